@@ -148,7 +148,8 @@ fn counts(shape: Option<&Value>, chunks: Option<&Value>) -> Result<Vec<u64>, Str
 }
 
 fn separator(given: Option<&Value>, default: Separator) -> Result<Separator, String> {
-    match given.map(|given| (given, given.as_str())) {
+    // Some writers have null where the member could be absent.
+    match given.filter(|given| **given != Value::Null).map(|given| (given, given.as_str())) {
         None => Ok(default),
         Some((_, Some("/"))) => Ok(Separator::Slash),
         Some((_, Some("."))) => Ok(Separator::Dot),

@@ -64,6 +64,12 @@ pub enum ReferencesFault {
         /// The fault.
         what: String,
     },
+    /// Templates are filled in with more text than the size of the file explains.
+    #[error("found templates that make texts of more than {limit} bytes, which is the limit for a file of this size")]
+    Work {
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// Generated references are more than the limit.
     #[error("found more than {limit} generated references, which is the limit")]
     TooMany {
@@ -77,7 +83,7 @@ impl ReferencesFault {
     #[must_use]
     pub fn of(self, file: impl Into<String>) -> Error {
         let kind = match self {
-            Self::TooLong { .. } | Self::TooMany { .. } => ErrorKind::Limit,
+            Self::TooLong { .. } | Self::TooMany { .. } | Self::Work { .. } => ErrorKind::Limit,
             Self::NotAllowed { .. } => ErrorKind::Denied,
             _ => ErrorKind::Invalid,
         };

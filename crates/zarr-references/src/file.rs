@@ -7,7 +7,7 @@ use zarr_json::{ParseOptions, Value as Json};
 
 use crate::ReferencesFault;
 use crate::scan::Scanner;
-use crate::template::{Scope, Value};
+use crate::template::{STEP, Scope, Value, Variables};
 
 type Result<T> = std::result::Result<T, ReferencesFault>;
 
@@ -34,7 +34,34 @@ struct Generator {
     key: String,
     url: String,
     range: Option<(String, String)>,
-    dimensions: Vec<(String, Vec<i64>)>,
+    dimensions: Vec<(String, Numbers)>,
+}
+
+/// Numbers that a variable of a generator stands for, one after the other.
+enum Numbers {
+    List(Vec<i64>),
+    /// The numbers of Python's `range`.
+    Steps {
+        start: i64,
+        step: i64,
+        count: u64,
+    },
+}
+
+impl Numbers {
+    fn count(&self) -> u64 {
+        match self {
+            Self::List(list) => list.len() as u64,
+            Self::Steps { count, .. } => *count,
+        }
+    }
+
+    fn get(&self, index: u64) -> i64 {
+        match self {
+            Self::List(list) => usize::try_from(index).ok().and_then(|at| list.get(at)).copied().unwrap_or(0),
+            Self::Steps { start, step, .. } => start.wrapping_add(step.wrapping_mul(index.cast_signed())),
+        }
+    }
 }
 
 impl<'t> File<'t> {
@@ -46,7 +73,8 @@ impl<'t> File<'t> {
         let whole = scanner.at();
         scanner.expect(b'{', "an object of references")?;
         let (mut references, mut is_first) = (None, true);
-        let mut file = Self { text, scope: Scope::default(), generators: Vec::new(), references: whole, limit };
+        let scope = Scope::of_file(text.len());
+        let mut file = Self { text, scope, generators: Vec::new(), references: whole, limit };
         let (mut templates, mut generators, mut version) = (None, None, None);
         while let Some(name) = scanner.member(&mut is_first)? {
             let is_object = scanner.peek() == Some(b'{');
@@ -80,10 +108,8 @@ impl<'t> File<'t> {
             };
             let list = parsed.map_err(|error| fault(error.to_string()))?.value;
             let list = list.as_array().ok_or_else(|| fault(list.excerpt()))?;
-            file.generators = list
-                .iter()
-                .map(|item| generator(item, limit).ok_or_else(|| fault(item.excerpt())))
-                .collect::<Result<_>>()?;
+            file.generators =
+                list.iter().map(|item| generator(item).ok_or_else(|| fault(item.excerpt()))).collect::<Result<_>>()?;
         }
         Ok(file)
     }
@@ -95,6 +121,7 @@ impl<'t> File<'t> {
     ) -> std::result::Result<(), E> {
         let mut scanner = Scanner::new(self.text, self.references);
         scanner.expect(b'{', "an object of references")?;
+        self.scope.restart();
         let mut is_first = true;
         while let Some(key) = scanner.member(&mut is_first)? {
             let entry = self.entry(&mut scanner)?;
@@ -144,8 +171,8 @@ impl<'t> File<'t> {
 
     fn url(&self, url: Cow<'t, str>) -> Result<Cow<'t, str>> {
         match url {
-            Cow::Borrowed(url) => self.scope.fill_in(url),
-            Cow::Owned(url) => self.scope.fill_in(&url).map(|url| Cow::Owned(url.into_owned())),
+            Cow::Borrowed(url) => self.scope.fill_in(url, &Variables::new()),
+            Cow::Owned(url) => self.scope.fill_in(&url, &Variables::new()).map(|url| Cow::Owned(url.into_owned())),
         }
     }
 }
@@ -160,7 +187,7 @@ fn read_templates(text: &str, at: usize) -> Result<HashMap<String, String>> {
     Ok(templates)
 }
 
-fn generator(item: &Json, limit: u64) -> Option<Generator> {
+fn generator(item: &Json) -> Option<Generator> {
     // Numbers may stand for themselves.
     let text = |name: &str| match item.get(name)? {
         Json::Number(number) => Some(number.as_str().to_owned()),
@@ -172,11 +199,11 @@ fn generator(item: &Json, limit: u64) -> Option<Generator> {
     };
     let dimensions = item.get("dimensions")?.as_object()?.iter().map(|(name, values)| {
         let values = match values {
-            Json::Array(list) => list.iter().map(Json::as_i64).collect::<Option<Vec<_>>>()?,
+            Json::Array(list) => Numbers::List(list.iter().map(Json::as_i64).collect::<Option<_>>()?),
             values => {
                 let number = |name: &str, default| values.get(name).map_or(Some(default), Json::as_i64);
                 let (start, stop, step) = (number("start", 0)?, values.get("stop")?.as_i64()?, number("step", 1)?);
-                steps(start, stop, step, limit)?
+                steps(start, stop, step)?
             }
         };
         Some((name.to_owned(), values))
@@ -184,12 +211,11 @@ fn generator(item: &Json, limit: u64) -> Option<Generator> {
     Some(Generator { key: text("key")?, url: text("url")?, range, dimensions: dimensions.collect::<Option<_>>()? })
 }
 
-/// The numbers of Python's `range`, one more than the limit at most.
-fn steps(start: i64, stop: i64, step: i64, limit: u64) -> Option<Vec<i64>> {
-    let most = usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(1);
-    let is_before = move |at: &i64| if step > 0 { *at < stop } else { *at > stop };
-    let numbers = std::iter::successors(Some(start), move |at| at.checked_add(step));
-    (step != 0).then(|| numbers.take_while(is_before).take(most).collect())
+/// The numbers of Python's `range`; `None` where it has no step.
+fn steps(start: i64, stop: i64, step: i64) -> Option<Numbers> {
+    let is_empty = if step > 0 { start >= stop } else { start <= stop };
+    let count = if is_empty { 0 } else { stop.abs_diff(start) }.checked_add(step.unsigned_abs().checked_sub(1)?)?;
+    Some(Numbers::Steps { start, step, count: if is_empty { 0 } else { count / step.unsigned_abs() } })
 }
 
 impl Generator {
@@ -200,22 +226,27 @@ impl Generator {
         left: &mut u64,
         give: &mut impl FnMut(&str, Entry<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let count = self.dimensions.iter().try_fold(1_u64, |count, (_, values)| count.checked_mul(values.len() as u64));
+        let count = self.dimensions.iter().try_fold(1_u64, |count, (_, values)| count.checked_mul(values.count()));
         let rest = count.and_then(|count| left.checked_sub(count));
         *left = rest.ok_or(ReferencesFault::TooMany { limit })?;
-        let mut scope = scope.clone();
+        let mut variables: Variables =
+            self.dimensions.iter().map(|(name, _)| (name.clone(), Value::Integer(0))).collect();
         for mut number in 0..count.unwrap_or(0) {
+            scope.spend(STEP.saturating_mul(self.dimensions.len() as u64))?;
             for (name, values) in self.dimensions.iter().rev() {
-                let len = (values.len() as u64).max(1);
-                let value = usize::try_from(number % len).ok().and_then(|at| values.get(at)).copied().unwrap_or(0);
-                scope.variables.insert(name.clone(), Value::Integer(value));
+                let len = values.count().max(1);
+                if let Some(variable) = variables.get_mut(name) {
+                    *variable = Value::Integer(values.get(number % len));
+                }
                 number /= len;
             }
-            let key = scope.fill_in(&self.key)?;
-            let url = scope.fill_in(&self.url)?;
+            let key = scope.fill_in(&self.key, &variables)?;
+            let url = scope.fill_in(&self.url, &variables)?;
             let range = match &self.range {
                 None => None,
-                Some((offset, length)) => Some((number_of(&scope, offset)?, number_of(&scope, length)?)),
+                Some((offset, length)) => {
+                    Some((number_of(scope, &variables, offset)?, number_of(scope, &variables, length)?))
+                }
             };
             give(&key, Entry::Target { url, range })?;
         }
@@ -223,8 +254,8 @@ impl Generator {
     }
 }
 
-fn number_of(scope: &Scope, text: &str) -> Result<u64> {
-    let filled = scope.fill_in(text)?;
+fn number_of(scope: &Scope, variables: &Variables, text: &str) -> Result<u64> {
+    let filled = scope.fill_in(text, variables)?;
     let fault = || ReferencesFault::Template {
         text: text.to_owned(),
         what: format!("found {filled:?}, expected an integer that is not negative"),

@@ -11,8 +11,10 @@ use crate::file::{Entry, File};
 use crate::targets::Targets;
 use crate::{ReferencesFault, ReferencesOptions};
 
-/// The longest document in another file, in bytes.
-const LONGEST_DOCUMENT: u64 = 256 << 20;
+/// The bytes of all documents in other files together, at most.
+const DOCUMENT_BYTES: u64 = 256 << 20;
+/// The bytes that each counts as at least: it takes a request.
+const DOCUMENT: u64 = 4 << 10;
 
 /// The references that are the value at `key`, as a store.
 ///
@@ -31,7 +33,8 @@ pub fn open(store: Arc<dyn Store>, key: Key, options: &ReferencesOptions) -> Res
     })?;
     let named = |fault: ReferencesFault| fault.of(&name);
     let file = File::parse(text, options.max_generated).map_err(named)?;
-    let mut targets = Targets::new(store, &key, options);
+    let mut targets = Targets::new(store, &key, options, text.len() as u64);
+    let mut left = DOCUMENT_BYTES;
     // Chunks may stand before the document of their array.
     let (mut arrays, mut documents) = (Arrays::default(), HashMap::new());
     let noted = file.each(|key, entry| {
@@ -39,7 +42,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, options: &ReferencesOptions) -> Res
             Entry::Value(document) => arrays.note(key, &document)?,
             Entry::Target { url, range } if DOCUMENTS.contains(&split(key).1) => {
                 let (store, target) = targets.file(&name, key, &url)?;
-                let document = read_document(&*store, &target, range, key, &url, &name)?;
+                let document = read_document(&*store, &target, range, key, &url, &name, &mut left)?;
                 arrays.note(key, &document)?;
                 documents.insert(key.to_owned(), document);
             }
@@ -76,17 +79,22 @@ fn read_document(
     key: &str,
     url: &str,
     name: &str,
+    left: &mut u64,
 ) -> Result<Bytes> {
-    let too_long = |size| ReferencesFault::TooLong { size, limit: LONGEST_DOCUMENT }.of(name);
+    let most = *left;
+    let used = DOCUMENT_BYTES.saturating_sub(most);
+    let too_long =
+        |size: u64| ReferencesFault::TooLong { size: size.saturating_add(used), limit: DOCUMENT_BYTES }.of(name);
     let range = match range {
-        None => ByteRange::First(LONGEST_DOCUMENT + 1),
-        Some((_, length)) if length > LONGEST_DOCUMENT => return Err(too_long(length)),
+        None => ByteRange::First(most + 1),
+        Some((_, length)) if length > most => return Err(too_long(length)),
         Some((offset, length)) => ByteRange::Range(offset..offset.saturating_add(length)),
     };
     let no_file = || ReferencesFault::NoFile { key: key.to_owned(), url: url.to_owned() }.of(name);
     let bytes = get(store, target, range)?.ok_or_else(no_file)?;
     let size = bytes.len() as u64;
-    if size > LONGEST_DOCUMENT { Err(too_long(size)) } else { Ok(bytes) }
+    *left = most.checked_sub(size.max(DOCUMENT)).ok_or_else(|| too_long(size.max(DOCUMENT)))?;
+    Ok(bytes)
 }
 
 /// A fault of the file, or an error of another store.

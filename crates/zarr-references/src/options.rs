@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use zarr_store::{Result, Store};
 
+use crate::targets;
+
 /// Opens the store at an address that the caller allows.
 type Opener = dyn Fn(&str) -> Result<Arc<dyn Store>> + Send + Sync;
 
@@ -77,11 +79,15 @@ impl ReferencesOptions {
     }
 }
 
+/// Addresses may have secrets in them.
 impl fmt::Debug for ReferencesOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |addresses: &[String]| -> Vec<String> {
+            addresses.iter().map(|address| targets::shown(&targets::place(address)).to_owned()).collect()
+        };
         f.debug_struct("ReferencesOptions")
-            .field("directories", &self.directories)
-            .field("allowed", &self.allowed)
+            .field("directories", &shown(&self.directories))
+            .field("allowed", &shown(&self.allowed))
             .finish_non_exhaustive()
     }
 }

@@ -8,6 +8,13 @@ use zarr_store_virtual::{SourceId, VirtualStoreBuilder};
 
 use crate::{ReferencesFault, ReferencesOptions};
 
+/// Bytes of the names of files that are kept, whatever the size of the references.
+const NAMES: u64 = 256 << 20;
+/// Bytes of these for each byte of the references.
+const NAMES_PER_BYTE: u64 = 8;
+/// Bytes that a file takes besides its name, about.
+const FILE: u64 = 64;
+
 /// Finds files by the URLs of references.
 pub(crate) struct Targets<'a> {
     store: Arc<dyn Store>,
@@ -18,6 +25,8 @@ pub(crate) struct Targets<'a> {
     addresses: Vec<String>,
     allowed: Vec<Allowed>,
     known: HashMap<String, SourceId>,
+    /// Bytes of names that may be kept, and that may still be.
+    names: (u64, u64),
     last: Option<(String, SourceId)>,
 }
 
@@ -31,19 +40,17 @@ struct Allowed {
 }
 
 impl<'a> Targets<'a> {
-    pub(crate) fn new(store: Arc<dyn Store>, key: &Key, options: &'a ReferencesOptions) -> Self {
-        let allowed = |given: &String| Allowed {
-            given: given.clone(),
-            prefix: plain(given).trim_end_matches('/').to_owned(),
-            store: None,
-        };
+    pub(crate) fn new(store: Arc<dyn Store>, key: &Key, options: &'a ReferencesOptions, size: u64) -> Self {
+        let allowed = |given: &String| Allowed { given: given.clone(), prefix: place(given), store: None };
+        let names = size.saturating_mul(NAMES_PER_BYTE).saturating_add(NAMES);
         Self {
             store,
             directory: key.parent(),
-            addresses: options.directories.iter().map(|at| plain(at).trim_end_matches('/').to_owned()).collect(),
+            addresses: options.directories.iter().map(|at| place(at)).collect(),
             allowed: options.allowed.iter().map(allowed).collect(),
             options,
             known: HashMap::new(),
+            names: (names, names),
             last: None,
         }
     }
@@ -65,6 +72,9 @@ impl<'a> Targets<'a> {
             Some(source) => *source,
             None => {
                 let (store, target) = self.file(name, key, url)?;
+                let (limit, left) = self.names;
+                let left = left.checked_sub(url.len() as u64 + FILE);
+                self.names.1 = left.ok_or_else(|| ReferencesFault::Work { limit }.of(name))?;
                 let source = builder.source(store, target);
                 self.known.insert(url.to_owned(), source);
                 source
@@ -112,7 +122,7 @@ impl<'a> Targets<'a> {
             return Ok((store, inside));
         }
         let places: Vec<&str> =
-            self.addresses.iter().take(1).chain(self.allowed.iter().map(|it| &it.prefix)).map(String::as_str).collect();
+            self.addresses.iter().take(1).chain(self.allowed.iter().map(|it| &it.prefix)).map(|at| shown(at)).collect();
         let places = if places.is_empty() { "the directory of the references".to_owned() } else { places.join(", ") };
         Err(refuse(format!(
             "which does not lie below {places}: references lead elsewhere only where the caller allows it"
@@ -129,6 +139,30 @@ fn plain(url: &str) -> String {
         return decoded(path).unwrap_or_else(|| path.to_owned());
     }
     format!("{scheme}://{rest}")
+}
+
+/// An address that the caller gave in the form of [`plain`], without a slash at its end and without secrets: neither a user with a
+/// password nor the query of the web.
+pub(crate) fn place(address: &str) -> String {
+    let address = plain(address);
+    let Some((scheme, rest)) = address.split_once("://") else { return address.trim_end_matches('/').to_owned() };
+    let is_web = is_web(&address);
+    let rest = if is_web { shown(rest) } else { rest };
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    // Azure has a container there, which is no secret; on the web a user may be a token.
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) if is_web || user.contains(':') => host,
+        _ => authority,
+    };
+    format!("{scheme}://{authority}{path}").trim_end_matches('/').to_owned()
+}
+
+/// The part of an address that messages show: what stands behind a `?` may be a secret. A path of this machine has none.
+pub(crate) fn shown(place: &str) -> &str {
+    if place.starts_with('/') || is_drive(place) {
+        return place;
+    }
+    place.split(['?', '#']).next().unwrap_or_default()
 }
 
 fn is_absolute(url: &str) -> bool {

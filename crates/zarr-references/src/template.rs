@@ -1,6 +1,7 @@
 //! Templates: strings with expressions in `{{` and `}}`, of which references use a small part of Jinja.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use crate::ReferencesFault;
@@ -21,29 +22,64 @@ impl Value {
     }
 }
 
-/// The templates of a file, and the variables of a generated reference.
-#[derive(Clone, Debug, Default)]
+/// Variables of a generated reference, or arguments of a template.
+pub(crate) type Variables = HashMap<String, Value>;
+
+/// The templates of a file, and the work that may still be done with them.
+#[derive(Debug, Default)]
 pub(crate) struct Scope {
     pub(crate) templates: HashMap<String, String>,
-    pub(crate) variables: HashMap<String, Value>,
+    limit: u64,
+    left: Cell<u64>,
 }
 
 /// Templates may use others so deeply, and parentheses may be nested.
 const DEPTH: usize = 32;
 /// The longest text in bytes.
 const LONGEST: usize = 1 << 16;
+/// Work in bytes of texts that any file may take: that of each byte of the file comes to it.
+const WORK: u64 = 1 << 30;
+/// Work that each byte of a file may take.
+const WORK_PER_BYTE: u64 = 16;
+/// Work of filling in a text, whatever its length, in bytes.
+pub(crate) const STEP: u64 = 64;
 
 impl Scope {
+    /// The scope of a file of `size` bytes, without templates.
+    pub(crate) fn of_file(size: usize) -> Self {
+        let limit = (size as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK);
+        Self { templates: HashMap::new(), limit, left: Cell::new(limit) }
+    }
+
+    /// Begins to count the work anew.
+    pub(crate) fn restart(&self) {
+        self.left.set(self.limit);
+    }
+
+    /// Counts work, in bytes.
+    pub(crate) fn spend(&self, work: u64) -> Result<(), ReferencesFault> {
+        let left = self.left.get().saturating_sub(work);
+        self.left.set(left);
+        if left > 0 { Ok(()) } else { Err(ReferencesFault::Work { limit: self.limit }) }
+    }
+
     /// The text with its expressions replaced.
-    pub(crate) fn fill_in<'t>(&self, text: &'t str) -> Result<Cow<'t, str>, ReferencesFault> {
+    pub(crate) fn fill_in<'t>(&self, text: &'t str, variables: &Variables) -> Result<Cow<'t, str>, ReferencesFault> {
         if !text.contains("{{") && !text.contains("{%") {
             return Ok(Cow::Borrowed(text));
         }
-        let fault = |what: String| ReferencesFault::Template { text: text.chars().take(200).collect(), what };
-        self.render(text, &self.variables, DEPTH).map(Cow::Owned).map_err(fault)
+        self.render(text, variables, DEPTH).map(Cow::Owned).map_err(|what| match self.left.get() {
+            0 => ReferencesFault::Work { limit: self.limit },
+            _ => ReferencesFault::Template { text: text.chars().take(200).collect(), what },
+        })
     }
 
-    fn render(&self, text: &str, variables: &HashMap<String, Value>, depth: usize) -> Result<String, String> {
+    fn count(&self, bytes: usize) -> Result<(), String> {
+        self.spend(bytes as u64).map_err(|fault| fault.to_string())
+    }
+
+    fn render(&self, text: &str, variables: &Variables, depth: usize) -> Result<String, String> {
+        self.spend(STEP + text.len() as u64).map_err(|fault| fault.to_string())?;
         let depth = depth.checked_sub(1).ok_or("templates that use each other more than 32 deep")?;
         if text.contains("{%") {
             return Err("found a statement, {%, which references of this version do not have".to_owned());
@@ -54,20 +90,24 @@ impl Scope {
             let (expression, behind) = behind.split_once("}}").ok_or("found no }} behind {{")?;
             let mut reader = Reader { scope: self, variables, text: expression, depth };
             filled.push_str(&reader.whole()?.into_text());
-            if filled.len() > LONGEST {
-                return Err(format!("found a text of more than {LONGEST} bytes"));
-            }
+            check_length(filled.len())?;
             rest = behind;
         }
         filled.push_str(rest);
+        check_length(filled.len())?;
+        self.count(filled.len())?;
         Ok(filled)
     }
+}
+
+fn check_length(bytes: usize) -> Result<(), String> {
+    if bytes <= LONGEST { Ok(()) } else { Err(format!("found a text of more than {LONGEST} bytes")) }
 }
 
 /// Reads an expression.
 struct Reader<'a> {
     scope: &'a Scope,
-    variables: &'a HashMap<String, Value>,
+    variables: &'a Variables,
     text: &'a str,
     depth: usize,
 }
@@ -95,7 +135,10 @@ impl<'a> Reader<'a> {
         loop {
             if self.take("+") {
                 value = match (value, self.product()?) {
-                    (Value::Text(first), Value::Text(second)) => Value::Text(first + &second),
+                    (Value::Text(first), Value::Text(second)) => {
+                        check_length(first.len().saturating_add(second.len()))?;
+                        Value::Text(first + &second)
+                    }
                     (first, second) => integers(first, second, i64::checked_add)?,
                 };
             } else if self.take("-") {
@@ -148,6 +191,7 @@ impl<'a> Reader<'a> {
             if self.take(quote) {
                 let (text, rest) = self.text.split_once(quote).ok_or("found a text without an end")?;
                 self.text = rest;
+                check_length(text.len())?;
                 return Ok(Value::Text(text.to_owned()));
             }
         }
@@ -160,6 +204,9 @@ impl<'a> Reader<'a> {
         }
         let arguments = if self.take("(") { self.arguments()? } else { HashMap::new() };
         if let Some(value) = self.variables.get(word).filter(|_| arguments.is_empty()) {
+            if let Value::Text(text) = value {
+                self.scope.count(text.len())?;
+            }
             return Ok(value.clone());
         }
         match self.scope.templates.get(word) {
@@ -168,8 +215,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn arguments(&mut self) -> Result<HashMap<String, Value>, String> {
-        let mut arguments = HashMap::new();
+    fn arguments(&mut self) -> Result<Variables, String> {
+        let mut arguments = Variables::new();
         while !self.take(")") {
             if !arguments.is_empty() && !self.take(",") {
                 return Err("found no ) behind the arguments of a template".to_owned());
@@ -206,13 +253,37 @@ fn integers(first: Value, second: Value, of: impl Fn(i64, i64) -> Option<i64>) -
 mod tests {
     use super::*;
 
+    fn fill_in(text: &str) -> Result<String, ReferencesFault> {
+        let variables =
+            HashMap::from([("i".to_owned(), Value::Integer(3)), ("s".to_owned(), Value::Text("a".to_owned()))]);
+        scope().fill_in(text, &variables).map(Cow::into_owned)
+    }
+
     fn scope() -> Scope {
         let templates =
             [("u", "server.domain/path"), ("f", "{{c}}"), ("g", "{{u}}/{{f(c='x')}}"), ("loop", "{{loop}}")];
         let templates = templates.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        let variables =
-            HashMap::from([("i".to_owned(), Value::Integer(3)), ("s".to_owned(), Value::Text("a".to_owned()))]);
-        Scope { templates: templates.into(), variables }
+        Scope { templates: templates.into(), ..Scope::of_file(0) }
+    }
+
+    #[test]
+    fn work_is_bounded() {
+        // Each template uses the one before ten times: 10^14 texts, all of them empty.
+        let limit = 1 << 24;
+        let mut scope = Scope { limit, left: Cell::new(limit), ..Scope::default() };
+        scope.templates.insert("t0".to_owned(), String::new());
+        for at in 1..15 {
+            scope.templates.insert(format!("t{at}"), format!("{{{{t{}}}}}", at - 1).repeat(10));
+        }
+        let fault = scope.fill_in("{{t14}}", &Variables::new()).unwrap_err();
+        assert!(matches!(fault, ReferencesFault::Work { limit: found } if found == limit), "{fault}");
+        scope.restart();
+        scope.fill_in("{{t4}}", &Variables::new()).unwrap();
+        // A sum is no longer than a text may be, also while it is made.
+        scope.templates.insert("a".to_owned(), "x".repeat(LONGEST));
+        let sum = format!("{{{{a{}}}}}", "+a".repeat(1 << 20));
+        let fault = scope.fill_in(&sum, &Variables::new()).unwrap_err().to_string();
+        assert!(fault.contains("a text of more than 65536 bytes"), "{fault}");
     }
 
     #[test]
@@ -226,7 +297,7 @@ mod tests {
             ("{{g}}", "server.domain/path/x"),
             ("{{s + '.nc'}}", "a.nc"),
         ] {
-            assert_eq!(scope().fill_in(text).unwrap(), expected, "{text}");
+            assert_eq!(fill_in(text).unwrap(), expected, "{text}");
         }
     }
 
@@ -245,7 +316,7 @@ mod tests {
             ("{{loop}}", "32 deep"),
             (&deep, "32 deep"),
         ] {
-            let error = scope().fill_in(text).unwrap_err().to_string();
+            let error = fill_in(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

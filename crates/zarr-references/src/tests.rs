@@ -121,6 +121,7 @@ fn arrays_of_each_version_have_their_keys() {
         ("x/zarr.json", v3(r#"{"name": "v2"}"#), "x/0.1"),
         ("x/zarr.json", v3(r#"{"name": "v2", "configuration": {"separator": "/"}}"#), "x/0/1"),
         ("x/.zarray", nested.to_owned(), "x/0/1"),
+        ("x/.zarray", nested.replace("\"/\"", "null"), "x/0.1"),
         ("x/.zarray", scalar.to_owned(), "x/0"),
         (".zmetadata", consolidated("none", &format!(r#"{{"x/.zarray": {nested}}}"#)), "x/0/1"),
         ("zarr.json", consolidated("consolidated_metadata", &format!(r#"{{"x": {}}}"#, v3(r#""default""#))), "x/c/0/1"),
@@ -252,6 +253,56 @@ fn faults_say_where_they_are() {
     );
     let twice = format!(r#"{{"a/.zarray": "{ARRAY}", "a/0.0": ["data.bin", 0, 1], "a/0.0": ["data.bin", 0, 1]}}"#);
     assert!(error(&twice).contains("found two places"), "{}", error(&twice));
+}
+
+#[test]
+fn work_and_memory_are_bounded_whatever_is_generated() {
+    let generated = |key: &str, url: &str, count: u64| {
+        format!(
+            r#"{{"version": 1, "gen": [{{"key": "{key}", "url": "{url}", "offset": "0", "length": "1",
+                "dimensions": {{"i": {{"stop": {count}}}}}}}],
+                "refs": {{"a/.zarray": {{"zarr_format": 2, "shape": [100000], "chunks": [1]}}}}}}"#
+        )
+    };
+    // Names of 60 KB each, which would be kept.
+    let long = "x".repeat(60_000);
+    let fault = error(&generated("a/{{i}}", &format!("{long}{{{{i}}}}"), 20_000));
+    assert!(fault.contains("texts of more than") && fault.contains("which is the limit"), "{fault}");
+    // Documents in other files, each of them short.
+    let fault = error(&generated("{{i}}/.zattrs", "data.bin", 70_000));
+    assert!(fault.contains("of which at most 268435456 are read"), "{fault}");
+    // Numbers are not kept: each variable would have four million.
+    let dimensions: Vec<String> = (0..64).map(|at| format!(r#""v{at}": {{"stop": 4000000}}"#)).collect();
+    let many = format!(
+        r#"{{"version": 1, "gen": [{{"key": "a", "url": "b", "dimensions": {{{}}}}}], "refs": {{}}}}"#,
+        dimensions.join(", ")
+    );
+    assert!(error(&many).contains("generated references"), "{}", error(&many));
+}
+
+#[test]
+fn secrets_of_addresses_are_not_shown_and_change_no_place() {
+    let array = r#"{\"zarr_format\": 2, \"shape\": [4], \"chunks\": [2], \"dtype\": \"<i2\"}"#;
+    let refs = |url: &str| format!(r#"{{"a/.zarray": "{array}", "a/0": ["{url}", 0, 4]}}"#);
+    let options = ReferencesOptions::default()
+        .directory("https://user:SECRET@host/dir?token=SECRET")
+        .allow("HTTPS://SECRET@other/x/?sig=SECRET")
+        .allow("s3://KEY:SECRET@bucket/y")
+        .open_by(|address| {
+            assert!(address.contains("SECRET"), "{address}");
+            let store = MemoryStore::new();
+            store.set_all(&key("y.bin"), b"elsewhere")?;
+            Ok(Arc::new(store))
+        });
+    assert!(!format!("{options:?}").contains("SECRET"), "{options:?}");
+    for (url, expected) in
+        [("https://host/dir/data.bin", "0123"), ("https://other/x/y.bin", "else"), ("s3://bucket/y/y.bin", "else")]
+    {
+        let store = opened(&refs(url), &options).expect(url);
+        assert_eq!(value(&store, "a/0").as_deref(), Some(expected), "{url}");
+    }
+    let error = opened(&refs("https://elsewhere/x"), &options).expect_err("refused").to_string();
+    assert!(error.contains("below https://host/dir, https://other/x, s3://bucket/y: "), "{error}");
 }
 
 #[test]
