@@ -2,6 +2,9 @@
 
 use crate::NetcdfFault;
 
+/// The most dimensions, attributes and variables of a file. netCDF-C reads no more than some thousands.
+const ITEMS: u64 = 1 << 20;
+
 /// Why a header is not read yet.
 #[derive(Debug)]
 pub(crate) enum Lack {
@@ -21,6 +24,8 @@ impl From<NetcdfFault> for Lack {
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Number of items of all lists so far.
+    items: u64,
     /// Counts and lengths have 64 bits (CDF-5).
     pub(crate) is_wide: bool,
     /// Offsets have 64 bits (CDF-2 and CDF-5).
@@ -29,7 +34,7 @@ pub(crate) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, is_wide: false, has_wide_offsets: false }
+        Self { bytes, at: 0, items: 0, is_wide: false, has_wide_offsets: false }
     }
 
     pub(crate) fn at(&self) -> u64 {
@@ -81,12 +86,7 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn name(&mut self) -> Result<String, Lack> {
         let len = self.count()?;
-        let at = self.at();
-        let bytes = self.take_padded(len)?;
-        match std::str::from_utf8(bytes) {
-            Ok(name) => Ok(name.to_owned()),
-            Err(_) => Err(header(at, format!("{:?}", String::from_utf8_lossy(bytes)), "a name in UTF-8")),
-        }
+        self.take_padded(len).map(text)
     }
 
     /// The number of items of a list, which begins with this tag unless it is empty.
@@ -94,11 +94,23 @@ impl<'a> Cursor<'a> {
         let at = self.at();
         let found = self.u32()?;
         let count = self.count()?;
+        self.items = self.items.saturating_add(count);
         match found {
             0 if count == 0 => Ok(0),
+            found if found == tag && self.items > ITEMS => {
+                Err(header(at, format!("{count} {what}"), &format!("at most {ITEMS} of all kinds in a file")))
+            }
             found if found == tag => Ok(count),
             found => Err(header(at, format!("{found:#x}"), &format!("{tag:#x}, by which {what} begin"))),
         }
+    }
+}
+
+/// The text of these bytes. Old files have ISO 8859-1, whose bytes are the first code points.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
     }
 }
 

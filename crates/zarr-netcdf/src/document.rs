@@ -26,7 +26,7 @@ pub(crate) fn array(variable: &Variable, layout: &Layout) -> Value {
         "fill_value": (fill_value(variable.nc_type, &variable.attributes)),
         "codecs": [bytes],
         "attributes": (attributes.collect::<Map>()),
-        "dimension_names": (variable.dimensions.clone()),
+        "dimension_names": (variable.dimensions.iter().map(|name| Value::from(&**name)).collect::<Vec<_>>()),
     })
 }
 

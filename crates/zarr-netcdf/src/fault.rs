@@ -40,6 +40,22 @@ pub enum NetcdfFault {
         /// The variable.
         name: String,
     },
+    /// A variable has more chunks than the file has bytes left for.
+    #[error("variable {name:?}: found {count} chunks, more than a file of {size} bytes has")]
+    TooManyChunks {
+        /// The variable.
+        name: String,
+        /// Number of its chunks.
+        count: u64,
+        /// The size of the file in bytes.
+        size: u64,
+    },
+    /// The documents of the variables would be longer than the limit.
+    #[error("found variables whose documents take more than {limit} bytes, which is the limit")]
+    Documents {
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// Two variables have one name.
     #[error("variable {name:?}: found two of this name")]
     Twice {
@@ -53,7 +69,7 @@ impl NetcdfFault {
     #[must_use]
     pub fn of(self, file: impl Into<String>) -> Error {
         let kind = match self {
-            Self::TooLong { .. } => ErrorKind::Limit,
+            Self::TooLong { .. } | Self::Documents { .. } => ErrorKind::Limit,
             _ => ErrorKind::Invalid,
         };
         Error::Format { store: file.into(), kind, fault: Box::new(self) }

@@ -2,6 +2,8 @@
 //!
 //! The format: "The NetCDF Classic Format Specification", and its extension CDF-5 of PnetCDF.
 
+use std::sync::Arc;
+
 use crate::NetcdfFault;
 use crate::cursor::{Cursor, Lack, header};
 use crate::values::{Attribute, NcType};
@@ -9,6 +11,12 @@ use crate::values::{Attribute, NcType};
 const DIMENSION: u32 = 0x0a;
 const VARIABLE: u32 = 0x0b;
 const ATTRIBUTE: u32 = 0x0c;
+/// Bytes of memory that a document takes without names and attributes, about.
+const DOCUMENT: u64 = 2048;
+/// Bytes of memory that each of its axes takes, about.
+const AXIS: u64 = 256;
+/// The most dimensions of a variable, as netCDF-C has it (`NC_MAX_VAR_DIMS`).
+const MAX_RANK: u64 = 1024;
 
 /// Header of a file: its records, attributes and variables.
 #[derive(Debug)]
@@ -21,7 +29,7 @@ pub(crate) struct Header {
 
 #[derive(Debug)]
 pub(crate) struct Dimension {
-    name: String,
+    name: Arc<str>,
     /// 0 for the record dimension.
     length: u64,
 }
@@ -29,7 +37,7 @@ pub(crate) struct Dimension {
 #[derive(Debug)]
 pub(crate) struct Variable {
     pub(crate) name: String,
-    pub(crate) dimensions: Vec<String>,
+    pub(crate) dimensions: Vec<Arc<str>>,
     /// The lengths of its dimensions without the record dimension.
     pub(crate) lengths: Vec<u64>,
     /// Whether its first dimension is the record dimension.
@@ -40,6 +48,15 @@ pub(crate) struct Variable {
     pub(crate) begin: u64,
     /// Its bytes, or those of one record.
     pub(crate) size: u64,
+}
+
+impl Variable {
+    /// Bytes of memory that its document takes, about.
+    pub(crate) fn cost(&self) -> u64 {
+        let names = self.dimensions.iter().map(|name| name.len() as u64 + AXIS);
+        let attributes = self.attributes.iter().map(Attribute::cost);
+        names.chain(attributes).fold(DOCUMENT + self.name.len() as u64, u64::saturating_add)
+    }
 }
 
 /// Whether these are the first bytes of a netCDF-3 file.
@@ -60,7 +77,7 @@ impl Header {
         let records = cursor.records()?;
         let mut dimensions: Vec<Dimension> = Vec::new();
         for _ in 0..cursor.list(DIMENSION, "dimensions")? {
-            dimensions.push(Dimension { name: cursor.name()?, length: cursor.count()? });
+            dimensions.push(Dimension { name: cursor.name()?.into(), length: cursor.count()? });
         }
         let attributes = read_attributes(&mut cursor)?;
         let mut variables = Vec::new();
@@ -95,7 +112,11 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<NcType, Lack> {
 fn read_variable(cursor: &mut Cursor<'_>, dimensions: &[Dimension]) -> Result<Variable, Lack> {
     let name = cursor.name()?;
     let (mut names, mut lengths, mut is_record) = (Vec::new(), Vec::new(), false);
-    for axis in 0..cursor.count()? {
+    let (at, rank) = (cursor.at(), cursor.count()?);
+    if rank > MAX_RANK {
+        return Err(header(at, format!("{rank} dimensions of {name:?}"), &format!("at most {MAX_RANK}")));
+    }
+    for axis in 0..rank {
         let at = cursor.at();
         let id = cursor.count()?;
         let dimension = usize::try_from(id).ok().and_then(|id| dimensions.get(id));
@@ -114,7 +135,7 @@ fn read_variable(cursor: &mut Cursor<'_>, dimensions: &[Dimension]) -> Result<Va
             }
             (length, _) => lengths.push(length),
         }
-        names.push(dimension.name.clone());
+        names.push(Arc::clone(&dimension.name));
     }
     let attributes = read_attributes(cursor)?;
     let nc_type = read_type(cursor)?;

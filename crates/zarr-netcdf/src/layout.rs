@@ -1,5 +1,7 @@
 //! Where the values of variables lie.
 
+use std::ops::RangeInclusive;
+
 use zarr_store_virtual::{ChunkTable, ChunkTableBuilder, SourceId, VirtualFault};
 
 use crate::NetcdfFault;
@@ -14,6 +16,8 @@ const SMALLEST: u64 = 1 << 20;
 const LARGEST: u64 = 1 << 30;
 /// Maximum number of divisors of a length that are tried.
 const DIVISORS: u64 = 4096;
+/// Maximum number of divisors that are tried where there is none among these.
+const TRIED: u64 = 1 << 20;
 
 /// The records of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +34,7 @@ pub(crate) struct Layout {
     pub(crate) chunk_shape: Vec<u64>,
     /// Chunks along each axis.
     pub(crate) counts: Vec<u64>,
-    count: u64,
+    pub(crate) count: u64,
     begin: u64,
     /// Size of a chunk, in bytes.
     length: u64,
@@ -105,6 +109,11 @@ fn divided(shape: &[u64], item: u64) -> Option<Vec<u64>> {
         match parts {
             Some(parts) if row.saturating_mul(*length / parts) >= SMALLEST || size > LARGEST => *length /= parts,
             _ if size <= LARGEST => break,
+            // Elements one by one would be too many chunks. Of one that lies as it is, parts are read without the rest.
+            _ if row == item => match largest_part(*length, SMALLEST / item..=LARGEST / item) {
+                Some(part) => *length = part,
+                None => break,
+            },
             _ => *length = 1,
         }
         size = row * *length;
@@ -115,13 +124,20 @@ fn divided(shape: &[u64], item: u64) -> Option<Vec<u64>> {
     Some(chunk)
 }
 
+/// The largest divisor of a length within bounds, of those that are found.
+fn largest_part(length: u64, bounds: RangeInclusive<u64>) -> Option<u64> {
+    let small = (1..=TRIED.min(length.isqrt())).filter(|divisor| length.is_multiple_of(*divisor));
+    let parts = small.flat_map(|divisor| [divisor, length / divisor]);
+    parts.filter(|part| bounds.contains(part)).max()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn large_variables_are_divided_along_their_first_axes() {
-        let cases: [(&[u64], u64, &[u64]); 9] = [
+        let cases: [(&[u64], u64, &[u64]); 12] = [
             (&[], 8, &[]),
             (&[3, 4], 8, &[3, 4]),
             (&[0, 4], 8, &[1, 4]),
@@ -135,6 +151,10 @@ mod tests {
             (&[1_000_003, 1000], 4, &[1, 1000]),
             (&[2, 1 << 23], 8, &[1, 1 << 23]),
             (&[1 << 62], 1, &[1 << 26]),
+            // Much in one axis: a prime number of elements, one whose divisors are large, and one whose divisors are too small.
+            (&[1_610_612_741], 1, &[1_610_612_741]),
+            (&[5003 * 1_000_003], 8, &[1_000_003]),
+            (&[40_009 * 40_013], 1, &[40_009 * 40_013]),
         ];
         for (shape, item, expected) in cases {
             assert_eq!(divided(shape, item).as_deref(), Some(expected), "{shape:?}");

@@ -33,5 +33,8 @@ mod layout;
 mod open;
 mod values;
 
+#[cfg(test)]
+mod tests;
+
 pub use fault::NetcdfFault;
 pub use open::{NetcdfOptions, is_netcdf, open, open_with};

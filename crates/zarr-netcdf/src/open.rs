@@ -7,12 +7,15 @@ use zarr_store::{ByteRange, Bytes, Error, Fetched, GetOptions, Key, Prefix, Resu
 use zarr_store_virtual::{ChunkKeyForm, Separator, VirtualStore};
 
 use crate::cursor::Lack;
-use crate::header::{Header, is_magic};
+use crate::header::{Header, Variable, is_magic};
 use crate::layout::{Layout, Records};
+use crate::values::Attribute;
 use crate::{NetcdfFault, document};
 
 /// Number of bytes that are read first. Most headers are shorter.
 const FIRST: u64 = 64 << 10;
+/// The most memory that documents take, in bytes, about.
+const DOCUMENTS: u64 = 128 << 20;
 
 /// Bounds of what is read.
 #[derive(Clone, Debug)]
@@ -129,6 +132,11 @@ fn build(store: Arc<dyn Store>, key: Key, name: &str, file: File) -> Result<Virt
     let mut builder = VirtualStore::builder(name);
     let source = builder.source_in_state(store, key, state);
     let mut arrays = Map::new();
+    let mut left = size;
+    let costs = header.attributes.iter().map(Attribute::cost).chain(header.variables.iter().map(Variable::cost));
+    if costs.fold(0, u64::saturating_add) > DOCUMENTS {
+        return Err(NetcdfFault::Documents { limit: DOCUMENTS }.of(name));
+    }
     for variable in &header.variables {
         // A name with a slash, or `..`, is none in Zarr.
         let (Ok(document), Ok(prefix)) =
@@ -137,11 +145,15 @@ fn build(store: Arc<dyn Store>, key: Key, name: &str, file: File) -> Result<Virt
             builder.warning(format!("variable {:?} is left out: its name is none in Zarr", variable.name));
             continue;
         };
-        if variable.name.contains('/') {
+        if variable.name.contains('/') || variable.name == "zarr.json" {
             builder.warning(format!("variable {:?} is left out: its name is none in Zarr", variable.name));
             continue;
         }
         let layout = Layout::of(variable, records).map_err(|fault| fault.of(name))?;
+        // A chunk has a byte at least, and lists give a key for each.
+        left = left.checked_sub(layout.count).ok_or_else(|| {
+            NetcdfFault::TooManyChunks { name: variable.name.clone(), count: layout.count, size }.of(name)
+        })?;
         let table = layout.table(source).map_err(|fault| fault.of(name))?;
         let text = document::array(variable, &layout);
         builder.document(document, Bytes::from(text.to_string()));

@@ -3,6 +3,8 @@
 use zarr_dtype::{DataType, FillValue};
 use zarr_json::{Value, json};
 
+use crate::cursor::text;
+
 /// A type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NcType {
@@ -100,6 +102,9 @@ impl NcType {
     }
 }
 
+/// Bytes of memory that a number in a document takes, about.
+const NUMBER: u64 = 64;
+
 /// An attribute: its elements are big-endian.
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
@@ -115,10 +120,19 @@ impl Attribute {
         if fits { element(nc_type, &self.bytes) } else { None }
     }
 
+    /// Bytes of memory that its value takes, about.
+    pub(crate) fn cost(&self) -> u64 {
+        let len = self.bytes.len() as u64;
+        let values = if self.nc_type == NcType::Char { len } else { len / self.nc_type.size() * NUMBER };
+        values.saturating_add(self.name.len() as u64).saturating_add(NUMBER)
+    }
+
     /// Its value: a text, a number, or a list of numbers.
     pub(crate) fn value(&self) -> Value {
         if self.nc_type == NcType::Char {
-            return Value::from(String::from_utf8_lossy(&self.bytes).replace('\0', ""));
+            // Some writers end a text with NUL, as C does, and count that as a part of it.
+            let end = self.bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+            return Value::from(text(self.bytes.get(..end).unwrap_or_default()));
         }
         let size = usize::try_from(self.nc_type.size()).unwrap_or(1);
         let mut numbers: Vec<Value> = self.bytes.chunks_exact(size).map(|bytes| number(self.nc_type, bytes)).collect();
