@@ -91,7 +91,11 @@ impl Context {
     /// Shares the options among the stores at these addresses: each takes those that it knows.
     pub(crate) fn share_options(&self, addresses: &[&StoreAddress]) -> Result<()> {
         for (name, value) in self.store_options.pairs() {
-            let option = StoreOptions::new().set(name, value);
+            let mut option = StoreOptions::new().set(name, value);
+            // Where a store leads to others, it knows their options.
+            if let Some(allowed) = self.store_options.get("allow") {
+                option = option.set("allow", allowed);
+            }
             let checks = addresses.iter().map(|address| self.schemes.check(address, &option));
             if let Some(error) = checks.reduce(|a, b| if a.is_ok() { a } else { b }).and_then(|check| check.err()) {
                 return Err(zarr::Error::from(error).into());

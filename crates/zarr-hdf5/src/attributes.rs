@@ -13,7 +13,8 @@ use hdf5_reader::object_header::ObjectHeader;
 use zarr_dtype::DataType;
 use zarr_json::{Number, Value};
 
-use crate::element_type::{check_numbers, is_bool, trimmed};
+use crate::element_type::{is_bool, trimmed};
+use crate::raw_numbers::check_numbers;
 use crate::fault::Refusal;
 use crate::file::File;
 use crate::heap::Reference;

@@ -48,6 +48,7 @@ mod lzf;
 mod made;
 mod open;
 mod raw;
+mod raw_numbers;
 mod source;
 mod walk;
 mod wrap;

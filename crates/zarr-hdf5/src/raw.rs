@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::element_type::{u16_at, u32_at};
+use crate::raw_numbers::{u16_at, u32_at};
 use crate::fault::Refusal;
 use crate::file::File;
 

@@ -11,13 +11,14 @@ use super::{Schemes, StoreAddress, StoreOptions, signature_of_file};
 /// Opens the file at an address.
 type Open = fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>>;
 
-/// How a file of this machine is opened, and the options that are its own; `None` if it is of no format that this build reads.
-fn known(path: &Path) -> Option<(Open, &'static [&'static str])> {
+/// How a file of this machine is opened, and whether it takes options, those of the stores that it leads to; `None` if it is of no format
+/// that this build reads.
+fn known(path: &Path) -> Option<(Open, bool)> {
     match signature_of_file(path)?.what {
         #[cfg(feature = "netcdf")]
-        super::signature::NETCDF => Some((netcdf::open, &[])),
+        super::signature::NETCDF => Some((netcdf::open, false)),
         #[cfg(feature = "references")]
-        super::signature::REFERENCES => Some((references::open, &[references::ALLOW])),
+        super::signature::REFERENCES => Some((references::open, true)),
         _ => None,
     }
 }
@@ -29,8 +30,9 @@ pub(super) fn open_file(
     options: &StoreOptions,
     schemes: &Schemes,
 ) -> Result<Option<Arc<dyn Store>>> {
-    let Some((open, names)) = known(path) else { return Ok(None) };
-    if let Some((name, _)) = options.pairs().iter().find(|(name, _)| !names.contains(&name.as_str())) {
+    let Some((open, has_options)) = known(path) else { return Ok(None) };
+    let is_refused = |name: &str| !has_options || super::known::DIRECTORY_OPTIONS.contains(&name);
+    if let Some((name, _)) = options.pairs().iter().find(|(name, _)| is_refused(name)) {
         return Err(
             address.refuse(format!("option {name} is not known, a file that is only read has none of this name"))
         );
@@ -120,12 +122,57 @@ pub(super) mod references {
         for directory in directories(file) {
             chosen = chosen.directory(directory);
         }
-        let schemes = schemes.clone();
+        let (schemes, own) = (schemes.clone(), place_of_options(file, options, &others, schemes)?);
         let chosen = chosen.open_by(move |prefix| {
             let address = schemes.address(prefix)?;
-            schemes.open(&address, &schemes.options_for(&address, &others)?)
+            schemes.open(&address, &schemes.options_for(&address, &shared(&own, &address, &others))?)
         });
         Ok(Arc::new(zarr_references::open(store, key, &chosen)?))
+    }
+
+    /// The place that options are for: that of the references, or, if they lie on this machine, the only one that they may lead to.
+    fn place_of_options(
+        file: &StoreAddress,
+        options: &StoreOptions,
+        others: &StoreOptions,
+        schemes: &Schemes,
+    ) -> Result<StoreAddress> {
+        let prefixes = options.get(ALLOW).unwrap_or_default().split(',');
+        let mut far = prefixes.filter_map(|prefix| schemes.address(prefix).ok()).filter(|far| far.url().is_some());
+        let Some(first) = far.next().filter(|_| file.path().is_some()) else { return Ok(file.clone()) };
+        for other in far {
+            let kept = shared(&first, &other, others);
+            if let Some((name, _)) = others.pairs().iter().find(|(name, _)| kept.get(name).is_none()) {
+                let several = format!("option {name} is for one host or bucket, and {first} and {other} are allowed");
+                return Err(file.refuse(several));
+            }
+        }
+        Ok(first)
+    }
+
+    /// Options of connections to anywhere, none of which is a secret.
+    const CONNECTIONS: &[&str] =
+        &["concurrency", "connect_timeout", "deadline", "hedge", "missing", "retries", "timeout", "user_agent"];
+    /// Options of buckets of one kind, none of which is a secret.
+    const BUCKETS: &[&str] = &["allow_http", "anonymous", "endpoint", "region", "requester_pays"];
+
+    /// The options of the references' own store that the store at another address has, too. What may be a secret is for the same host or
+    /// bucket alone.
+    pub(super) fn shared(own: &StoreAddress, other: &StoreAddress, options: &StoreOptions) -> StoreOptions {
+        let is_web = |address: &StoreAddress| matches!(address.scheme(), Some("http" | "https"));
+        // A bucket or a container is a part of it, and a user on the web is none.
+        let authority = |address: &StoreAddress| {
+            let url = address.url()?;
+            let (_, rest) = url.split_once("://")?;
+            let authority = rest.split(['/', '?', '#']).next()?;
+            let host = authority.rsplit_once('@').filter(|_| is_web(address)).map_or(authority, |(_, host)| host);
+            Some(if is_web(address) { host.to_ascii_lowercase() } else { host.to_owned() })
+        };
+        let is_like = own.scheme() == other.scheme();
+        if is_like && authority(own) == authority(other) {
+            return options.clone();
+        }
+        options.filter(|name| CONNECTIONS.contains(&name) || is_like && !is_web(own) && BUCKETS.contains(&name))
     }
 
     /// The addresses of the directory that a file is in: as it was given, and without links.
@@ -151,5 +198,77 @@ pub(super) mod references {
             .ok()
             .and_then(|path| path.to_str().map(str::to_owned))
             .unwrap_or_else(|| prefix.to_owned())
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn secrets_go_to_the_same_host_or_bucket_alone() {
+            let schemes = crate::store::schemes();
+            let options = ["header.Authorization", "secret_access_key", "region", "timeout"]
+                .iter()
+                .fold(StoreOptions::new(), |options, name| options.set(*name, "1"));
+            let all = "header.Authorization secret_access_key region timeout";
+            for (own, other, expected) in [
+                ("https://user@host/d/refs.json", "https://HOST/x", all),
+                ("https://host/d/refs.json", "https://host:444/x", "timeout"),
+                ("https://host/d/refs.json", "https://hosts/x", "timeout"),
+                ("https://host/d/refs.json", "https://host@hosts/x", "timeout"),
+                ("https://host/d/refs.json", "http://host/x", "timeout"),
+                ("https://host/d/refs.json", "s3://host/x", "timeout"),
+                ("s3://bucket/refs.json", "s3://bucket/x", all),
+                ("s3://bucket/refs.json", "s3://bucket2/x", "region timeout"),
+            ] {
+                let (Ok(own), Ok(other)) = (schemes.address(own), schemes.address(other)) else { continue };
+                let found = shared(&own, &other, &options);
+                let found: Vec<&str> = found.pairs().iter().map(|(name, _)| name.as_str()).collect();
+                assert_eq!(found.join(" "), expected, "{own} {other}");
+            }
+        }
+
+        #[cfg(all(feature = "s3", feature = "http"))]
+        #[test]
+        fn options_of_references_here_are_for_the_only_place_that_is_allowed() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("refs.json");
+            std::fs::write(&path, r#"{"version": 1, "refs": {}}"#).unwrap();
+            let open = |pairs: &[(&str, &str)]| {
+                let options =
+                    pairs.iter().fold(StoreOptions::new(), |options, (name, value)| options.set(*name, *value));
+                [path.display().to_string(), format!("references:{}", path.display())]
+                    .map(|address| crate::store::open_with(&address, &options).map_err(|error| error.to_string()))
+            };
+            for [found, named] in [
+                open(&[("allow", "s3://b/x"), ("region", "r"), ("secret_access_key", "k")]),
+                open(&[("allow", "s3://b/x,s3://c"), ("region", "r")]),
+                open(&[("allow", "https://host/x,https://HOST/y"), ("header.Authorization", "k")]),
+            ] {
+                found.unwrap();
+                named.unwrap();
+            }
+            for (pairs, expected) in [
+                (&[("region", "r")][..], "option region is not known"),
+                (&[("allow", "s3://b,s3://c"), ("secret_access_key", "k")], "option secret_access_key is for one host"),
+                (&[("allow", "https://a,https://b"), ("header.X", "k")], "option header.X is for one host or bucket"),
+            ] {
+                for opened in open(pairs) {
+                    let error = opened.err().unwrap();
+                    assert!(error.contains(expected), "{error}");
+                }
+            }
+            let [found, _] = open(&[("allow", "s3://b"), ("durability", "none")]);
+            assert!(found.err().unwrap().contains("option durability is not known"));
+        }
+
+        #[test]
+        fn addresses_of_a_directory_have_no_secrets_in_messages() {
+            let schemes = crate::store::schemes();
+            let Ok(file) = schemes.address("https://user:SECRET@host/d/refs.json?token=SECRET") else { return };
+            let options =
+                directories(&file).into_iter().fold(ReferencesOptions::default(), ReferencesOptions::directory);
+            assert!(format!("{options:?}").contains("https://host/d\""), "{options:?}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use zarr_store::{Error, Key, Operation, Result, Store};
+use zarr_store::{Error, Key, Result, Store};
 use zarr_store_filesystem::FilesystemStore;
 
 use super::{Scheme, Schemes, StoreAddress, StoreOptions};
@@ -16,7 +16,7 @@ const ENDS: &[&str] = &[".nc", ".nc4", ".h5", ".hdf5", ".he5"];
 const HEAD: u64 = 2056;
 
 pub(super) fn scheme() -> Scheme {
-    Scheme::address(&["hdf5"], open).create(|address, _, _| only_read(address)).ends(ENDS)
+    Scheme::address(&["hdf5"], open).ends(ENDS)
 }
 
 /// Whether a path is that of such a file, by its first bytes.
@@ -54,9 +54,4 @@ pub(super) fn open_file(address: &StoreAddress, path: &Path, options: &StoreOpti
     let name = name.to_str().ok_or_else(|| address.refuse("the name of the file is not UTF-8"))?;
     let folder: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder)?);
     Ok(Arc::new(zarr_hdf5::open(folder, Key::new(name)?, address.to_string())?))
-}
-
-/// Refuses to write: such files are only read.
-pub(super) fn only_read(address: &StoreAddress) -> Result<Arc<dyn Store>> {
-    Err(Error::ReadOnly { store: address.to_string(), operation: Operation::Open })
 }

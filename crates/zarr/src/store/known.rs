@@ -68,10 +68,13 @@ const HINTS: &[(&[&str], &str)] = &[
     (&["references"], "a build with the feature `references`, which has references of kerchunk"),
 ];
 
+/// The options of directories.
+#[cfg(feature = "filesystem")]
+pub(super) const DIRECTORY_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request"];
 #[cfg(all(feature = "filesystem", feature = "references"))]
 const FILE_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request", "allow"];
 #[cfg(all(feature = "filesystem", not(feature = "references")))]
-const FILE_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request"];
+const FILE_OPTIONS: &[&str] = DIRECTORY_OPTIONS;
 #[cfg(not(feature = "filesystem"))]
 const FILE_OPTIONS: &[&str] = &[];
 
@@ -116,13 +119,16 @@ fn create_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> R
     let path = path(address)?;
     #[cfg(feature = "hdf5")]
     if super::hdf5::is_file(path) {
-        return super::hdf5::only_read(address);
+        return Err(Error::ReadOnly { store: address.to_string(), operation: zarr_store::Operation::Open });
     }
     if super::grammar::is_zip(path) {
         return zip_file(address, path, options, Missing::Make);
     }
     #[cfg(any(feature = "netcdf", feature = "references"))]
     super::formats::refuse_changes(address, path)?;
+    if options.get("allow").is_some() {
+        return Err(address.refuse("option allow is not known, a directory has none of this name"));
+    }
     #[cfg(feature = "filesystem")]
     return Ok(Arc::new(directory(address, zarr_store_filesystem::FilesystemStore::create(path)?, options)?));
     #[cfg(not(feature = "filesystem"))]
@@ -306,5 +312,19 @@ mod tests {
         assert!(of(&[]).sync_on_request && of(&[("durability", "file")]).sync_on_request);
         assert!(!of(&[("durability", "none")]).sync_on_request);
         assert!(of(&[("sync_on_request", "true"), ("durability", "none")]).sync_on_request);
+    }
+
+    #[cfg(feature = "references")]
+    #[test]
+    fn a_directory_that_is_made_leads_nowhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let address = StoreAddress::of_path(folder.path().join("x.zarr"));
+        let options = StoreOptions::new().set("allow", "s3://b").set("locks", "false");
+        let error = schemes().create(&address, &options).unwrap_err().to_string();
+        assert!(error.contains("option allow is not known"), "{error}");
+        // Where stores share options, it is given none.
+        let shared = schemes().options_for(&address, &options).unwrap();
+        assert_eq!(shared, StoreOptions::new().set("locks", "false"));
+        schemes().create(&address, &shared).unwrap();
     }
 }

@@ -1,12 +1,16 @@
 //! The table of the kinds of stores that addresses name.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use zarr_store::{Error, Operation, Result, Store};
 
 use super::words::list;
 use super::{StoreAddress, StoreOptions};
+
+/// The option of files that lead elsewhere: the addresses where they may.
+const ALLOW: &str = "allow";
 
 /// Opens the store at an address. The table is for the address behind the scheme, of such as `zip:ADDRESS`.
 type Opener = dyn Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync;
@@ -198,7 +202,7 @@ impl Schemes {
     /// # Errors
     /// [`Error::Argument`] for one that it does not know.
     pub fn check(&self, address: &StoreAddress, options: &StoreOptions) -> Result<()> {
-        let known = self.known(address)?;
+        let known = self.known_with(address, options)?;
         let (Some(known), Some((unknown, _))) = (
             &known,
             options
@@ -220,10 +224,30 @@ impl Schemes {
     /// # Errors
     /// If the address is of no known kind.
     pub fn options_for(&self, address: &StoreAddress, options: &StoreOptions) -> Result<StoreOptions> {
-        Ok(match self.known(address)? {
-            None => options.clone(),
+        // Only a file leads elsewhere.
+        let leads_elsewhere = address.scheme().is_some() || address.path().is_some_and(Path::is_file);
+        let options = options.filter(|name| leads_elsewhere || name != ALLOW);
+        Ok(match self.known_with(address, &options)? {
+            None => options,
             Some(known) => options.filter(|name| known.contains(&name)),
         })
+    }
+
+    /// The options of a kind, of those behind it, and of the stores that a file of this machine is allowed to lead to; `None` for any.
+    fn known_with(&self, address: &StoreAddress, options: &StoreOptions) -> Result<Option<Vec<&'static str>>> {
+        let Some(mut known) = self.known(address)? else { return Ok(None) };
+        if known.contains(&ALLOW) {
+            let prefixes = options.get(ALLOW).unwrap_or_default().split(',');
+            for other in prefixes.filter_map(|prefix| self.address(prefix).ok()).filter(|other| other.url().is_some()) {
+                match self.known(&other)? {
+                    None => return Ok(None),
+                    Some(more) => {
+                        known.extend(more.into_iter().filter(|name| !known.contains(name)).collect::<Vec<_>>())
+                    }
+                }
+            }
+        }
+        Ok(Some(known))
     }
 
     /// The options of a kind and of those behind it; `None` for any.
