@@ -14,15 +14,23 @@ impl Contents {
             self.documents.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key)
         });
         let (mut keys, mut prefixes) = (documents.keys, documents.prefixes);
-        for (at, array) in &self.arrays {
-            if let Some(below) = at.strip_prefix(prefix.as_str()).filter(|below| !below.is_empty()) {
-                // The folder that leads to the array.
-                let name = below.find('/').map_or(below, |end| &below[..=end]);
-                if array.table.next(0).is_some() {
-                    prefixes.push(Prefix::new(&format!("{prefix}{name}"))?);
-                }
-            } else if let Some(folder) = prefix.as_str().strip_prefix(at.as_str()) {
-                array.list_dir(at, folder, &mut keys, &mut prefixes)?;
+        for (at, array) in self.arrays_above(prefix) {
+            array.list_dir(at, &prefix.as_str()[at.len()..], &mut keys, &mut prefixes)?;
+        }
+        let mut from = prefix.as_str().to_owned();
+        loop {
+            let next = self.arrays_below(&from, prefix).next();
+            let Some((at, array)) = next else { break };
+            // The folder that leads to the array.
+            let below = &at[prefix.as_str().len()..];
+            let name = below.find('/').map_or(below, |end| &below[..=end]);
+            from = at.clone();
+            if array.table.next(0).is_some() {
+                let folder = Prefix::new(&format!("{prefix}{name}"))?;
+                // Further arrays in this folder add nothing: the next one is behind all texts that begin with it.
+                folder.as_str().trim_end_matches('/').clone_into(&mut from);
+                from.push('0');
+                prefixes.push(folder);
             }
         }
         Ok(Listing::new(keys, prefixes))
@@ -55,17 +63,32 @@ impl Contents {
         for (key, document) in documents.take_while(|(key, _)| prefix.contains(key)) {
             give(key.clone(), Found::Document(document.bytes.len() as u64))?;
         }
-        for (at, array) in &self.arrays {
+        let below = self.arrays_below(prefix.as_str(), prefix);
+        for (at, array) in self.arrays_above(prefix).chain(below) {
             let folder = prefix.as_str().strip_prefix(at.as_str()).unwrap_or_default();
-            if folder.is_empty() && !at.starts_with(prefix.as_str()) {
-                continue;
-            }
             let Some(subtree) = array.form.subtree(folder, &array.counts) else { continue };
             for index in array.table.present(subtree.chunks) {
                 give(array.key(at, index)?, Found::Chunk(array, index))?;
             }
         }
         Ok(())
+    }
+
+    /// The arrays at a prefix and above it.
+    fn arrays_above(&self, prefix: &Prefix) -> impl Iterator<Item = (&String, &ArrayChunks)> {
+        let text = prefix.as_str();
+        let ends = std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1));
+        ends.filter_map(|end| self.arrays.get_key_value(&text[..end]))
+    }
+
+    /// The arrays below a prefix, behind this text.
+    fn arrays_below<'a, 'p>(
+        &'a self,
+        from: &str,
+        prefix: &'p Prefix,
+    ) -> impl Iterator<Item = (&'a String, &'a ArrayChunks)> + use<'a, 'p> {
+        let arrays = self.arrays.range::<str, _>((Bound::Excluded(from), Bound::Unbounded));
+        arrays.take_while(|(at, _)| at.starts_with(prefix.as_str()))
     }
 
     fn size(&self, key: &Key, array: &ArrayChunks, index: u64) -> Result<u64> {

@@ -426,6 +426,54 @@ fn a_store_is_as_far_away_as_its_files() {
     assert_eq!(listed, values.keys().map(|name| key(name)).collect::<Vec<_>>());
 }
 
+/// A store of arrays of one chunk each, or of none.
+fn of_arrays<'a>(arrays: impl Iterator<Item = (&'a str, bool)>) -> VirtualStore {
+    let mut builder = VirtualStore::builder("arrays");
+    for (at, has_chunk) in arrays {
+        let mut table = ChunkTableBuilder::new(1);
+        if has_chunk {
+            table.set(0, Chunk::Inline(Bytes::from_static(b"x"))).expect("a chunk");
+        }
+        let form = ChunkKeyForm::Default(Separator::Slash);
+        builder.chunks(prefix(at), form, &[1], table.build().expect("a table"));
+    }
+    builder.build().expect("a store")
+}
+
+#[test]
+fn arrays_beside_and_below_each_other_are_listed_as_their_keys_say() {
+    let arrays = ["", "a/", "a/b/", "a/b-c/", "a/b0/", "a/b/c/d/", "e/f/", "e/f/g/", "h/"];
+    let store = of_arrays(arrays.iter().map(|at| (*at, !["e/f/", "h/"].contains(at))));
+    let model = MemoryStore::new();
+    for at in arrays.iter().filter(|at| !["e/f/", "h/"].contains(*at)) {
+        model.set_all(&key(&format!("{at}c/0")), b"x").expect("set");
+    }
+    for at in ["", "a/", "a/b/", "a/b/c/", "a/b/c/d/", "a/b/c/d/c/", "a/b0/", "e/", "e/f/", "e/f/g/", "h/", "b/", "c/"]
+    {
+        let at = prefix(at);
+        let (found, expected) = (Store::list_dir(&store, &at), Store::list_dir(&model, &at));
+        assert_eq!(found.expect("list"), expected.expect("list"), "{at}");
+        let (found, expected) = (Store::list_prefix(&store, &at), Store::list_prefix(&model, &at));
+        assert_eq!(found.expect("list"), expected.expect("list"), "{at}");
+    }
+}
+
+#[test]
+fn lists_below_an_array_take_no_longer_where_there_are_more_arrays() {
+    let spent = |count: u32| {
+        let names: Vec<String> = (0..count).map(|at| format!("g{at}/a/")).collect();
+        let store = of_arrays(names.iter().map(|at| (at.as_str(), true)));
+        let begin = std::time::Instant::now();
+        for at in names.iter().cycle().take(2000) {
+            assert_eq!(Store::list_dir(&store, &prefix(at)).expect("list").prefixes.len(), 1);
+            assert_eq!(Store::list_prefix(&store, &prefix(at)).expect("list").len(), 1);
+        }
+        begin.elapsed()
+    };
+    let (few, many) = (spent(10), spent(20_000));
+    assert!(many < few * 50, "{many:?} and {few:?}");
+}
+
 #[test]
 fn warnings_are_given_once() {
     let mut builder = VirtualStore::builder("virtual:x");
