@@ -10,6 +10,7 @@ mod files;
 mod hdf5;
 mod laws;
 mod texts;
+mod virtual_files;
 mod zip;
 
 use crate::Fault;
@@ -42,6 +43,10 @@ enum Kind {
     Zip,
     /// An HDF5 file.
     Hdf5,
+    /// A file of netCDF-3.
+    Netcdf,
+    /// References of kerchunk.
+    References,
     /// A short text.
     Text(&'static texts::Text),
 }
@@ -63,6 +68,8 @@ const OTHERS: &[Target] = &[
     Target { name: "name", kind: Kind::Text(&texts::NAME) },
     Target { name: "zip", kind: Kind::Zip },
     Target { name: "hdf5", kind: Kind::Hdf5 },
+    Target { name: "netcdf", kind: Kind::Netcdf },
+    Target { name: "references", kind: Kind::References },
     Target { name: "shard-index", kind: Kind::ShardIndex },
 ];
 
@@ -96,6 +103,8 @@ impl Target {
             Kind::Chunk(_) | Kind::ShardIndex => chunks::run(input),
             Kind::Zip => zip::run(input),
             Kind::Hdf5 => hdf5::run(input),
+            Kind::Netcdf => virtual_files::netcdf(input),
+            Kind::References => virtual_files::references(input),
             Kind::Text(text) => (text.run)(&String::from_utf8_lossy(input)),
         }
     }
@@ -111,6 +120,8 @@ impl Target {
             Kind::ShardIndex => chunks::seeds("sharding_indexed")?,
             Kind::Zip => zip::seeds()?,
             Kind::Hdf5 => hdf5::seeds()?,
+            Kind::Netcdf => virtual_files::seeds("netcdf", "nc")?,
+            Kind::References => virtual_files::seeds("references", "json")?,
             Kind::Text(text) => (text.seeds)()?,
         };
         inputs.sort();
@@ -125,7 +136,7 @@ impl Target {
             Kind::Chunk(_) => chunks::mutate(random, input),
             Kind::ShardIndex => chunks::mutate_index(random, input),
             Kind::Zip => zip::mutate(random, input),
-            Kind::Hdf5 => hdf5::mutate(random, input),
+            Kind::Hdf5 | Kind::Netcdf | Kind::References => hdf5::mutate(random, input),
             Kind::Text(text) => texts::mutate(random, input, text.is_json),
         }
     }

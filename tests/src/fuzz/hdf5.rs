@@ -16,7 +16,11 @@ pub(super) fn run(input: &[u8]) -> bool {
     let (below, key) = (MemoryStore::new(), Key::new("x.h5").expect("a key"));
     below.set_all(&key, input).expect("memory takes values");
     let Ok(store) = zarr_hdf5::open(Arc::new(below), key, "x.h5") else { return false };
-    let store: Arc<dyn Store> = Arc::new(store);
+    read(Arc::new(store))
+}
+
+/// Walks a store whose documents were made of another format, and reads each array that is not large. Whether all is sound.
+pub(super) fn read(store: Arc<dyn Store>) -> bool {
     let was_left_out = !store.take_warnings().is_empty();
     let walk = zarr::hierarchy::walk(&*store, "/", None).expect("documents that were made here");
     if let Some(broken) = walk.broken.first() {
