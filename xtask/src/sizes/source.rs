@@ -135,7 +135,7 @@ fn name_behind<'a>(line: &'a str, kinds: &[&str]) -> Option<&'a str> {
 
 /// Whether a line without its indentation begins a method.
 fn is_function(line: &str) -> bool {
-    ["fn ", "async fn ", "unsafe fn ", "const fn "].iter().any(|begin| line.starts_with(begin))
+    line.split(' ').find(|word| !["async", "const", "unsafe"].contains(word)) == Some("fn")
 }
 
 #[cfg(test)]
