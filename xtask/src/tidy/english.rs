@@ -9,9 +9,11 @@ const UNCLEAR: [(&str, &str); 2] = [("so many", "the number, or \"this many\""),
 /// Adds the faults in the doc comments of a file.
 pub(super) fn check(name: &str, text: &str, faults: &mut Vec<String>) {
     let mut before = None;
+    let mut is_code = false;
     for (number, line) in text.lines().enumerate() {
         let comment = doc_comment(line);
-        if let Some(comment) = comment {
+        is_code = comment.is_some_and(|comment| is_code != comment.starts_with("```"));
+        if let Some(comment) = comment.filter(|_| !is_code) {
             if before.is_none()
                 && let Some(begin) = NO_SUBJECT.iter().find(|begin| begins_with(comment, begin))
             {
@@ -41,7 +43,7 @@ fn begins_with(comment: &str, begin: &str) -> bool {
 
 fn has_words(comment: &str, words: &str) -> bool {
     let lower = comment.to_lowercase();
-    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     lower.match_indices(words).any(|(start, _)| {
         !is_letter(lower[..start].chars().next_back()) && !is_letter(lower[start + words.len()..].chars().next())
     })
@@ -74,6 +76,9 @@ mod tests {
         assert_eq!(faults("/// Reads so many elements.\n"), 1);
         assert_eq!(faults("/// Contexts of threads.\n"), 0);
         assert_eq!(faults("/// Keys as texts.\n"), 1);
+        // Examples have words of their own.
+        assert_eq!(faults("/// Reads.\n/// ```\n/// let texts = 1;\n/// ```\n"), 0);
+        assert_eq!(faults("/// Reads.\n/// ```\n/// let a = 1;\n/// ```\n/// All texts.\n"), 1);
     }
 
     #[cfg(unix)]
