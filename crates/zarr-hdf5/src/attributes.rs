@@ -14,12 +14,12 @@ use zarr_dtype::DataType;
 use zarr_json::{Number, Value};
 
 use crate::element_type::{is_bool, trimmed};
-use crate::raw_numbers::check_numbers;
 use crate::fault::Refusal;
 use crate::file::File;
 use crate::heap::Reference;
 use crate::links::heap_objects;
 use crate::raw;
+use crate::raw_numbers::check_numbers;
 
 /// Maximum number of bytes of the attributes of one object.
 const MAX_BYTES: usize = 16 << 20;

@@ -71,7 +71,7 @@ fn link(message: &LinkMessage) -> Link {
 /// Maximum number of bytes of the links of a group, or of the attributes of an object.
 const MAX_BYTES: usize = 64 << 20;
 
-/// What an index has named of a heap.
+/// Objects of a heap that an index has named.
 #[derive(Default)]
 struct Taken<'r> {
     ids: HashSet<&'r [u8]>,

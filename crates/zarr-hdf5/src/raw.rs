@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::raw_numbers::{u16_at, u32_at};
 use crate::fault::Refusal;
 use crate::file::File;
+use crate::raw_numbers::{u16_at, u32_at};
 
 /// Numbers of kinds of messages.
 const DATATYPE: u16 = 0x03;

@@ -60,7 +60,7 @@ pub(crate) struct Nodes {
     pub(crate) warnings: Warnings,
 }
 
-/// What was left out of a file, and why: as much as a reader may want to see.
+/// Parts of a file that are left out, and why: as much as a reader may want to see.
 #[derive(Default)]
 pub(crate) struct Warnings {
     list: Vec<String>,

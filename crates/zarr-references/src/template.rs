@@ -37,7 +37,7 @@ pub(crate) struct Scope {
 const DEPTH: usize = 32;
 /// The longest text in bytes.
 const LONGEST: usize = 1 << 16;
-/// Work in bytes of texts that any file may take: that of each byte of the file comes to it.
+/// Work in bytes of strings that any file may take: that of each byte of the file comes to it.
 const WORK: u64 = 1 << 30;
 /// Work that each byte of a file may take.
 const WORK_PER_BYTE: u64 = 16;
