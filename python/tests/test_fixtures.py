@@ -72,7 +72,7 @@ def test_fixtures_of_all_dialects(fixtures: Path) -> None:
         name = archive.name.removesuffix(".tar.gz")
         for case in sorted(path.parent for path in (fixtures / name).rglob("expected.json")):
             expected = json.loads((case / "expected.json").read_text())
-            url = str(case / (expected.get("container") and "store.zip" or "store"))
+            url = str(case / (expected["store"] if expected.get("container") else "store"))
             if not Path(url).exists():
                 url = str(case / "store.zip") if (case / "store.zip").exists() else url
             if case.name in NOT_READ:
