@@ -15,7 +15,7 @@ use zarr_json::{Number, Value};
 
 use crate::element_type::{is_bool, trimmed};
 use crate::fault::Refusal;
-use crate::file::File;
+use crate::file::{File, MAX_ATTRIBUTES};
 use crate::heap::Reference;
 use crate::links::heap_objects;
 use crate::raw;
@@ -23,8 +23,6 @@ use crate::raw_numbers::check_numbers;
 
 /// Maximum number of bytes of the attributes of one object.
 const MAX_BYTES: usize = 16 << 20;
-/// Maximum number of bytes of the attributes of a file, which count once for each path of their object.
-pub(crate) const MAX_IN_FILE: u64 = 256 << 20;
 /// Number of bytes that a value counts for at least.
 const OF_VALUE: usize = 16;
 
@@ -190,7 +188,7 @@ impl<'f> Values<'f> {
     fn spend(&mut self, bytes: usize) -> Result<(), Refusal> {
         let spend = |left: u64| left.checked_sub(bytes as u64);
         if self.file.values.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err() {
-            return Err(Refusal::new(format!("the attributes of the file have more than {MAX_IN_FILE} bytes")));
+            return Err(Refusal::new(format!("the attributes of the file have more than {MAX_ATTRIBUTES} bytes")));
         }
         self.left = self
             .left

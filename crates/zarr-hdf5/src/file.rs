@@ -9,11 +9,14 @@ use hdf5_reader::object_header::ObjectHeader;
 use hdf5_reader::{Hdf5File, Storage};
 use zarr_store::{Error, ErrorKind, Result};
 
-use crate::attributes::MAX_IN_FILE;
 use crate::fault::{Fault, Refusal, guarded};
 use crate::heap::{Heaps, Reference, Sizes};
-use crate::layout::MAX_TRIES;
 use crate::source::Source;
+
+/// Maximum number of bytes of the attributes of a file, which count once for each path of their object.
+pub(crate) const MAX_ATTRIBUTES: u64 = 256 << 20;
+/// Maximum number of divisions by which the parts of contiguous elements are looked for in a file.
+pub(crate) const MAX_DIVISIONS: u64 = 1 << 26;
 
 /// A file and the parts of it that are kept.
 pub(crate) struct File {
@@ -33,7 +36,7 @@ impl File {
         let opened = guarded(|| Hdf5File::from_storage(storage));
         match opened {
             Ok(hdf5) => {
-                let (tries, values) = (AtomicU64::new(MAX_TRIES), AtomicU64::new(MAX_IN_FILE));
+                let (tries, values) = (AtomicU64::new(MAX_DIVISIONS), AtomicU64::new(MAX_ATTRIBUTES));
                 Ok(Self { source, hdf5, heaps: Heaps::default(), tries, values })
             }
             Err(refusal) => Err(source.take_failure().unwrap_or_else(|| fault(&source, &refusal))),

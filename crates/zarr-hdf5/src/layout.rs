@@ -199,9 +199,6 @@ fn entries(
 /// Maximum number of chunks that contiguous elements are divided into.
 const MAX_PARTS: u64 = 1 << 16;
 
-/// Maximum number of divisions by which parts are looked for in a file.
-pub(crate) const MAX_TRIES: u64 = 1 << 26;
-
 /// The shape of chunks of at most `part` bytes where that makes few enough, each of which is one range of elements in C order, and none
 /// of which is cut off. Where no number of parts divides an axis, it stays whole.
 fn divided(shape: &[u64], size: u64, part: u64, tries: &AtomicU64) -> Vec<u64> {
@@ -240,11 +237,12 @@ fn divided(shape: &[u64], size: u64, part: u64, tries: &AtomicU64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::MAX_DIVISIONS;
 
     #[test]
     fn contiguous_elements_are_divided_into_ranges() {
         let divided_by = |tries| move |shape: &[u64], size, part| divided(shape, size, part, &AtomicU64::new(tries));
-        let (divided, at_once) = (divided_by(MAX_TRIES), divided_by(9));
+        let (divided, at_once) = (divided_by(MAX_DIVISIONS), divided_by(9));
         assert_eq!(divided(&[10, 6], 1, 100), [10, 6]);
         assert_eq!(divided(&[10, 6], 1, 30), [5, 6]);
         assert_eq!(divided(&[10, 6], 1, 6), [1, 6]);

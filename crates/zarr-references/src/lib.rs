@@ -28,6 +28,7 @@ mod fault;
 mod file;
 mod open;
 mod options;
+mod place;
 mod scan;
 mod targets;
 mod template;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_store::{Result, Store};
 
-use crate::targets;
+use crate::place::{place, shown};
 
 /// Opens the store at an address that the caller allows.
 type Opener = dyn Fn(&str) -> Result<Arc<dyn Store>> + Send + Sync;
@@ -83,7 +83,7 @@ impl ReferencesOptions {
 impl fmt::Debug for ReferencesOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |addresses: &[String]| -> Vec<String> {
-            addresses.iter().map(|address| targets::shown(&targets::place(address)).to_owned()).collect()
+            addresses.iter().map(|address| shown(&place(address)).to_owned()).collect()
         };
         f.debug_struct("ReferencesOptions")
             .field("directories", &shown(&self.directories))

@@ -31,7 +31,7 @@ pub(super) fn open_file(
     schemes: &Schemes,
 ) -> Result<Option<Arc<dyn Store>>> {
     let Some((open, has_options)) = known(path) else { return Ok(None) };
-    let is_refused = |name: &str| !has_options || super::known::DIRECTORY_OPTIONS.contains(&name);
+    let is_refused = |name: &str| !has_options || super::options::DIRECTORY_OPTIONS.contains(&name);
     if let Some((name, _)) = options.pairs().iter().find(|(name, _)| is_refused(name)) {
         return Err(
             address.refuse(format!("option {name} is not known, a file that is only read has none of this name"))

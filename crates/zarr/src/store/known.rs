@@ -68,13 +68,10 @@ const HINTS: &[(&[&str], &str)] = &[
     (&["references"], "a build with the feature `references`, which has references of kerchunk"),
 ];
 
-/// The options of directories.
-#[cfg(feature = "filesystem")]
-pub(super) const DIRECTORY_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request"];
 #[cfg(all(feature = "filesystem", feature = "references"))]
 const FILE_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request", "allow"];
 #[cfg(all(feature = "filesystem", not(feature = "references")))]
-const FILE_OPTIONS: &[&str] = DIRECTORY_OPTIONS;
+const FILE_OPTIONS: &[&str] = super::options::DIRECTORY_OPTIONS;
 #[cfg(not(feature = "filesystem"))]
 const FILE_OPTIONS: &[&str] = &[];
 

@@ -8,6 +8,10 @@ use zarr_store::{Error, Result};
 use super::StoreAddress;
 use super::words::list;
 
+/// Names of the options of directories.
+#[cfg(feature = "filesystem")]
+pub(super) const DIRECTORY_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request"];
+
 /// Options of a store that is opened by its address, each a name and a text. The [`Scheme`](super::Scheme) of the address says which it
 /// knows; another one is an error that names these.
 ///
