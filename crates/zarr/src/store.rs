@@ -1,11 +1,9 @@
 //! Stores, and opening them by address.
 
 mod address;
-#[cfg(any(feature = "netcdf", feature = "references"))]
+#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
 mod formats;
 mod grammar;
-#[cfg(feature = "hdf5")]
-mod hdf5;
 #[cfg(feature = "icechunk")]
 mod icechunk;
 mod known;
@@ -115,7 +113,7 @@ pub fn open_with(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>
 /// one a directory.
 ///
 /// # Zip files
-/// What is written to a zip file is in it after [`Store::flush`], all of it at once. Without that the file stays as it
+/// Values that are written to a zip file are in it after [`Store::flush`], all at once. Without that the file stays as it
 /// was, or away, so that work that failed leaves no file that looks whole. `Conversion::run` ends with a flush.
 /// Values may be replaced and erased; their bytes stay in the file, which a warning tells ([`Store::take_warnings`]).
 /// Each flush after new writes copies the file, but for file systems that share blocks: few flushes of many values are fast. In `.ozx`, OME-Zarr

@@ -15,6 +15,8 @@ type Open = fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>>
 /// that this build reads.
 fn known(path: &Path) -> Option<(Open, bool)> {
     match signature_of_file(path)?.what {
+        #[cfg(feature = "hdf5")]
+        super::signature::HDF5 => Some((hdf5::open, false)),
         #[cfg(feature = "netcdf")]
         super::signature::NETCDF => Some((netcdf::open, false)),
         #[cfg(feature = "references")]
@@ -69,9 +71,37 @@ fn local(address: &StoreAddress, path: &Path) -> Result<(Arc<dyn Store>, Key)> {
     Ok((Arc::new(FilesystemStore::open(folder)?), Key::new(name)?))
 }
 
+/// As [`place`], but of a file of this machine the directory that it is in without links: the link may lead out of its own.
+#[cfg(any(feature = "hdf5", feature = "netcdf"))]
+fn place_without_links(
+    address: &StoreAddress,
+    options: &StoreOptions,
+    schemes: &Schemes,
+) -> Result<(Arc<dyn Store>, Key)> {
+    match address.path().map(Path::canonicalize) {
+        Some(Ok(target)) => local(address, &target),
+        _ => place(address, options, schemes),
+    }
+}
+
 /// The address of the file, without the scheme that says what it is.
 fn inner(address: &StoreAddress) -> &StoreAddress {
     address.inner().unwrap_or(address)
+}
+
+#[cfg(feature = "hdf5")]
+pub(super) mod hdf5 {
+    use super::*;
+    use crate::store::Scheme;
+
+    pub(in crate::store) fn scheme() -> Scheme {
+        Scheme::address(&["hdf5"], open).ends(&[".nc", ".nc4", ".h5", ".hdf5", ".he5"])
+    }
+
+    pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
+        let (store, key) = place_without_links(inner(address), options, schemes)?;
+        Ok(Arc::new(zarr_hdf5::open(store, key, address.to_string())?))
+    }
 }
 
 #[cfg(feature = "netcdf")]
@@ -86,12 +116,7 @@ pub(super) mod netcdf {
         schemes: &Schemes,
     ) -> Result<Arc<dyn Store>> {
         let file = inner(address);
-        // A link may lead to another directory.
-        let target = file.path().and_then(|path| path.canonicalize().ok());
-        let (store, key) = match target {
-            Some(path) => local(file, &path)?,
-            None => place(file, options, schemes)?,
-        };
+        let (store, key) = place_without_links(file, options, schemes)?;
         let options = NetcdfOptions::default().name(file.to_string());
         Ok(Arc::new(zarr_netcdf::open_with(store, key, &options)?))
     }

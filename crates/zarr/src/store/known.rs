@@ -32,7 +32,7 @@ pub fn schemes() -> Schemes {
         #[cfg(feature = "zip")]
         schemes.add(Scheme::address(&["zip"], open_zip).create(create_zip).ends(super::grammar::ZIP));
         #[cfg(feature = "hdf5")]
-        schemes.add(super::hdf5::scheme());
+        schemes.add(super::formats::hdf5::scheme());
         #[cfg(feature = "netcdf")]
         schemes.add(Scheme::address(&["netcdf"], super::formats::netcdf::open).ends(&[".nc", ".cdf"]));
         #[cfg(feature = "references")]
@@ -85,15 +85,11 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) 
     if super::grammar::is_zip(path) && path.is_file() {
         return zip_file(address, path, options, Missing::Refuse);
     }
-    #[cfg(feature = "hdf5")]
-    if super::hdf5::is_file(path) {
-        return super::hdf5::open_file(address, path, options);
-    }
-    #[cfg(any(feature = "netcdf", feature = "references"))]
+    #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
     if let Some(store) = super::formats::open_file(address, path, options, schemes)? {
         return Ok(store);
     }
-    #[cfg(not(any(feature = "netcdf", feature = "references")))]
+    #[cfg(not(any(feature = "hdf5", feature = "netcdf", feature = "references")))]
     let _ = schemes;
     #[cfg(feature = "filesystem")]
     return match zarr_store_filesystem::FilesystemStore::open(path) {
@@ -114,14 +110,10 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) 
 /// Opens the directory or zip file at a path, and makes it if it is not there: what its name says.
 fn create_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
     let path = path(address)?;
-    #[cfg(feature = "hdf5")]
-    if super::hdf5::is_file(path) {
-        return Err(Error::ReadOnly { store: address.to_string(), operation: zarr_store::Operation::Open });
-    }
     if super::grammar::is_zip(path) {
         return zip_file(address, path, options, Missing::Make);
     }
-    #[cfg(any(feature = "netcdf", feature = "references"))]
+    #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
     super::formats::refuse_changes(address, path)?;
     if options.get("allow").is_some() {
         return Err(address.refuse("option allow is not known, a directory has none of this name"));

@@ -20,10 +20,10 @@ const ELSEWHERE: &str = "this library reads Zarr alone";
 
 /// The signatures of files: an offset, the bytes there, the name, a hint.
 const FILES: &[(usize, &[u8], &str, &str)] = &[
-    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", HDF5),
-    (512, b"\x89HDF\r\n\x1a\n", "an HDF5 file", HDF5),
-    (1024, b"\x89HDF\r\n\x1a\n", "an HDF5 file", HDF5),
-    (2048, b"\x89HDF\r\n\x1a\n", "an HDF5 file", HDF5),
+    (0, b"\x89HDF\r\n\x1a\n", HDF5, HDF5_HINT),
+    (512, b"\x89HDF\r\n\x1a\n", HDF5, HDF5_HINT),
+    (1024, b"\x89HDF\r\n\x1a\n", HDF5, HDF5_HINT),
+    (2048, b"\x89HDF\r\n\x1a\n", HDF5, HDF5_HINT),
     (0, b"CDF\x01", NETCDF, NETCDF_HINT),
     (0, b"CDF\x02", NETCDF, NETCDF_HINT),
     (0, b"CDF\x05", NETCDF, NETCDF_HINT),
@@ -44,12 +44,13 @@ const FILES: &[(usize, &[u8], &str, &str)] = &[
     (0, b"\x1f\x8b", "a file compressed by gzip", "unpack it first"),
 ];
 /// The names of formats that builds with their features open.
+pub(super) const HDF5: &str = "an HDF5 file";
 pub(super) const NETCDF: &str = "a netCDF file";
 pub(super) const REFERENCES: &str = "references of kerchunk";
 const NETCDF_HINT: &str =
     if cfg!(feature = "netcdf") { "it is only read; `zarr convert` converts it to Zarr" } else { XARRAY };
 const XARRAY: &str = "xarray reads it, and writes Zarr by to_zarr";
-const HDF5: &str = if cfg!(feature = "hdf5") {
+const HDF5_HINT: &str = if cfg!(feature = "hdf5") {
     "it is only read; `zarr convert` converts it to Zarr"
 } else {
     "a build with the feature `hdf5` opens it as a store; xarray reads it, and writes Zarr by to_zarr"
