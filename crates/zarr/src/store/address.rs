@@ -88,6 +88,7 @@ impl StoreAddress {
 
     /// The address in front of an `@` in its last segment, and the text behind that. A path of this machine that is there is one, whatever
     /// its name; without a slash in a URL an `@` is of its host.
+    #[cfg(feature = "icechunk")]
     pub(super) fn split_at_sign(&self) -> (StoreAddress, Option<String>) {
         let split = |text: &str| {
             let (before, behind) = text.rsplit_once('@')?;
@@ -227,6 +228,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "icechunk")]
     #[test]
     fn what_stands_behind_an_at_sign() {
         let schemes = crate::store::schemes();
