@@ -19,7 +19,7 @@ pub(crate) trait InStore: Clone + Send + Sync {
     /// The same node in another store that has the same values.
     ///
     /// # Errors
-    /// Those of a node that the store cannot have.
+    /// The errors of a node that the store cannot have.
     fn through(&self, store: &Arc<dyn Store>) -> Result<Self>;
 }
 
@@ -73,7 +73,7 @@ impl<T: InStore> Current<T> {
     /// The node in this store, which has the values that its own has.
     ///
     /// # Errors
-    /// Those of a node that the store cannot have.
+    /// The errors of a node that the store cannot have.
     pub(crate) fn get_in(&self, store: &Arc<dyn Store>) -> Result<T> {
         let node = self.get();
         if Arc::ptr_eq(store, node.store()) {
@@ -92,7 +92,7 @@ impl<T: InStore> Current<T> {
     /// dropped by it. Signals are looked for, if it may be long.
     ///
     /// # Errors
-    /// Those of the change; the node stays as it was then.
+    /// The errors of the change; the node stays as it was then.
     pub(crate) fn change<R: Send>(
         &self,
         py: Python<'_>,

@@ -183,7 +183,7 @@ impl Origin {
 /// The address of a store, which means the same in any working directory, and the path of the node that is named.
 ///
 /// # Errors
-/// Those of the address.
+/// The errors of the address.
 pub(crate) fn address_and_path(url: &str, path: Option<String>) -> Result<(StoreAddress, Option<String>)> {
     let known = schemes();
     let (address, path) = match path {

@@ -101,7 +101,7 @@ impl<'py> Memory<'py> {
     /// As [`view_mut`](Self::view_mut), of elements that refer to others too.
     ///
     /// # Safety
-    /// What is written are elements of the data type, and the references of those that were there before are given up.
+    /// The caller writes elements of the data type, and gives up the references of those that were there before.
     ///
     /// # Errors
     /// `ValueError` if the array is read-only, or if elements of it may lie upon each other.

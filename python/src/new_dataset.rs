@@ -43,7 +43,7 @@ struct GivenVariable<'py> {
 /// The description of a data set, with copies of the values.
 ///
 /// # Errors
-/// Those of its members.
+/// The errors of its members.
 pub(crate) fn of_dataset(py: Python<'_>, given: &GivenDataset<'_>) -> PyResult<NewDataset> {
     let mut new = NewDataset::new()
         .attributes(members(&given.attributes).or_exception(py)?)

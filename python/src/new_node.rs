@@ -48,7 +48,7 @@ impl NewNode {
 /// The description of a group.
 ///
 /// # Errors
-/// Those of its members.
+/// The errors of its members.
 pub(crate) fn of_group(new: &NewNode) -> Result<NewGroup> {
     Ok(NewGroup::new().attributes(members(&new.attributes)?).dialect(new.dialect()?).overwrite(new.overwrite))
 }
@@ -56,7 +56,7 @@ pub(crate) fn of_group(new: &NewNode) -> Result<NewGroup> {
 /// The description of an array.
 ///
 /// # Errors
-/// Those of its members.
+/// The errors of its members.
 pub(crate) fn of_array(new: NewNode) -> Result<NewArray> {
     let dialect = new.dialect()?;
     let mut array =

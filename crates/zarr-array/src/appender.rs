@@ -99,7 +99,7 @@ impl Appender<'_> {
     /// Writes all that is kept, also if it fills no chunk, and publishes it.
     ///
     /// # Errors
-    /// Those of [`Array::append`].
+    /// The errors of [`Array::append`].
     pub fn flush(&mut self) -> Result<()> {
         let Array { store, core } = &mut *self.array;
         now(self.kept.flush(&Blocking(&**store), core))
@@ -142,7 +142,7 @@ impl Drop for Appender<'_> {
 
 /// As [`Appender`], for arrays over stores that do not block ([`AsyncArray::appender`]).
 ///
-/// What is kept when it is dropped is lost: nothing can wait then. [`finish`](Self::finish) writes it.
+/// Elements that are kept when it is dropped are lost: nothing can wait then. [`finish`](Self::finish) writes it.
 #[derive(Debug)]
 pub struct AsyncAppender<'a> {
     array: &'a mut AsyncArray,

@@ -55,8 +55,8 @@ use zarr_grid::IntoSelection;
 /// may be taken or stored, and others not. While the store refuses chunks and there is no room, further writes are refused, so that the
 /// bound of memory holds.
 ///
-/// What is kept when a writer is dropped is written as well, unless the thread panics, but only [`finish`](Self::finish) reports that it
-/// could not be.
+/// Elements that are kept when a writer is dropped are written as well, unless the thread panics, but only [`finish`](Self::finish) reports
+/// that they could not be.
 #[derive(Debug)]
 pub struct Writer {
     array: Array,
@@ -108,7 +108,7 @@ impl Writer {
     /// Writes all that was written to this writer before, also chunks that are not whole.
     ///
     /// # Errors
-    /// Those of [`Array::write`]; what could not be written stays.
+    /// The errors of [`Array::write`]; elements that could not be written stay.
     pub fn flush(&self) -> Result<()> {
         now(self.buffer.flush(&self.array.verbs()))
     }
@@ -140,7 +140,7 @@ impl Drop for Writer {
 
 /// As [`Writer`], for arrays over stores that do not block ([`AsyncArray::writer`]). Tasks share it by reference, or in an `Arc`.
 ///
-/// What is kept when it is dropped is lost: nothing can wait then. [`finish`](Self::finish) writes it. If the future of a write or a flush
+/// Elements that are kept when it is dropped are lost: nothing can wait then. [`finish`](Self::finish) writes it. If the future of a write or a flush
 /// is dropped, chunks that it was writing are kept again, and written by the next flush, whether they had been stored or not.
 #[derive(Debug)]
 pub struct AsyncWriter {

@@ -109,7 +109,7 @@ use crate::{DataType, Error, Heap};
 /// | with the feature `jiff`: `SignedDuration`, and `Option` of it | `numpy.timedelta64` with a unit but years and months |
 /// | a struct with `#[derive(zarr::Element)]`, a [`StructElement`] | struct |
 ///
-/// All of them also take an [extension](DataType::Extension) that is stored as such a data type, and give the stored
+/// Each type also takes an [extension](DataType::Extension) that is stored as such a data type, and gives the stored
 /// values. A type for the values of the extension implements this trait: it accepts the data type by its name and
 /// converts elements of its [`storage`](DataType::storage).
 ///

@@ -27,8 +27,8 @@ pub struct CopyRun {
 
 /// The selected elements that lie in an array, a chunk of it, or an inner chunk of that, and their indices in the output.
 ///
-/// Of the array ([`new`](Self::new)) they are divided by chunk, and of each chunk by inner chunk ([`by_chunk`](Self::by_chunk)), each in
-/// one pass over the elements of coordinates, or the rows of a mask; of lists and ranges over the positions of each axis. A write copies
+/// Elements of an array ([`new`](Self::new)) are divided by chunk, and those of a chunk by inner chunk ([`by_chunk`](Self::by_chunk)): in one
+/// pass over the elements of coordinates, the rows of a mask, or the positions of each axis of lists and ranges. A write copies
 /// them to the chunk, a read from the smallest box that has them ([`bounded`](Self::bounded)).
 ///
 /// # Example

@@ -17,8 +17,8 @@
 //! | nbit, scale-offset, LZF; chunks that skip filters; elements with gaps | chunks that are decoded here, when they are asked for |
 //! | dimension scales, dimensions of netCDF-4 | `dimension_names` |
 //!
-//! What is not read is left out, node by node and attribute by attribute, and a warning of the store
-//! ([`take_warnings`](zarr_store::Store::take_warnings)) says what and why: virtual data sets, data in external files, external links,
+//! Nodes and attributes that are not read are left out one by one, and a warning of the store
+//! ([`take_warnings`](zarr_store::Store::take_warnings)) names each with the reason: virtual data sets, data in external files, external links,
 //! references, further filters. Types that have a name are no nodes.
 //!
 //! ```no_run

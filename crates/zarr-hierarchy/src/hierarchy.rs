@@ -192,7 +192,7 @@ async fn open_and_others(io: Io, facts: Facts, path: &str, dialect: Option<Diale
 /// A store that gives values and refuses to list is walked by the consolidated metadata of the group, where there is some:
 /// [`Walk::unlisted`] has the refusal.
 ///
-/// Of several nodes at one path the walk has the node that [`open_node`] finds, with a warning that
+/// The walk has, where several nodes share a path, the node that [`open_node`] finds, with a warning that
 /// [names](zarr_meta::Warning::hides) the dialect of the other.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! One way of waiting for stores that block and for those that do not.
 //!
-//! What is read in which order is written once, as async functions. A blocking store answers them at once, so that they end at their
-//! first poll, unless another thread reads the same manifest.
+//! The order of reads is written once, as async functions. A blocking store answers them at once, so that they end at their first
+//! poll, unless another thread reads the same manifest.
 
 use std::pin::pin;
 use std::sync::Arc;

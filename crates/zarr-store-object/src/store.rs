@@ -34,7 +34,7 @@ use crate::{copy, erase, stream, write};
 /// percent-encoding. It may have empty segments, but for the first: `s3://bucket/d//x.zarr` is another store than `s3://bucket/d/x.zarr`. Credentials are options or come from the environment.
 ///
 /// # Options
-/// Of all services:
+/// Options of all services:
 ///
 /// | name | value | without it |
 /// |---|---|---|
@@ -50,7 +50,7 @@ use crate::{copy, erase, stream, write};
 /// | `hedge` | `true`: a get whose answer takes longer than 95 of 100 others did is sent a second time, at most 2 of 100 | `false` |
 /// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
 ///
-/// Of S3: `profile` (of `~/.aws/credentials` and `~/.aws/config`; else that of `AWS_PROFILE`, else the default one), `region` (else of the
+/// Options of S3: `profile` (of `~/.aws/credentials` and `~/.aws/config`; else that of `AWS_PROFILE`, else the default one), `region` (else of the
 /// environment, else of the profile, else `us-east-1`), `requester_pays`, and those that the crate object_store knows, with or
 /// without `aws_`: `access_key_id`, `secret_access_key`, `session_token`, `virtual_hosted_style_request`, `checksum_algorithm` and
 /// others. Of Google Cloud Storage `service_account`, `service_account_key`, `bearer_token`; of Azure `account_name`, `account_key`,

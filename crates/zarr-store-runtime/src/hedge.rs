@@ -44,7 +44,7 @@ impl Hedge {
     /// waited for.
     ///
     /// # Errors
-    /// Those of the requests.
+    /// The errors of the requests.
     pub async fn first<T, E, F: Future<Output = Result<T, E>>>(
         &self,
         send: impl Fn() -> F,

@@ -59,7 +59,7 @@ impl IoRuntime {
     /// As [`IoRuntime::spawn`] for an operation of a store, whose error says what became of the task.
     ///
     /// # Errors
-    /// Those of the future; [`Error::Failed`] if it ended without a result.
+    /// The error of the future; [`Error::Failed`] if it ended without a result.
     pub async fn run<T: Send + 'static>(
         &self,
         store: &(dyn std::fmt::Display + Send + Sync),

@@ -56,7 +56,7 @@ pub use not_blocking::AsyncZipStore;
 /// Values are appended as entries that are stored as they are, in the order in which they are set, with the time 1980-01-01 and the
 /// mode 644, so that the same values make the same bytes. Numbers are those of zip64 where they need to be.
 ///
-/// What was set, erased or replaced is in the zip file after [`Store::flush`] or [`ZipStore::close`], all of it at once. Until then the
+/// A value that was set, erased or replaced is so in the zip file after [`Store::flush`] or [`ZipStore::close`], all of them at once. Until then the
 /// file at the path is as it was, or not there. So it stays if the process is killed, and if the store is dropped: work that fails leaves no
 /// file that looks whole. The new file is written under the name `.NAME.zarr-tmp` beside it, which is removed with the store, or by the next
 /// writer.
@@ -81,8 +81,8 @@ pub use not_blocking::AsyncZipStore;
 /// # Format
 /// Zip64 is read and written; encrypted and spanned archives are not. A store that reads takes no writes: they are [`Error::ReadOnly`].
 ///
-/// Of several entries with one name, as zarr-python's `ZipStore` leaves them where a value was set again, the last in the
-/// central directory counts. A file is refused when it is opened if an entry's name is no key (`../x`, `/x`), or if
+/// The last entry in the central directory counts where several have one name, as zarr-python's `ZipStore` leaves them when a value is set
+/// again. A file is refused when it is opened if an entry's name is no key (`../x`, `/x`), or if
 /// entries overlap or lie outside the file, since such files mean different things to different readers.
 ///
 /// # Example

@@ -20,7 +20,7 @@ use crate::{
 /// An operation on a store, which [`Store::call`](crate::Store::call) and [`AsyncStore::call`](crate::AsyncStore::call) answer: each of their
 /// methods of the same name, with its arguments.
 ///
-/// What it is about is borrowed, so that a call copies no value; a store that wraps another replaces a key or a prefix by one that the call
+/// A call borrows its arguments, so that it copies no value; a store that wraps another replaces a key or a prefix by one that the call
 /// owns. Such a store says what it does with every kind of call, so that a new one is a change for all of them.
 ///
 /// [`Request`](crate::Request) is what a job asks of the driver, which makes one call of it, or several.
@@ -266,7 +266,7 @@ impl<'a> Call<'a> {
     /// The same call with every key and every prefix replaced.
     ///
     /// # Errors
-    /// Those of the functions.
+    /// The errors of the functions.
     pub fn with_names(
         self,
         key_of: impl Fn(&Key) -> Result<Key>,

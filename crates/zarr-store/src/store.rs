@@ -312,7 +312,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// implements this instead of the methods ([`Wrapper`](crate::Wrapper), [`methods_by_call`](crate::methods_by_call)).
     ///
     /// # Errors
-    /// Those of the method.
+    /// The errors of the method.
     fn call(&self, call: Call<'_>) -> Result<Answer> {
         Ok(match call {
             Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),

@@ -91,7 +91,7 @@ pub trait Wrapper: StoreBase {
     /// store that is pinned below: it is wrapped where it is returned.
     ///
     /// # Errors
-    /// Those of the store below, and its own.
+    /// The errors of the store below, and those of the wrapper.
     fn answer<'a, B: Below + 'a>(
         &'a self,
         below: B,

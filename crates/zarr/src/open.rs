@@ -34,7 +34,7 @@ use zarr_store::{AsyncStore, Store};
 /// # }
 /// ```
 ///
-/// Of a store that does not block, the same builder ends in futures:
+/// The same builder ends in futures where the store does not block:
 ///
 /// ```
 /// # use std::sync::Arc;

@@ -149,7 +149,7 @@ impl Batch {
     /// The keys of the chunks in the store of zarr-python, or their numbers where getters have none.
     ///
     /// # Errors
-    /// Those of Python.
+    /// The errors of Python.
     pub(crate) fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let key = |(number, getter): (usize, &Py<PyAny>)| match getter.bind(py).getattr_opt(intern!(py, "path"))? {
             Some(path) => path.extract(),

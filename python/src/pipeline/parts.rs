@@ -149,7 +149,7 @@ impl Axis {
 /// Whether the chunk's selection is one of points: lists of one dimension along several axes.
 ///
 /// # Errors
-/// Those of Python.
+/// The errors of Python.
 pub(crate) fn are_points(item: &Item<'_>, rank: usize) -> PyResult<bool> {
     let selection = item.get_item(2)?;
     let Ok(selection) = selection.cast::<PyTuple>() else { return Ok(false) };
@@ -163,7 +163,7 @@ fn dimensions(part: &Bound<'_, PyAny>) -> Option<usize> {
 /// The positions along each axis of the points of a chunk, and their indices in the output; `None` if they are no such points.
 ///
 /// # Errors
-/// Those of Python.
+/// The errors of Python.
 pub(crate) fn points(item: &Item<'_>, chunk_shape: &[u64]) -> PyResult<Option<(Vec<Vec<i64>>, Part)>> {
     let (selection, out) = (item.get_item(2)?, outputs(item)?);
     let Ok(selection) = selection.cast_into::<PyTuple>() else { return Ok(None) };

@@ -8,17 +8,17 @@ const UNCLEAR: [(&str, &str); 2] = [("so many", "the number, or \"this many\""),
 
 /// Adds the faults in the doc comments of a file.
 pub(super) fn check(name: &str, text: &str, faults: &mut Vec<String>) {
+    // The doc comment of the line before; empty between paragraphs.
     let mut before = None;
     let mut is_code = false;
     for (number, line) in text.lines().enumerate() {
         let comment = doc_comment(line);
         is_code = comment.is_some_and(|comment| is_code != comment.starts_with("```"));
         if let Some(comment) = comment.filter(|_| !is_code) {
-            if before.is_none()
-                && let Some(begin) = NO_SUBJECT.iter().find(|begin| begins_with(comment, begin))
-            {
+            let is_paragraph = before.is_none_or(|before: &str| before.is_empty() || before.starts_with('#'));
+            if is_paragraph && let Some(begin) = NO_SUBJECT.iter().find(|begin| begins_with(comment, begin)) {
                 faults.push(format!(
-                    "{name}:{}: a doc comment begins with a noun or a verb, not with {begin:?}: {comment}",
+                    "{name}:{}: a paragraph of docs begins with a noun or a verb, not with {begin:?}: {comment}",
                     number + 1
                 ));
             }
@@ -67,6 +67,7 @@ mod tests {
             faults("/// Elements of a chunk, from the first one to the last,\n/// What goes on is no begin.\n"),
             0
         );
+        assert_eq!(faults("/// Reads.\n///\n/// # Errors\n/// Those of the store.\n"), 1);
         assert_eq!(faults("// Of a comment that is none of docs.\n//// Of a line.\n"), 0);
         assert_eq!(faults("/// Offset of the first byte.\n"), 0);
     }

@@ -21,7 +21,7 @@ impl View<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of `f`, and if there is no memory to gather or scatter.
+    /// The errors of `f`, and one if there is no memory to gather or scatter.
     pub fn transform_into(
         &self,
         out: &mut ViewMut<'_>,

@@ -17,7 +17,7 @@ use num_complex::Complex;
 /// | with the feature `jiff`: points in time and lengths of it, and `Option` of them | as for [`Element`](crate::Element) |
 /// | another such struct, a [`StructElement`] | struct |
 ///
-/// All of them also take an [extension](DataType::Extension) that is stored as such a data type.
+/// Each type also takes an [extension](DataType::Extension) that is stored as such a data type.
 ///
 /// The trait is there to be implemented for types of fields that are not in the table: a number in a unit, an enum stored as `u8`.
 ///

@@ -3,7 +3,7 @@
 //! A handle may be older than the documents. So a change reads them with their versions, puts into them the difference between the node
 //! that the handle read and the wanted one, member by member and attribute by attribute (`merge.rs`), and sets each on the condition of
 //! its version. If another writer was faster, it pauses and begins again. A member that both changed to different values is an error.
-//! What is not changed stays as it is stored: unknown members, their order, the spelling of numbers.
+//! All other content stays as it is stored: unknown members, their order, the spelling of numbers.
 
 use super::claim::{self, Claim};
 use super::merge::{conflict, merge};

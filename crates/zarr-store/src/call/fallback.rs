@@ -15,7 +15,7 @@ use crate::{Below, Copied, Error, Fetched, GetInto, Key, Lock, Operation, Precon
 /// the default methods of [`Store`](crate::Store) and [`AsyncStore`](crate::AsyncStore) do.
 ///
 /// # Errors
-/// Those of the other calls. A get and a listing are [`Error::Unsupported`], and a set and an erase [`Error::ReadOnly`], since there is no
+/// The errors of the other calls. A get and a listing are [`Error::Unsupported`], and a set and an erase [`Error::ReadOnly`], since there is no
 /// other way.
 pub async fn fallback<B: Below>(store: B, call: Call<'_>) -> Result<Answer> {
     Ok(match call {
