@@ -1,4 +1,4 @@
-"""Makes climate.zarr and pyramid.zarr anew; the same bytes each time.
+"""Makes climate.zarr, pyramid.zarr and the files in netcdf anew; the same bytes each time.
 
     python3 -m venv ENV && ENV/bin/pip install -r requirements.txt && ENV/bin/python make.py [FOLDER]
 
@@ -20,8 +20,8 @@ from zarr.codecs import BytesCodec, ShardingCodec, ZstdCodec
 MONTHS = 12
 
 
-def climate(target: Path) -> None:
-    """Twelve months of tropical sea surface temperature, as xarray writes Zarr v2."""
+def tropics() -> xarray.Dataset:
+    """Twelve months of tropical sea surface temperature."""
     package = Path(importlib.util.find_spec("iris_sample_data").origin).parent
     source = xarray.open_dataset(package / "sample_data" / "ostia_monthly.nc")
     temperature = source["surface_temperature"]
@@ -33,7 +33,7 @@ def climate(target: Path) -> None:
         "lon": ("lon", source["longitude"].values, {"standard_name": "longitude", "units": "degrees_east", "axis": "X"}),
     }
     dimensions = ("time", "lat", "lon")
-    dataset = xarray.Dataset(
+    return xarray.Dataset(
         {
             "sst": (
                 dimensions,
@@ -54,17 +54,42 @@ def climate(target: Path) -> None:
             "license": "Open Government Licence; British Crown copyright, 2018",
         },
     )
+
+
+PACKED = {"dtype": "int16", "scale_factor": 0.001, "add_offset": 0.0, "_FillValue": -32768}
+TIME = {"units": "hours since 1970-01-01", "calendar": "standard", "dtype": "int64"}
+
+
+def climate(target: Path) -> None:
+    """Writes the twelve months as xarray writes Zarr v2."""
     compressor = Blosc(cname="zstd", clevel=9, shuffle=Blosc.SHUFFLE)
     chunks = (3, 18, 144)
-    packed = {"dtype": "int16", "scale_factor": 0.001, "add_offset": 0.0, "_FillValue": -32768}
     encoding = {
         "sst": {"chunks": chunks, "compressors": [compressor], "_FillValue": np.float32("nan")},
-        "anomaly": {"chunks": chunks, "compressors": [compressor], **packed},
-        "time": {"units": "hours since 1970-01-01", "calendar": "standard", "dtype": "int64", "compressors": None},
+        "anomaly": {"chunks": chunks, "compressors": [compressor], **PACKED},
+        "time": {**TIME, "compressors": None},
         "lat": {"compressors": None, "_FillValue": None},
         "lon": {"compressors": None, "_FillValue": None},
     }
-    dataset.to_zarr(target, mode="w", zarr_format=2, consolidated=True, encoding=encoding)
+    tropics().to_zarr(target, mode="w", zarr_format=2, consolidated=True, encoding=encoding)
+
+
+def quarters(target: Path) -> None:
+    """Writes the twelve months as four files of netCDF-4, with three months in each."""
+    target.mkdir(parents=True)
+    dataset = tropics()
+    layout = {"zlib": True, "complevel": 9, "shuffle": True, "chunksizes": (1, 18, 144)}
+    encoding = {
+        "sst": {**layout, "_FillValue": np.float32("nan")},
+        "anomaly": {**layout, **PACKED},
+        "time": {**TIME, "_FillValue": None},
+        "lat": {"_FillValue": None},
+        "lon": {"_FillValue": None},
+    }
+    for first in range(0, MONTHS, 3):
+        part = dataset.isel(time=slice(first, first + 3))
+        month = str(part["time"].values[0])[:7]
+        part.to_netcdf(target / f"sst-{month}.nc", engine="netcdf4", encoding=encoding, unlimited_dims=["time"])
 
 
 def pyramid(target: Path) -> None:
@@ -106,7 +131,7 @@ def pyramid(target: Path) -> None:
 
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
-    for name, make in {"climate.zarr": climate, "pyramid.zarr": pyramid}.items():
+    for name, make in {"climate.zarr": climate, "pyramid.zarr": pyramid, "netcdf": quarters}.items():
         target = folder / name
         shutil.rmtree(target, ignore_errors=True)
         make(target)

@@ -52,6 +52,9 @@ mod data_sets {}
 #[doc = include_str!("../../docs/guide/remote.md")]
 mod remote {}
 
+#[doc = include_str!("../../docs/guide/netcdf-and-hdf5.md")]
+mod netcdf_and_hdf5 {}
+
 #[doc = include_str!("../../crates/zarr-derive/src/lib.md")]
 mod derive {}
 

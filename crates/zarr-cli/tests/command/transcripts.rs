@@ -7,7 +7,13 @@ use std::path::Path;
 use std::process::Command;
 
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
-const PAGES: [&str; 3] = ["command.md", "guide/from-netcdf-and-gdal.md", "guide/from-xarray-and-rechunker.md"];
+const NETCDF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/netcdf");
+const PAGES: [&str; 4] = [
+    "command.md",
+    "guide/from-netcdf-and-gdal.md",
+    "guide/from-xarray-and-rechunker.md",
+    "guide/netcdf-and-hdf5.md",
+];
 
 /// The output of a command line, without the time that it took.
 fn run(folder: &Folder, line: &str) -> String {
@@ -55,6 +61,10 @@ fn commands_print_what_the_pages_say() {
         let folder = Folder::new();
         folder.ok(&["cp", CLIMATE, "climate.zarr"]);
         folder.ok(&["consolidate", "climate.zarr"]);
+        for file in std::fs::read_dir(NETCDF).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), folder.path(file.file_name().to_str().unwrap())).unwrap();
+        }
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
         let page = std::fs::read_to_string(&path).unwrap();
         let written = written(&page, &folder);
