@@ -5,6 +5,7 @@ mod edges;
 mod english;
 mod features;
 mod files;
+mod named_files;
 mod profiles;
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! The form of source files.
 
 use super::english;
+use super::named_files::NamedFiles;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -80,13 +81,16 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
         collect(&root.join(folder), &mut files)?;
     }
     files.sort();
+    let names: Vec<String> =
+        files.iter().map(|file| file.strip_prefix(root).unwrap_or(file).to_string_lossy().replace('\\', "/")).collect();
+    let named_files = NamedFiles::new(names.iter().map(String::as_str));
     let mut faults = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        check_file(&name, &text, &mut faults);
+    for (file, name) in files.iter().zip(&names) {
+        let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        check_file(name, &text, &mut faults);
+        named_files.check(name, &text, &mut faults);
         if !name.starts_with("xtask/src/tidy/") {
-            english::check(&name, &text, &mut faults);
+            english::check(name, &text, &mut faults);
         }
     }
     Ok(faults)

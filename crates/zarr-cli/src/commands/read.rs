@@ -1,7 +1,7 @@
 //! `zarr read`: elements, on standard output or into a file.
 //!
 //! A variable is read in pieces that fit into memory, by index on its data set, so that the labels of a piece are read with it
-//! (`labelled.rs`). Forms with labels are tables, tidy rows and records, in the folder `format` of the crate.
+//! (`selected_variable.rs`). Forms with labels are tables, tidy rows and records, in the folder `format` of the crate.
 
 mod explain;
 mod header;

@@ -8,12 +8,8 @@ use std::process::Command;
 
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
 const NETCDF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/netcdf");
-const PAGES: [&str; 4] = [
-    "command.md",
-    "guide/from-netcdf-and-gdal.md",
-    "guide/from-xarray-and-rechunker.md",
-    "guide/netcdf-and-hdf5.md",
-];
+const PAGES: [&str; 4] =
+    ["command.md", "guide/from-netcdf-and-gdal.md", "guide/from-xarray-and-rechunker.md", "guide/netcdf-and-hdf5.md"];
 
 /// The output of a command line, without the time that it took.
 fn run(folder: &Folder, line: &str) -> String {
