@@ -34,6 +34,7 @@ pub(crate) mod examples;
 mod help;
 mod info;
 mod list;
+mod log;
 mod man;
 mod migrate;
 mod read;
@@ -152,6 +153,7 @@ verbs! {
     Rm(remove::Remove) => remove::run,
         "the node is there, or gone from its path; `zarr check` names keys that are left of it";
     Check(check::Check) => check::run;
+    Log(log::Log) => log::run;
     BenchCodecs(bench_codecs::BenchCodecs) => bench_codecs::run;
     Consolidate(consolidate::Consolidate) => consolidate::run;
     Serve(serve::Serve) => serve::run;
@@ -183,7 +185,7 @@ pub(crate) fn definition() -> clap::Command {
 }
 
 /// Verbs by the names that they have in other programs.
-const OTHERS: [(&str, &[&str]); 14] = [
+const OTHERS: [(&str, &[&str]); 15] = [
     ("cp", &["copy", "clone", "duplicate"]),
     ("mv", &["move", "rename"]),
     ("rm", &["delete", "remove", "del", "erase"]),
@@ -198,6 +200,7 @@ const OTHERS: [(&str, &[&str]); 14] = [
     ("digest", &["hash", "checksum"]),
     ("create", &["new", "init", "mkdir"]),
     ("diff", &["compare", "cmp"]),
+    ("log", &["history", "commits", "ancestry"]),
 ];
 
 /// The verb, or the page of the help, whose name is near one that is not known, or that has it in other programs.

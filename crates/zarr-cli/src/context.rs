@@ -19,7 +19,7 @@ use zarr::meta::Dialect;
 use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
 use zarr::registry::Registry;
-use zarr::store::{Schemes, StoreAddress, StoreOptions, signature_of_file};
+use zarr::store::{IcechunkCommit, Schemes, StoreAddress, StoreOptions, signature_of_file};
 use zarr::{Array, Options, Store};
 
 /// The codec that is read only if asked for.
@@ -125,6 +125,12 @@ impl Context {
         })?;
         self.stores.borrow_mut().push(Arc::clone(&store));
         Ok(store)
+    }
+
+    /// The commits that led to the snapshot at an address of an Icechunk repository, the newest first, at most `limit`.
+    pub(crate) fn history(&self, address: &StoreAddress, limit: usize) -> Result<Vec<IcechunkCommit>> {
+        let commits = zarr::store::icechunk_history(address, &self.store_options, &self.schemes, limit);
+        Ok(commits.map_err(zarr::Error::from)?)
     }
 
     /// Opens the store at an address, and creates it if it does not exist.

@@ -73,6 +73,12 @@ pub enum IcechunkFault {
         /// The id.
         found: String,
     },
+    /// A snapshot is made from itself.
+    #[error("snapshot {id}: found it among those that it was made from")]
+    Ancestry {
+        /// The id of the snapshot.
+        id: String,
+    },
     /// A file with a reference is no JSON object with the name of a snapshot.
     #[error("{file}: expected {{\"snapshot\": ID}}, an id of 20 characters")]
     Reference {

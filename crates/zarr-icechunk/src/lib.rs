@@ -20,6 +20,7 @@ mod chunk_key;
 mod fault;
 mod file;
 mod flat;
+mod history;
 mod id;
 mod manifest;
 mod manifests;
@@ -30,6 +31,7 @@ mod store;
 mod wait;
 
 pub use fault::IcechunkFault;
+pub use history::{IcechunkCommit, history};
 pub use outside::OpenFile;
 pub use refs::Revision;
 pub use store::{IcechunkOptions, IcechunkStore};

@@ -13,7 +13,7 @@ use crate::wait::{Below, Way, wait};
 /// The branch of a repository that is opened without a name.
 const MAIN: &str = "main";
 /// The file of a repository of version 2.
-const REPOSITORY: &str = "repo";
+pub(crate) const REPOSITORY: &str = "repo";
 /// A file with a reference is at most so large.
 const MAX_REFERENCE: u64 = 4096;
 /// Number of names that an error lists.
@@ -82,7 +82,7 @@ pub(crate) fn resolve(below: &Below, revision: &Revision) -> Result<Id> {
 }
 
 /// The snapshot by the file of a repository of version 2.
-fn of_repository(below: &Below, content: &Bytes, revision: &Revision) -> Result<Id> {
+pub(crate) fn of_repository(below: &Below, content: &Bytes, revision: &Revision) -> Result<Id> {
     let read = || -> flat::Result<Result<Id, Vec<String>>> {
         let root = Table::root(content)?;
         let (tags, branches) = (root.required(1, 4, "tags")?, root.required(2, 4, "branches")?);
@@ -122,7 +122,7 @@ fn names(refs: &Vector<'_>) -> flat::Result<Vec<String>> {
 }
 
 /// The snapshot by the files with references of a repository of version 1.
-fn of_files(below: &Below, revision: &Revision) -> Result<Id> {
+pub(crate) fn of_files(below: &Below, revision: &Revision) -> Result<Id> {
     let kind = if matches!(revision, Revision::Tag(_)) { "tag" } else { "branch" };
     let folder = format!("refs/{kind}.{}/", revision.name());
     // A name with a slash is that of no file.

@@ -21,13 +21,15 @@ use std::sync::Arc;
 
 pub use address::StoreAddress;
 pub(crate) use grammar::{is_hierarchy, is_zip, split_path};
+#[cfg(feature = "icechunk")]
+pub use icechunk::icechunk_history;
 pub use known::schemes;
 pub use options::StoreOptions;
 pub use schemes::{Scheme, Schemes};
 pub use signature::{Signature, signature_of_file, signature_of_store};
 pub use zarr_drive::{AsyncAsSync, SyncAsAsync, Unblocker, block_on, unblock};
 #[cfg(feature = "icechunk")]
-pub use zarr_icechunk::{IcechunkFault, IcechunkOptions, IcechunkStore, OpenFile, Revision};
+pub use zarr_icechunk::{IcechunkCommit, IcechunkFault, IcechunkOptions, IcechunkStore, OpenFile, Revision};
 #[cfg(feature = "netcdf")]
 pub use zarr_netcdf::{NetcdfFault, NetcdfOptions};
 #[cfg(feature = "references")]

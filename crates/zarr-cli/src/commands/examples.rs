@@ -56,6 +56,14 @@ pub(crate) const EXAMPLES: &[(&str, [&str; 3])] = &[
     ),
     ("check", ["zarr check climate.zarr", "zarr check climate.zarr --level keys", "zarr check climate.zarr --repair"]),
     (
+        "log",
+        [
+            "zarr log icechunk:zip:ice.zip",
+            "zarr log icechunk:zip:ice.zip@tag.v1 --json",
+            "zarr log icechunk:s3://bucket/ice@dev -n 10",
+        ],
+    ),
+    (
         "create",
         [
             "zarr create new.zarr a --shape 1000,1000 --dtype f4 --chunks 100,100",

@@ -23,6 +23,7 @@ const GROUPS: [Group; 4] = [
             ("digest", "a hash of shapes, types and values alone"),
             ("diff", "where two nodes differ, with all below them"),
             ("check", "what is broken, stale or stray; --repair mends it"),
+            ("log", "the commits of an Icechunk repository"),
         ],
     ),
     (

@@ -78,3 +78,33 @@ fn what_cannot_be_done_with_a_repository_is_told() {
     fails(&["create", "icechunk:ice", "a", "--shape", "4", "--dtype", "int8"], "`zarr convert` copies it");
     fails(&["rm", "icechunk:ice", "time"], "read");
 }
+
+/// The commits of a branch and a tag, of both versions of the format.
+#[test]
+fn commits_are_listed() {
+    let folder = repository();
+    let messages = |address: &str, more: &[&str]| {
+        let text = folder.ok(&[&["log", address][..], more].concat());
+        let message = |line: &str| line.split("  ").nth(2).unwrap().to_owned();
+        text.lines().map(message).collect::<Vec<_>>()
+    };
+    for name in ["v1.zip", "v2.zip"] {
+        let ice = format!("icechunk:zip:{}", fixture(name).display());
+        assert_eq!(messages(&ice, &[]), ["second", "first", "Repository initialized"], "{name}");
+        assert_eq!(messages(&format!("{ice}@dev"), &["-n", "2"]), ["of dev", "first"], "{name}");
+        assert_eq!(messages(&format!("{ice}@tag.v1"), &[]), ["first", "Repository initialized"], "{name}");
+        // The id of a commit opens its snapshot, whose history is that of the commit.
+        let first = folder.ok(&["log", &format!("{ice}@tag.v1"), "-n", "1"]);
+        let id = first.split(' ').next().unwrap();
+        assert_eq!(messages(&format!("{ice}@{id}"), &["-n", "1"]), ["first"], "{name}");
+        assert!(folder.ok(&["tree", &format!("{ice}@{id}")]).contains("many"));
+    }
+    assert_eq!(messages("icechunk:ice", &["-n", "0"]), [""; 0]);
+    let fails = |args: &[&str], words: &str| {
+        let ran = folder.run(args);
+        assert!(ran.code != Some(0) && ran.err.contains(words), "{args:?}: {:?} {}", ran.code, ran.err);
+    };
+    fails(&["log", "ice"], "expected an Icechunk repository, icechunk:ADDRESS");
+    fails(&["log", "icechunk:none"], "none");
+    fails(&["log", "icechunk:ice@mian"], "branches: dev, main");
+}

@@ -9,6 +9,7 @@ use zarr::meta::json::Value;
 const SCHEMA: &str = include_str!("../../../../docs/json.schema.json");
 const PAGE: &str = include_str!("../../../../docs/json.md");
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../zarr-icechunk/tests/v2.zip");
 
 /// The definitions, and those that outputs were checked against.
 struct Schema {
@@ -188,6 +189,7 @@ fn verbs_print_what_the_schema_says() {
     check("tree", &["tree", "s"]);
     check("tree", &["tree", CLIMATE]);
     check("ls", &["ls", "s"]);
+    check("log", &["log", &format!("icechunk:zip:{REPOSITORY}")]);
     check("info", &["info", "s"]);
     check("info", &["info", "s", "a"]);
     check("info", &["info", CLIMATE, "sst"]);

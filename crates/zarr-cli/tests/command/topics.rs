@@ -51,6 +51,8 @@ fn with_data() -> Folder {
     let folder = Folder::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data/climate.zarr").display().to_string();
     folder.ok(&["cp", &data, "climate.zarr"]);
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../zarr-icechunk/tests/v2.zip");
+    std::fs::copy(repository, folder.path("ice.zip")).unwrap();
     folder
 }
 
@@ -83,6 +85,7 @@ fn the_examples_of_verbs_end_well() {
         "digest",
         "diff",
         "check",
+        "log",
         "create",
         "write",
         "append",

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use zarr_drive::{AsyncAsSync, SyncAsAsync};
-use zarr_icechunk::{IcechunkFault, IcechunkOptions, IcechunkStore, Revision};
+use zarr_icechunk::{IcechunkFault, IcechunkOptions, IcechunkStore, Revision, history};
 use zarr_store::testing::{Altered, contract_read, contract_read_only};
 use zarr_store::{
     ByteRange, Counted, Error, ErrorKind, GetInto, GetOptions, Key, MemoryStore, Prefix, Result, Store, StoreExt,
@@ -127,6 +127,28 @@ fn revisions_that_are_not_there_are_named_with_those_that_are() {
     }
     let error = IcechunkStore::open(Arc::new(MemoryStore::new()), options("main")).expect_err("nothing");
     assert!(matches!(error, Error::NotAStore { .. }), "{error}");
+}
+
+#[test]
+fn commits_name_those_that_they_were_made_from() {
+    for name in ["v1.zip", "v2.zip"] {
+        let below: Arc<dyn Store> = Arc::new(files(name));
+        let of = |revision: &str, limit| history(Arc::clone(&below), &Revision::parse(revision), limit);
+        let main = of("main", usize::MAX).expect("listed");
+        let store = IcechunkStore::open(Arc::clone(&below), options("main")).expect("opened");
+        assert_eq!((main[0].id.as_str(), main.len()), (store.snapshot_id(), 3), "{name}");
+        for (commit, parent) in main.iter().zip(&main[1..]) {
+            assert_eq!(commit.parent.as_deref(), Some(parent.id.as_str()), "{name}");
+            assert!(commit.time > parent.time && parent.time > 1_700_000_000_000_000, "{name}");
+        }
+        assert_eq!(main[2].parent, None);
+        assert_eq!(of("tag.v1", 9).expect("listed"), main[1..]);
+        assert_eq!(of("tag.v1", 1).expect("listed"), main[1..2]);
+        assert_eq!(of(&main[1].id, 9).expect("listed"), main[1..]);
+        assert_eq!(of("branch.none", 9).expect_err("not there").kind(), ErrorKind::Argument);
+        let gone = of("00000000000000000000", 9).expect_err("not there").to_string();
+        assert!(gone.ends_with("no such file, though revision 00000000000000000000 names it"), "{gone}");
+    }
 }
 
 #[track_caller]

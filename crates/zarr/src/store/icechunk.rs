@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_icechunk::{IcechunkOptions, IcechunkStore, Revision};
+use zarr_icechunk::{IcechunkCommit, IcechunkOptions, IcechunkStore, Revision};
 use zarr_store::{Key, Result, Store};
 
 use super::address::percent_decoded;
@@ -15,6 +15,35 @@ const MAX_STORES: usize = 64;
 
 pub(super) fn scheme() -> Scheme {
     Scheme::address(&["icechunk"], open).create(refuse).options(&[ALLOW])
+}
+
+/// The commits that led to the snapshot at an address `icechunk:ADDRESS@REVISION`, the newest first, at most `limit`.
+///
+/// ```no_run
+/// use zarr::store::{StoreOptions, icechunk_history, schemes};
+///
+/// let schemes = schemes();
+/// let address = schemes.address("icechunk:s3://bucket/repository@main")?;
+/// for commit in icechunk_history(&address, &StoreOptions::new(), &schemes, 10)? {
+///     println!("{} {}", commit.id, commit.message);
+/// }
+/// # Ok::<(), zarr::store::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Address`](zarr_store::Error::Address) if it is the address of something else, and those of [`history`](zarr_icechunk::history).
+pub fn icechunk_history(
+    address: &StoreAddress,
+    options: &StoreOptions,
+    schemes: &Schemes,
+    limit: usize,
+) -> Result<Vec<IcechunkCommit>> {
+    let expected = "expected an Icechunk repository, icechunk:ADDRESS, with @BRANCH, @tag.NAME or @ID behind it";
+    let inner = address.inner().filter(|_| address.scheme() == Some("icechunk"));
+    let (repository, revision) = inner.ok_or_else(|| address.refuse(expected))?.split_at_sign();
+    let revision = revision.map_or_else(Revision::default, |revision| Revision::parse(&revision));
+    let below = options.filter(|name| name != ALLOW);
+    zarr_icechunk::history(schemes.open(&repository, &below)?, &revision, limit)
 }
 
 fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
