@@ -35,6 +35,14 @@ pub(crate) fn attributes(
 ) -> Result<Vec<AttributeMessage>, Refusal> {
     let mut attributes = Vec::new();
     let mut add = |bytes: &[u8]| {
+        let own = match raw::with_own_type(file, bytes) {
+            Ok(own) => own,
+            Err(refusal) => {
+                warn(format!("an attribute is left out: {refusal}"));
+                return Ok(());
+            }
+        };
+        let bytes = &own[..];
         let attribute =
             file.guard(|| parse(&mut Cursor::new(bytes), file.offset_size(), file.length_size(), bytes.len()))?;
         let datatype = raw::datatype_of_attribute(bytes);

@@ -51,6 +51,7 @@ mod raw;
 mod raw_numbers;
 mod source;
 mod walk;
+mod without_attributes;
 mod wrap;
 
 pub use open::{is_hdf5, open};

@@ -53,6 +53,35 @@ fn elsewhere(file: &File, bytes: &[u8]) -> Result<u64, Refusal> {
     address.map(number).ok_or_else(|| Refusal::new("its header is cut off"))
 }
 
+/// An attribute whose data type has a name, which lies in a header of its own, with the description of the type in its place; others as
+/// they are.
+pub(crate) fn with_own_type(file: &File, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let begin = match bytes {
+        [2, flags, ..] if flags & 3 != 0 => 8,
+        [3, flags, ..] if flags & 3 != 0 => 9,
+        _ => return Ok(bytes.to_vec()),
+    };
+    if bytes[1] & 2 != 0 {
+        return Err(Refusal::new("its shape lies elsewhere"));
+    }
+    let [name, len] = [2, 4].map(|at| u16_at(bytes, at).map_or(usize::MAX, usize::from));
+    let datatype = name.saturating_add(begin);
+    let end = datatype.saturating_add(len);
+    let (Some(head), Some(named), Some(rest)) = (bytes.get(..datatype), bytes.get(datatype..end), bytes.get(end..))
+    else {
+        return Err(Refusal::new("it is cut off"));
+    };
+    let types = messages(file, elsewhere(file, named)?, DATATYPE)?;
+    let found = types.into_iter().next().filter(|found| !found.is_shared);
+    let found = found.ok_or_else(|| Refusal::new("its data type is not where the attribute says"))?;
+    let len =
+        u16::try_from(found.bytes.len()).map_err(|_| Refusal::new("the description of its data type is too large"))?;
+    let mut own = [head, &found.bytes[..], rest].concat();
+    own[1] &= !1;
+    own[4..6].copy_from_slice(&len.to_le_bytes());
+    Ok(own)
+}
+
 /// Whether the layout of a data set leaves chunks that are cut off at its end without filters.
 pub(crate) fn leaves_edges(file: &File, address: u64) -> Result<bool, Refusal> {
     let found = messages(file, address, LAYOUT)?;
@@ -74,11 +103,32 @@ pub(crate) fn datatype_of_attribute(bytes: &[u8]) -> Option<&[u8]> {
 
 /// The messages of a kind in the header at an address.
 pub(crate) fn messages(file: &File, address: u64, kind: u16) -> Result<Vec<Message>, Refusal> {
+    let mut found = Vec::new();
+    visit(file, address, &mut |place| {
+        if place.kind == kind {
+            found.push(Message { is_shared: place.is_shared, bytes: place.bytes.to_vec() });
+        }
+    })?;
+    Ok(found)
+}
+
+/// A message where it lies in the file.
+pub(crate) struct Place<'b> {
+    pub(crate) kind: u16,
+    pub(crate) is_shared: bool,
+    pub(crate) bytes: &'b [u8],
+    /// Offset of its kind in the file, and number of bytes of that.
+    pub(crate) at: (u64, usize),
+    /// Range that a checksum covers, which lies behind it; `None` in old headers, which have none.
+    pub(crate) checked: Option<(u64, u64)>,
+}
+
+/// Shows all messages of the header at an address.
+pub(crate) fn visit(file: &File, address: u64, show: &mut dyn FnMut(Place<'_>)) -> Result<(), Refusal> {
     let cut_off = || Refusal::new("its header is cut off");
     let read = |at: u64, len: usize| file.guard(|| file.storage().read_range(at, len));
     let is_new = read(address, 4)?.as_ref() == b"OHDR";
     let mut left = MAX_BYTES;
-    let mut found = Vec::new();
     let mut visited = HashSet::new();
     let (head, begin, len) = if is_new {
         let flags = read(address, 6)?.as_ref()[5];
@@ -101,7 +151,11 @@ pub(crate) fn messages(file: &File, address: u64, kind: u16) -> Result<Vec<Messa
         let block = read(at, len)?;
         let end = len.checked_sub(back).filter(|end| front <= *end).ok_or_else(cut_off)?;
         let mut rest = &block.as_ref()[front..end];
+        let last = at.saturating_add(end as u64);
+        // That of the first part begins with the header.
+        let checked = is_new.then_some((if front > 0 { at } else { address }, last));
         while rest.len() >= head {
+            let begin = last - rest.len() as u64;
             let (found_kind, size, flags) = if is_new {
                 (u16::from(rest[0]), u16_at(rest, 1), rest[3])
             } else {
@@ -117,12 +171,13 @@ pub(crate) fn messages(file: &File, address: u64, kind: u16) -> Result<Vec<Messa
                 // New parts have a signature in front, and a checksum behind.
                 let (front, back) = if is_new { (4, 4) } else { (0, 0) };
                 todo.push((number(at), number(len), front, back));
-            } else if found_kind == kind {
-                found.push(Message { is_shared, bytes: bytes.to_vec() });
+            } else {
+                let at = (begin, if is_new { 1 } else { 2 });
+                show(Place { kind: found_kind, is_shared, bytes, at, checked });
             }
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 fn number(bytes: &[u8]) -> u64 {
