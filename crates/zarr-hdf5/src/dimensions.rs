@@ -44,10 +44,15 @@ impl Dimensions {
         let mut scales = HashMap::new();
         let mut by_id = HashMap::new();
         for node in nodes.list.iter().filter(|node| node.is_array) {
+            // Old versions of netCDF-4 leave no other mark.
+            is_netcdf |= node.name().starts_with(NO_COORDINATE) || is_dimension_alone(file, node);
             scales.entry(node.address).or_insert_with(|| node.name().to_owned());
             if let [id] = numbers(file, node, DIMID)[..] {
                 is_netcdf = true;
-                by_id.entry(id).or_insert_with(|| node.name().to_owned());
+                // Variables that are no dimensions may have the number of their first one.
+                if is_scale(file, node) {
+                    by_id.entry(id).or_insert_with(|| node.name().to_owned());
+                }
             }
         }
         let mut lengths = HashMap::new();
@@ -75,9 +80,7 @@ impl Dimensions {
 
     /// Whether a data set stands for a dimension alone, so that no node shows it.
     pub(crate) fn is_hidden(&self, file: &File, node: &Node) -> bool {
-        self.is_netcdf
-            && is_scale(file, node)
-            && text(file, node, "NAME").is_some_and(|name| name.starts_with(NO_VARIABLE))
+        self.is_netcdf && is_dimension_alone(file, node)
     }
 
     /// The path that the node of a data set has.
@@ -115,6 +118,11 @@ impl Dimensions {
         }
         Ok(names)
     }
+}
+
+/// Whether netCDF-4 made a data set for a dimension that has no variable.
+fn is_dimension_alone(file: &File, node: &Node) -> bool {
+    is_scale(file, node) && text(file, node, "NAME").is_some_and(|name| name.starts_with(NO_VARIABLE))
 }
 
 /// Where the scale of each axis of a data set is.
