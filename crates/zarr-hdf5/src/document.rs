@@ -32,8 +32,12 @@ const MADE_PART: u64 = 4 << 20;
 const MAX_FILTERS: usize = 32;
 
 /// An array of Zarr.
+#[derive(Clone)]
 pub(crate) struct Array {
-    pub(crate) document: Map,
+    /// The document without the names of dimensions, which [`with_names`] adds.
+    document: Map,
+    /// Number of axes.
+    rank: usize,
     /// Number of chunks along each axis.
     pub(crate) counts: Vec<u64>,
     pub(crate) table: ChunkTable,
@@ -185,11 +189,8 @@ pub(crate) fn array(
     if let Datatype::Enum { members, base } = datatype {
         flags(&mut attributes, file, base, members, &data_type);
     }
-    let names = dimensions.names(file, node, shape.len()).unwrap_or_else(|refusal| {
-        warn(format!("its dimensions have no names: {refusal}"));
-        Vec::new()
-    });
-    let mut document = Map::from([
+    let rank = shape.len();
+    let document = Map::from([
         ("zarr_format", json!(3)),
         ("node_type", json!("array")),
         ("shape", Value::from(shape)),
@@ -200,11 +201,27 @@ pub(crate) fn array(
         ("codecs", Value::Array(codecs)),
         ("attributes", attributes.into()),
     ]);
+    Ok(Array { document, rank, counts, table, stored: number, inline })
+}
+
+/// The document of an array with the names of its dimensions, which may depend on the path.
+pub(crate) fn with_names(
+    array: &Array,
+    file: &File,
+    node: &Node,
+    dimensions: &Dimensions,
+    warn: &mut dyn FnMut(String),
+) -> Map {
+    let mut document = array.document.clone();
+    let names = dimensions.names(file, node, array.rank).unwrap_or_else(|refusal| {
+        warn(format!("its dimensions have no names: {refusal}"));
+        Vec::new()
+    });
     if names.iter().any(Option::is_some) {
         let names = names.into_iter().map(|name| name.map_or(Value::Null, Value::from));
         document.insert("dimension_names", Value::Array(names.collect()));
     }
-    Ok(Array { document, counts, table, stored: number, inline })
+    document
 }
 
 #[allow(clippy::too_many_arguments, reason = "each is a part of the array")]

@@ -34,6 +34,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod attributes;
 mod dimensions;
 mod document;

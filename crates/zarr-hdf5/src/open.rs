@@ -1,12 +1,13 @@
 //! A file as a store.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use zarr_json::{Map, json};
 use zarr_store::{Key, Prefix, Result, Store};
 use zarr_store_virtual::{ChunkKeyForm, Separator, VirtualStore};
 
+use crate::arrays::Arrays;
 use crate::dimensions::Dimensions;
 use crate::document;
 use crate::fault::Refusal;
@@ -47,23 +48,21 @@ pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<
     let mut paths = HashSet::new();
     let mut warnings = std::mem::take(&mut nodes.warnings);
     let (mut bytes, mut chunks) = (0, 0);
-    // Objects that cannot be read are looked at once, whatever number of paths they have.
-    let mut refused: HashMap<u64, Refusal> = HashMap::new();
+    let mut arrays = Arrays::new(&nodes.list);
     for node in &nodes.list {
         if node.is_array && dimensions.is_hidden(&file, node) {
             continue;
         }
         let path = dimensions.path(node);
         let mut warn = |text: &dyn std::fmt::Display| warnings.add(&path, text);
-        let made = if let Some(refusal) = refused.get(&node.address) {
-            Err(Refusal::clone(refusal))
-        } else if node.is_array {
-            let array = document::array(&file, node, &dimensions, id, &mut |text| warn(&text));
-            array.inspect_err(|refusal| drop(refused.insert(node.address, refusal.clone()))).map(|array| {
+        let made = if node.is_array {
+            let array = arrays.get(node, |warn| document::array(&file, node, &dimensions, id, warn), &mut warn);
+            array.map(|array| {
+                let document = document::with_names(&array, &file, node, &dimensions, &mut |text| warn(&text));
                 bytes += array.inline;
                 let prefix = if path.is_empty() { Ok(Prefix::root()) } else { Prefix::new(&format!("{path}/")) };
                 chunks += array.stored;
-                (array.document, Some((prefix, array.counts, array.table)))
+                (document, Some((prefix, array.counts, array.table)))
             })
         } else {
             let attributes = document::attributes(&file, node, &dimensions, None, &mut |text| warn(&text));

@@ -84,12 +84,19 @@ fn a_small_file() {
     assert_eq!(store.get_all(&Key::new("a/c/0").unwrap()).unwrap().unwrap().to_vec(), [7; 5]);
 }
 
-/// Elements in headers are kept for each path.
+/// Elements in headers are kept once, whatever number of paths they have; those of each object count.
 #[test]
 fn many_paths_of_one_object() {
+    let elements = || [shape(65_000), (3, BYTES.to_vec()), compact(65_000)];
     let mut file = Made::new();
-    let data = file.object(&[shape(65_000), (3, BYTES.to_vec()), compact(65_000)]);
+    let data = file.object(&elements());
     let links: Vec<_> = (0..2100).map(|number| link(&format!("{number}"), data)).collect();
+    let store = file.open(&links).unwrap();
+    for path in ["0", "1000", "2099"] {
+        assert_eq!(store.get_all(&Key::new(&format!("{path}/c/0")).unwrap()).unwrap().unwrap().len(), 65_000);
+    }
+    let mut file = Made::new();
+    let links: Vec<_> = (0..2100).map(|number| link(&format!("{number}"), file.object(&elements()))).collect();
     let error = file.open(&links).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
 }

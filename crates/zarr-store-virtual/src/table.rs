@@ -36,10 +36,11 @@ pub enum Chunk {
 /// Where each chunk of an array is, by its number in C order.
 ///
 /// Chunks that follow each other at even distances in one file, each as long as the last, share one entry of 40 bytes, however many they
-/// are. If there are few such runs, each chunk takes 16 bytes instead, and one that is in memory its own bytes.
+/// are. If there are few such runs, each chunk takes 16 bytes instead, and one that is in memory its own bytes. Clones share all of it.
+#[derive(Clone)]
 pub struct ChunkTable {
     pub(crate) count: u64,
-    entries: Entries,
+    entries: Arc<Entries>,
     inline: Bytes,
     maker: Option<Arc<dyn MakeChunk>>,
 }
@@ -175,7 +176,7 @@ impl ChunkTable {
     /// The bytes of memory of the table itself.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let entries = match &self.entries {
+        let entries = match &*self.entries {
             Entries::Runs(runs) => runs.capacity() * size_of::<Run>(),
             Entries::Each(each) => each.capacity() * size_of::<Entry>(),
         };
@@ -188,7 +189,7 @@ impl ChunkTable {
 
     /// The first chunk that is there, from this one on.
     pub(crate) fn next(&self, from: u64) -> Option<u64> {
-        match &self.entries {
+        match &*self.entries {
             Entries::Runs(runs) => {
                 runs.get(runs.partition_point(|run| run.end() <= from)).map(|run| run.first.max(from))
             }
@@ -220,7 +221,7 @@ impl ChunkTable {
                 _ => {}
             };
         };
-        match &self.entries {
+        match &*self.entries {
             Entries::Runs(runs) => runs.iter().for_each(|run| note(Entry::of_halves(run.entry))),
             Entries::Each(each) => each.iter().for_each(|entry| note(*entry)),
         }
@@ -228,7 +229,7 @@ impl ChunkTable {
     }
 
     fn entry(&self, index: u64) -> Option<Entry> {
-        match &self.entries {
+        match &*self.entries {
             Entries::Runs(runs) => {
                 let run = runs.get(runs.partition_point(|run| run.end() <= index))?;
                 (run.first <= index).then(|| run.entry(index))
@@ -370,7 +371,7 @@ impl ChunkTableBuilder {
             }
             Entries::Each(each)
         };
-        Ok(ChunkTable { count, entries, inline, maker: None })
+        Ok(ChunkTable { count, entries: Arc::new(entries), inline, maker: None })
     }
 }
 
