@@ -179,7 +179,7 @@ pub(crate) fn array(
         Some((codecs, order)) => std::iter::once(bytes_codec(*order)).chain(codecs.iter().cloned()).collect(),
         None => {
             let why = if is_masked { "chunks skip it" } else { "elements are brought into another form" };
-            filters::check(filters, why)?;
+            filters::check(filters, skipped_by_all(&chunks.places), why)?;
             vec![made_codec(&stored)]
         }
     };
@@ -202,6 +202,14 @@ pub(crate) fn array(
         ("attributes", attributes.into()),
     ]);
     Ok(Array { document, rank, counts, table, stored: number, inline })
+}
+
+/// The filters that no chunk went through, as bits.
+fn skipped_by_all(places: &StoredChunks) -> u32 {
+    match places {
+        StoredChunks::Inline(_) => 0,
+        StoredChunks::At(places) => places.iter().fold(u32::MAX, |skipped, place| skipped & place.mask),
+    }
 }
 
 /// The document of an array with the names of its dimensions, which may depend on the path.

@@ -5,6 +5,7 @@ use hdf5_reader::error::Error as ReaderError;
 use hdf5_reader::messages::filter_pipeline::FilterDescription;
 use zarr_json::{Value, json};
 
+use crate::blocks::{Bitshuffle, expand_lz4};
 use crate::fault::Refusal;
 use crate::lzf;
 
@@ -19,13 +20,18 @@ const FILTERS: &[(u16, &str, bool)] = &[
     (307, "bz2", false),
     (LZF, "lzf", true),
     (32001, "blosc", false),
-    (32004, "lz4", false),
-    (32008, "bitshuffle", false),
+    (LZ4, "lz4", true),
+    (BITSHUFFLE, "bitshuffle", true),
     (32013, "zfp", false),
-    (32015, "zstd", false),
+    (ZSTD, "zstd", cfg!(feature = "zstd")),
     (32026, "blosc2", false),
 ];
 const LZF: u16 = 32000;
+const LZ4: u16 = 32004;
+const BITSHUFFLE: u16 = 32008;
+const ZSTD: u16 = 32015;
+/// The filters that are undone by functions of this crate, which the reader takes.
+const OWN: &[u16] = &[LZF, LZ4, BITSHUFFLE, ZSTD];
 
 /// The codecs of Zarr that stand for filters on elements of `size` bytes; `None` if one has none.
 pub(crate) fn codecs(filters: &[FilterDescription], size: usize) -> Option<Vec<Value>> {
@@ -48,7 +54,7 @@ pub(crate) fn codecs(filters: &[FilterDescription], size: usize) -> Option<Vec<V
                     "cname": (*name), "clevel": (level), "shuffle": (*shuffle), "typesize": (typesize), "blocksize": 0
                 }})
             }
-            32015 => {
+            ZSTD => {
                 let level = data(0).unwrap_or(3).min(22);
                 json!({"name": "zstd", "configuration": {"level": (level), "checksum": false}})
             }
@@ -61,35 +67,60 @@ pub(crate) fn codecs(filters: &[FilterDescription], size: usize) -> Option<Vec<V
 /// The filters undone, into at most `limit` bytes.
 pub(crate) fn registry(limit: usize) -> FilterRegistry {
     let mut registry = FilterRegistry::new();
-    registry.register(
-        LZF,
-        Box::new(move |_, input, _| {
-            lzf::expand(input, limit).ok_or_else(|| ReaderError::DecompressionError("the bytes are not LZF".to_owned()))
-        }),
-    );
+    for id in OWN {
+        let undo = move |filter: &FilterDescription, input: &[u8], _: usize| {
+            undone(filter, input, limit)
+                .ok_or_else(|| ReaderError::DecompressionError(format!("the bytes are not those of {}", name(filter))))
+        };
+        registry.register(*id, Box::new(undo));
+    }
     registry
 }
 
-/// Refuses filters that are not undone here, for a data set whose chunks must be.
-pub(crate) fn check(filters: &[FilterDescription], why: &str) -> Result<(), Refusal> {
-    for filter in filters {
-        let known = FILTERS.iter().find(|(id, ..)| *id == filter.id);
-        if known.is_some_and(|(.., is_undone)| *is_undone) {
+/// The bytes that a filter of our own was given; `None` if it did not make these, or was given more than `limit`.
+fn undone(filter: &FilterDescription, input: &[u8], limit: usize) -> Option<Vec<u8>> {
+    match filter.id {
+        LZF => lzf::expand(input, limit),
+        LZ4 => expand_lz4(input, limit),
+        BITSHUFFLE => Bitshuffle::new(&filter.client_data).ok()?.undo(input, limit),
+        #[cfg(feature = "zstd")]
+        ZSTD => zstd::bulk::decompress(input, limit).ok(),
+        _ => None,
+    }
+}
+
+/// The name of a filter, by its number or as the file has it.
+fn name(filter: &FilterDescription) -> String {
+    let known = FILTERS.iter().find(|(id, ..)| *id == filter.id).map(|(_, name, _)| *name);
+    let name = known.or(filter.name.as_deref()).unwrap_or_default().trim_end_matches('\0');
+    format!("{name} ({})", filter.id)
+}
+
+/// Refuses filters that are not undone here, for a data set whose chunks must be. Filters that all chunks skip do nothing: they are
+/// `skipped`, as bits.
+pub(crate) fn check(filters: &[FilterDescription], skipped: u32, why: &str) -> Result<(), Refusal> {
+    let applied = || filters.iter().enumerate().filter(|(at, _)| *at >= 32 || skipped & (1 << at) == 0);
+    let applied = || applied().map(|(_, filter)| filter);
+    for filter in applied() {
+        if filter.id == BITSHUFFLE
+            && let Err(what) = Bitshuffle::new(&filter.client_data)
+        {
+            return Err(Refusal::new(format!("the filter {} {what} is not read", name(filter))));
+        }
+        if FILTERS.iter().any(|(id, _, is_undone)| *id == filter.id && *is_undone) {
             continue;
         }
-        let id = filter.id;
-        let name = known.map_or_else(|| filter.name.clone().unwrap_or_default(), |(_, name, _)| (*name).to_owned());
-        let name = name.trim_end_matches('\0');
         // It has a codec, which the elements alone keep it from.
         if codecs(std::slice::from_ref(filter), 1).is_some() {
-            return Err(Refusal::new(format!("the filter {name} ({id}) is not read where {why}")));
+            return Err(Refusal::new(format!("the filter {} is not read where {why}", name(filter))));
         }
-        return Err(Refusal::new(format!("the filter {name} ({id}) is not read")));
+        return Err(Refusal::new(format!("the filter {} is not read", name(filter))));
     }
     // The reader does not bound what is decoded behind a filter of ours.
-    let behind = filters.iter().skip_while(|filter| filter.id != LZF).skip(1);
-    match behind.into_iter().find(|filter| !matches!(filter.id, 2 | 3)) {
-        Some(filter) => Err(Refusal::new(format!("the filter {} behind lzf is not read", filter.id))),
+    let mut behind = applied().skip_while(|filter| !OWN.contains(&filter.id));
+    let Some(own) = behind.next() else { return Ok(()) };
+    match behind.find(|filter| !matches!(filter.id, 2 | 3) && !OWN.contains(&filter.id)) {
+        Some(filter) => Err(Refusal::new(format!("the filter {} behind {} is not read", filter.id, name(own)))),
         None => Ok(()),
     }
 }

@@ -14,7 +14,7 @@
 //! | lists of numbers | `vlen-array` |
 //! | contiguous, compact and chunked data by any index | chunks of a regular grid |
 //! | deflate, shuffle, fletcher32, bz2, Zstandard, Blosc | codecs |
-//! | nbit, scale-offset, LZF; chunks that skip filters; elements with gaps | chunks that are decoded here, when they are asked for |
+//! | nbit, scale-offset, szip, LZF, LZ4, bitshuffle (with LZ4 or Zstandard too); chunks that skip filters; elements with gaps | chunks that are decoded here, when they are asked for |
 //! | dimension scales, dimensions of netCDF-4 | `dimension_names` |
 //!
 //! Nodes and attributes that are not read are left out one by one, and a warning of the store
@@ -36,6 +36,7 @@
 
 mod arrays;
 mod attributes;
+mod blocks;
 mod dimensions;
 mod document;
 mod element_type;
