@@ -158,6 +158,7 @@ impl<S: StoreBase> Wrapper for Interruptible<S> {
     async fn answer<'a, B: Below + 'a>(&'a self, below: B, call: Call<'a>) -> Result<Answer> {
         match call {
             Call::Get { .. }
+            | Call::GetMany { .. }
             | Call::GetInto { .. }
             | Call::ListDir { .. }
             | Call::ListPrefix { .. }

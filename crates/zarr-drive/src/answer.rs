@@ -5,14 +5,23 @@ use zarr_store::{
     StoreExt, keep_buffer,
 };
 
+use crate::beside;
 use crate::get_plan::GetPlan;
 use crate::trace::Span;
 
-/// Answers requests one after another. Values that are set directly after each other are one call of [`Store::set_many`].
+/// Answers requests one after another. Values that are set directly after each other are one call of [`Store::set_many`], and gets of
+/// values that [lie beside each other](Store::location) one of [`Store::get_many`].
 ///
 /// # Errors
 /// The errors of the store.
 pub fn answers(store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Reply>) -> Result<()> {
+    let beside = beside::answers(store, &requests)?;
+    if !beside.is_empty() {
+        for (request, reply) in requests.into_iter().zip(beside) {
+            replies.push(reply.map_or_else(|| answer(store, request), Ok)?);
+        }
+        return Ok(());
+    }
     let mut rest = requests.as_slice();
     while let Some(request) = rest.first() {
         let values: Vec<_> = rest.iter().map_while(plain_set).collect();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use zarr_store::{
-    AccessProfile, Answer, AsyncStore, Call, Capabilities, CopySource, GetInto, Key, Pinned, Result, Store,
+    AccessProfile, Answer, AsyncStore, Call, Capabilities, CopySource, GetInto, Key, Location, Pinned, Result, Store,
 };
 
 use crate::block_on;
@@ -63,6 +63,10 @@ impl Store for AsyncAsSync {
 
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         self.0.copy_source(key)
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        self.0.location(key)
     }
 
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use zarr_store::{Result, Store};
 
 use crate::answer::{answer_into, check_replies};
+use crate::beside;
 use crate::trace::Span;
 use crate::waiting::run_overlapped;
 use crate::work::{BoxedWork, Outcome, Stop, Turn, Work, stalled};
@@ -46,8 +47,12 @@ fn drive(spawn: &dyn Spawn, store: &dyn Store, work: &mut dyn Work<'_>) -> Resul
             Turn::Failed => return Err(Stop::Step),
             Turn::Fork(works) => all(spawn, store, works)?,
             Turn::FetchInto(requests) => {
+                let mut beside = beside::answers(store, &requests)?.into_iter();
                 for (number, request) in requests.into_iter().enumerate() {
-                    replies.push(answer_into(store, request, work.destination(number))?);
+                    replies.push(match beside.next().flatten() {
+                        Some(reply) => reply,
+                        None => answer_into(store, request, work.destination(number))?,
+                    });
                 }
             }
             Turn::Ask(requests) => {

@@ -38,7 +38,7 @@ pub(crate) fn coalesce(ranges: &[Range<u64>], profile: &AccessProfile) -> Merged
     for i in order {
         let (start, end) = (ranges[i].start, ranges[i].end.max(ranges[i].start));
         let joined = match merged.ranges.last_mut() {
-            Some(last) if joins(last, start, end, profile) => {
+            Some(last) if profile.joins(last, &(start..end)) => {
                 last.end = last.end.max(end);
                 last.start
             }
@@ -50,14 +50,6 @@ pub(crate) fn coalesce(ranges: &[Range<u64>], profile: &AccessProfile) -> Merged
         merged.sub_ranges[i] = SubRange { range: merged.ranges.len() - 1, offset: start - joined, len: end - start };
     }
     merged
-}
-
-/// Whether a range that begins at or after the start of `last` is read together with it.
-fn joins(last: &Range<u64>, start: u64, end: u64, profile: &AccessProfile) -> bool {
-    if end <= last.end {
-        return true;
-    }
-    start.saturating_sub(last.end) <= profile.max_gap && end - last.start <= profile.max_size
 }
 
 #[cfg(test)]

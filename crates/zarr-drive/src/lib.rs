@@ -55,6 +55,10 @@
 //! that, before they go on with replies, so that requests are under way while other values are decoded. They merge ranges of a value that lie
 //! near each other, and get large ones in parts ([`DriverGet`] tells which gets these are); the blocking driver merges as well.
 //!
+//! A store may say that [values lie in files](zarr_store::Capabilities::locates). Gets of values that lie near each other in one file are then
+//! made [together](zarr_store::Store::get_many), by one request within the same bounds of gaps and sizes: those of one job in the blocking
+//! driver, those of all jobs of an operation in the others, which hold such gets back as long as more jobs can be begun.
+//!
 //! A thread of a pool does not wait for another of the same pool: where the overlapped driver is called on one, it takes steps itself while it
 //! waits ([`Workers::includes_this_thread`]).
 //!
@@ -77,6 +81,7 @@
 
 mod answer;
 mod async_as_sync;
+mod beside;
 mod blocking;
 mod coalesce;
 mod get_plan;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use zarr_store::{
-    AccessProfile, Answer, AsyncStore, BoxFuture, Call, Capabilities, CopySource, Key, Pinned, Result, Store, sleep,
+    AccessProfile, Answer, AsyncStore, BoxFuture, Call, Capabilities, CopySource, Key, Location, Pinned, Result, Store,
+    sleep,
 };
 
 /// A blocking store as an [`AsyncStore`]. Its operations run on the thread that polls.
@@ -50,6 +51,10 @@ impl AsyncStore for SyncAsAsync {
 
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         self.0.copy_source(key)
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        self.0.location(key)
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {

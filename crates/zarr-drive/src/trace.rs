@@ -6,7 +6,8 @@
 //! | `wait` | trace | a request waits until the [bound](crate::Limits::requests) allows it | |
 //! | `step` | debug | a job decodes, encodes or plans | `job` |
 //!
-//! Values that a blocking store sets together are one request, `set_many`, with the key of the first.
+//! Values that a blocking store sets together are one request, `set_many`, with the key of the first; so are values that are got together,
+//! `get_many`.
 //!
 //! The target is `zarr`. On stores that do not block, all are below the span in which the operation was called; so are they on other
 //! stores, but for work that is handed to other threads. `store` is the name of the store, which shows no secret, and values are never
@@ -17,7 +18,7 @@ use std::fmt;
 use tracing::level_filters::LevelFilter;
 #[cfg(feature = "tracing")]
 use zarr_store::Fetched;
-use zarr_store::{ByteRange, Key, Reply, Request};
+use zarr_store::{ByteRange, Key, Reply, Request, ValueGet};
 
 /// A span, if the feature is on.
 #[derive(Clone, Debug)]
@@ -80,6 +81,12 @@ impl Span {
         span
     }
 
+    /// Returns the span of gets that are made together.
+    pub(crate) fn gets(store: &dyn fmt::Display, gets: &[ValueGet<'_>]) -> Self {
+        let first: &dyn fmt::Display = gets.first().map_or(&"", |get| &*get.key);
+        Self::of(store, "get_many", first)
+    }
+
     fn of(store: &dyn fmt::Display, operation: &'static str, key: &dyn fmt::Display) -> Self {
         use tracing::field::Empty;
         Self(tracing::debug_span!(target: "zarr", "request", %store, operation, %key, ranges = Empty, bytes = Empty))
@@ -113,6 +120,17 @@ impl Span {
     pub(crate) fn got(&self, fetched: Option<&Fetched>) {
         if let (Some(fetched), false) = (fetched, self.0.is_disabled()) {
             self.0.record("bytes", fetched.parts().map(<[u8]>::len).sum::<usize>());
+        }
+    }
+
+    /// Notes the bytes of the replies to gets that were made together.
+    pub(crate) fn replied_all(&self, replies: &[Reply]) {
+        if !self.0.is_disabled() {
+            let size = |reply: &Reply| match reply {
+                Reply::Got(Some(fetched)) => fetched.parts().map(<[u8]>::len).sum(),
+                _ => 0,
+            };
+            self.0.record("bytes", replies.iter().map(size).sum::<usize>());
         }
     }
 
@@ -154,6 +172,12 @@ impl Span {
     pub(crate) fn get(_: &dyn fmt::Display, _: &dyn fmt::Display, _: &[ByteRange]) -> Self {
         Self()
     }
+
+    pub(crate) fn gets(_: &dyn fmt::Display, _: &[ValueGet<'_>]) -> Self {
+        Self()
+    }
+
+    pub(crate) fn replied_all(&self, _: &[Reply]) {}
 
     pub(crate) fn step(&self, _: &str) -> Self {
         Self()

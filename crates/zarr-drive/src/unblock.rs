@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use zarr_store::{
     AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, Call, Capabilities, CopySource, Error, ErrorKind, Key,
-    Operation, Pinned, Result, Store, fallback,
+    Location, Operation, Pinned, Result, Store, fallback,
 };
 
 use crate::AsyncAsSync;
@@ -251,6 +251,10 @@ impl AsyncStore for Sent {
 
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         self.store.copy_source(key)
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        self.store.location(key)
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {

@@ -3,6 +3,8 @@
 //! ```text
 //! Driver        which jobs can take a step, which wait for replies or for the jobs that they forked; the bounds of all that is under way
 //!    │
+//! held          gets of values in files, which wait for those that lie beside them
+//!    │
 //! answer        a request as gets, sets, listings of the store; parts: a get as several at the same time
 //!    │
 //! in_place      steps run where the future is polled: needs neither threads nor a runtime
@@ -12,6 +14,7 @@
 mod answer;
 mod driver;
 mod future_set;
+mod held;
 mod in_place;
 mod overlapped;
 mod parts;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use value_cache::{ValueCache, with_version};
 use zarr_store::{
-    Answer, Below, ByteRange, CacheCounts, Call, Fetched, GetInto, GetOptions, Key, Result, Store, StoreBase, Wrapper,
+    Answer, Below, ByteRange, CacheCounts, Call, Error, Fetched, GetInto, GetOptions, GotMany, Key, Result, Store,
+    StoreBase, ValueGet, Wrapper,
 };
 
 /// Another store, with a cache in memory of values, parts of values and missing keys.
@@ -188,6 +189,46 @@ impl<S: StoreBase> Cached<S> {
             None => below.call(Call::get(key, ranges, options)).await?.into_got(),
         }
     }
+
+    /// As [`get`](Self::get), of several values: the store is asked for those that are not cached together.
+    async fn get_many<B: Below>(&self, below: B, gets: Vec<ValueGet<'_>>) -> Result<GotMany> {
+        let mut begun = Vec::with_capacity(gets.len());
+        let mut asked = Vec::new();
+        for get in &gets {
+            let generation = self.cache.generation(&get.key);
+            let (cached, options) = self.look_up(&get.key, &get.ranges);
+            if let Some(options) = &options {
+                let ranges = with_version(&get.ranges, &below.access_profile());
+                let (key, options) = (Cow::Borrowed(&*get.key), Cow::Owned(options.clone()));
+                asked.push(ValueGet { key, ranges: Cow::Owned(ranges.into_owned()), options });
+            }
+            begun.push((generation, cached, options.is_some()));
+        }
+        let mut answers = Vec::new();
+        if !asked.is_empty() {
+            let expected = asked.len();
+            answers = below.call(Call::GetMany { gets: asked }).await?.into_got_many()?;
+            if answers.len() != expected {
+                return Err(Error::Replies { found: answers.len(), expected });
+            }
+        }
+        let mut answers = answers.into_iter();
+        let mut got = GotMany::with_capacity(gets.len());
+        for (ValueGet { key, ranges, options }, (generation, cached, is_asked)) in gets.iter().zip(begun) {
+            let newest = match cached {
+                Some(cached) if !is_asked => Ok(cached),
+                cached => {
+                    let answer = answers.next().unwrap_or(Err(Error::OTHER_REPLY));
+                    self.replied(key, ranges, generation, cached, answer)
+                }
+            };
+            got.push(match self.of_required_state(key, options, newest) {
+                Some(reply) => reply,
+                None => below.call(Call::get(key, ranges, options)).await.and_then(Answer::into_got),
+            });
+        }
+        Ok(got)
+    }
 }
 
 impl<S: StoreBase> Wrapper for Cached<S> {
@@ -205,6 +246,7 @@ impl<S: StoreBase> Wrapper for Cached<S> {
     async fn answer<'a, B: Below + 'a>(&'a self, below: B, call: Call<'a>) -> Result<Answer> {
         match call {
             Call::Get { key, ranges, options } => self.get(below, &key, &ranges, &options).await.map(Answer::Got),
+            Call::GetMany { gets } => self.get_many(below, gets).await.map(Answer::GotMany),
             // The values that a get returns are cached.
             Call::GetInto { .. } => Ok(Answer::GotInto(GetInto::Declined)),
             // Values are cached by their keys, whatever these stand for.

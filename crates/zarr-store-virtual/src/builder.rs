@@ -98,8 +98,8 @@ impl VirtualStoreBuilder {
             }
         }
         let profile = profile(&sources);
-        let contents =
-            Contents { name, documents, arrays: by_prefix, sources, profile, warnings: Mutex::new(warnings) };
+        let (warnings, making) = (Mutex::new(warnings), Arc::default());
+        let contents = Contents { name, documents, arrays: by_prefix, sources, profile, warnings, making };
         if let Some(key) = contents.documents.keys().find(|key| contents.chunk(key).is_some()) {
             let message = format!("key {key}: found a chunk, expected none at the key of a document");
             return Err(Error::Argument { store: contents.name, message });

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_store::{AccessProfile, Bytes, Capabilities, Key, Version};
 
+use crate::making::Making;
 use crate::source::Source;
 use crate::{Chunk, ChunkKeyForm, ChunkTable};
 
@@ -17,6 +18,7 @@ pub(crate) struct Contents {
     pub(crate) sources: Vec<Source>,
     pub(crate) profile: AccessProfile,
     pub(crate) warnings: Mutex<Vec<String>>,
+    pub(crate) making: Arc<Making>,
 }
 
 pub(crate) struct Document {
@@ -45,7 +47,7 @@ pub(crate) enum Place<'a> {
 }
 
 impl Contents {
-    pub(crate) const CAPABILITIES: Capabilities = Capabilities::none().list(true).suffix_ranges(true);
+    pub(crate) const CAPABILITIES: Capabilities = Capabilities::none().list(true).suffix_ranges(true).locates(true);
 
     pub(crate) fn find(&self, key: &Key) -> Option<Place<'_>> {
         if let Some(document) = self.documents.get(key) {

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use zarr_store::{ByteRange, ByteRangeExt, Bytes, Error, Fetched, GetOptions, Key, Result, Version};
 
 use crate::contents::{Contents, Place, version_of};
 use crate::source::{Source, State};
-use crate::{Chunk, VirtualFault};
+use crate::{Chunk, MakeChunk, VirtualFault};
 
 /// Outcome of a get.
 pub(crate) enum Get<'a> {
@@ -15,6 +16,21 @@ pub(crate) enum Get<'a> {
     Done(Option<Fetched>),
     /// The reply that [`Asked::end`] makes of the answer of a file.
     Ask(Asked<'a>),
+    /// The reply that [`Contents::made`] makes of the chunk with this number.
+    Make(ToMake),
+}
+
+/// A chunk that is to be made.
+pub(crate) struct ToMake {
+    maker: Arc<dyn MakeChunk>,
+    number: u32,
+}
+
+impl ToMake {
+    /// Makes it: this waits for the file.
+    pub(crate) fn make(&self) -> Result<Bytes> {
+        self.maker.make(self.number)
+    }
 }
 
 /// A get of a file.
@@ -47,10 +63,8 @@ impl Contents {
                     return of_value(bytes, version);
                 }
                 Chunk::Made(number) => {
-                    let Some(maker) = array.table.maker() else { return Ok(Get::Done(None)) };
-                    let bytes = maker.make(number)?;
-                    let version = version_of(&bytes);
-                    return of_value(bytes, version);
+                    let make = |maker: &Arc<dyn MakeChunk>| Get::Make(ToMake { maker: Arc::clone(maker), number });
+                    return Ok(array.table.maker().map_or(Get::Done(None), make));
                 }
                 Chunk::Range { source, offset, length } => (source, Some(offset..offset + length)),
                 Chunk::Whole { source } => (source, None),
@@ -89,7 +103,30 @@ impl Contents {
     }
 }
 
+impl Contents {
+    /// The reply to a get of a chunk that was made.
+    pub(crate) fn made(
+        &self,
+        key: &Key,
+        bytes: Bytes,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+    ) -> Result<Option<Fetched>> {
+        let version = version_of(&bytes);
+        Fetched::of_value(self, key, bytes, Some(version), ranges, options).map(Some)
+    }
+}
+
 impl Asked<'_> {
+    pub(crate) fn key(&self) -> &Key {
+        self.key
+    }
+
+    /// Whether the answer is a part of the file, and the get one of parts that there are.
+    pub(crate) fn is_part(&self) -> bool {
+        self.at.is_some() && self.outside.is_none() && !self.ranges.is_empty()
+    }
+
     /// Returns the reply that is known from one state of a file before it is read; `None` if there is none.
     fn before(&self, state: &State) -> Result<Option<Fetched>> {
         if let Some(version) = state.version() {

@@ -33,10 +33,12 @@ mod fault;
 mod get;
 mod key_form;
 mod listing;
+mod making;
 mod not_blocking;
 mod source;
 mod store;
 mod table;
+mod together;
 
 #[cfg(test)]
 mod tests;

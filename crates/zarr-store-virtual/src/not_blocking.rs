@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result,
-    SizeVisitor, sleep,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, GotMany, Key, Listing,
+    Location, Prefix, Result, SizeVisitor, ValueGet, sleep,
 };
 
 use crate::VirtualStore;
 use crate::contents::Contents;
 use crate::get::Get;
+use crate::together::Together;
 
 impl AsyncStore for VirtualStore {
-    /// Files in stores that block are read where the future is polled.
+    /// Files in stores that block are read where the future is polled; chunks are made on threads of their own.
     fn get<'a>(
         &'a self,
         key: &'a Key,
@@ -23,6 +24,10 @@ impl AsyncStore for VirtualStore {
             let asked = match self.contents().get(key, ranges, options)? {
                 Get::Done(reply) => return Ok(reply),
                 Get::Ask(asked) => asked,
+                Get::Make(chunk) => {
+                    let bytes = self.contents().making.run(move || chunk.make()).await??;
+                    return self.contents().made(key, bytes, ranges, options);
+                }
             };
             let source = asked.source;
             let got = match &source.not_blocking {
@@ -31,6 +36,30 @@ impl AsyncStore for VirtualStore {
             };
             asked.end(got)
         })
+    }
+
+    fn get_many<'a>(&'a self, gets: Vec<ValueGet<'a>>) -> BoxFuture<'a, Result<GotMany>> {
+        Box::pin(async move {
+            let mut together = Together::new(self.contents(), &gets);
+            for part in together.parts() {
+                let Some(source) = part.source() else { continue };
+                let (ranges, options) = ([part.range()], part.options());
+                let got = match &source.not_blocking {
+                    Some(store) => store.get(&source.key, &ranges, &options).await,
+                    None => source.store.get(&source.key, &ranges, &options),
+                };
+                together.answered(part, got);
+            }
+            for (number, get) in together.rest() {
+                let got = AsyncStore::get(self, &get.key, &get.ranges, &get.options).await;
+                together.put(number, got);
+            }
+            together.end()
+        })
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        self.contents().location(key)
     }
 
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {

@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use zarr_store::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result, SizeVisitor,
-    Store,
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Fetched, GetOptions, GotMany, Key, Listing, Location, Prefix,
+    Result, SizeVisitor, Store, ValueGet,
 };
 
 use crate::contents::Contents;
 use crate::get::Get;
+use crate::together::Together;
 
 /// A read-only store of documents in memory, and of chunks that are ranges of files, bytes in memory, or made when they are asked for.
 ///
@@ -53,7 +54,25 @@ impl Store for VirtualStore {
                 let got = asked.source.store.get(&asked.source.key, &asked.ranges, &asked.options);
                 asked.end(got)
             }
+            Get::Make(chunk) => self.0.made(key, chunk.make()?, ranges, options),
         }
+    }
+
+    fn get_many(&self, gets: Vec<ValueGet<'_>>) -> Result<GotMany> {
+        let mut together = Together::new(&self.0, &gets);
+        for part in together.parts() {
+            let Some(source) = part.source() else { continue };
+            let got = source.store.get(&source.key, &[part.range()], &part.options());
+            together.answered(part, got);
+        }
+        for (number, get) in together.rest() {
+            together.put(number, Store::get(self, &get.key, &get.ranges, &get.options));
+        }
+        together.end()
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        self.0.location(key)
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {

@@ -1,5 +1,7 @@
 //! How the values of a store are best read and written.
 
+use std::ops::Range;
+
 /// Where the values of a store are, which sets the cost of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoreKind {
@@ -90,6 +92,23 @@ impl AccessProfile {
     #[must_use]
     pub const fn merging(self, max_gap: u64, max_size: u64) -> Self {
         Self { max_gap, max_size, ..self }
+    }
+
+    /// Whether a range that begins at or after the start of `before` is read together with it, as [`max_gap`](Self::max_gap) and
+    /// [`max_size`](Self::max_size) say.
+    ///
+    /// ```
+    /// use zarr_store::AccessProfile;
+    /// let profile = AccessProfile::REMOTE.merging(10, 100);
+    /// assert!(profile.joins(&(0..50), &(60..90)));
+    /// assert!(!profile.joins(&(0..50), &(61..90)) && !profile.joins(&(0..50), &(60..101)));
+    /// ```
+    #[must_use]
+    pub const fn joins(&self, before: &Range<u64>, next: &Range<u64>) -> bool {
+        if next.end <= before.end {
+            return true;
+        }
+        next.start.saturating_sub(before.end) <= self.max_gap && next.end - before.start <= self.max_size
     }
 
     /// With this [`concurrency`](Self::concurrency).

@@ -12,7 +12,8 @@ use crate::capabilities::refuse;
 use crate::sleep::sleep;
 use crate::{
     AccessProfile, Answer, ByteRange, Call, CallPieces, Capabilities, Copied, CopySource, Error, Fetched, GetOptions,
-    Key, Listing, Lock, Operation, Pinned, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version, fallback,
+    GotMany, Key, Listing, Location, Lock, Operation, Pinned, Prefix, Result, SetOptions, SetStream, SizeVisitor,
+    ValueGet, Version, fallback,
 };
 
 /// A future on the heap.
@@ -29,6 +30,17 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         ranges: &'a [ByteRange],
         options: &'a GetOptions,
     ) -> BoxFuture<'a, Result<Option<Fetched>>>;
+
+    /// Gets several values; as [`crate::Store::get_many`].
+    fn get_many<'a>(&'a self, gets: Vec<ValueGet<'a>>) -> BoxFuture<'a, Result<GotMany>> {
+        Box::pin(async move { fallback(Asynchronous(self), Call::get_many(gets)).await?.into_got_many() })
+    }
+
+    /// Where the value at `key` lies in a file; as [`crate::Store::location`].
+    fn location(&self, key: &Key) -> Option<Location> {
+        let _ = key;
+        None
+    }
 
     /// The capabilities of the store.
     fn capabilities(&self) -> Capabilities;
@@ -185,6 +197,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async move {
             Ok(match call {
                 Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options).await?),
+                Call::GetMany { gets } => Answer::GotMany(self.get_many(gets).await?),
                 Call::Set { key, value, options } => Answer::Set(self.set(&key, value.into_bytes(), &options).await?),
                 Call::SetPieces { key, pieces, options } => {
                     Answer::Set(self.set_pieces(&key, pieces.into_bytes(), &options).await?)

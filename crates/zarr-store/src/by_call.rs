@@ -40,6 +40,7 @@ macro_rules! methods_by_call {
     () => { $crate::methods_by_call! {
         get(key: &$crate::Key, ranges: &[$crate::ByteRange], options: &$crate::GetOptions) -> Option<$crate::Fetched>,
             get(key, ranges, options), into_got;
+        get_many(gets: Vec<$crate::ValueGet<'_>>) -> $crate::GotMany, get_many(gets), into_got_many;
         get_into(key: &$crate::Key, into: &mut [u8]) -> $crate::GetInto, get_into(key, into), into_got_into;
         set(key: &$crate::Key, value: &[u8], options: &$crate::SetOptions) -> Option<$crate::Version>,
             set(key, $crate::CallBytes::Lent(value), options), into_version;
@@ -85,6 +86,7 @@ macro_rules! async_methods_by_call {
     () => { $crate::async_methods_by_call! {
         get(key: &'a $crate::Key, ranges: &'a [$crate::ByteRange], options: &'a $crate::GetOptions) -> Option<$crate::Fetched>,
             get(key, ranges, options), into_got;
+        get_many(gets: Vec<$crate::ValueGet<'a>>) -> $crate::GotMany, get_many(gets), into_got_many;
         set(key: &'a $crate::Key, value: $crate::Bytes, options: &'a $crate::SetOptions) -> Option<$crate::Version>,
             set(key, $crate::CallBytes::Owned(value), options), into_version;
         set_pieces(key: &'a $crate::Key, pieces: Vec<$crate::Bytes>, options: &'a $crate::SetOptions) -> Option<$crate::Version>,

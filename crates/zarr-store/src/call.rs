@@ -15,6 +15,7 @@ pub use fallback::fallback;
 
 use crate::{
     ByteRange, CopySource, Durability, GetOptions, Key, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor,
+    ValueGet,
 };
 
 /// An operation on a store, which [`Store::call`](crate::Store::call) and [`AsyncStore::call`](crate::AsyncStore::call) answer: each of their
@@ -33,6 +34,11 @@ pub enum Call<'a> {
         ranges: Cow<'a, [ByteRange]>,
         /// Which state of the value.
         options: Cow<'a, GetOptions>,
+    },
+    /// Get ranges of several values, which may lie beside each other in one file.
+    GetMany {
+        /// The gets.
+        gets: Vec<ValueGet<'a>>,
     },
     /// Get a whole value into memory of the caller. A store that does not block may decline.
     GetInto {
@@ -188,7 +194,9 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn operation(&self) -> Operation {
         match self {
-            Self::Get { .. } | Self::GetInto { .. } | Self::Pin { .. } | Self::IsInPlace => Operation::Get,
+            Self::Get { .. } | Self::GetMany { .. } | Self::GetInto { .. } | Self::Pin { .. } | Self::IsInPlace => {
+                Operation::Get
+            }
             Self::Set { .. }
             | Self::SetPieces { .. }
             | Self::BeginSet { .. }
@@ -234,6 +242,7 @@ impl<'a> Call<'a> {
             | Self::SetPartial { key, .. }
             | Self::Copy { to: key, .. }
             | Self::Erase { key } => key.as_str(),
+            Self::GetMany { gets } => gets.first().map_or("/", |get| get.key.as_str()),
             Self::SetMany { values } | Self::CreateMany { values, .. } => {
                 values.first().map_or("/", |(key, _)| key.as_str())
             }
@@ -279,6 +288,10 @@ impl<'a> Call<'a> {
         };
         Ok(match self {
             Self::Get { key, ranges, options } => Self::Get { key: key_of(key)?, ranges, options },
+            Self::GetMany { gets } => {
+                let named = |get: ValueGet<'a>| Ok(ValueGet { key: key_of(get.key)?, ..get });
+                Self::GetMany { gets: gets.into_iter().map(named).collect::<Result<_>>()? }
+            }
             Self::GetInto { key, into } => Self::GetInto { key: key_of(key)?, into },
             Self::Set { key, value, options } => Self::Set { key: key_of(key)?, value, options },
             Self::SetPieces { key, pieces, options } => Self::SetPieces { key: key_of(key)?, pieces, options },
@@ -317,6 +330,7 @@ impl<'a> Call<'a> {
             Self::Get { key, ranges, options } => {
                 Call::Get { key: own(key), ranges: Cow::Owned(ranges.into_owned()), options: own(options) }
             }
+            Self::GetMany { gets } => Call::GetMany { gets: gets.into_iter().map(ValueGet::into_owned).collect() },
             Self::GetInto { .. } => return None,
             Self::Set { key, value, options } => {
                 Call::Set { key: own(key), value: value.into_owned(), options: own(options) }

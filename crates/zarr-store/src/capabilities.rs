@@ -44,6 +44,9 @@ pub struct Capabilities {
     pub appears_at_flush: bool,
     /// A value that is set piece by piece ([`Store::begin_set`](crate::Store::begin_set)) is not in memory as a whole.
     pub streams: bool,
+    /// [`Store::location`](crate::Store::location) says where values lie, and [`Store::get_many`](crate::Store::get_many) gets those that lie
+    /// beside each other by one request.
+    pub locates: bool,
 }
 
 impl Capabilities {
@@ -60,6 +63,7 @@ impl Capabilities {
             exchanges: false,
             appears_at_flush: false,
             streams: false,
+            locates: false,
         }
     }
 
@@ -115,5 +119,11 @@ impl Capabilities {
     #[must_use]
     pub const fn streams(self, streams: bool) -> Self {
         Self { streams, ..self }
+    }
+
+    /// With this [`locates`](Self::locates).
+    #[must_use]
+    pub const fn locates(self, locates: bool) -> Self {
+        Self { locates, ..self }
     }
 }

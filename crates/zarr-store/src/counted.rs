@@ -31,7 +31,7 @@ struct Tally {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Gets, including gets without ranges.
+    /// Gets, including gets without ranges, and each of those that are made together.
     pub gets: u64,
     /// Ranges in those gets.
     pub ranges: u64,
@@ -92,6 +92,10 @@ impl Tally {
                 add(&self.gets, 1);
                 add(&self.ranges, ranges.len());
             }
+            Call::GetMany { gets } => {
+                add(&self.gets, gets.len());
+                add(&self.ranges, gets.iter().map(|get| get.ranges.len()).sum());
+            }
             Call::Set { value, .. } => self.set(1, value.len()),
             Call::SetPieces { pieces, .. } => self.set(1, pieces.slices().iter().map(|piece| piece.len()).sum()),
             // A set that is streamed counts when it is finished.
@@ -120,6 +124,10 @@ impl Tally {
     fn answered(&self, answer: &Answer, room: usize) {
         match answer {
             Answer::Got(Some(fetched)) => add(&self.bytes_read, fetched.parts().map(<[u8]>::len).sum()),
+            Answer::GotMany(got) => {
+                let sizes = got.iter().flatten().flatten().flat_map(|fetched| fetched.parts().map(<[u8]>::len));
+                add(&self.bytes_read, sizes.sum());
+            }
             Answer::GotInto(outcome @ (GetInto::Found(_) | GetInto::Missing)) => {
                 add(&self.gets, 1);
                 add(&self.ranges, 1);

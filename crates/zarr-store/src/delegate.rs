@@ -25,7 +25,7 @@
 ///     }
 ///
 ///     zarr_store::delegate! { |this| this.0;
-///         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
+///         get, get_many, location, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
 ///         copy_source, copy, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async, find_link,
 ///         leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
@@ -40,6 +40,10 @@ macro_rules! delegate {
     (@get |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         get(key: &$crate::Key, ranges: &[$crate::ByteRange], options: &$crate::GetOptions)
             -> $crate::Result<Option<$crate::Fetched>> } };
+    (@get_many |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        get_many(gets: Vec<$crate::ValueGet<'_>>) -> $crate::Result<$crate::GotMany> } };
+    (@location |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        location(key: &$crate::Key) -> Option<$crate::Location> } };
     (@get_into |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         get_into(key: &$crate::Key, into: &mut [u8]) -> $crate::Result<$crate::GetInto> } };
     (@set |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

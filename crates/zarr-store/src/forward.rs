@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
-    AccessProfile, Answer, AsyncStore, Below, BoxFuture, Call, Capabilities, CopySource, Key, Result, Store, StoreBase,
-    Wrapper,
+    AccessProfile, Answer, AsyncStore, Below, BoxFuture, Call, Capabilities, CopySource, Key, Location, Result, Store,
+    StoreBase, Wrapper,
 };
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store + ?Sized> Store for Arc<S> {
     crate::delegate! { |this| (**this);
-        get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
+        get, get_many, location, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
         copy_source, copy, erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async,
         find_link, leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, capabilities, access_profile
     }
@@ -38,6 +38,10 @@ impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
 
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         (**self).copy_source(key)
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        (**self).location(key)
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {

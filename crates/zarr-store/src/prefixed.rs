@@ -131,6 +131,12 @@ impl<S: StoreBase> Wrapper for Prefixed<S> {
             *visit = Cow::Owned(self.up_visitor(listed, visit));
         }
         let answer = below.call(call).await.map_err(|error| self.lift(error))?;
+        let answer = match answer {
+            Answer::GotMany(got) => {
+                Answer::GotMany(got.into_iter().map(|got| got.map_err(|error| self.lift(error))).collect())
+            }
+            answer => answer,
+        };
         let Some(listed) = listed else { return Ok(answer) };
         Ok(match answer {
             Answer::Listing(listing) => Answer::Listing(self.up_listing(&listed, &listing)),

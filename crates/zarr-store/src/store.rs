@@ -9,8 +9,8 @@ use crate::below::{Blocking, at_once};
 use crate::capabilities::{check_writable, refuse};
 use crate::{
     AccessProfile, Answer, AsyncStore, ByteRange, Call, CallPieces, Capabilities, Copied, CopySource, Durability,
-    Error, Fetched, GetOptions, Key, Leftover, Listing, Lock, Operation, Pinned, Prefix, Result, SetOptions, SetStream,
-    SizeVisitor, Version, fallback,
+    Error, Fetched, GetOptions, GotMany, Key, Leftover, Listing, Location, Lock, Operation, Pinned, Prefix, Result,
+    SetOptions, SetStream, SizeVisitor, ValueGet, Version, fallback,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -37,6 +37,23 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// [`crate::Error::Range`] if a range is not wholly inside the value; [`crate::Error::Precondition`] if the value has
     /// another state than `options` require, whether the ranges are inside it or not.
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>>;
+
+    /// Gets several values, each as [`Store::get`] does; the outcomes stand in the order of the gets. By default they are got one after
+    /// another. A store whose [values lie in files](Capabilities::locates) gets those that lie near each other in a file by one request, as
+    /// its access profile allows; each outcome has memory of its own.
+    ///
+    /// # Errors
+    /// If none of the gets was made. Else each outcome has its own.
+    fn get_many(&self, gets: Vec<ValueGet<'_>>) -> Result<GotMany> {
+        at_once(fallback(Blocking(self), Call::get_many(gets)))?.into_got_many()
+    }
+
+    /// Where the value at `key` lies in a file, if the store knows that without a request. `None` for a value that has a file of its own,
+    /// and in stores that [cannot tell](Capabilities::locates), which is the default.
+    fn location(&self, key: &Key) -> Option<Location> {
+        let _ = key;
+        None
+    }
 
     /// The capabilities of the store.
     fn capabilities(&self) -> Capabilities;
@@ -316,6 +333,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     fn call(&self, call: Call<'_>) -> Result<Answer> {
         Ok(match call {
             Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::GetMany { gets } => Answer::GotMany(self.get_many(gets)?),
             Call::GetInto { key, into } => Answer::GotInto(self.get_into(&key, into)?),
             Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
             Call::SetPieces { key, pieces, options } => {

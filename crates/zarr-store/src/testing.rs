@@ -9,6 +9,7 @@ mod asynchronous;
 mod concurrent;
 mod exchange;
 mod streams;
+mod together;
 
 use crate::listing::Listed;
 use crate::{
@@ -59,6 +60,7 @@ pub fn contract_read(store: &dyn Store, values: &[(&str, &[u8])]) {
     }
     let keys: Vec<Key> = values.iter().map(|(key, _)| key.clone()).collect();
     check_listing(store, &keys);
+    together::check(store, &values);
     for name in ["absent", "no/such/key"] {
         check_absent(store, &key(name));
     }

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use crate::below::{Asynchronous, Blocking, at_once};
 use crate::{
-    AccessProfile, Answer, AsyncStore, Below, BoxFuture, Call, Capabilities, CopySource, Key, Pinned, Result, Store,
+    AccessProfile, Answer, AsyncStore, Below, BoxFuture, Call, Capabilities, CopySource, Key, Location, Pinned, Result,
+    Store,
 };
 
 /// Properties of every store, whether it blocks or not: it is shared between threads, and has an address for messages.
@@ -101,6 +102,12 @@ pub trait Wrapper: StoreBase {
     /// The key below of a value, for [`Store::copy_source`]; `None` if a service must not copy it.
     fn copied<'k>(&self, key: &'k Key) -> Option<Cow<'k, Key>>;
 
+    /// The key below of a value, for [`Store::location`]: by default the one whose value may be copied. `None` if gets of it must not be made
+    /// together with others.
+    fn located<'k>(&self, key: &'k Key) -> Option<Cow<'k, Key>> {
+        self.copied(key)
+    }
+
     /// Returns the store that stands for the parent of the store below, for [`Store::parent`]; `None` if there is none.
     fn parent_over(&self, parent: Arc<dyn Store>) -> Option<Arc<dyn Store>>;
 
@@ -139,6 +146,11 @@ where
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         let key = self.copied(key)?;
         self.below().copy_source(&key)
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        let key = self.located(key)?;
+        self.below().location(&key)
     }
 
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
@@ -187,6 +199,11 @@ where
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         let key = self.copied(key)?;
         self.below().copy_source(&key)
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        let key = self.located(key)?;
+        self.below().location(&key)
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {

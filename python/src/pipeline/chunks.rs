@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use zarr::store::{
-    Answer, Below, ByteRange, Bytes, Call, Error, Fetched, GetInto, GetOptions, Key, Operation, Result, SetOptions,
-    Store, StoreBase, Wrapper, fallback,
+    Answer, Below, ByteRange, Bytes, Call, Error, Fetched, GetInto, GetOptions, GotMany, Key, Operation, Result,
+    SetOptions, Store, StoreBase, ValueGet, Wrapper, fallback,
 };
 
 /// Facts about a batch that its store knows.
@@ -154,6 +154,41 @@ impl<S: fmt::Display> Chunks<S> {
     }
 }
 
+impl<S: StoreBase> Chunks<S> {
+    /// Gets several values: the store below is asked for the chunks among them together.
+    async fn get_many<B: Below>(&self, below: B, gets: &[ValueGet<'_>]) -> Result<GotMany> {
+        let (mut got, mut asked, mut places) = (GotMany::with_capacity(gets.len()), Vec::new(), Vec::new());
+        for ValueGet { key, ranges, options } in gets {
+            got.push(match self.known.find(key) {
+                Named::Document => self.document(key, ranges, options),
+                Named::Chunk(number, _) if self.known.is_complete(number) => {
+                    self.known.note(number, Seen::PASSED_OVER);
+                    Ok(None)
+                }
+                Named::Chunk(number, key) => {
+                    places.push((got.len(), number));
+                    asked.push(ValueGet::new(key, ranges, options));
+                    Err(Error::OTHER_REPLY)
+                }
+                Named::Nothing => Ok(None),
+            });
+        }
+        if asked.is_empty() {
+            return Ok(got);
+        }
+        let answers = below.call(Call::get_many(asked)).await?.into_got_many()?;
+        for ((place, number), answer) in places.into_iter().zip(answers) {
+            if let Ok(found) = &answer {
+                self.known.note_found(number, found.is_some());
+            }
+            if let Some(slot) = got.get_mut(place) {
+                *slot = answer;
+            }
+        }
+        Ok(got)
+    }
+}
+
 impl<S: fmt::Display> fmt::Display for Chunks<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.store.fmt(f)
@@ -187,6 +222,7 @@ impl<S: StoreBase> Wrapper for Chunks<S> {
                 }
                 Named::Nothing => return Ok(Answer::Got(None)),
             },
+            Call::GetMany { gets } => return self.get_many(below, &gets).await.map(Answer::GotMany),
             Call::GetInto { key, into } => match self.known.find(&key) {
                 Named::Chunk(number, key) if !self.known.is_complete(number) => {
                     let found = below.call(Call::get_into(key, into)).await?.into_got_into()?;
@@ -232,6 +268,13 @@ impl<S: StoreBase> Wrapper for Chunks<S> {
 
     fn copied<'k>(&self, _key: &'k Key) -> Option<Cow<'k, Key>> {
         None
+    }
+
+    fn located<'k>(&self, key: &'k Key) -> Option<Cow<'k, Key>> {
+        match self.known.find(key) {
+            Named::Chunk(number, key) if !self.known.is_complete(number) => Some(Cow::Owned(key.clone())),
+            _ => None,
+        }
     }
 
     fn parent_over(&self, _parent: Arc<dyn Store>) -> Option<Arc<dyn Store>> {

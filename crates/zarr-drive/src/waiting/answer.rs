@@ -8,6 +8,7 @@ use super::future_set::all;
 use super::parts;
 use super::permits::Permits;
 use crate::answer::{check_replies, conflict};
+use crate::beside;
 use crate::get_plan::GetPlan;
 use crate::trace::Span;
 
@@ -33,6 +34,20 @@ pub(super) async fn answers(
         }
     };
     check_replies(replies.len(), expected)?;
+    Ok(replies)
+}
+
+/// Answers gets of values that lie beside each other by one call, and a single request as others.
+pub(super) async fn together(store: &dyn AsyncStore, permits: &Permits, requests: Vec<Request>) -> Result<Vec<Reply>> {
+    if requests.len() < 2 {
+        return answers(store, permits, requests).await;
+    }
+    let _permit = Span::wait().during(permits.take()).await;
+    let gets = beside::value_gets(&requests);
+    let span = Span::gets(&store, &gets);
+    let got = span.during(store.get_many(gets)).await?;
+    let replies = beside::replies(&store, requests.iter(), got)?;
+    span.replied_all(&replies);
     Ok(replies)
 }
 
@@ -102,7 +117,7 @@ pub(super) struct Charge {
 }
 
 impl Charge {
-    pub(super) fn of(requests: &[Request], profile: &AccessProfile) -> Self {
+    pub(super) fn of<'r>(requests: impl IntoIterator<Item = &'r Request>, profile: &AccessProfile) -> Self {
         let mut charge = Self::default();
         let add = |sum: &mut u64, size: u64| *sum = sum.saturating_add(size);
         for request in requests {

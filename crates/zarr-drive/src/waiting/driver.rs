@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
 
-use zarr_store::{AccessProfile, AsyncStore, Reply, Request, Result};
+use zarr_store::{AccessProfile, AsyncStore, Location, Reply, Request, Result};
 
-use super::answer::{Charge, Shares, answers, held_size};
+use super::answer::{Charge, Shares, answers, held_size, together};
 use super::future_set::FutureSet;
+use super::held::{Held, HeldGet};
 use super::permits::Permits;
 use crate::Limits;
+use crate::beside::{Run, part};
 use crate::trace::Span;
 use crate::work::{BoxedWork, Stop, Turn};
 
@@ -17,6 +19,9 @@ use crate::work::{BoxedWork, Stop, Turn};
 /// Jobs are begun before replies are gone on with, so that requests wait for their answers while others are decoded. A job is not begun
 /// while requests of others wait for the bounds, while as many replies wait for their steps as requests may be under way, or while
 /// replies, or values that are encoded or set, take all the memory that there is for them.
+///
+/// Where the store says that values lie in files, gets of parts of files are held back while more jobs can be begun, or until they are
+/// enough for a request; then those that lie beside each other are made together, whichever jobs they are of.
 pub(super) struct Driver<'s, 'j> {
     store: &'s dyn AsyncStore,
     permits: &'s Permits,
@@ -29,10 +34,18 @@ pub(super) struct Driver<'s, 'j> {
     /// Number of replies that `replied` has.
     waiting: usize,
     /// Requests of jobs that wait until the bounds allow them.
-    asking: VecDeque<(usize, Vec<Request>, Charge)>,
+    asking: VecDeque<Asking>,
+    /// Whether the store says where values lie.
+    locates: bool,
+    held: Held,
+    /// Gets that are held back no longer, and wait until the bounds allow them.
+    runs: VecDeque<Run<HeldGet>>,
+    /// Number of steps that are being taken, and how many of them are first ones.
+    taken: usize,
+    beginning: usize,
     shares: Shares,
     profile: AccessProfile,
-    asked: FutureSet<'s, (usize, Result<Vec<Reply>>)>,
+    asked: FutureSet<'s, Answered>,
     /// How many requests `asked` has.
     requests: usize,
     /// How many bytes the replies take, or are expected to take, and the values that are being set.
@@ -40,6 +53,28 @@ pub(super) struct Driver<'s, 'j> {
     has_ended: bool,
     /// The one in which the operation was called.
     span: Span,
+}
+
+/// Requests of a job that wait until the bounds allow them.
+struct Asking {
+    node: usize,
+    requests: Vec<Request>,
+    charge: Charge,
+    /// The parts of files that they ask for, where they are gets in a store that says so; `None` for a get that is made alone.
+    parts: Option<Vec<Option<Location>>>,
+}
+
+/// Replies that came together.
+enum Answered {
+    /// All replies to a job.
+    Job(usize, Result<Vec<Reply>>),
+    /// Replies to gets of several jobs, each with the number of the job and that of the request.
+    Run {
+        gets: Vec<(usize, usize)>,
+        /// Number of bytes that came besides those that were asked for.
+        extra: u64,
+        replies: Result<Vec<Reply>>,
+    },
 }
 
 /// A job that waits: for its turn, for replies, or for the jobs that it forked.
@@ -53,6 +88,9 @@ struct Node<'j> {
     bytes: u64,
     /// Bytes of memory that the requests of the job take.
     charge: Charge,
+    /// The replies that have come, of requests that are answered one by one, and how many have not.
+    replies: Vec<Option<Reply>>,
+    unanswered: usize,
 }
 
 /// A step that can be taken, on any thread.
@@ -71,6 +109,7 @@ pub(super) struct Stepped<'j> {
     node: usize,
     job: BoxedWork<'j>,
     turn: Turn<'j>,
+    begins: bool,
 }
 
 impl<'j> Step<'j> {
@@ -80,16 +119,17 @@ impl<'j> Step<'j> {
     }
 
     pub(super) fn take(self) -> Stepped<'j> {
-        let Self { node, mut job, mut replies, span, .. } = self;
+        let Self { node, mut job, mut replies, span, begins } = self;
         let turn = job.step(&mut replies, &span);
         // Their memory is free from now on.
         drop(replies);
-        Stepped { node, job, turn }
+        Stepped { node, job, turn, begins }
     }
 }
 
 impl<'s, 'j> Driver<'s, 'j> {
     pub(super) fn new(store: &'s dyn AsyncStore, permits: &'s Permits, limits: Limits, job: BoxedWork<'j>) -> Self {
+        let profile = store.access_profile();
         let mut driver = Self {
             store,
             permits,
@@ -101,7 +141,12 @@ impl<'s, 'j> Driver<'s, 'j> {
             waiting: 0,
             asking: VecDeque::new(),
             shares: Shares::default(),
-            profile: store.access_profile(),
+            locates: profile.max_size > 0 && store.capabilities().locates,
+            held: Held::new(&profile, limits),
+            runs: VecDeque::new(),
+            taken: 0,
+            beginning: 0,
+            profile,
             asked: FutureSet::new(),
             requests: 0,
             bytes: 0,
@@ -114,7 +159,16 @@ impl<'s, 'j> Driver<'s, 'j> {
     }
 
     fn insert(&mut self, job: BoxedWork<'j>, parent: Option<usize>) -> usize {
-        let node = Some(Node { job: Some(job), parent, forked: 0, requests: 0, bytes: 0, charge: Charge::default() });
+        let node = Some(Node {
+            job: Some(job),
+            parent,
+            forked: 0,
+            requests: 0,
+            bytes: 0,
+            charge: Charge::default(),
+            replies: Vec::new(),
+            unanswered: 0,
+        });
         match self.free.pop() {
             Some(number) => {
                 if let Some(slot) = self.nodes.get_mut(number) {
@@ -147,25 +201,30 @@ impl<'s, 'j> Driver<'s, 'j> {
         };
         self.waiting -= replies.len();
         let job = self.node(number)?.job.take()?;
+        self.taken += 1;
+        self.beginning += usize::from(begun.is_some());
         Some(Step { node: number, job, replies, begins: begun.is_some(), span: self.span.clone() })
     }
 
     /// The next job to be begun, if the bounds allow it. What its first step makes counts as long as the step is taken; then its requests
     /// do.
     fn begin(&mut self) -> Option<usize> {
+        let (number, weight) = self.next_to_begin()?;
+        self.bytes = self.bytes.saturating_add(weight);
+        self.node(number)?.bytes = weight;
+        self.fresh.pop()
+    }
+
+    /// The next job and its weight, if the bounds allow it to be begun.
+    fn next_to_begin(&self) -> Option<(usize, u64)> {
         // Replies that are small, as indexes of shards are, would else be gathered without their inner chunks being asked for.
         if self.waiting >= self.limits.requests.max(1) {
             return None;
         }
         let number = *self.fresh.last()?;
-        let weight = self.node(number)?.job.as_ref()?.weight();
+        let weight = self.nodes.get(number)?.as_ref()?.job.as_ref()?.weight();
         let fits = self.bytes == 0 || self.bytes.saturating_add(weight.max(1)) <= self.limits.bytes;
-        if !fits || !self.asking.is_empty() {
-            return None;
-        }
-        self.bytes = self.bytes.saturating_add(weight);
-        self.node(number)?.bytes = weight;
-        self.fresh.pop()
+        (fits && self.asking.is_empty() && self.runs.is_empty()).then_some((number, weight))
     }
 
     /// Goes on with a step that was taken.
@@ -173,7 +232,9 @@ impl<'s, 'j> Driver<'s, 'j> {
     /// # Errors
     /// If the step failed.
     pub(super) fn stepped(&mut self, stepped: Stepped<'j>) -> Result<(), Stop> {
-        let Stepped { node: number, job, turn } = stepped;
+        let Stepped { node: number, job, turn, begins } = stepped;
+        self.taken -= 1;
+        self.beginning -= usize::from(begins);
         if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
             self.bytes = self.bytes.saturating_sub(std::mem::take(&mut node.bytes));
         }
@@ -203,12 +264,22 @@ impl<'s, 'j> Driver<'s, 'j> {
             }
             // Requests run at the same time, so that none can borrow the job.
             Turn::Ask(requests) | Turn::FetchInto(requests) => {
-                let charge = Charge::of(&requests, &self.profile);
+                let parts = self.parts(&requests);
+                let charge = match &parts {
+                    None => Charge::of(&requests, &self.profile),
+                    Some(parts) => {
+                        let alone = requests.iter().zip(parts).filter(|(_, part)| part.is_none());
+                        let mut charge = Charge::of(alone.map(|(request, _)| request), &self.profile);
+                        let sizes = parts.iter().flatten().map(|part| part.range.end - part.range.start);
+                        charge.ranges = sizes.fold(charge.ranges, u64::saturating_add);
+                        charge
+                    }
+                };
                 if let Some(node) = self.node(number) {
                     node.job = Some(job);
                     node.charge = charge;
                 }
-                self.asking.push_back((number, requests, charge));
+                self.asking.push_back(Asking { node: number, requests, charge, parts });
             }
         }
         Ok(())
@@ -237,38 +308,124 @@ impl<'s, 'j> Driver<'s, 'j> {
         let mut came = false;
         loop {
             self.send();
-            let Poll::Ready(Some((number, replies))) = self.asked.poll_next(context) else { return Ok(came) };
+            let Poll::Ready(Some(answered)) = self.asked.poll_next(context) else { return Ok(came) };
             came = true;
-            let replies = replies?;
-            let held = held_size(&replies);
-            if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
-                self.shares.note(&node.charge, held);
-                let held = held.max(node.charge.ranges);
-                self.requests = self.requests.saturating_sub(std::mem::take(&mut node.requests));
-                self.bytes = self.bytes.saturating_sub(std::mem::replace(&mut node.bytes, held)).saturating_add(held);
+            match answered {
+                Answered::Job(number, replies) => self.replied(number, replies?),
+                Answered::Run { gets, extra, replies } => {
+                    self.requests = self.requests.saturating_sub(1);
+                    self.bytes = self.bytes.saturating_sub(extra);
+                    for ((number, index), reply) in gets.into_iter().zip(replies?) {
+                        let Some(node) = self.node(number) else { continue };
+                        if let Some(slot) = node.replies.get_mut(index) {
+                            *slot = Some(reply);
+                        }
+                        node.unanswered = node.unanswered.saturating_sub(1);
+                        if node.unanswered == 0 {
+                            let replies = std::mem::take(&mut node.replies).into_iter().flatten().collect();
+                            self.replied(number, replies);
+                        }
+                    }
+                }
             }
-            self.waiting += replies.len();
-            self.replied.push_back((number, replies));
         }
     }
 
+    /// All replies to a job have come.
+    fn replied(&mut self, number: usize, replies: Vec<Reply>) {
+        let held = held_size(&replies);
+        if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
+            self.shares.note(&node.charge, held);
+            let held = held.max(node.charge.ranges);
+            self.requests = self.requests.saturating_sub(std::mem::take(&mut node.requests));
+            self.bytes = self.bytes.saturating_sub(std::mem::replace(&mut node.bytes, held)).saturating_add(held);
+        }
+        self.waiting += replies.len();
+        self.replied.push_back((number, replies));
+    }
+
+    /// The parts of files that requests ask for, if all are gets and the store says where values lie.
+    fn parts(&self, requests: &[Request]) -> Option<Vec<Option<Location>>> {
+        let is_get = |request: &Request| matches!(request, Request::Get { .. });
+        let location = |key: &_| self.store.location(key);
+        let are_gets = self.locates && !requests.is_empty() && requests.iter().all(is_get);
+        are_gets.then(|| requests.iter().map(|request| part(request, &self.profile, location)).collect())
+    }
+
     fn send(&mut self) {
-        while let Some((number, requests, charge)) = self.asking.pop_front() {
-            let bytes = self.shares.bytes(&charge);
+        while let Some(asking) = self.asking.pop_front() {
+            let bytes = self.shares.bytes(&asking.charge);
+            let count = if asking.parts.is_some() { 0 } else { asking.requests.len() };
             let fits = (self.bytes == 0 || self.bytes.saturating_add(bytes) <= self.limits.bytes)
-                && (self.requests == 0 || self.requests + requests.len() <= self.limits.requests);
+                && (self.requests == 0 || self.requests + count <= self.limits.requests);
             if !fits {
-                self.asking.push_front((number, requests, charge));
+                self.asking.push_front(asking);
+                break;
+            }
+            let Asking { node: number, requests, parts, .. } = asking;
+            self.bytes = self.bytes.saturating_add(bytes);
+            self.requests += count;
+            if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
+                (node.requests, node.bytes) = (count, bytes);
+            }
+            match parts {
+                None => {
+                    let answered = self.span.during(answers(self.store, self.permits, requests));
+                    self.asked.push(Box::pin(async move { Answered::Job(number, answered.await) }));
+                }
+                Some(parts) => self.hold(number, requests, parts),
+            }
+        }
+        if self.is_time() {
+            let more = self.has_more();
+            self.runs.extend(self.held.take(&self.profile, more));
+        }
+        self.send_runs();
+    }
+
+    /// Holds gets back; those that are made alone wait for the bounds only.
+    fn hold(&mut self, number: usize, requests: Vec<Request>, parts: Vec<Option<Location>>) {
+        if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
+            node.replies = requests.iter().map(|_| None).collect();
+            node.unanswered = requests.len();
+        }
+        for (index, (request, part)) in requests.into_iter().zip(parts).enumerate() {
+            match part {
+                Some(part) => self.held.push(part, number, index, request),
+                None => self.runs.push_back(Run::alone(HeldGet::new(number, index, request))),
+            }
+        }
+    }
+
+    /// Whether more gets may come before others are answered.
+    fn has_more(&self) -> bool {
+        !self.fresh.is_empty() || self.beginning > 0 || !self.asking.is_empty()
+    }
+
+    /// Whether gets are held back no longer.
+    fn is_time(&self) -> bool {
+        let is_still = self.taken == 0
+            && self.replied.is_empty()
+            && self.asked.is_empty()
+            && self.runs.is_empty()
+            && self.next_to_begin().is_none();
+        !self.held.is_empty() && (self.held.is_large() || is_still || !self.has_more())
+    }
+
+    fn send_runs(&mut self) {
+        while let Some(run) = self.runs.pop_front() {
+            let extra = run.size.saturating_sub(run.asked);
+            let fits = self.requests < self.limits.requests
+                && (extra == 0 || self.bytes.saturating_add(extra) <= self.limits.bytes);
+            if !fits && !self.asked.is_empty() {
+                self.runs.push_front(run);
                 return;
             }
-            self.bytes = self.bytes.saturating_add(bytes);
-            self.requests += requests.len();
-            if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
-                (node.requests, node.bytes) = (requests.len(), bytes);
-            }
-            let (store, permits) = (self.store, self.permits);
-            let answered = self.span.during(answers(store, permits, requests));
-            self.asked.push(Box::pin(async move { (number, answered.await) }));
+            self.requests += 1;
+            self.bytes = self.bytes.saturating_add(extra);
+            let (gets, requests) = run.gets.into_iter().map(|get| ((get.node, get.number), get.request)).unzip();
+            let answered = self.span.during(together(self.store, self.permits, requests));
+            self.asked.push(Box::pin(async move { Answered::Run { gets, extra, replies: answered.await } }));
         }
     }
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    AsyncStore, Copied, Error, Fetched, GetInto, Key, Leftover, Listing, Lock, Result, SetStream, Store, Version,
+    AsyncStore, Copied, Error, Fetched, GetInto, GotMany, Key, Leftover, Listing, Lock, Result, SetStream, Store,
+    Version,
 };
 
 /// The answer to a [`Call`](crate::Call): the output of the method of [`Store`] of the same name.
@@ -13,6 +14,8 @@ use crate::{
 pub enum Answer {
     /// The pieces, one for each range; `None` if there is no such key.
     Got(Option<Fetched>),
+    /// The outcomes of gets that were made together.
+    GotMany(GotMany),
     /// The outcome of a get into memory of the caller.
     GotInto(GetInto),
     /// The value is set, and has this version.
@@ -74,6 +77,8 @@ impl Answer {
     into! {
         /// The value that was got, or the parts of it.
         into_got: Got -> Option<Fetched>;
+        /// The outcomes of gets that were made together.
+        into_got_many: GotMany -> GotMany;
         /// The outcome of a get into memory of the caller.
         into_got_into: GotInto -> GetInto;
         /// The version of a value that was set.

@@ -9,7 +9,9 @@ use crate::pieces::join_pieces;
 use crate::set_stream::Collected;
 use crate::snapshot::NEWEST;
 use crate::splice::splice_and_set;
-use crate::{Below, Copied, Error, Fetched, GetInto, Key, Lock, Operation, Precondition, Result, SetOptions};
+use crate::{
+    Below, Copied, Error, Fetched, GetInto, GotMany, Key, Lock, Operation, Precondition, Result, SetOptions, ValueGet,
+};
 
 /// Answers a call as a store does that has no better way for it: by other calls on `store`, or by what is true of every store. It is what
 /// the default methods of [`Store`](crate::Store) and [`AsyncStore`](crate::AsyncStore) do.
@@ -23,6 +25,13 @@ pub async fn fallback<B: Below>(store: B, call: Call<'_>) -> Result<Answer> {
         Call::ListDir { .. } => return Err(unsupported(store, Operation::List)),
         Call::Set { .. } => return refuse(&store, Operation::Set),
         Call::Erase { .. } => return refuse(&store, Operation::Erase),
+        Call::GetMany { gets } => {
+            let mut got = GotMany::with_capacity(gets.len());
+            for ValueGet { key, ranges, options } in gets {
+                got.push(store.call(Call::Get { key, ranges, options }).await.and_then(Answer::into_got));
+            }
+            Answer::GotMany(got)
+        }
         Call::GetInto { .. } => Answer::GotInto(GetInto::Declined),
         Call::SetPieces { key, pieces, options } => {
             let value = CallBytes::Owned(join_pieces(&pieces.slices())?.into());

@@ -5,7 +5,7 @@ use std::borrow::Cow::{self, Borrowed};
 use bytes::Bytes;
 
 use super::{Call, CallBytes, CallPieces};
-use crate::{ByteRange, CopySource, Durability, GetOptions, Key, Prefix, SetOptions, SetStream, SizeVisitor};
+use crate::{ByteRange, CopySource, Durability, GetOptions, Key, Prefix, SetOptions, SetStream, SizeVisitor, ValueGet};
 
 /// The keys and values of a call of several sets.
 fn lent<'a>(values: &[(&'a Key, &'a [u8])]) -> Vec<(Cow<'a, Key>, CallBytes<'a>)> {
@@ -17,6 +17,12 @@ impl<'a> Call<'a> {
     /// A [`crate::Store::get`].
     pub fn get(key: &'a Key, ranges: &'a [ByteRange], options: &'a GetOptions) -> Self {
         Self::Get { key: Borrowed(key), ranges: Borrowed(ranges), options: Borrowed(options) }
+    }
+
+    /// A [`crate::Store::get_many`].
+    #[must_use]
+    pub fn get_many(gets: Vec<ValueGet<'a>>) -> Self {
+        Self::GetMany { gets }
     }
 
     /// A [`crate::Store::get_into`].

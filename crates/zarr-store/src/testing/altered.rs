@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::below::{Blocking, at_once};
 use crate::{
-    AccessProfile, Answer, AsyncStore, ByteRange, Call, Capabilities, CopySource, Fetched, GetInto, Key, Result, Store,
+    AccessProfile, Answer, AsyncStore, ByteRange, Call, Capabilities, CopySource, Fetched, GetInto, Key, Location,
+    Result, Store, fallback,
 };
 
 /// A function that is called for a get instead of the store.
@@ -91,6 +93,7 @@ impl<S: Store> Store for Altered<S> {
                     GetInto::Found(value.len() as u64)
                 })))
             }
+            (call @ Call::GetMany { .. }, Some(_)) => at_once(fallback(Blocking(self), call)),
             // Gets would not be answered by the function.
             (Call::Pin { .. }, _) => Ok(Answer::Pinned(None)),
             (call, _) => self.store.call(call),
@@ -107,6 +110,11 @@ impl<S: Store> Store for Altered<S> {
 
     /// Gets would not be answered by the function.
     fn copy_source(&self, _key: &Key) -> Option<CopySource> {
+        None
+    }
+
+    /// Gets would not be answered one by one.
+    fn location(&self, _key: &Key) -> Option<Location> {
         None
     }
 

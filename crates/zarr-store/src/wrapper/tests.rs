@@ -6,7 +6,7 @@ use bytes::Bytes;
 use super::*;
 use crate::{
     ByteRange, CallBytes, CallPieces, Counted, Error, GetOptions, MemoryStore, Operation, Prefix, Prefixed, ReadOnly,
-    SetOptions, SetStream, SizeVisitor,
+    SetOptions, SetStream, SizeVisitor, ValueGet,
 };
 
 /// A store in memory that notes the calls to it, in both forms.
@@ -39,11 +39,15 @@ impl Store for Noting {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.memory.capabilities()
+        self.memory.capabilities().locates(true)
     }
 
     fn access_profile(&self) -> AccessProfile {
         self.memory.access_profile()
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        Some(Location::new(key.as_str().len() as u64, 0..3))
     }
 
     crate::methods_by_call! {}
@@ -55,11 +59,15 @@ impl AsyncStore for Noting {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.memory.capabilities()
+        self.memory.capabilities().locates(true)
     }
 
     fn access_profile(&self) -> AccessProfile {
         self.memory.access_profile()
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        Some(Location::new(key.as_str().len() as u64, 0..3))
     }
 
     crate::async_methods_by_call! {}
@@ -70,6 +78,7 @@ fn names(call: &Call<'_>) -> Vec<String> {
     let first = call.name().to_owned();
     let (kind, mut names) = match call {
         Call::Get { .. } => ("get", vec![]),
+        Call::GetMany { gets } => ("get_many", gets.iter().skip(1).map(|get| get.key.to_string()).collect()),
         Call::GetInto { .. } => ("get_into", vec![]),
         Call::Set { .. } => ("set", vec![]),
         Call::SetPieces { .. } => ("set_pieces", vec![]),
@@ -113,9 +122,10 @@ fn each(check: impl Fn(Call<'_>)) {
     let stream = SetStream::new(0, ());
     let values: [(&Key, &[u8]); 2] = [(&a, b"1"), (&b, b"2")];
     let pieces: [&[u8]; 2] = [b"1", b"2"];
-    let mut into = [0; 3];
+    let (mut into, full) = ([0; 3], [ByteRange::Full]);
     let calls = [
         Call::get(&a, &[ByteRange::Full], &gets),
+        Call::get_many(vec![ValueGet::new(&a, &full, &gets), ValueGet::new(&b, &full, &gets)]),
         Call::get_into(&a, &mut into),
         Call::set(&a, CallBytes::Lent(b"1"), &sets),
         Call::set_pieces(&a, CallPieces::Lent(&pieces), &sets),
@@ -189,6 +199,22 @@ fn references_boxes_and_counters_pass_every_call_on() {
     each_made(&&Noting::default(), passes);
     each_made(&Box::new(Noting::default()), passes);
     each_made(&Counted::new(Noting::default()), passes);
+}
+
+#[test]
+fn wrappers_say_where_values_lie() {
+    fn check<W: Wrapper<Below = Noting>>(wrapper: &W, below: &str) {
+        let key = Key::new("x").expect("a key");
+        let expected = Some(Location::new(below.len() as u64, 0..3));
+        assert_eq!(Store::location(wrapper, &key), expected, "{wrapper}");
+        assert_eq!(AsyncStore::location(wrapper, &key), expected, "{wrapper}");
+        assert!(Store::capabilities(wrapper).locates && AsyncStore::capabilities(wrapper).locates);
+    }
+    check(&ReadOnly(Noting::default()), "x");
+    check(&Counted::new(Noting::default()), "x");
+    check(&&Noting::default(), "x");
+    check(&Box::new(Noting::default()), "x");
+    check(&Prefixed::new(Noting::default(), Prefix::new("long/").expect("a prefix")), "long/x");
 }
 
 #[test]
