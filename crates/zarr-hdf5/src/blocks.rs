@@ -1,208 +1,300 @@
-//! Filters that divide a chunk into blocks: LZ4 and bitshuffle.
-//!
-//! In front of blocks that are compressed stand the number of bytes of the chunk, in eight bytes, and that of a block, in four; each block
-//! stands behind its own number of bytes, in four. These numbers have their highest byte first.
+//! The blocks of a file that were read: few requests for metadata that lies anywhere in it.
 
-use zarr_kernels::{Isa, lz4};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Number of bytes that bitshuffle makes blocks of, about.
-const BLOCK: usize = 8192;
-/// Number of elements that a block of bitshuffle has at least.
-const MIN_ELEMENTS: usize = 128;
-/// Number of elements that a block of bitshuffle is a multiple of.
-const GROUP: usize = 8;
-/// Maximum number of bytes that LZ4 makes of one.
-const EXPANSION: usize = 255;
-/// Maximum number of bytes of an element of bitshuffle.
-pub(crate) const MAX_ELEMENT: u32 = 255;
+use zarr_store::{Bytes, Error, Result};
 
-/// Compression of the blocks of bitshuffle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Inner {
-    None,
-    Lz4,
-    #[cfg(feature = "zstd")]
-    Zstd,
+/// Number of bytes of a block.
+const BLOCK: u64 = 64 << 10;
+/// Maximum number of blocks that are kept.
+const KEPT: usize = 1024;
+/// Number of blocks that a get grows to in a file that is near.
+const NEAR: u64 = 16;
+/// Number of blocks that are got at first of a file behind a network.
+const FIRST: u64 = 4;
+/// Number of blocks that a get grows to in a file behind a network, where the next one lies elsewhere: to read so much more takes about
+/// as long as another request.
+const FAR: u64 = 16;
+/// The same in a file of which all blocks are kept: some requests more take longer than all of it.
+const FAR_IN_SMALL: u64 = 64;
+/// Number of blocks that a get behind a network grows to, where the next one follows.
+const FOLLOWING: u64 = 256;
+
+/// The blocks of a value that were read last.
+///
+/// Gets grow. Of a file behind a network each is for as much as all before it together, and the rest of a file that is kept as a whole is
+/// one get as soon as half of it was needed. Threads that need the same block wait for one get.
+pub(crate) struct Blocks {
+    /// Bytes of the value.
+    size: u64,
+    is_far: bool,
+    kept: Mutex<Kept>,
+    came: Condvar,
 }
 
-/// The bits of the elements of a chunk, put together in blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bitshuffle {
-    /// Number of bytes of an element.
-    size: usize,
-    /// Number of elements of a block.
-    block: usize,
-    inner: Inner,
+#[derive(Default)]
+struct Kept {
+    bytes: HashMap<u64, Bytes>,
+    order: VecDeque<u64>,
+    /// Number of blocks that were got.
+    got: u64,
+    /// Number of blocks that the last get asked for.
+    last: u64,
+    /// Blocks that gets are under way for.
+    awaited: Vec<Range<u64>>,
 }
 
-impl Bitshuffle {
-    /// The filter with these numbers; the error says what is not read.
-    pub(crate) fn new(client_data: &[u32]) -> Result<Self, String> {
-        let number = |at: usize| client_data.get(at).copied().unwrap_or(0);
-        let size = number(2);
-        if size == 0 || size > MAX_ELEMENT {
-            return Err(format!("of elements of {size} bytes"));
-        }
-        let size = size as usize;
-        let block = match number(3) as usize {
-            0 => (BLOCK / size / GROUP * GROUP).max(MIN_ELEMENTS),
-            block => block,
-        };
-        if !block.is_multiple_of(GROUP) {
-            return Err(format!("with blocks of {block} elements"));
-        }
-        let inner = match number(4) {
-            0 => Inner::None,
-            2 => Inner::Lz4,
-            #[cfg(feature = "zstd")]
-            3 => Inner::Zstd,
-            other => return Err(format!("with the compression {other}")),
-        };
-        Ok(Self { size, block, inner })
+impl Blocks {
+    /// Maximum number of bytes that are read at once.
+    pub(crate) const MOST: usize = (NEAR * BLOCK) as usize;
+
+    /// Number of bytes of the value to be got when it is opened.
+    pub(crate) const fn first(is_far: bool) -> u64 {
+        if is_far { FIRST * BLOCK } else { BLOCK }
     }
 
-    /// The chunk that the filter made these bytes of, of at most `limit` bytes; `None` if they are no such thing.
-    pub(crate) fn undo(self, input: &[u8], limit: usize) -> Option<Vec<u8>> {
-        let (len, block, mut rest) = match self.inner {
-            Inner::None => (input.len(), self.block.checked_mul(self.size)?, input),
-            _ => header(input)?,
-        };
-        let group = GROUP * self.size;
-        if len > limit || block == 0 || block % group != 0 || len % self.size != 0 {
-            return None;
+    /// The blocks of a value of `size` bytes, which begins with these.
+    pub(crate) fn new(size: u64, is_far: bool, first: &Bytes) -> Self {
+        let blocks = Self { size, is_far, kept: Mutex::default(), came: Condvar::new() };
+        blocks.lock().keep(0, first, size);
+        blocks
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of a range inside the value, by `get` of ranges of it.
+    ///
+    /// # Errors
+    /// Those of `get`.
+    pub(crate) fn read(&self, range: Range<u64>, get: impl Fn(Range<u64>) -> Result<Bytes>) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(usize::try_from(range.end - range.start).unwrap_or_default());
+        let mut from = range.start;
+        while from < range.end {
+            let block = self.block(from / BLOCK, &get)?;
+            let begin = (from % BLOCK) as usize;
+            let part = block.get(begin..).unwrap_or_default();
+            let part = &part[..part.len().min((range.end - from) as usize)];
+            if part.is_empty() {
+                return Err(Error::Job("a block of a file lacks bytes that are asked for"));
+            }
+            out.extend_from_slice(part);
+            from += part.len() as u64;
         }
-        let mut out = vec![0; len];
-        let whole = len / group * group;
-        let mut shuffled = vec![0; if self.inner == Inner::None { 0 } else { block.min(whole) }];
-        for to in out[..whole].chunks_mut(block) {
-            match self.inner {
-                Inner::None => {
-                    let (from, behind) = rest.split_at_checked(to.len())?;
-                    rest = behind;
-                    Isa::best().unshuffle_bits(self.size, from, to);
-                }
-                inner => {
-                    let (from, behind) = sized(rest)?;
-                    rest = behind;
-                    let shuffled = &mut shuffled[..to.len()];
-                    inner.expand(from, shuffled)?;
-                    Isa::best().unshuffle_bits(self.size, shuffled, to);
-                }
+        Ok(out)
+    }
+
+    /// Gets the blocks of some ranges at the same time, by `get` of ranges that lie apart. Says whether all of them are there now: they may
+    /// be too many to be kept.
+    pub(crate) fn read_ahead(
+        &self,
+        ranges: impl Iterator<Item = Range<u64>>,
+        get: impl Fn(&[Range<u64>]) -> Result<Vec<Bytes>>,
+    ) -> bool {
+        let mut missing = BTreeSet::new();
+        let mut kept = self.lock();
+        for range in ranges {
+            let end = range.end.min(self.size);
+            let numbers = range.start / BLOCK..end.div_ceil(BLOCK);
+            missing.extend(numbers.filter(|number| !kept.bytes.contains_key(number)).take(KEPT));
+            if missing.len() + kept.bytes.len() > KEPT {
+                return false;
             }
         }
-        // Elements that fill no group are stored as they are.
-        let last = &mut out[whole..];
-        (rest.len() == last.len()).then(|| last.copy_from_slice(rest))?;
-        Some(out)
+        let mut windows: Vec<Range<u64>> = Vec::new();
+        for number in missing {
+            match windows.last_mut() {
+                Some(last) if number - last.end < FAR && number - last.start < FOLLOWING => last.end = number + 1,
+                _ => windows.push(number..number + 1),
+            }
+        }
+        let all = windows.iter().map(|window| window.end - window.start).sum::<u64>();
+        if all + kept.bytes.len() as u64 > KEPT as u64 {
+            return false;
+        }
+        if windows.is_empty() {
+            return true;
+        }
+        let bytes = |window: &Range<u64>| window.start * BLOCK..self.size.min(window.end * BLOCK);
+        let Ok(got) = get(&windows.iter().map(bytes).collect::<Vec<_>>()) else { return false };
+        for (window, bytes) in windows.iter().zip(&got) {
+            kept.keep(window.start, bytes, self.size);
+        }
+        got.len() == windows.len()
     }
-}
 
-impl Inner {
-    /// Fills `to` with what a block holds.
-    fn expand(self, block: &[u8], to: &mut [u8]) -> Option<()> {
-        let len = match self {
-            Self::None => return None,
-            Self::Lz4 => lz4::decompress(block, to).ok()?,
-            #[cfg(feature = "zstd")]
-            Self::Zstd => zstd::bulk::decompress_to_buffer(block, to).ok()?,
+    /// Whether the value is behind a network.
+    pub(crate) fn is_far(&self) -> bool {
+        self.is_far
+    }
+
+    fn block(&self, number: u64, get: &impl Fn(Range<u64>) -> Result<Bytes>) -> Result<Bytes> {
+        let mut kept = self.lock();
+        loop {
+            if let Some(block) = kept.bytes.get(&number) {
+                return Ok(block.clone());
+            }
+            if !kept.awaited.iter().any(|awaited| awaited.contains(&number)) {
+                break;
+            }
+            kept = self.came.wait(kept).unwrap_or_else(PoisonError::into_inner);
+        }
+        let window = self.window(&kept, number);
+        kept.last = window.end - window.start;
+        kept.awaited.push(window.clone());
+        drop(kept);
+        let _ended = Ended { blocks: self, window: window.clone() };
+        let got = get(window.start * BLOCK..self.size.min(window.end * BLOCK))?;
+        let mut kept = self.lock();
+        kept.keep(window.start, &got, self.size);
+        let begin = ((number - window.start) * BLOCK) as usize;
+        Ok(got.slice(begin.min(got.len())..got.len().min(begin + BLOCK as usize)))
+    }
+
+    /// The blocks to get for one that is not there.
+    fn window(&self, kept: &Kept, number: u64) -> Range<u64> {
+        let count = self.size.div_ceil(BLOCK);
+        let is_free =
+            |at: u64| !kept.bytes.contains_key(&at) && !kept.awaited.iter().any(|awaited| awaited.contains(&at));
+        let free_from = |number: u64, end: u64| (number..end.min(count)).take_while(|at| is_free(*at)).count() as u64;
+        if !self.is_far {
+            let most = (kept.last * 2).clamp(1, NEAR);
+            return number..number + free_from(number, number + most).max(1);
+        }
+        let is_small = count <= KEPT as u64;
+        if is_small && kept.got * 2 >= count {
+            let start = (0..number).find(|at| is_free(*at)).unwrap_or(number);
+            let end = (number..count).rfind(|at| is_free(*at)).map_or(number, |last| last) + 1;
+            return start..end;
+        }
+        let follows = number.checked_sub(1).is_some_and(|before| kept.bytes.contains_key(&before));
+        let most = match (follows, is_small) {
+            (true, _) => (kept.last * 2).clamp(FIRST, FOLLOWING),
+            (false, true) => kept.got.clamp(FIRST, FAR_IN_SMALL),
+            (false, false) => kept.got.clamp(FIRST, FAR),
         };
-        (len == to.len()).then_some(())
+        // What lies around it is as likely to be needed as what follows.
+        let start = if follows { number } else { number - number % most };
+        let before = (start..number).rev().take_while(|at| is_free(*at)).count() as u64;
+        number - before..number + free_from(number, start + most).max(1)
     }
 }
 
-/// The chunk that the filter LZ4 made these bytes of, of at most `limit` bytes; `None` if they are no such thing.
-pub(crate) fn expand_lz4(input: &[u8], limit: usize) -> Option<Vec<u8>> {
-    let (len, block, mut rest) = header(input)?;
-    if len > limit || len > 0 && block == 0 || len > input.len().saturating_mul(EXPANSION) {
-        return None;
-    }
-    let mut out = vec![0; len];
-    for to in out.chunks_mut(block.max(1)) {
-        let (from, behind) = sized(rest)?;
-        rest = behind;
-        // A block that would become no smaller is stored as it is.
-        if from.len() == to.len() {
-            to.copy_from_slice(from);
-        } else {
-            Inner::Lz4.expand(from, to)?;
+impl Kept {
+    /// Keeps the blocks from one on, whose last may be cut off by the end of the value only.
+    fn keep(&mut self, first: u64, bytes: &Bytes, size: u64) {
+        for (number, begin) in (first..).zip((0..bytes.len()).step_by(BLOCK as usize)) {
+            let end = bytes.len().min(begin + BLOCK as usize);
+            if end - begin < BLOCK as usize && number * BLOCK + ((end - begin) as u64) < size {
+                break;
+            }
+            self.got += 1;
+            if self.bytes.insert(number, bytes.slice(begin..end)).is_none() {
+                self.order.push_back(number);
+            }
+        }
+        while self.order.len() > KEPT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.bytes.remove(&oldest);
         }
     }
-    rest.is_empty().then_some(out)
 }
 
-/// The number of bytes of a chunk, that of a block, and what is behind them.
-fn header(bytes: &[u8]) -> Option<(usize, usize, &[u8])> {
-    let (len, rest) = bytes.split_first_chunk()?;
-    let (block, rest) = rest.split_first_chunk()?;
-    let len = usize::try_from(u64::from_be_bytes(*len)).ok()?;
-    Some((len, u32::from_be_bytes(*block) as usize, rest))
+/// Ends a get, also one that failed, for those who wait for it.
+struct Ended<'b> {
+    blocks: &'b Blocks,
+    window: Range<u64>,
 }
 
-/// A block behind its number of bytes, and what is behind it.
-fn sized(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (len, rest) = bytes.split_first_chunk()?;
-    rest.split_at_checked(u32::from_be_bytes(*len) as usize)
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.blocks.lock().awaited.retain(|awaited| *awaited != self.window);
+        self.blocks.came.notify_all();
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
-    fn blocks(len: u64, block: u32, parts: &[&[u8]]) -> Vec<u8> {
-        let mut out = [&len.to_be_bytes()[..], &block.to_be_bytes()].concat();
-        for part in parts {
-            out.extend((part.len() as u32).to_be_bytes());
-            out.extend_from_slice(part);
+    fn bytes(size: u64) -> Vec<u8> {
+        (0..size).map(|at| (at / 7 + at / BLOCK) as u8).collect()
+    }
+
+    fn range(bytes: &[u8], range: &Range<u64>) -> Bytes {
+        Bytes::copy_from_slice(&bytes[range.start as usize..range.end as usize])
+    }
+
+    #[test]
+    fn reads_are_those_of_the_value() {
+        for (size, is_far) in
+            [(0, true), (10, true), (10, false), (700_000, false), (9_000_000, true), (80_000_000, true)]
+        {
+            let value = bytes(size);
+            let first = range(&value, &(0..size.min(Blocks::first(is_far))));
+            let blocks = Blocks::new(size, is_far, &first);
+            let got = RefCell::new(Vec::new());
+            let get = |asked: Range<u64>| {
+                assert!(asked.start < asked.end && asked.end <= size, "{asked:?} of {size}");
+                got.borrow_mut().push(asked.clone());
+                Ok(range(&value, &asked))
+            };
+            let mut at = 1_u64;
+            for step in 0..200 {
+                at = at.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let start = if size == 0 { 0 } else { (at >> 8) % size };
+                let asked = start..size.min(start + (at >> 9) % 100_000);
+                assert_eq!(blocks.read(asked.clone(), get).expect("bytes"), range(&value, &asked), "{asked:?}");
+                if step % 20 == 0 {
+                    let ahead: Vec<_> = (1..5).map(|by| (start / by)..size.min(start / by + 5000)).collect();
+                    let get = |asked: &[Range<u64>]| asked.iter().cloned().map(get).collect();
+                    blocks.read_ahead(ahead.into_iter(), get);
+                }
+                assert!(blocks.lock().bytes.len() <= KEPT);
+            }
+            if is_far && size < KEPT as u64 * BLOCK {
+                // Each get is for as much as all before it.
+                assert!(got.borrow().len() <= 10, "{} gets of {size}", got.borrow().len());
+            }
         }
-        out
     }
 
     #[test]
-    fn lz4_has_blocks() {
-        // "abcd", and three bytes behind one that is copied: a literal, and a copy of four from one back.
-        let input = blocks(10, 4, &[b"abcd", b"efgh", b"\x20ij"]);
-        assert_eq!(expand_lz4(&input, 10).as_deref(), Some(&b"abcdefghij"[..]));
-        assert_eq!(expand_lz4(&input, 9), None);
-        assert_eq!(expand_lz4(&input[..input.len() - 1], 10), None);
-        assert_eq!(expand_lz4(&[&input[..], &[0]].concat(), 10), None);
-        assert_eq!(expand_lz4(&blocks(0, 0, &[]), 10), Some(Vec::new()));
-        assert_eq!(expand_lz4(&blocks(8, 0, &[b"abcdefgh"]), 10), None);
-        assert_eq!(expand_lz4(&blocks(1 << 20, 1 << 20, &[b"\x10a"]), 1 << 20), None);
-        assert_eq!(expand_lz4(b"\0\0", 10), None);
+    fn threads_wait_for_one_get_of_a_block() {
+        let (value, gets) = (bytes(1 << 20), AtomicUsize::new(0));
+        let blocks = Blocks::new(1 << 20, true, &range(&value, &(0..BLOCK)));
+        let begin = Barrier::new(8);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    begin.wait();
+                    let asked = 300_000..300_010;
+                    let read = blocks.read(asked.clone(), |asked| {
+                        gets.fetch_add(1, Ordering::Relaxed);
+                        std::thread::yield_now();
+                        Ok(range(&value, &asked))
+                    });
+                    assert_eq!(read.expect("bytes"), range(&value, &asked));
+                });
+            }
+        });
+        assert_eq!(gets.into_inner(), 1);
     }
 
     #[test]
-    fn bits_are_put_together_in_blocks() {
-        let plain: Vec<u8> = (0..2 * 37).map(|at| (at * 7 % 251) as u8).collect();
-        let mut stored = Vec::new();
-        for block in plain[..64].chunks(32) {
-            let mut bits = vec![0; block.len()];
-            Isa::best().shuffle_bits(2, block, &mut bits);
-            stored.push(bits);
-        }
-        let filter = Bitshuffle::new(&[0, 5, 2, 16, 0]).unwrap();
-        let input = [&stored.concat()[..], &plain[64..]].concat();
-        assert_eq!(filter.undo(&input, 74).as_ref(), Some(&plain));
-        assert_eq!(filter.undo(&input, 73), None);
-        assert_eq!(filter.undo(&input[..73], 74), None, "half an element");
-        let filter = Bitshuffle::new(&[0, 5, 2, 0, 2]).unwrap();
-        let literals = |bits: &[u8]| [&[0xf0, bits.len() as u8 - 15], bits].concat();
-        let parts: Vec<Vec<u8>> = stored.iter().map(|bits| literals(bits)).collect();
-        let parts: Vec<&[u8]> = parts.iter().map(|part| &part[..]).collect();
-        let input = [&blocks(74, 32, &parts)[..], &plain[64..]].concat();
-        assert_eq!(filter.undo(&input, 74).as_ref(), Some(&plain));
-        assert_eq!(filter.undo(&input[..input.len() - 1], 74), None);
-        assert_eq!(filter.undo(&blocks(74, 0, &parts), 74), None);
-        assert_eq!(filter.undo(&blocks(u64::MAX, 32, &parts), 74), None);
-    }
-
-    #[test]
-    fn other_forms_of_bitshuffle_are_refused() {
-        assert_eq!(Bitshuffle::new(&[0, 5, 4, 0, 0]), Ok(Bitshuffle { size: 4, block: 2048, inner: Inner::None }));
-        assert_eq!(Bitshuffle::new(&[0, 5, 200]), Ok(Bitshuffle { size: 200, block: 128, inner: Inner::None }));
-        assert_eq!(Bitshuffle::new(&[]).unwrap_err(), "of elements of 0 bytes");
-        assert_eq!(Bitshuffle::new(&[0, 5, 256]).unwrap_err(), "of elements of 256 bytes");
-        assert_eq!(Bitshuffle::new(&[0, 5, 4, 12]).unwrap_err(), "with blocks of 12 elements");
-        assert_eq!(Bitshuffle::new(&[0, 5, 4, 0, 9]).unwrap_err(), "with the compression 9");
+    fn a_get_that_failed_is_made_again() {
+        let value = bytes(1 << 20);
+        let blocks = Blocks::new(1 << 20, true, &range(&value, &(0..BLOCK)));
+        let failed = blocks.read(300_000..300_010, |_| Err(Error::Job("a failure")));
+        assert!(matches!(failed, Err(Error::Job("a failure"))));
+        assert_eq!(blocks.read(300_000..300_010, |asked| Ok(range(&value, &asked))).expect("bytes").len(), 10);
     }
 }

@@ -5,7 +5,7 @@ use hdf5_reader::error::Error as ReaderError;
 use hdf5_reader::messages::filter_pipeline::FilterDescription;
 use zarr_json::{Value, json};
 
-use crate::blocks::{Bitshuffle, expand_lz4};
+use crate::block_filters::{Bitshuffle, expand_lz4};
 use crate::fault::Refusal;
 use crate::lzf;
 

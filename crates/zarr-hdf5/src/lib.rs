@@ -36,6 +36,7 @@
 
 mod arrays;
 mod attributes;
+mod block_filters;
 mod blocks;
 mod dimensions;
 mod document;
@@ -52,6 +53,7 @@ mod open;
 mod raw;
 mod raw_numbers;
 mod source;
+mod trees;
 mod walk;
 mod without_attributes;
 mod wrap;

@@ -13,6 +13,7 @@ use crate::document;
 use crate::fault::Refusal;
 use crate::file::File;
 use crate::source::{SIGNATURE, Source};
+use crate::trees;
 use crate::walk::walk;
 
 /// Maximum number of bytes of the documents of a file and of the elements in its headers together.
@@ -40,6 +41,7 @@ pub fn is_hdf5(head: &[u8]) -> bool {
 pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<VirtualStore> {
     let file = Arc::new(File::open(Source::open(name.into(), store, key)?)?);
     let mut nodes = walk(&file)?;
+    trees::read_ahead(&file, &nodes.list);
     let dimensions = Dimensions::new(&file, &nodes);
     let source = &file.source;
     let mut builder = VirtualStore::builder(source.to_string());

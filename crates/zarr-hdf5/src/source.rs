@@ -1,21 +1,17 @@
 //! The bytes of a file, as ranges of a value of a store.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use hdf5_reader::{Storage, StorageBuffer};
-use zarr_store::{ByteRange, Bytes, Error, ErrorKind, GetOptions, Key, Operation, Result, Snapshot, Store};
+use zarr_store::{ByteRange, Bytes, Error, ErrorKind, GetOptions, Key, Operation, Result, Snapshot, Store, StoreKind};
 
+use crate::blocks::Blocks;
 use crate::fault::Fault;
 
-/// Number of bytes that are got at once at first. The parts of metadata lie anywhere in a file.
-const BLOCK: u64 = 64 << 10;
-/// Number of blocks that a get for metadata grows to.
-const MAX_BLOCKS: u64 = 16;
-/// Maximum number of blocks that are kept.
-const KEPT: usize = 1024;
 /// Maximum number of bytes of a part of the metadata.
 const MAX_PART: usize = 256 << 20;
 
@@ -31,27 +27,24 @@ pub(crate) struct Source {
     len: u64,
     /// The state of the value that is read.
     state: Option<Snapshot>,
-    blocks: Mutex<Blocks>,
+    blocks: Blocks,
+    failed: Failures,
 }
 
-#[derive(Default)]
-struct Blocks {
-    bytes: HashMap<u64, Bytes>,
-    order: VecDeque<u64>,
-    /// Number of blocks that the next get asks for.
-    next: u64,
-    /// The errors of the store, which the reader of the format cannot carry, by the threads that met them.
-    failed: HashMap<ThreadId, Error>,
-}
+/// The errors of the store, which the reader of the format cannot carry, by the threads that met them.
+type Failures = Mutex<HashMap<ThreadId, Error>>;
 
 impl Source {
     /// The file at `key`, whose signature lies at its beginning or behind a user block.
     pub(crate) fn open(name: String, store: Arc<dyn Store>, key: Key) -> Result<Self> {
-        let value = store.get(&key, &[], &GetOptions::snapshot())?;
+        let is_far = store.access_profile().kind == StoreKind::Remote;
+        // The first bytes, which are needed in any case, come with the size.
+        let value = store.get(&key, &[ByteRange::First(Blocks::first(is_far))], &GetOptions::snapshot())?;
         let value = value.ok_or_else(|| Error::NoStore { store: name.clone() })?;
         let size = value.size.ok_or_else(|| Error::contract(&store, &key, "no size", "the size of the value"))?;
-        let mut source =
-            Self { name, store, key, base: 0, len: size, state: value.snapshot.clone(), blocks: Mutex::default() };
+        let state = value.snapshot.clone();
+        let blocks = Blocks::new(size, is_far, &value.into_bytes());
+        let mut source = Self { name, store, key, base: 0, len: size, state, blocks, failed: Mutex::default() };
         let mut at = 0;
         loop {
             let is_inside = at + SIGNATURE.len() as u64 <= size;
@@ -64,9 +57,7 @@ impl Source {
             }
             at = if at == 0 { 512 } else { at * 2 };
         }
-        if at > 0 {
-            source = Self { base: at, len: size - at, blocks: Mutex::default(), ..source };
-        }
+        (source.base, source.len) = (at, size - at);
         Ok(source)
     }
 
@@ -89,35 +80,40 @@ impl Source {
 
     /// The error of the store that a read of this thread failed with, if one did.
     pub(crate) fn take_failure(&self) -> Option<Error> {
-        self.lock().failed.remove(&thread::current().id())
+        self.failures().remove(&thread::current().id())
     }
 
     /// Whether a read of this thread failed.
     pub(crate) fn has_failed(&self) -> bool {
-        self.lock().failed.contains_key(&thread::current().id())
+        self.failures().contains_key(&thread::current().id())
     }
 
     /// `len` bytes from `at` on, out of blocks that are kept.
     pub(crate) fn read(&self, at: u64, len: usize) -> Result<Vec<u8>> {
         let end = at.checked_add(len as u64).filter(|end| *end <= self.len && len <= MAX_PART);
         let end = end.ok_or_else(|| self.outside(at, len))?;
-        if len as u64 > MAX_BLOCKS * BLOCK {
+        if len > Blocks::MOST {
             return Ok(self.get(at, end)?.to_vec());
         }
-        let mut out = Vec::with_capacity(len);
-        let mut from = at;
-        while from < end {
-            let block = self.block(from / BLOCK)?;
-            let begin = (from % BLOCK) as usize;
-            let part = block.get(begin..).unwrap_or_default();
-            let part = &part[..part.len().min((end - from) as usize)];
-            if part.is_empty() {
-                return Err(self.outside(at, len));
-            }
-            out.extend_from_slice(part);
-            from += part.len() as u64;
-        }
-        Ok(out)
+        self.blocks.read(self.base + at..self.base + end, |range| self.get_value(range))
+    }
+
+    /// Whether the file is behind a network.
+    pub(crate) fn is_far(&self) -> bool {
+        self.blocks.is_far()
+    }
+
+    /// Reads the blocks of some ranges at the same time, and keeps them. Says whether they are there now: what fails is met again when they
+    /// are read.
+    pub(crate) fn read_ahead(&self, ranges: impl Iterator<Item = Range<u64>>) -> bool {
+        let of_value = ranges.map(|range| self.base.saturating_add(range.start)..self.base.saturating_add(range.end));
+        self.blocks.read_ahead(of_value, |ranges| {
+            let asked: Vec<ByteRange> = ranges.iter().cloned().map(ByteRange::Range).collect();
+            let fetched = self.store.get(&self.key, &asked, &GetOptions::if_match(self.state()))?;
+            Ok(fetched
+                .map(|fetched| (0..fetched.len()).map(|index| fetched.to_bytes(index)).collect())
+                .unwrap_or_default())
+        })
     }
 
     /// Bytes that are not kept: those of a chunk.
@@ -125,15 +121,20 @@ impl Source {
         if at > end || end > self.len {
             return Err(self.outside(at, end.saturating_sub(at) as usize));
         }
-        let range = ByteRange::Range(self.base + at..self.base + end);
-        let got = self.store.get(&self.key, &[range], &GetOptions::if_match(self.state()));
+        self.get_value(self.base + at..self.base + end)
+    }
+
+    /// Bytes of the value that the file lies in.
+    fn get_value(&self, range: Range<u64>) -> Result<Bytes> {
+        let size = range.end - range.start;
+        let got = self.store.get(&self.key, &[ByteRange::Range(range)], &GetOptions::if_match(self.state()));
         let fetched = got.map_err(|error| match error.is_precondition() {
             true => self.replaced(),
             false => error,
         })?;
         let fetched = fetched.ok_or_else(|| Error::NoStore { store: self.to_string() })?;
         let bytes = fetched.into_bytes();
-        if bytes.len() as u64 != end - at {
+        if bytes.len() as u64 != size {
             return Err(Error::contract(
                 &self.store,
                 &self.key,
@@ -142,33 +143,6 @@ impl Source {
             ));
         }
         Ok(bytes)
-    }
-
-    fn block(&self, number: u64) -> Result<Bytes> {
-        let count = {
-            let mut blocks = self.lock();
-            if let Some(block) = blocks.bytes.get(&number) {
-                return Ok(block.clone());
-            }
-            blocks.next = (blocks.next * 2).clamp(1, MAX_BLOCKS);
-            let is_missing = |at: &u64| !blocks.bytes.contains_key(at);
-            (number..number + blocks.next).take_while(is_missing).count() as u64
-        };
-        let at = number * BLOCK;
-        let got = self.get(at, self.len.min(at + count * BLOCK))?;
-        let mut blocks = self.lock();
-        for (index, begin) in (0..got.len()).step_by(BLOCK as usize).enumerate() {
-            let block = got.slice(begin..got.len().min(begin + BLOCK as usize));
-            if blocks.bytes.insert(number + index as u64, block).is_none() {
-                blocks.order.push_back(number + index as u64);
-            }
-        }
-        while blocks.order.len() > KEPT
-            && let Some(oldest) = blocks.order.pop_front()
-        {
-            blocks.bytes.remove(&oldest);
-        }
-        Ok(got.slice(..got.len().min(BLOCK as usize)))
     }
 
     fn replaced(&self) -> Error {
@@ -181,8 +155,8 @@ impl Source {
         Error::failed(self, Operation::Get, self.key.as_str(), ErrorKind::Invalid, message)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Blocks> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn failures(&self) -> MutexGuard<'_, HashMap<ThreadId, Error>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -205,7 +179,7 @@ impl Storage for Source {
         }
         self.read(offset, len).map(StorageBuffer::from_vec).map_err(|error| {
             let message = error.to_string();
-            self.lock().failed.entry(thread::current().id()).or_insert(error);
+            self.failures().entry(thread::current().id()).or_insert(error);
             hdf5_reader::error::Error::Other(message)
         })
     }

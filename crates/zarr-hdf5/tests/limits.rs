@@ -35,13 +35,18 @@ impl Made {
         address
     }
 
-    fn open(mut self, links: &[(u16, Vec<u8>)]) -> zarr_store::Result<Arc<dyn Store>> {
-        let root = self.object(links);
+    /// Writes the head of the file with this root group.
+    fn head(&mut self, root: u64) {
         let mut head = b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0\x04\0\x10\0\0\0\0\0".to_vec();
         for address in [0, u64::MAX, self.0.len() as u64, u64::MAX, 0, root] {
             head.extend(address.to_le_bytes());
         }
         self.0[..head.len()].copy_from_slice(&head);
+    }
+
+    fn open(mut self, links: &[(u16, Vec<u8>)]) -> zarr_store::Result<Arc<dyn Store>> {
+        let root = self.object(links);
+        self.head(root);
         let (below, key) = (Arc::new(MemoryStore::new()), Key::new("x.h5")?);
         below.set_all(&key, &self.0)?;
         Ok(Arc::new(zarr_hdf5::open(below, key, "x.h5")?))
@@ -201,3 +206,6 @@ fn other_numbers() {
         assert_eq!(store.take_warnings(), [format!("/a: {reason}")]);
     }
 }
+
+#[path = "limits/far.rs"]
+mod far;

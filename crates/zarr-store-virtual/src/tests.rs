@@ -16,6 +16,8 @@ use crate::{
     Chunk, ChunkKeyForm, ChunkTable, ChunkTableBuilder, MakeChunk, Separator, SourceId, VirtualFault, VirtualStore,
 };
 
+mod together;
+
 const FORMS: [ChunkKeyForm; 4] = [
     ChunkKeyForm::Default(Separator::Slash),
     ChunkKeyForm::Default(Separator::Dot),
