@@ -1,12 +1,13 @@
 //! Answers to requests on blocking stores.
 
 use zarr_store::{
-    BufferUse, ByteRange, Error, Fetched, GetInto, GetOptions, Key, Listed, Reply, Request, Result, SetOptions, Store,
+    BufferUse, ByteRange, Fetched, GetInto, GetOptions, Key, Listed, Reply, Request, Result, SetOptions, Store,
     StoreExt, keep_buffer,
 };
 
 use crate::beside;
 use crate::get_plan::GetPlan;
+use crate::replies::conflict;
 use crate::trace::Span;
 
 /// Answers requests one after another. Values that are set directly after each other are one call of [`Store::set_many`], and gets of
@@ -138,11 +139,6 @@ fn keep_value(request: Request) {
     }
 }
 
-/// A failed precondition is a reply that a job can handle, not a failure of the store.
-pub(crate) fn conflict(error: Error) -> Result<Reply> {
-    if error.is_precondition() { Ok(Reply::Conflict) } else { Err(error) }
-}
-
 /// A get with its ranges merged as the profile of the store allows, cut back into the requested ranges.
 fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
     let Some(plan) = GetPlan::new(ranges, &store.access_profile()) else {
@@ -150,9 +146,4 @@ fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions)
     };
     let fetched = store.get(key, &plan.ranges, options).map_err(|error| plan.blame(error, ranges))?;
     plan.cut(&store, key, fetched, options)
-}
-
-/// Checks the number of replies once for all jobs: a reply too few must not look like a missing value.
-pub(crate) fn check_replies(found: usize, expected: usize) -> Result<()> {
-    if found == expected { Ok(()) } else { Err(Error::Replies { found, expected }) }
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use zarr_store::{AccessProfile, Error, Fetched, GotMany, Key, Location, Reply, Request, Result, Store, ValueGet};
 
-use crate::answer::conflict;
 use crate::coalesce::coalesce;
+use crate::replies::{check_replies, conflict};
 use crate::trace::Span;
 
 /// Gets of one file, sorted by their places, of which one request is for all, or one get alone.
@@ -94,10 +94,7 @@ pub(crate) fn replies<'r>(
     requests: impl ExactSizeIterator<Item = &'r Request>,
     got: GotMany,
 ) -> Result<Vec<Reply>> {
-    let (found, expected) = (got.len(), requests.len());
-    if found != expected {
-        return Err(Error::Replies { found, expected });
-    }
+    check_replies(got.len(), requests.len())?;
     let reply = |(request, got): (&Request, Result<Option<Fetched>>)| match request {
         Request::Get { key, ranges, options } => {
             let checked = got.and_then(|got| Fetched::checked(store, key, got, ranges.len(), options));

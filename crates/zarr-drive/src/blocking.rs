@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use zarr_store::{Result, Store};
 
-use crate::answer::{answer_into, check_replies};
+use crate::answer::answer_into;
 use crate::beside;
+use crate::replies::check_replies;
 use crate::trace::Span;
 use crate::waiting::run_overlapped;
 use crate::work::{BoxedWork, Outcome, Stop, Turn, Work, stalled};

@@ -88,6 +88,7 @@ mod get_plan;
 mod job;
 mod limits;
 mod pool;
+mod replies;
 mod script;
 mod spawn;
 mod sync_as_async;

@@ -69,7 +69,7 @@ impl Blocks {
     /// The bytes of a range inside the value, by `get` of ranges of it.
     ///
     /// # Errors
-    /// Those of `get`.
+    /// The errors of `get`.
     pub(crate) fn read(&self, range: Range<u64>, get: impl Fn(Range<u64>) -> Result<Bytes>) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(usize::try_from(range.end - range.start).unwrap_or_default());
         let mut from = range.start;

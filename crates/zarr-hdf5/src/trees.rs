@@ -15,7 +15,7 @@ const CHILDREN: usize = 64;
 /// Bytes in front of the addresses in a node: the signature, its type, its level, its number of children.
 const HEAD: usize = 8;
 
-/// A node of the B-tree of a data set of so many dimensions.
+/// A node of the B-tree of a data set, and the number of its dimensions.
 #[derive(Clone, Copy)]
 struct TreeNode {
     address: u64,
@@ -28,7 +28,7 @@ impl TreeNode {
         8 + 8 * (self.rank + 1)
     }
 
-    /// Bytes of a node with so many children.
+    /// Bytes of a node with this number of children.
     fn size(self, children: usize, offset: usize) -> usize {
         HEAD + 2 * offset + children * (self.key() + offset) + self.key()
     }

@@ -22,7 +22,7 @@ pub(crate) struct Together<'a> {
 pub(crate) struct Part<'a> {
     /// Each with its number among all gets.
     members: Vec<(usize, Asked<'a>)>,
-    /// From the first byte to the last.
+    /// Range from the first byte to the last.
     range: Range<u64>,
 }
 

@@ -7,9 +7,9 @@ use zarr_store::{
 use super::future_set::all;
 use super::parts;
 use super::permits::Permits;
-use crate::answer::{check_replies, conflict};
 use crate::beside;
 use crate::get_plan::GetPlan;
+use crate::replies::{check_replies, conflict};
 use crate::trace::Span;
 
 /// Expected size of a value, in bytes, if nothing else is known.

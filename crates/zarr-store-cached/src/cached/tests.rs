@@ -225,3 +225,68 @@ fn large_parts_are_not_kept() {
     let counts = store.counts();
     assert_eq!((counts.hits, counts.misses), (2, 4));
 }
+
+/// A store in memory that notes how many values each call gets.
+#[derive(Debug, Default)]
+struct Noting {
+    memory: MemoryStore,
+    gets: std::sync::Mutex<Vec<usize>>,
+}
+
+impl fmt::Display for Noting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("noting:")
+    }
+}
+
+impl Store for Noting {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        match &call {
+            Call::Get { .. } => self.gets.lock().expect("a lock").push(1),
+            Call::GetMany { gets } => self.gets.lock().expect("a lock").push(gets.len()),
+            _ => {}
+        }
+        self.memory.call(call)
+    }
+
+    fn capabilities(&self) -> zarr_store::Capabilities {
+        self.memory.capabilities().locates(true)
+    }
+
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.memory.access_profile()
+    }
+
+    fn location(&self, _: &Key) -> Option<zarr_store::Location> {
+        Some(zarr_store::Location::new(1, 2..3))
+    }
+
+    zarr_store::methods_by_call! {}
+}
+
+#[test]
+fn values_that_are_not_cached_are_got_together() {
+    let store = Cached::new(Noting::default(), 1 << 20);
+    let keys: Vec<Key> = (0..10).map(|number| Key::new(&format!("a/{number}")).expect("a key")).collect();
+    for key in &keys[..8] {
+        store.set_all(key, key.as_str().as_bytes()).expect("set");
+    }
+    assert_eq!(store.location(&keys[0]), Some(zarr_store::Location::new(1, 2..3)));
+    assert!(store.capabilities().locates);
+    let (full, options) = ([ByteRange::Full], GetOptions::default());
+    let get = |keys: &[Key]| {
+        let gets = keys.iter().map(|key| ValueGet::new(key, &full, &options)).collect();
+        let got = Store::get_many(&store, gets).expect("gets");
+        for (key, got) in keys.iter().zip(got) {
+            let got = got.expect("a get").map(|got| got.part(0).to_vec());
+            let expected = store.inner().memory.get_all(key).expect("get").map(|value| value.to_vec());
+            assert_eq!(got, expected, "{key}");
+        }
+        std::mem::take(&mut *store.inner().gets.lock().expect("a lock"))
+    };
+    assert_eq!(get(&keys[2..5]), [3]);
+    assert_eq!(get(&keys), [7]);
+    assert_eq!(get(&keys), [0; 0]);
+    store.set_all(&keys[1], b"new").expect("set");
+    assert_eq!(get(&keys), [1]);
+}

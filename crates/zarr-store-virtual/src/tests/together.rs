@@ -16,10 +16,10 @@ fn far(files: MemoryStore, profile: AccessProfile) -> (Far, Arc<dyn Store>) {
     (Arc::clone(&far), Arc::new(AsyncAsSync::new(far)))
 }
 
-/// The outcome of a get, to be compared.
-fn outcome(
-    got: Result<Option<zarr_store::Fetched>>,
-) -> std::result::Result<Option<(Vec<Vec<u8>>, Option<u64>)>, String> {
+/// The pieces and the size of a value, or the text of an error.
+type Outcome = std::result::Result<Option<(Vec<Vec<u8>>, Option<u64>)>, String>;
+
+fn outcome(got: Result<Option<zarr_store::Fetched>>) -> Outcome {
     match got {
         Ok(got) => Ok(got.map(|got| (got.parts().map(<[u8]>::to_vec).collect(), got.size))),
         Err(error) => Err(format!("{:?} {error}", error.kind())),
@@ -250,7 +250,7 @@ fn an_error_of_a_range_of_the_file_is_one_of_each_chunk() {
     assert!(near(&store)[0].as_ref().is_err_and(|error| error.contains("found no file")));
 }
 
-/// Makes chunks as soon as so many are being made.
+/// Makes chunks as soon as a number of them are being made.
 #[derive(Debug)]
 struct Together {
     count: usize,

@@ -1,6 +1,6 @@
 //! Gets that are made together have the outcomes of gets that are made one by one.
 
-use crate::{ByteRange, GetOptions, Key, Store, ValueGet};
+use crate::{ByteRange, Fetched, GetOptions, Key, Result, Store, ValueGet};
 
 use super::key;
 
@@ -36,7 +36,19 @@ pub(super) fn check(store: &dyn Store, values: &[(Key, &[u8])]) {
                 (Err(alone), Err(together)) => {
                     assert_eq!((alone.to_string(), alone.kind()), (together.to_string(), together.kind()), "{store}");
                 }
-                (alone, together) => panic!("{store}: {key}: {ranges:?}: {alone:?}, {together:?}"),
+                (alone, together) => {
+                    let is_found = |got: &Result<Option<Fetched>>| got.as_ref().is_ok_and(Option::is_some);
+                    assert_eq!(
+                        is_found(&alone),
+                        is_found(&together),
+                        "{store}: {key}: {ranges:?}: {alone:?}, {together:?}"
+                    );
+                    assert_eq!(
+                        alone.is_err(),
+                        together.is_err(),
+                        "{store}: {key}: {ranges:?}: {alone:?}, {together:?}"
+                    );
+                }
             }
         }
     }
