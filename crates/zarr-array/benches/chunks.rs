@@ -1,5 +1,5 @@
-//! Many small chunks: an array of 32 MiB read and written whole, against the same values got and set one after another. GB/s with one
-//! thread and with all, the best of several runs in turn, and the ratio.
+//! Benchmark of many small chunks: an array of 32 MiB is read and written whole, and its values are got and set one after another in the
+//! store. Prints GB/s with one thread and with all threads, the best of several runs in turn, and the ratio.
 //!
 //! `cargo bench -p zarr-array --bench chunks [PART OF A NAME]`
 

@@ -1,6 +1,6 @@
-//! The shard loop (`zarr-array/src/read/inner_chunks.rs`): all inner chunks of a shard, against their codec alone, which decodes the same
-//! bytes again and again to one buffer (uncompressed: a copy of them); and one element of a shard, against the same bytes from the
-//! same store. One thread, the best of several runs in turn, and the ratio.
+//! Benchmark of the shard loop (`zarr-array/src/read/inner_chunks.rs`). Compares a read of all inner chunks of a shard with their codec
+//! alone, which decodes the same bytes again and again into one buffer (a copy if they are uncompressed), and a read of one element of a
+//! shard with gets of the same bytes from the same store. One thread, the best of several runs in turn, and the ratio.
 //!
 //! `cargo bench -p zarr-array [PART OF A NAME]`
 
@@ -14,7 +14,7 @@ use zarr_codec::testing;
 use zarr_grid::{ChunkGrid, ChunkOverlap, Region};
 use zarr_store::{ByteRange, Key, StoreExt};
 
-/// One shard of 32 MiB.
+/// Shape of the array: one shard of 32 MiB.
 const SHAPE: [u64; 3] = [64, 512, 512];
 const SIZE: usize = 32 << 20;
 const BLOSC: &str = r#"{"name":"blosc","configuration":{"cname":"blosclz","clevel":9,"shuffle":"bitshuffle","typesize":2,"blocksize":0}}"#;
@@ -27,7 +27,7 @@ fn shard(inner: [u64; 3], codecs: &str) -> String {
     )
 }
 
-/// All inner chunks.
+/// Measures a read of all inner chunks of the shard.
 fn all(name: &str, array: &Array, inner: [u64; 3], codecs: &str) {
     let chain = testing::pipeline(&format!("[{codecs}]"), &testing::element("uint16"), &arrays::registry().codecs);
     let chain = chain.expect("codecs");
@@ -57,7 +57,7 @@ fn all(name: &str, array: &Array, inner: [u64; 3], codecs: &str) {
     println!("{name:44} {ours:6.2} GB/s, codec alone {theirs:6.2} GB/s, {:5.2}x", ours / theirs);
 }
 
-/// One element, for which the index is read.
+/// Measures a read of one element of the shard, which reads the index of the shard first.
 fn element(name: &str, array: &Array, key: &Key, count: u64) {
     let index = count * 16 + 4;
     // On the caller's thread.

@@ -1,6 +1,6 @@
-//! The slab reader (`zarr-codec-bytes/src/slab.rs`): uncompressed chunks of 4 MiB, read piece by piece to the memory of
-//! their elements, against the same pieces from the same store copied one behind the other. GB/s of one thread, the
-//! best of several runs in turn, and the ratio.
+//! Benchmark of the slab reader (`zarr-codec-bytes/src/slab.rs`). Compares a read of uncompressed chunks of 4 MiB, piece by piece into the
+//! memory of their elements, with gets of the same pieces from the same store, copied one behind the other. GB/s of one thread, the best of
+//! several runs in turn, and the ratio.
 //!
 //! `cargo bench -p zarr-array [PART OF A NAME]`
 
@@ -12,11 +12,11 @@ use std::hint::black_box;
 use zarr_array::ViewMut;
 use zarr_store::{ByteRange, StoreExt};
 
-/// 64 MiB, more than the caches hold.
+/// Shape of the array: 64 MiB, more than the caches of the CPU hold.
 const SHAPE: [u64; 3] = [256, 256, 512];
 const SIZE: usize = 64 << 20;
 const CHUNK: usize = 4 << 20;
-/// The slabs of files.
+/// Size in bytes of a slab, as the slab reader reads files.
 const SLAB: usize = 1 << 20;
 const BIG: &str = r#"{"name":"bytes","configuration":{"endian":"big"}}"#;
 const TURN: &str = r#"{"name":"transpose","configuration":{"order":[2,1,0]}}"#;

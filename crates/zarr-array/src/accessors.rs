@@ -1,4 +1,4 @@
-//! The methods of arrays and groups that need nothing of the store, written once for blocking stores and for stores that do not block.
+//! Methods of arrays and groups that do not access the store, written once for blocking and for async stores.
 
 use crate::{
     Array, AsyncArray, AsyncGroup, Error, Group, NewArray, NewGroup, Options, Registry, Result, Summary, Warning,
@@ -15,58 +15,58 @@ use zarr_meta::{ArrayMetadata, Dialect, NodePath, StoredNode};
 macro_rules! accessors {
     ($($array:ty),*) => {$(
         impl $array {
-            /// The codecs and data types that it knows.
+            /// Registry of the codecs and data types with which the array was opened.
             pub fn registry(&self) -> &Arc<Registry> {
                 &self.core.registry
             }
 
-            /// How it is read and written.
+            /// Options with which the array is read and written.
             pub fn options(&self) -> &Options {
                 &self.core.options
             }
 
-            /// Its path in the hierarchy.
+            /// Path of the array in the hierarchy.
             pub fn path(&self) -> &NodePath {
                 self.core.path()
             }
 
-            /// The dialect it is stored in.
+            /// Dialect of the metadata documents in which the array is stored.
             pub fn dialect(&self) -> Dialect {
                 self.core.dialect()
             }
 
-            /// Its metadata in the vocabulary of Zarr v3, whatever dialect it is stored in.
+            /// Metadata of the array in the vocabulary of Zarr v3, translated if the array is stored in another dialect.
             pub fn metadata(&self) -> &ArrayMetadata {
                 self.core.metadata()
             }
 
-            /// The metadata documents it was opened from.
+            /// Metadata documents from which the array was opened.
             pub fn found(&self) -> &StoredNode {
                 &self.core.found
             }
 
-            /// Elements per dimension.
+            /// Shape of the array: the number of elements along each dimension.
             pub fn shape(&self) -> &[u64] {
                 &self.core.metadata().shape
             }
 
-            /// The type of its elements.
+            /// Data type of the array's elements.
             pub fn data_type(&self) -> &DataType {
                 self.core.data_type()
             }
 
-            /// The value of elements that are not stored.
+            /// Fill value: the value of elements whose chunk is not stored.
             pub fn fill_value(&self) -> &FillValue {
                 &self.core.element().fill
             }
 
-            /// How it is divided into chunks (shards, if it is sharded).
+            /// Chunk grid of the array. If the array is sharded, the chunks of the grid are its shards.
             pub fn chunk_grid(&self) -> &ChunkGrid {
                 &self.core.grid
             }
 
-            /// The shape of the smallest part that can be read on its own: of the (innermost) inner chunks of a shard, if it is
-            /// sharded, else of a chunk.
+            /// Shape of the smallest part of the array that can be read alone: an innermost inner chunk if the array is sharded, else a
+            /// chunk.
             pub fn part_shape(&self) -> Shape {
                 let chunk = self.core.grid.largest_chunk_shape();
                 self.core.codecs.part_shape(&chunk).unwrap_or(chunk)
@@ -77,7 +77,7 @@ macro_rules! accessors {
                 self.core.codecs.part_shape(&self.core.grid.largest_chunk_shape()).is_some()
             }
 
-            /// The user's attributes.
+            /// Attributes of the array.
             ///
             /// # Errors
             /// [`crate::ErrorKind::InvalidJson`] or [`crate::ErrorKind::InvalidMetadata`] if the document that holds them is broken (Zarr v2
@@ -86,17 +86,17 @@ macro_rules! accessors {
                 node::attributes(&self.core.found).map_err(|error| self.core.locate(error))
             }
 
-            /// Names of the dimensions, if they have any.
+            /// Names of the dimensions, one entry for each dimension; `None` if the metadata has no dimension names.
             pub fn dimension_names(&self) -> Option<&[Option<String>]> {
                 self.core.metadata().dimension_names.as_deref()
             }
 
-            /// Deviations in the metadata that are no errors.
+            /// Deviations from the specification that were found in the metadata and accepted.
             pub fn warnings(&self) -> &[Warning] {
                 &self.core.warnings
             }
 
-            /// The attributes as a value of a Rust type, by serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
+            /// Converts the attributes of the array into a Rust type with serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
             ///
             /// # Errors
             /// As there.
@@ -104,8 +104,8 @@ macro_rules! accessors {
                 zarr_hierarchy::attributes_as(&self.core.found).map_err(|error| self.core.locate(error))
             }
 
-            /// One attribute, or a value within one: that at a JSON pointer (`/encoding/scale`), or that of the name where there is no `/` in
-            /// front. `None` if there is none.
+            /// Converts one attribute, or a value within an attribute, into a Rust type. `pointer` is a JSON pointer (`/encoding/scale`),
+            /// or without `/` in front the name of an attribute. Returns `None` if there is no such value.
             ///
             /// # Errors
             /// As [`attributes_as`](Self::attributes_as).
@@ -113,16 +113,16 @@ macro_rules! accessors {
                 zarr_hierarchy::attribute(&self.core.found, pointer).map_err(|error| self.core.locate(error))
             }
 
-            /// The array in a few lines, to which [`sizes`](Self::sizes) may be added.
+            /// Summary of the array in a few lines, to which its [`sizes`](Self::sizes) may be added.
             pub fn summary(&self) -> Summary<'_> {
                 self.core.summary()
             }
 
-            /// The largest shape of a chunk (a shard, if the array is sharded), by which writers should divide their work.
+            /// Shape of the largest chunk (shard, if the array is sharded). Writers should divide their work by it.
             pub fn chunk_shape(&self) -> Shape {
                 self.core.grid.largest_chunk_shape()
             }
-            /// The shape that a selection has: axes of which a single index is taken are left out.
+            /// Shape of the elements that `selection` selects. Axes with a single index are left out.
             ///
             /// # Errors
             /// [`crate::ErrorKind::Argument`]($crate::ErrorKind::Argument) if the selection lies outside of the array.
@@ -141,27 +141,27 @@ accessors!(Array, AsyncArray);
 macro_rules! group_accessors {
     ($($group:ty),*) => {$(
         impl $group {
-            /// The codecs and data types that arrays below are opened with.
+            /// Registry of the codecs and data types with which arrays below the group are opened.
             pub fn registry(&self) -> &Arc<Registry> {
                 &self.registry
             }
 
-            /// Its path in the hierarchy.
+            /// Path of the group in the hierarchy.
             pub fn path(&self) -> &NodePath {
                 &self.found.path
             }
 
-            /// The dialect it is stored in.
+            /// Dialect of the metadata documents in which the group is stored.
             pub fn dialect(&self) -> Dialect {
                 self.found.dialect
             }
 
-            /// The metadata documents it was opened from.
+            /// Metadata documents from which the group was opened.
             pub fn found(&self) -> &StoredNode {
                 &self.found
             }
 
-            /// The user's attributes.
+            /// Attributes of the group.
             ///
             /// # Errors
             /// [`crate::ErrorKind::InvalidJson`] or [`crate::ErrorKind::InvalidMetadata`] if the document that holds them is broken.
@@ -169,7 +169,7 @@ macro_rules! group_accessors {
                 node::attributes(&self.found).map_err(|error| self.with_location(error))
             }
 
-            /// The attributes as a value of a Rust type, by serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
+            /// Converts the attributes of the group into a Rust type with serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
             ///
             /// # Errors
             /// As there.
@@ -177,8 +177,8 @@ macro_rules! group_accessors {
                 zarr_hierarchy::attributes_as(&self.found).map_err(|error| self.with_location(error))
             }
 
-            /// One attribute, or a value within one: that at a JSON pointer (`/encoding/scale`), or that of the name where there is no `/` in
-            /// front. `None` if there is none.
+            /// Converts one attribute, or a value within an attribute, into a Rust type. `pointer` is a JSON pointer (`/encoding/scale`),
+            /// or without `/` in front the name of an attribute. Returns `None` if there is no such value.
             ///
             /// # Errors
             /// As [`attributes_as`](Self::attributes_as).
@@ -186,19 +186,19 @@ macro_rules! group_accessors {
                 zarr_hierarchy::attribute(&self.found, pointer).map_err(|error| self.with_location(error))
             }
 
-            /// A new array below, of the dialect of this group unless it names another.
+            /// Sets the dialect of `new`, an array to create below the group, to the dialect of the group unless `new` names a dialect.
             pub(crate) fn array_of_its_dialect(&self, new: NewArray) -> NewArray {
                 let dialect = new.dialect.unwrap_or(self.found.dialect);
                 new.dialect(dialect)
             }
 
-            /// A new group below, of the dialect of this group unless it names another.
+            /// Sets the dialect of `new`, a group to create below this group, to the dialect of this group unless `new` names a dialect.
             pub(crate) fn group_of_its_dialect(&self, new: NewGroup) -> NewGroup {
                 let dialect = new.dialect.unwrap_or(self.found.dialect);
                 new.dialect(dialect)
             }
 
-            /// Refuses a change of a store without conditional sets, where strict writers are asked for.
+            /// Returns an error for the change `what` if strict writers are asked for and the store has no conditional sets.
             pub(crate) fn check_strict_writers(&self, what: &str) -> Result<()> {
                 if !self.strict_writers {
                     return Ok(());

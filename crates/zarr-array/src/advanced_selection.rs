@@ -1,4 +1,5 @@
-//! Advanced selections, in numpy's sense: orthogonal ones with lists, coordinates, masks. None of them is one region.
+//! Reads of advanced selections, in numpy's sense: orthogonal selections with lists, coordinates and masks. Such a selection is not one
+//! region.
 //!
 //! Reads take the elements of each chunk from a box of it, in batches of boxes, through a staging buffer. Writes need no boxes.
 
@@ -6,21 +7,21 @@ use crate::core::ArrayCore;
 use crate::{Error, Result};
 use zarr_grid::{AxisRange, ChunkGrid, ElementsByChunk, Region, Resolved, SelectedElements};
 
-/// The most bytes of a batch; a single box may be larger.
+/// Maximum number of bytes of the boxes of a batch; a single box may have more.
 const MAX_BATCH_SIZE: u64 = 64 << 20;
-/// The most chunks of a batch: each is a job, however few bytes it has.
+/// Maximum number of chunks of a batch. Each chunk is a job, however few bytes it has.
 const MAX_BATCH_CHUNKS: usize = 1 << 14;
 
-/// The selected elements of one chunk.
+/// Selected elements of one chunk, and the box around them that is read.
 #[derive(Debug)]
 pub(crate) struct SelectionBox<'s> {
-    /// The smallest box that has them, as a region of the array.
+    /// Smallest box of the chunk that contains the selected elements, as a region of the array.
     pub(crate) region: Region,
-    /// The elements as they lie in the box.
+    /// Selected elements, with positions relative to the box.
     elements: SelectedElements<'s>,
 }
 
-/// How many chunks of the array a selection meets: shards, if it is sharded.
+/// Number of chunks of the array (shards, if the array is sharded) that a selection meets.
 pub(crate) fn count_chunks(core: &ArrayCore, resolved: &Resolved) -> Result<u64> {
     match resolved {
         Resolved::Box(selected) => Ok(core.grid.intersect(&selected.region).len()),
@@ -28,7 +29,8 @@ pub(crate) fn count_chunks(core: &ArrayCore, resolved: &Resolved) -> Result<u64>
     }
 }
 
-/// The finest grid whose chunks can be read on their own: a bounding box in a whole shard might span most of it.
+/// Returns the finest grid whose chunks can be read alone: the inner chunks of a sharded array, since a bounding box in a whole shard might
+/// span most of the shard.
 pub(crate) fn finest_grid(core: &ArrayCore) -> Result<ChunkGrid> {
     let Some(chunk) = core.grid.regular_chunk_shape() else { return Ok(core.grid.clone()) };
     match core.codecs.part_shape(chunk).filter(|_| core.codecs.is_sharded(chunk)) {
@@ -37,7 +39,8 @@ pub(crate) fn finest_grid(core: &ArrayCore) -> Result<ChunkGrid> {
     }
 }
 
-/// The next boxes of a selection of elements of `item` bytes, from chunk number `next` on; none at the end.
+/// Returns the next batch of boxes, beginning with chunk number `next` of `chunks`, and advances `next`; an empty batch at the end. `item`
+/// is the size of an element in bytes.
 pub(crate) fn next_batch<'s>(
     grid: &ChunkGrid,
     chunks: &'s ElementsByChunk<'_>,
@@ -61,7 +64,8 @@ pub(crate) fn next_batch<'s>(
 }
 
 impl SelectionBox<'_> {
-    /// Copies the elements of `item` bytes from the box to the output, both in C order.
+    /// Copies the selected elements from `source`, the elements of the box, to `target`, the output. Both are in C order, with `item` bytes
+    /// per element.
     pub(crate) fn copy(&self, item: usize, source: &[u8], target: &mut [u8]) -> Result<()> {
         let fits = self.elements.runs(&self.region.shape(), |run| {
             let [from, to, len] = [run.from, run.to, run.len].map(|elements| elements as usize * item);

@@ -1,4 +1,5 @@
-//! Elements that come piece by piece along one axis: kept until they fill chunks, and published together.
+//! Appending of elements piece by piece along one axis: a buffer collects them until they fill chunks, and then they are written and
+//! published together.
 
 use crate::core::ArrayCore;
 use crate::data::copy_elements;
@@ -10,9 +11,9 @@ use zarr_codec::View;
 use zarr_drive::now;
 use zarr_grid::{ChunkGrid, Region, Shape};
 
-/// Number of bytes that are kept before they are written, if whole chunks (or shards) have fewer.
+/// Default of the maximum number of buffered bytes; one layer of whole chunks (or shards) is buffered even if it has more.
 const BUFFER_SIZE: u64 = 64 << 20;
-/// Minimum number of bytes of elements of variable length before they are written.
+/// Minimum number of buffered bytes of elements of variable length at which they are written.
 const LEAST: u64 = 64 << 10;
 
 /// Appends elements to an array piece by piece, in whole chunks or shards ([`Array::appender`]).
@@ -77,16 +78,16 @@ impl AsyncArray {
 }
 
 impl Appender<'_> {
-    /// Sets the maximum number of bytes that are kept, 64 MiB by default. If the chunks side by side along the other axes take more, one
-    /// layer of them is kept.
+    /// Sets the maximum number of bytes that are buffered, 64 MiB by default. One layer of chunks (all chunks side by side along the other
+    /// axes) is buffered even if it has more bytes.
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {
         self.kept.limit = bytes;
         self
     }
 
-    /// Appends elements, as [`Array::append`] takes them: they have the array's shape but for the axis; a slice is in C order, and says
-    /// by its length how many are added.
+    /// Appends elements, as [`Array::append`] takes them: their shape is the shape of the array except along the axis. A slice is in C
+    /// order, and its length says how many elements along the axis are added.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if shapes or types do not fit, and nothing is taken then;
@@ -96,7 +97,7 @@ impl Appender<'_> {
         now(self.kept.append(&Blocking(&**store), core, elements))
     }
 
-    /// Writes all that is kept, also if it fills no chunk, and publishes it.
+    /// Writes and publishes all buffered elements, even if they do not fill a chunk.
     ///
     /// # Errors
     /// The errors of [`Array::append`].
@@ -105,7 +106,7 @@ impl Appender<'_> {
         now(self.kept.flush(&Blocking(&**store), core))
     }
 
-    /// Writes all that is kept, and ends.
+    /// Writes and publishes all buffered elements, and consumes the appender.
     ///
     /// # Errors
     /// As [`flush`](Self::flush). What could not be written is lost.
@@ -115,17 +116,17 @@ impl Appender<'_> {
         flushed
     }
 
-    /// How many elements along the axis were taken so far, be they published or kept.
+    /// Number of elements along the axis that were appended so far, published or still buffered.
     pub fn len(&self) -> u64 {
         self.kept.published.saturating_add(self.kept.filled)
     }
 
-    /// Whether nothing was taken so far.
+    /// Whether no element was appended so far.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many elements along the axis are kept, and not yet published.
+    /// Number of elements along the axis that are buffered, and not yet published.
     pub fn kept(&self) -> u64 {
         self.kept.filled
     }
@@ -140,7 +141,7 @@ impl Drop for Appender<'_> {
     }
 }
 
-/// As [`Appender`], for arrays over stores that do not block ([`AsyncArray::appender`]).
+/// Appends elements to an async array piece by piece, in whole chunks or shards ([`AsyncArray::appender`]). See [`Appender`].
 ///
 /// Elements that are kept when it is dropped are lost: nothing can wait then. [`finish`](Self::finish) writes it.
 #[derive(Debug)]
@@ -150,15 +151,15 @@ pub struct AsyncAppender<'a> {
 }
 
 impl AsyncAppender<'_> {
-    /// Sets the maximum number of bytes that are kept, as [`Appender::buffer_size`].
+    /// Sets the maximum number of bytes that are buffered, as [`Appender::buffer_size`] does.
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {
         self.kept.limit = bytes;
         self
     }
 
-    /// Appends elements, as [`Appender::append`]. If the future is dropped while elements are published, nobody knows whether they were:
-    /// the appender takes nothing more then, as after an error of the store.
+    /// Appends elements, as [`Appender::append`] does. If the future is dropped while elements are being published, nobody knows whether
+    /// they were published. The appender then refuses further elements, as after an error of the store.
     ///
     /// # Errors
     /// As there.
@@ -167,7 +168,7 @@ impl AsyncAppender<'_> {
         self.kept.append(&Waiting(&**store), core, elements).await
     }
 
-    /// Writes all that is kept, as [`Appender::flush`].
+    /// Writes and publishes all buffered elements, as [`Appender::flush`] does.
     ///
     /// # Errors
     /// As there.
@@ -176,7 +177,7 @@ impl AsyncAppender<'_> {
         self.kept.flush(&Waiting(&**store), core).await
     }
 
-    /// Writes all that is kept, and ends.
+    /// Writes and publishes all buffered elements, and consumes the appender.
     ///
     /// # Errors
     /// As [`flush`](Self::flush). What could not be written is lost.
@@ -184,37 +185,37 @@ impl AsyncAppender<'_> {
         self.flush().await
     }
 
-    /// How many elements along the axis were taken so far, be they published or kept.
+    /// Number of elements along the axis that were appended so far, published or still buffered.
     pub fn len(&self) -> u64 {
         self.kept.published.saturating_add(self.kept.filled)
     }
 
-    /// Whether nothing was taken so far.
+    /// Whether no element was appended so far.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many elements along the axis are kept, and not yet published.
+    /// Number of elements along the axis that are buffered, and not yet published.
     pub fn kept(&self) -> u64 {
         self.kept.filled
     }
 }
 
-/// Elements that are not yet written.
+/// Buffer of appended elements that are not yet written.
 #[derive(Debug)]
 struct AppendBuffer {
     axis: usize,
-    /// Bytes that are kept at most, unless a layer of chunks has more.
+    /// Maximum number of buffered bytes; one layer of chunks is buffered even if it has more.
     limit: u64,
-    /// Room for elements up to the end of some chunk. Those from `filled` on mean nothing.
+    /// Buffered elements, with room for elements up to the end of a chunk. Elements from index `filled` along the axis are unused.
     data: Option<ArrayData>,
-    /// How many elements along the axis are kept.
+    /// Number of buffered elements along the axis.
     filled: u64,
-    /// How many were written.
+    /// Number of elements along the axis that were written and published.
     published: u64,
-    /// Whether something failed.
+    /// Whether the last attempt to publish elements failed.
     has_failed: bool,
-    /// Whether elements may have been published without an answer that says so.
+    /// Whether an append ended without an answer of the store, so that its elements may or may not be published.
     is_uncertain: bool,
 }
 
@@ -282,7 +283,7 @@ impl AppendBuffer {
         published
     }
 
-    /// Appends `count` elements along the axis to the array.
+    /// Appends the elements of `part`, `count` along the axis, to the array in the store.
     async fn publish<D: Drive>(
         &mut self,
         drive: &D,
@@ -302,7 +303,7 @@ impl AppendBuffer {
         Ok(())
     }
 
-    /// Nothing is appended when it is not known whether it is there.
+    /// Returns an error if it is not known whether an earlier append published its elements.
     fn check_certain(&self, core: &ArrayCore) -> Result<()> {
         if !self.is_uncertain {
             return Ok(());
@@ -312,20 +313,21 @@ impl AppendBuffer {
         Err(core.locate(error.with_hint("open the array again: its shape says whether they are there")))
     }
 
-    /// Whether elements of variable length have as many bytes as are kept at most.
+    /// Whether buffered elements of variable length have reached the maximum number of buffered bytes.
     fn is_large(&self) -> bool {
         let heap = self.data.as_ref().and_then(ArrayData::heap);
         heap.is_some_and(|heap| heap.size() >= self.limit.max(LEAST))
     }
 
-    /// How many of the next `count` elements along the axis are as many as would be kept, and end with a chunk; else 0.
+    /// Returns how many of the next `count` elements along the axis can be written without buffering: as many as end with a chunk, if they
+    /// would fill the buffer; else 0.
     fn whole(&self, core: &ArrayCore, count: u64) -> u64 {
         let end = self.end(core);
         let whole = chunk_along(&core.grid, self.axis, end.saturating_add(count)).start.saturating_sub(end);
         if whole >= self.most(core) { whole } else { 0 }
     }
 
-    /// How many elements along the axis are kept before they are written: up to the end of a chunk, and at least 1.
+    /// Number of elements along the axis that are buffered before they are written: up to the end of a chunk, and at least 1.
     fn most(&self, core: &ArrayCore) -> u64 {
         let end = self.end(core);
         let within = end.saturating_add(self.limit / self.layer(core));
@@ -333,7 +335,7 @@ impl AppendBuffer {
         first.max(chunk_along(&core.grid, self.axis, within).start).saturating_sub(end).max(1)
     }
 
-    /// As many as there is memory for, which is made if there is none.
+    /// Number of elements along the axis for which the buffer has room. Allocates the buffer if there is none.
     fn room(&mut self, core: &ArrayCore) -> Result<u64> {
         let data = match &self.data {
             Some(data) => data,
@@ -349,7 +351,7 @@ impl AppendBuffer {
         Ok(data.shape().get(self.axis).copied().unwrap_or_default())
     }
 
-    /// Copies `count` elements along the axis behind those that are kept.
+    /// Copies the elements of `part`, `count` along the axis, behind the elements in the buffer.
     fn keep(&mut self, part: &View<'_>, count: u64) -> Result<()> {
         let Some(data) = &mut self.data else { return Err(Error::internal("no room for elements to keep")) };
         let out = data.view_mut();
@@ -359,12 +361,12 @@ impl AppendBuffer {
         Ok(())
     }
 
-    /// Where the next elements along the axis will be written.
+    /// Length of the array along the axis: the index at which the next elements will be written.
     fn end(&self, core: &ArrayCore) -> u64 {
         core.grid.shape().get(self.axis).copied().unwrap_or_default()
     }
 
-    /// The bytes of the elements with one index along the axis, at least 1.
+    /// Number of bytes of the elements with the same index along the axis, at least 1.
     fn layer(&self, core: &ArrayCore) -> u64 {
         let others = core.grid.shape().iter().enumerate().filter(|(axis, _)| *axis != self.axis);
         let count = others.fold(core.element().item_size() as u64, |size, (_, &len)| size.saturating_mul(len));
@@ -372,14 +374,15 @@ impl AppendBuffer {
     }
 }
 
-/// The elements `range` along an axis, of data of a shape.
+/// Region of data of `shape` that has the indexes `range` along `axis`, and everything along the other axes.
 fn along(axis: usize, shape: &[usize], range: Range<u64>) -> Region {
     let ranges =
         shape.iter().enumerate().map(|(other, &len)| if other == axis { range.clone() } else { 0..len as u64 });
     Region::from_ranges(&ranges.collect::<Vec<_>>())
 }
 
-/// The elements along an axis of the chunk that has, or will have, the one at `position`. Of a grid that cannot grow so far, it alone.
+/// Range of indexes along `axis` of the chunk that has, or in a grown array will have, the index `position`. If the grid cannot grow to
+/// `position`, the range has `position` alone.
 fn chunk_along(grid: &ChunkGrid, axis: usize, position: u64) -> Range<u64> {
     let mut shape: Shape = grid.shape().iter().map(|&len| len.max(1)).collect();
     let mut element = Shape::from_elem(0, shape.len());

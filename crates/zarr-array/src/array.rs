@@ -60,7 +60,8 @@ impl Array {
         Self::from_found_now(store, found, registry, Options::default())
     }
 
-    /// An array whose metadata was read before. The first operation on it looks whether it is still there.
+    /// Makes an array from metadata that was read before. The first operation on the array looks whether the document is still in the
+    /// store.
     ///
     /// # Errors
     /// As [`open`](Self::open), but for the store.
@@ -73,8 +74,8 @@ impl Array {
         Self::seen(store, found, registry, options, Seen::default())
     }
 
-    /// As [`from_found`](Self::from_found), with metadata that were read a moment ago: that counts as a look
-    /// ([`Options::look_interval`]).
+    /// Makes an array from metadata that was read a moment ago. Unlike after [`from_found`](Self::from_found), the read of `found` counts
+    /// as a look at the document ([`Options::look_interval`]).
     ///
     /// # Errors
     /// As there.
@@ -99,7 +100,7 @@ impl Array {
         Ok(Self { store: Arc::clone(store), core: Arc::new(core) })
     }
 
-    /// Creates an array at `path`, and groups above it where there are none.
+    /// Creates an array at `path`, and the groups above it that do not exist.
     ///
     /// It takes the dialect of the nearest group above it; where none has a document, the dialect of the nodes in the
     /// store, which are looked for if it can list. Another [`dialect`](NewArray::dialect) is an error, for the new
@@ -116,7 +117,7 @@ impl Array {
         Ok(array)
     }
 
-    /// The same array, read and written with other options.
+    /// Returns the same array with other options for reading and writing.
     ///
     /// # Errors
     /// If limits no longer allow its chunks.
@@ -125,8 +126,8 @@ impl Array {
         Self::seen(&self.store, core.found.clone(), &core.registry, options, core.seen.same())
     }
 
-    /// The same array, read and written through another store that has the same values, such as one that counts requests, or ends them.
-    /// Nothing is opened anew, and chunks in a [cache](Options::cache) are shared.
+    /// Returns the same array, read and written through another store with the same values, such as a store that counts or cancels
+    /// requests. The array is not opened again, and chunks in a [cache](Options::cache) are shared.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -147,7 +148,7 @@ impl Array {
         Self { store: Arc::clone(store), core: Arc::clone(&self.core) }
     }
 
-    /// The store it lies in.
+    /// Store in which the array lies.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
@@ -173,7 +174,7 @@ impl Array {
         now(self.verbs().read(&resolved))
     }
 
-    /// Reads a selection of elements of a type known at run time.
+    /// Reads a selection into [`ArrayData`], for arrays whose data type is known at run time only.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -185,10 +186,9 @@ impl Array {
         now(self.verbs().read_data(resolved))
     }
 
-    /// Reads a selection into the caller's memory: a slice of elements in C order, or memory with a shape and strides
-    /// of its own (arrays of `ndarray`, a [`ViewMut`] of bytes; see [`ReadInto`]) and then the shape of the selection,
-    /// without the dimensions of which a single index is taken. Numbers are decoded to where they lie; others are
-    /// converted.
+    /// Reads a selection into the caller's memory. `out` is a slice of elements in C order, or memory with its own shape and strides
+    /// (arrays of `ndarray`, a [`ViewMut`] of bytes; see [`ReadInto`]), whose shape must be the shape of the selection without the
+    /// dimensions with a single index. Numbers are decoded directly into `out`; elements of other types are converted.
     ///
     /// If the read fails, the memory has old and new elements.
     ///
@@ -199,8 +199,7 @@ impl Array {
         now(self.verbs().read_into(&resolved, out))
     }
 
-    /// The requests that a [`read`](Self::read) of a selection makes, with their bytes, and how many of them follow each other: what it
-    /// costs, without doing it.
+    /// Plans a [`read`](Self::read) of a selection without doing it: the requests, their bytes, and how many requests follow each other.
     ///
     /// The code of the read finds them. It gets one thing, the indexes of the shards that the selection meets, since they say where inner
     /// chunks are; these requests are in the plan as well. Nothing else is fetched, and nothing is decoded.
@@ -222,12 +221,13 @@ impl Array {
         now(self.verbs().plan(&resolved))
     }
 
-    /// Reads a region into `out`, which has its shape and is fresh memory.
+    /// Reads a region into `out`, fresh memory of the same shape as `region`.
     pub(crate) fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
         now(self.verbs().read_region(region, out))
     }
 
-    /// Reads a region of which only these chunks are stored, sorted: others have the fill value, and the store is not asked for them.
+    /// Reads a region of which only `chunks`, sorted, are stored. Elements of other chunks get the fill value without a request to the
+    /// store.
     ///
     /// # Errors
     /// As [`read_data`](Self::read_data).
@@ -238,7 +238,7 @@ impl Array {
         now(self.verbs().read_stored(region, chunks))
     }
 
-    /// Applies a function to values on the threads that decode this array, several at the same time where there are many.
+    /// Applies the function `each` to all `items`, in parallel if there are many, on the threads that decode this array.
     ///
     /// # Errors
     /// If the system has no threads for it.
@@ -254,8 +254,8 @@ impl Array {
         Verbs { core: &self.core, drive: Blocking(&*self.store) }
     }
 
-    /// Writes elements to a selection: a slice in C order, or elements with the shape of the selection and strides of
-    /// their own (arrays of `ndarray`, an [`ArrayData`], a [`View`](crate::View) of bytes; see [`WriteFrom`]).
+    /// Writes elements to a selection. `elements` is a slice in C order, or elements with the shape of the selection and their own strides
+    /// (arrays of `ndarray`, an [`ArrayData`], a [`View`](crate::View) of bytes; see [`WriteFrom`]).
     ///
     /// Chunks that are covered are encoded and replaced; of others the part is. Each chunk is replaced as a whole or not
     /// at all; if a write fails, some chunks may be written and others not.
@@ -268,7 +268,7 @@ impl Array {
         now(self.verbs().write(&resolved, elements))
     }
 
-    /// The encoded bytes of a chunk as they are stored; `None` if it is not stored.
+    /// Reads the encoded bytes of a chunk as they are stored; `None` if the chunk is not stored.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if there is no such chunk; [`crate::ErrorKind::Store`].
@@ -276,7 +276,7 @@ impl Array {
         now(self.verbs().read_chunk_bytes(chunk))
     }
 
-    /// Replaces the encoded bytes of a chunk, which are not checked.
+    /// Replaces the encoded bytes of a chunk. The bytes are not checked.
     ///
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
@@ -292,7 +292,7 @@ impl Array {
         now(self.verbs().erase_chunk(chunk))
     }
 
-    /// The chunks that are stored, in the order of their keys. Keys that are no chunk of this array are passed over.
+    /// Lists the stored chunks, in the order of their keys. Keys that are not keys of chunks of this array are skipped.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Store`] if the store fails or cannot list.
@@ -300,7 +300,7 @@ impl Array {
         now(self.verbs().stored_chunks())
     }
 
-    /// The chunks that are stored, and the bytes of each.
+    /// Lists the stored chunks, each with the number of its stored bytes.
     ///
     /// # Errors
     /// As [`stored_chunks`](Self::stored_chunks).
@@ -308,8 +308,8 @@ impl Array {
         now(self.verbs().stored_chunk_sizes())
     }
 
-    /// Changes the shape. Chunks that lie wholly outside of a smaller shape are erased; elements that a larger shape adds are the
-    /// fill value, whatever was stored there before.
+    /// Changes the shape. Chunks that lie wholly outside of a smaller shape are erased. Elements that a larger shape adds have the fill
+    /// value, whatever the store had in their place before.
     ///
     /// # While others read and write
     /// Others see the array in the one shape or in the other. Added elements are cleared before the shape is published,
@@ -327,8 +327,9 @@ impl Array {
         Ok(())
     }
 
-    /// Appends elements along `axis`: writes them at the end of the array, and then gives it the shape that has them. They
-    /// have the array's shape but for that axis; a slice is in C order, and says by its length how many are added.
+    /// Appends elements along `axis`: writes them behind the end of the array, and then publishes the larger shape. The shape of the
+    /// elements is the shape of the array except along `axis`. A slice is in C order, and its length says how many elements along `axis`
+    /// are added.
     ///
     /// # While others append
     /// The elements go behind the elements that others appended since the array was opened, and the array here has them
@@ -353,8 +354,8 @@ impl Array {
         Ok(())
     }
 
-    /// Replaces the attributes. Everything else in the documents stays as it was, and so do attributes that others changed since
-    /// the array was opened, if they are the same in `attributes`; see [`set_attributes`](zarr_hierarchy::set_attributes).
+    /// Replaces the attributes. Other members of the documents stay. Attributes that others changed since the array was opened stay too, if
+    /// `attributes` has them as they were when it was opened; see [`set_attributes`](zarr_hierarchy::set_attributes).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Conflict`] naming an attribute that another writer changed as well; [`crate::ErrorKind::Store`].
@@ -365,7 +366,7 @@ impl Array {
         Ok(())
     }
 
-    /// Erases the array: its metadata, and then all keys below it.
+    /// Erases the array: its metadata documents, and then all keys below its path.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Store`].
@@ -373,7 +374,8 @@ impl Array {
         self.erase_with(|_| {})
     }
 
-    /// As [`erase`](Self::erase), and calls a function with the progress, which may cancel; see [`Erasure`].
+    /// Erases the array, as [`erase`](Self::erase) does, and calls `progress` with the progress. `progress` may cancel the erasure; see
+    /// [`Erasure`].
     ///
     /// # Errors
     /// [`crate::ErrorKind::Store`]; [`crate::ErrorKind::Cancelled`] if `progress` cancels before all is erased.

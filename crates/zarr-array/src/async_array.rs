@@ -1,4 +1,4 @@
-//! Arrays over stores that do not block. The same jobs as over blocking ones; only who drives them differs.
+//! Arrays over async stores. They use the same jobs as arrays over blocking stores, with another driver.
 
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
@@ -18,7 +18,7 @@ use zarr_json::Map;
 use zarr_meta::StoredNode;
 use zarr_store::{AsyncStore, Bytes};
 
-/// Chunks of fewer bytes in all are decoded where the future is polled: that takes less than a millisecond.
+/// Maximum number of bytes of chunks that are decoded in the task that polls the future: decoding them takes less than a millisecond.
 const LITTLE: u64 = 512 << 10;
 
 /// A Zarr array in a store that does not block. [`Array`](crate::Array) has the same verbs for blocking stores.
@@ -40,7 +40,7 @@ pub struct AsyncArray {
 }
 
 impl AsyncArray {
-    /// Opens the array at `path`, as [`Array::open`](crate::Array::open).
+    /// Opens the array at `path`, as [`Array::open`](crate::Array::open) does.
     ///
     /// # Errors
     /// As there.
@@ -49,7 +49,8 @@ impl AsyncArray {
         Self::from_found_now(store, found, registry, Options::default())
     }
 
-    /// An array whose metadata was read before. The first operation on it looks whether it is still there.
+    /// Makes an array from metadata that was read before. The first operation on the array looks whether the document is still in the
+    /// store.
     ///
     /// # Errors
     /// As [`open`](Self::open), but for the store.
@@ -62,8 +63,8 @@ impl AsyncArray {
         Self::seen(store, found, registry, options, Seen::default())
     }
 
-    /// As [`from_found`](Self::from_found), with metadata that were read a moment ago: that counts as a look
-    /// ([`Options::look_interval`]).
+    /// Makes an array from metadata that was read a moment ago. Unlike after [`from_found`](Self::from_found), the read of `found` counts
+    /// as a look at the document ([`Options::look_interval`]).
     ///
     /// # Errors
     /// As there.
@@ -88,7 +89,7 @@ impl AsyncArray {
         Ok(Self { store: Arc::clone(store), core: Arc::new(core) })
     }
 
-    /// Creates an array at `path`, as [`Array::create`](crate::Array::create).
+    /// Creates an array at `path`, as [`Array::create`](crate::Array::create) does.
     ///
     /// # Errors
     /// As there.
@@ -105,7 +106,7 @@ impl AsyncArray {
         Ok(array)
     }
 
-    /// The same array, read and written with other options.
+    /// Returns the same array with other options for reading and writing.
     ///
     /// # Errors
     /// As [`Array::with`](crate::Array::with).
@@ -114,14 +115,14 @@ impl AsyncArray {
         Self::seen(&self.store, core.found.clone(), &core.registry, options, core.seen.same())
     }
 
-    /// The same array, read and written through another store that has the same values, such as one that counts requests, or ends them.
-    /// Nothing is opened anew, and chunks in a [cache](Options::cache) are shared.
+    /// Returns the same array, read and written through another store with the same values, such as a store that counts or cancels
+    /// requests. The array is not opened again, and chunks in a [cache](Options::cache) are shared.
     #[must_use]
     pub fn through(&self, store: &Arc<dyn AsyncStore>) -> Self {
         Self { store: Arc::clone(store), core: Arc::clone(&self.core) }
     }
 
-    /// The store it lies in.
+    /// Store in which the array lies.
     pub fn store(&self) -> &Arc<dyn AsyncStore> {
         &self.store
     }
@@ -130,13 +131,13 @@ impl AsyncArray {
         Verbs { core: &self.core, drive: Waiting(&*self.store) }
     }
 
-    /// Calls a function with the array as a blocking one, on a thread of its own.
+    /// Calls `work` with this array as a blocking [`Array`], on another thread.
     pub(crate) async fn unblock<T: Send + 'static>(&self, work: impl FnOnce(Array) -> T + Send + 'static) -> Result<T> {
         let (store, core) = (Arc::clone(&self.store), Arc::clone(&self.core));
         Ok(unblock(move |unblocker| work(Array::of_core(unblocker.store(&store), core))).await?)
     }
 
-    /// Whether the chunks of a selection have so few bytes that another thread would not be worth it.
+    /// Whether the chunks of a selection have so few bytes that decoding them on another thread is not worth it.
     pub(crate) fn is_little(&self, resolved: &Resolved) -> bool {
         let chunk = self.chunk_shape();
         let part = if self.core.codecs.is_sharded(&chunk) { self.part_shape() } else { chunk };
@@ -165,7 +166,7 @@ impl AsyncArray {
         self.unblock(move |array| now(array.verbs().read(&resolved))).await?
     }
 
-    /// Reads a selection of elements of a type known at run time.
+    /// Reads a selection into [`ArrayData`], for arrays whose data type is known at run time only.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -177,7 +178,7 @@ impl AsyncArray {
         self.unblock(move |array| array.read_resolved(&resolved)).await?
     }
 
-    /// Reads a region of which only some chunks are stored, as [`Array::read_stored`].
+    /// Reads a region of which only `chunks` are stored, as [`Array::read_stored`] does.
     ///
     /// # Errors
     /// As there.
@@ -195,7 +196,7 @@ impl AsyncArray {
         self.verbs().read_into(&resolved, out).await
     }
 
-    /// The requests that a [`read`](Self::read) of a selection makes, as [`Array::plan`](crate::Array::plan).
+    /// Plans a [`read`](Self::read) of a selection without doing it, as [`Array::plan`](crate::Array::plan) does.
     ///
     /// # Errors
     /// As there.
@@ -216,7 +217,7 @@ impl AsyncArray {
         self.verbs().write(&resolved, elements).await
     }
 
-    /// The encoded bytes of a chunk as they are stored; `None` if it is not stored.
+    /// Reads the encoded bytes of a chunk as they are stored; `None` if the chunk is not stored.
     ///
     /// # Errors
     /// As [`Array::read_chunk_bytes`](crate::Array::read_chunk_bytes).
@@ -224,7 +225,7 @@ impl AsyncArray {
         self.verbs().read_chunk_bytes(chunk).await
     }
 
-    /// Replaces the encoded bytes of a chunk, which are not checked.
+    /// Replaces the encoded bytes of a chunk. The bytes are not checked.
     ///
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
@@ -240,7 +241,7 @@ impl AsyncArray {
         self.verbs().erase_chunk(chunk).await
     }
 
-    /// The chunks that are stored, in the order of their keys.
+    /// Lists the stored chunks, in the order of their keys.
     ///
     /// # Errors
     /// As [`Array::stored_chunks`](crate::Array::stored_chunks).
@@ -248,7 +249,7 @@ impl AsyncArray {
         self.verbs().stored_chunks().await
     }
 
-    /// The chunks that are stored, and the bytes of each.
+    /// Lists the stored chunks, each with the number of its stored bytes.
     ///
     /// # Errors
     /// As [`stored_chunks`](Self::stored_chunks).
@@ -256,7 +257,7 @@ impl AsyncArray {
         self.verbs().stored_chunk_sizes().await
     }
 
-    /// How large the array is, and how much of it is stored, as [`Array::sizes`](crate::Array::sizes).
+    /// Returns the size of the array, and of its stored part if the store can list, as [`Array::sizes`](crate::Array::sizes) does.
     ///
     /// # Errors
     /// As there.
@@ -300,7 +301,7 @@ impl AsyncArray {
         Ok(())
     }
 
-    /// Names the dimensions, as [`Array::set_dimension_names`](crate::Array::set_dimension_names).
+    /// Sets the names of the dimensions, as [`Array::set_dimension_names`](crate::Array::set_dimension_names) does.
     ///
     /// # Errors
     /// As there.
@@ -312,7 +313,7 @@ impl AsyncArray {
         Ok(())
     }
 
-    /// Erases the array: its metadata, and then all keys below it.
+    /// Erases the array: its metadata documents, and then all keys below its path.
     ///
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store).
@@ -320,7 +321,7 @@ impl AsyncArray {
         self.erase_with(|_| {}).await
     }
 
-    /// As [`erase`](Self::erase), and calls a function with the progress, as [`Array::erase_with`](crate::Array::erase_with).
+    /// Erases the array and calls `progress` with the progress, as [`Array::erase_with`](crate::Array::erase_with) does.
     ///
     /// # Errors
     /// As there.

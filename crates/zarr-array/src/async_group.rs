@@ -47,7 +47,7 @@ impl AsyncGroup {
         Self::from_found(store, found, registry)
     }
 
-    /// A group whose metadata was read before.
+    /// Makes a group from metadata that was read before.
     ///
     /// # Errors
     /// As [`Group::from_found`].
@@ -57,13 +57,13 @@ impl AsyncGroup {
         Ok(Self { store, registry, found, created: Created::default(), strict_writers: false })
     }
 
-    /// The group, and what is opened from it, with or without [`Options::strict_writers`].
+    /// Sets [`Options::strict_writers`] for the group and for nodes that are opened through it.
     #[must_use]
     pub fn with_strict_writers(self, strict_writers: bool) -> Self {
         Self { strict_writers, ..self }
     }
 
-    /// Creates a group at `path`, and groups above it where there are none, as [`Group::create`].
+    /// Creates a group at `path`, and the groups above it that do not exist, as [`Group::create`] does.
     ///
     /// # Errors
     /// As there.
@@ -78,19 +78,19 @@ impl AsyncGroup {
         Self::from_found(store, created.found, registry)
     }
 
-    /// The store it lies in.
+    /// Store in which the group lies.
     pub fn store(&self) -> &Arc<dyn AsyncStore> {
         &self.store
     }
 
-    /// Calls a function with the group as a blocking one, on a thread of its own.
+    /// Calls `work` with this group as a blocking [`Group`], on another thread.
     async fn unblock<T: Send + 'static>(&self, work: impl FnOnce(&Group) -> T + Send + 'static) -> Result<T> {
         let Self { store, registry, found, created, .. } = self.clone();
         let group = move |store| Group::of_parts(store, registry, found, created);
         Ok(unblock(move |unblocker| work(&group(unblocker.store(&store)))).await?)
     }
 
-    /// Replaces the attributes, as [`Group::set_attributes`].
+    /// Replaces the attributes, as [`Group::set_attributes`] does.
     ///
     /// # Errors
     /// As there.
@@ -100,7 +100,7 @@ impl AsyncGroup {
         Ok(())
     }
 
-    /// The nodes directly below, sorted by path, as [`Group::children`].
+    /// Lists the nodes directly below the group, sorted by path, as [`Group::children`] does.
     ///
     /// # Errors
     /// As there.
@@ -108,7 +108,7 @@ impl AsyncGroup {
         self.unblock(Group::children).await?
     }
 
-    /// This group and all nodes below it, sorted by path, as [`Group::walk`].
+    /// Lists this group and all nodes below it, sorted by path, as [`Group::walk`] does.
     ///
     /// # Errors
     /// As there.
@@ -116,7 +116,7 @@ impl AsyncGroup {
         self.unblock(Group::walk).await?
     }
 
-    /// The nodes directly below as the consolidated metadata of this group has them, as [`Group::consolidated_children`].
+    /// Lists the nodes directly below the group from its consolidated metadata, as [`Group::consolidated_children`] does.
     ///
     /// # Errors
     /// As there.
@@ -124,7 +124,7 @@ impl AsyncGroup {
         self.unblock(Group::consolidated_children).await?
     }
 
-    /// This group and all nodes below it as the consolidated metadata of this group has them, as [`Group::consolidated_walk`].
+    /// Lists this group and all nodes below it from its consolidated metadata, as [`Group::consolidated_walk`] does.
     ///
     /// # Errors
     /// As there.
@@ -132,7 +132,7 @@ impl AsyncGroup {
         self.unblock(Group::consolidated_walk).await?
     }
 
-    /// Opens an array below, by its path relative to this group.
+    /// Opens the array below this group whose path relative to the group is `name`.
     ///
     /// # Errors
     /// As [`AsyncArray::open`].
@@ -142,7 +142,7 @@ impl AsyncGroup {
         AsyncArray::from_found_now(&self.store, found, &self.registry, options)
     }
 
-    /// Opens a group below, by its path relative to this group.
+    /// Opens the group below this group whose path relative to this group is `name`.
     ///
     /// # Errors
     /// As [`AsyncGroup::open`].
@@ -152,7 +152,7 @@ impl AsyncGroup {
         Ok(Self::from_found(&self.store, found, &self.registry)?.with_strict_writers(self.strict_writers))
     }
 
-    /// Creates an array below, in the dialect of this group.
+    /// Creates an array at the relative path `name` below this group, in the dialect of the group unless `new` names a dialect.
     ///
     /// # Errors
     /// As [`AsyncArray::create`].
@@ -161,7 +161,7 @@ impl AsyncGroup {
         AsyncArray::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry).await
     }
 
-    /// Creates a group below, in the dialect of this group.
+    /// Creates a group at the relative path `name` below this group, in the dialect of this group unless `new` names a dialect.
     ///
     /// # Errors
     /// As [`AsyncGroup::create`].
@@ -170,7 +170,7 @@ impl AsyncGroup {
         Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry).await
     }
 
-    /// Whether there is an array or a group below, as [`Group::contains`].
+    /// Whether there is an array or a group at the relative path `name` below this group, as [`Group::contains`] tells.
     ///
     /// # Errors
     /// As there.
@@ -214,7 +214,7 @@ impl AsyncGroup {
             .map_err(|error| in_store(&*self.store, error))
     }
 
-    /// Erases the group and all that lies below it, as [`Group::erase`].
+    /// Erases the group and all nodes and keys below it, as [`Group::erase`] does.
     ///
     /// # Errors
     /// As there.
@@ -222,7 +222,7 @@ impl AsyncGroup {
         self.erase_with(|_| {}).await
     }
 
-    /// As [`erase`](Self::erase), and calls a function with the progress, as [`Group::erase_with`].
+    /// Erases the group, as [`erase`](Self::erase) does, and calls `progress` with the progress, as [`Group::erase_with`] does.
     ///
     /// # Errors
     /// As there.
@@ -237,7 +237,7 @@ impl fmt::Debug for AsyncGroup {
     }
 }
 
-/// As a [`Group`].
+/// Shows the group as [`Group`] does.
 impl fmt::Display for AsyncGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         crate::Summary::of(&self.found).fmt(f)

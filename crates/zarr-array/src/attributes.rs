@@ -1,4 +1,4 @@
-//! Attributes of arrays and groups as values of Rust types, and the names of dimensions.
+//! Methods that get and set attributes of arrays and groups as values of Rust types, and names of dimensions.
 
 use crate::{Array, AsyncArray, AsyncGroup, Group, Result};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_hierarchy::node;
 
 impl Array {
-    /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
+    /// Replaces the attributes by the members of a Rust struct or map, with [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
@@ -15,8 +15,8 @@ impl Array {
         self.set_attributes(attributes)
     }
 
-    /// Sets one attribute, or a value within one, to a Rust value: that at a JSON pointer (`/encoding/scale`), or that of the name
-    /// where there is no `/` in front. The others stay.
+    /// Sets one attribute, or a value within an attribute, to a Rust value. `pointer` is a JSON pointer (`/encoding/scale`), or without `/`
+    /// in front the name of an attribute. Other attributes stay.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or its parent is not there; as
@@ -26,7 +26,7 @@ impl Array {
         self.set_attributes(attributes.map_err(|error| self.core.locate(error))?)
     }
 
-    /// Names the dimensions, one name for each. Everything else in the documents stays as it was.
+    /// Sets the names of the dimensions, one name for each dimension. Other members of the documents stay.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -52,7 +52,8 @@ impl Array {
         Ok(())
     }
 
-    /// Removes one attribute, or a member within one, and tells whether it was there.
+    /// Removes one attribute, or a member within an attribute, and returns whether it existed. `pointer` is a JSON pointer or the name of
+    /// an attribute.
     ///
     /// # Errors
     /// As [`set_attributes`](Self::set_attributes).
@@ -67,7 +68,7 @@ impl Array {
 }
 
 impl AsyncArray {
-    /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
+    /// Replaces the attributes by the members of a Rust struct or map, with [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
@@ -76,8 +77,8 @@ impl AsyncArray {
         self.set_attributes(attributes).await
     }
 
-    /// Sets one attribute, or a value within one, to a Rust value: that at a JSON pointer (`/encoding/scale`), or that of the name
-    /// where there is no `/` in front. The others stay.
+    /// Sets one attribute, or a value within an attribute, to a Rust value. `pointer` is a JSON pointer (`/encoding/scale`), or without `/`
+    /// in front the name of an attribute. Other attributes stay.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or its parent is not there; as
@@ -87,7 +88,8 @@ impl AsyncArray {
         self.set_attributes(attributes.map_err(|error| self.core.locate(error))?).await
     }
 
-    /// Removes one attribute, or a member within one, and tells whether it was there.
+    /// Removes one attribute, or a member within an attribute, and returns whether it existed. `pointer` is a JSON pointer or the name of
+    /// an attribute.
     ///
     /// # Errors
     /// As [`set_attributes`](Self::set_attributes).
@@ -102,7 +104,7 @@ impl AsyncArray {
 }
 
 impl Group {
-    /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
+    /// Replaces the attributes by the members of a Rust struct or map, with [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
@@ -111,8 +113,8 @@ impl Group {
         self.set_attributes(attributes)
     }
 
-    /// Sets one attribute, or a value within one, to a Rust value: that at a JSON pointer (`/encoding/scale`), or that of the name
-    /// where there is no `/` in front. The others stay.
+    /// Sets one attribute, or a value within an attribute, to a Rust value. `pointer` is a JSON pointer (`/encoding/scale`), or without `/`
+    /// in front the name of an attribute. Other attributes stay.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or its parent is not there; as
@@ -122,7 +124,8 @@ impl Group {
         self.set_attributes(attributes.map_err(|error| self.with_location(error))?)
     }
 
-    /// Removes one attribute, or a member within one, and tells whether it was there.
+    /// Removes one attribute, or a member within an attribute, and returns whether it existed. `pointer` is a JSON pointer or the name of
+    /// an attribute.
     ///
     /// # Errors
     /// As [`set_attributes`](Self::set_attributes).
@@ -137,7 +140,7 @@ impl Group {
 }
 
 impl AsyncGroup {
-    /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
+    /// Replaces the attributes by the members of a Rust struct or map, with [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
@@ -146,8 +149,8 @@ impl AsyncGroup {
         self.set_attributes(attributes).await
     }
 
-    /// Sets one attribute, or a value within one, to a Rust value: that at a JSON pointer (`/encoding/scale`), or that of the name
-    /// where there is no `/` in front. The others stay.
+    /// Sets one attribute, or a value within an attribute, to a Rust value. `pointer` is a JSON pointer (`/encoding/scale`), or without `/`
+    /// in front the name of an attribute. Other attributes stay.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or its parent is not there; as
@@ -157,7 +160,8 @@ impl AsyncGroup {
         self.set_attributes(attributes.map_err(|error| self.with_location(error))?).await
     }
 
-    /// Removes one attribute, or a member within one, and tells whether it was there.
+    /// Removes one attribute, or a member within an attribute, and returns whether it existed. `pointer` is a JSON pointer or the name of
+    /// an attribute.
     ///
     /// # Errors
     /// As [`set_attributes`](Self::set_attributes).

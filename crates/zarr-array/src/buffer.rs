@@ -1,25 +1,26 @@
-//! Memory for outputs: zeroed by the system when first touched, in large pages where it can.
+//! Memory for outputs: zeroed by the operating system when it is first touched, and in large pages if possible.
 #![cfg_attr(target_os = "linux", expect(unsafe_code))]
 
 use crate::{Error, ErrorKind, Result};
 
-/// Outputs from this size on ask for large pages: below, a page fault per 4 KiB costs little in all.
+/// Minimum size in bytes of an output for which large pages are requested. A smaller output has few page faults.
 const LARGE: usize = 8 << 20;
 
-/// The alignment of large buffers: their rows are then whole lines of the cache more often, which go past it.
+/// Alignment in bytes of large buffers: a line of the CPU cache. Rows of an aligned buffer are more often whole lines, which can be written
+/// past the cache.
 const LINE: usize = 64;
 
-/// Bytes aligned for every scalar type, zero at first.
+/// Buffer of bytes that is aligned for every scalar type, zero at first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer {
     words: Vec<[u64; 2]>,
-    /// Bytes before the first one, so that a large buffer begins with a line.
+    /// Number of bytes of `words` before the first byte of the buffer, so that a large buffer begins with a line of the CPU cache.
     skip: usize,
     len: usize,
 }
 
 impl Buffer {
-    /// `len` zero bytes. They cost nothing until they are touched.
+    /// Allocates a buffer of `len` zero bytes. Bytes that are never touched cost nothing.
     pub(crate) fn zeroed(len: usize) -> Result<Self> {
         let room = if len < LARGE { len } else { len.saturating_add(LINE) };
         let words = room.div_ceil(size_of::<[u64; 2]>());
@@ -46,7 +47,7 @@ impl Buffer {
     }
 }
 
-/// Asks the system to back large untouched memory with large pages: one fault per 2 MiB instead of per 4 KiB.
+/// Asks the operating system to back large untouched memory with large pages: one fault per 2 MiB instead of per 4 KiB.
 #[cfg(target_os = "linux")]
 pub(crate) fn advise_large(bytes: &mut [u8]) {
     if bytes.len() < LARGE {
@@ -61,7 +62,7 @@ pub(crate) fn advise_large(bytes: &mut [u8]) {
     let _ = unsafe { rustix::mm::madvise(start.cast(), len, rustix::mm::Advice::LinuxHugepage) };
 }
 
-/// Large pages are asked for on Linux alone.
+/// Does nothing: large pages are requested on Linux alone.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn advise_large(_bytes: &mut [u8]) {}
 

@@ -40,7 +40,7 @@ use map::CacheMap;
 pub(crate) use nodes::{DecodeIdentity, InvalidationGuard, StoreId};
 use nodes::{Node, Nodes};
 
-/// Decoded chunks, decoded inner chunks and indexes of shards, kept in memory within a bound.
+/// Cache in memory of decoded chunks, decoded inner chunks and indexes of shards, bounded in bytes.
 ///
 /// Reading parts of the same chunks again then costs a copy. Off unless it is given to an array in
 /// [`Options::cache`](crate::Options::cache); a clone is the same cache, and arrays that are given clones share the bound.
@@ -83,21 +83,21 @@ pub struct ChunkCache(Arc<CacheState>);
 struct CacheState {
     map: CacheMap,
     nodes: Nodes,
-    /// How often the cache was cleared: a part of every epoch.
+    /// Number of times that the cache was cleared, a part of every epoch.
     cleared: AtomicU64,
     next_owner: AtomicU64,
     revalidates: bool,
 }
 
 impl ChunkCache {
-    /// A cache that holds at most `max_bytes` bytes, its lookup tables included.
+    /// Makes a cache that holds at most `max_bytes` bytes, its lookup tables included.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         Self::with(max_bytes, false)
     }
 
-    /// As [`new`](Self::new), but asks the store for the version of a chunk (or shard) at each read of it, and reads it again if
-    /// that has changed: one small request for each chunk that is kept. For data that others write to as well.
+    /// Makes a cache that holds at most `max_bytes` bytes and asks the store for the version of a cached chunk (or shard) at each read: one
+    /// small request for each cached chunk. A chunk whose version has changed is read again. For data that others write to as well.
     ///
     /// A chunk is read each time if the store does not tell its version.
     #[must_use]
@@ -111,19 +111,19 @@ impl ChunkCache {
         Self(Arc::new(CacheState { map, nodes, cleared, next_owner, revalidates }))
     }
 
-    /// Most bytes that are held.
+    /// Maximum number of bytes that the cache holds.
     #[must_use]
     pub fn max_bytes(&self) -> usize {
         self.0.map.max_bytes()
     }
 
-    /// How many bytes are held.
+    /// Number of bytes that the cache holds now.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.0.map.bytes()
     }
 
-    /// The lookups of chunks, inner chunks and indexes of shards since it was made.
+    /// Returns the numbers of lookups of chunks, inner chunks and indexes of shards since the cache was created.
     ///
     /// ```
     /// # use zarr_array::ChunkCache;
@@ -135,7 +135,7 @@ impl ChunkCache {
         self.0.map.counts()
     }
 
-    /// Drops everything, so that writes of others are seen.
+    /// Removes all entries of the cache, so that later reads see writes of others.
     pub fn clear(&self) {
         self.0.cleared.fetch_add(1, Ordering::SeqCst);
         self.0.map.clear();
@@ -156,45 +156,45 @@ impl fmt::Debug for ChunkCache {
     }
 }
 
-/// The key of a chunk or inner chunk.
+/// Key of the cache entry of a chunk or inner chunk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CacheKey {
-    /// An array as it is decoded, or an index of a shard.
+    /// Number of the owner: an opened array for chunks, an index of a shard for inner chunks.
     pub(crate) owner: u64,
     pub(crate) index: ChunkIndex,
 }
 
-/// A chunk or inner chunk as it was read.
+/// Cache entry of a chunk or inner chunk.
 #[derive(Debug)]
 pub(crate) struct CacheEntry {
     pub(crate) content: CachedContent,
-    /// The version of its value, where the store reports it.
+    /// Version of the stored value of the chunk; `None` if the store does not report it.
     pub(crate) version: Option<Version>,
 }
 
-/// The content of a chunk or inner chunk.
+/// Content of a chunk or inner chunk in the cache.
 #[derive(Debug)]
 pub(crate) enum CachedContent {
-    /// It is not stored.
+    /// Chunk that is not stored.
     Missing,
-    /// The index of a shard.
+    /// Index of the chunk, which is a shard.
     Index(CachedIndex),
-    /// All elements.
+    /// All decoded elements of the chunk.
     Elements(ArrayData),
 }
 
-/// The index of a shard.
+/// Index of a shard in the cache.
 #[derive(Debug)]
 pub(crate) struct CachedIndex {
     pub(crate) index: Arc<InnerChunkIndex>,
-    /// The bytes of the shard, where the store reports it.
+    /// Size of the stored shard in bytes; `None` if the store does not report it.
     pub(crate) size: Option<u64>,
-    /// The owner of the inner chunks that were read with this index.
+    /// Owner number of the cache keys of inner chunks that were read with this index.
     pub(crate) owner: u64,
 }
 
 impl CacheEntry {
-    /// The size of the value, if it is a shard and the store reports it.
+    /// Size in bytes of the stored shard; `None` if the entry is not of a shard or the store does not report the size.
     pub(crate) fn size(&self) -> Option<u64> {
         if let CachedContent::Index(index) = &self.content { index.size } else { None }
     }
@@ -211,18 +211,18 @@ impl CacheEntry {
     }
 }
 
-/// A cache as one opened array uses it.
+/// Cache, and the node and owner number under which one opened array uses it.
 #[derive(Debug)]
 pub(crate) struct ArrayCache {
     cache: ChunkCache,
     node: Arc<Node>,
     owner: u64,
-    /// Whether chunks are shards.
+    /// Whether chunks of the array are shards.
     pub(crate) sharded: bool,
 }
 
 impl ArrayCache {
-    /// Makes the cache of the array at `path` in a store. `sharded`: its chunks are shards.
+    /// Makes the view of `cache` for the array at `path` in `store`. `sharded` says that chunks of the array are shards.
     pub(crate) fn new(
         cache: ChunkCache,
         store: StoreId,
@@ -235,22 +235,22 @@ impl ArrayCache {
         Self { cache, node, owner, sharded }
     }
 
-    /// The store that the array is in.
+    /// Store in which the array lies.
     pub(crate) fn store(&self) -> &StoreId {
         self.node.store()
     }
 
-    /// Whether a read, or a chunk, of `bytes` bytes does not go through the cache.
+    /// Whether a read or a chunk of `bytes` bytes is too large for the cache and bypasses it.
     pub(crate) fn is_too_much(&self, bytes: u64) -> bool {
         bytes > self.cache.max_bytes() as u64 / 2
     }
 
-    /// Whether the version of a chunk is compared before its entry is used.
+    /// Whether the version of a chunk is compared with the store before a cache entry of the chunk is used.
     pub(crate) fn revalidates(&self) -> bool {
         self.cache.0.revalidates
     }
 
-    /// The key of a chunk, and its epoch: to be taken before the chunk is asked for.
+    /// Returns the cache key of a chunk and its current epoch. Callers get the epoch before they request the chunk from the store.
     pub(crate) fn chunk(&self, index: &[u64]) -> (CacheKey, u64) {
         let epoch = self.node.epoch(index).wrapping_add(self.cache.0.cleared.load(Ordering::SeqCst));
         (CacheKey { owner: self.owner, index: ChunkIndex::from_slice(index) }, epoch)
@@ -260,32 +260,34 @@ impl ArrayCache {
         self.cache.0.map.find(key, epoch)
     }
 
-    /// Finds an entry that others have kept since a lookup that found nothing; the two lookups are counted as one.
+    /// Looks a key up again, after a lookup that found nothing: another thread may have added the entry. The two lookups are counted as
+    /// one.
     pub(crate) fn find_again(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
         self.cache.0.map.find_again(key, epoch)
     }
 
-    /// Notes that an entry that was found is outdated.
+    /// Counts a hit whose entry turned out to be outdated.
     pub(crate) fn found_outdated(&self) {
         self.cache.0.map.found_outdated();
     }
 
-    /// Keeps the entry of a chunk whose read began in this epoch.
+    /// Adds the entry of a chunk whose read began in the epoch `epoch`.
     pub(crate) fn keep(&self, key: CacheKey, epoch: u64, entry: &Arc<CacheEntry>) {
         self.cache.0.map.keep(key, epoch, entry, entry.cost());
     }
 
-    /// An owner for the inner chunks of an index.
+    /// Returns a new owner number, for the inner chunks of an index.
     pub(crate) fn new_owner(&self) -> u64 {
         self.cache.new_owner()
     }
 
-    /// Drops the entry of a chunk.
+    /// Invalidates the entry of a chunk.
     pub(crate) fn forget(&self, index: &[u64]) {
         self.node.invalidate(Some(index));
     }
 
-    /// A guard to be held while a chunk (all if `None`) is changed. When it is dropped, so are entries of the chunk.
+    /// Returns a guard to hold while the chunk `index` (all chunks if `None`) is changed. When the guard is dropped, entries of the chunk
+    /// become invalid.
     pub(crate) fn invalidation(&self, index: Option<&[u64]>) -> InvalidationGuard {
         InvalidationGuard::new(&self.node, index)
     }

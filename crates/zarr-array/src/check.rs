@@ -1,4 +1,4 @@
-//! Stored chunks, checked one by one: whether they decode, and where they do not.
+//! Check of stored chunks one by one: whether they decode, and where their faults are.
 //!
 //! ```text
 //! Check (jobs)   Begin ──► Whole ──────────────────────────► report
@@ -28,23 +28,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_grid::ChunkIndex;
 use zarr_store::Key;
 
-/// How deep [`Array::check_chunks`] looks.
+/// Depth of [`Array::check_chunks`]: which bytes of chunks are read and decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CheckDepth {
-    /// The indexes of shards alone; of chunks that are no shards nothing is read.
+    /// Reads the indexes of shards alone. Chunks that are not shards are not read.
     Indexes,
-    /// All bytes of each chunk, decoded.
+    /// Reads and decodes all bytes of each chunk.
     Values,
 }
 
-/// The values under the keys of chunks, and who is told of them.
+/// Chunks to check with their keys, and the function that gets the results.
 struct Context<'a> {
     core: &'a ArrayCore,
     chunks: &'a [(Key, ChunkIndex)],
     depth: CheckDepth,
     report: &'a (dyn Fn(CheckedChunk) + Sync),
-    /// Which chunks were reported.
+    /// Whether each chunk, by its position in `chunks`, was reported.
     done: Vec<AtomicBool>,
 }
 
@@ -60,12 +60,12 @@ impl Context<'_> {
     }
 }
 
-/// Number of chunks in a row that the store does not give after which no more chunks are asked for.
+/// Number of consecutive failures of the store after which the check ends with an error.
 const MAX_FAILURES: usize = 16;
 
 impl Array {
-    /// Checks stored chunks, given with their keys, on the threads that decode this array, and calls `report` with each when it is
-    /// checked, in any order. A chunk that is faulty or cannot be read is no error: the report says so.
+    /// Checks stored chunks, given with their keys, on the threads that decode this array. Calls `report` with the result of each chunk as
+    /// soon as the chunk is checked, in any order. A chunk that is faulty or cannot be read is no error of the call: its report says so.
     ///
     /// As many values are in memory as threads decode, or requests are under way. Shards of which more than 16 MiB may be stored are read
     /// in parts.
@@ -132,7 +132,7 @@ impl Array {
     }
 }
 
-/// The error for a value that others replaced again and again.
+/// Error for a chunk that others replaced again and again while it was checked.
 fn replaced() -> Error {
     Error::new(ErrorKind::Conflict, "others replaced the chunk again and again while it was checked")
 }

@@ -1,11 +1,12 @@
-//! Keys of chunks: that of a chunk, the chunks among listed keys, and under which of several prefixes the chunks of an array lie.
+//! Keys of chunks: the key of a chunk, the chunks of listed keys, and the prefix under which the chunks of an array lie if there are
+//! several candidates.
 
 use crate::Result;
 use crate::core::ArrayCore;
 use zarr_grid::{ChunkIndex, ChunkKeyEncoding};
 use zarr_store::{Key, Listing};
 
-/// Notes that chunks lie below `prefix` if a listing of it shows that.
+/// Notes that chunks lie below `prefix` if `listing`, a listing of `prefix`, has keys of chunks or their directories.
 pub(crate) fn note_listed(core: &ArrayCore, prefix: &str, listing: &Listing) {
     let rank = core.grid.rank();
     let shows = |keys: &ChunkKeyEncoding| {
@@ -29,20 +30,20 @@ pub(crate) fn note_listed(core: &ArrayCore, prefix: &str, listing: &Listing) {
     }
 }
 
-/// The prefixes to be listed to find out where the chunks lie: none if that is known.
+/// Returns the prefixes to list in order to find the location of the chunks; none if the location is known.
 pub(crate) fn possible_prefixes(core: &ArrayCore) -> Vec<String> {
     let mut prefixes: Vec<_> = core.locations().map(|(_, prefix, _)| prefix.to_owned()).collect();
     prefixes.dedup();
     if core.is_location_unknown() { prefixes } else { Vec::new() }
 }
 
-/// The key of a chunk, which must be one of the grid.
+/// Returns the key of a chunk; an error if the chunk is not in the grid.
 pub(crate) fn chunk_key(core: &ArrayCore, chunk: &[u64]) -> Result<Key> {
     core.grid.check_index(chunk).map_err(|error| core.locate(error.into()))?;
     core.key(chunk).map_err(|error| core.locate(error))
 }
 
-/// The chunks among keys, with their keys, be they of the grid or outside of it.
+/// Returns the chunks among `keys`, with their keys, inside or outside of the grid.
 pub(crate) fn parse_all(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
     let rank = core.grid.rank();
     let parse = |key: Key| {
@@ -53,7 +54,7 @@ pub(crate) fn parse_all(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Ke
     keys.into_iter().filter_map(parse).collect()
 }
 
-/// The chunks among keys, with their keys.
+/// Returns the chunks of the grid among `keys`, with their keys.
 pub(crate) fn parse_in_grid(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
     let parse = |key: Key| Some((core.parse_key(key.as_str())?, key));
     keys.into_iter().filter_map(parse).collect()

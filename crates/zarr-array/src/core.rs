@@ -17,21 +17,21 @@ use zarr_meta::codec_facts::{NUMCODECS, codec_named};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 use zarr_store::{Capabilities, Key, Prefix};
 
-/// An opened array without its store.
+/// State of an opened array without its store.
 pub(crate) struct ArrayCore {
     pub(crate) found: StoredNode,
     pub(crate) store: String,
     pub(crate) grid: ChunkGrid,
     pub(crate) keys: ChunkKeyEncoding,
-    /// The prefix of all chunk keys.
+    /// Prefix of all chunk keys, by the metadata.
     pub(crate) prefix: String,
     pub(crate) codecs: Arc<Pipeline>,
     pub(crate) options: Options,
     pub(crate) registry: Arc<Registry>,
     pub(crate) warnings: Vec<Warning>,
-    /// Where chunks may lie instead, in the order to be tried.
+    /// Other locations in which the chunks may lie, in the order in which they are tried.
     others: Vec<ChunkLocation>,
-    /// Documents and chunks lie under it, where they lie together.
+    /// Prefix under which both the documents and the chunks lie; `None` if there is no such prefix.
     pub(crate) pin_prefix: Option<Prefix>,
     pub(crate) seen: Seen,
     location: FoundLocation,
@@ -41,18 +41,19 @@ pub(crate) struct ArrayCore {
     threads: std::sync::OnceLock<zarr_drive::Threads>,
 }
 
-/// Which location the chunks of an array lie in: 0 is implied by its metadata, others follow in their order.
+/// Number of the location in which the chunks of an array lie: 0 is the location by its metadata, and others follow in the order of
+/// `others`.
 ///
 /// Zarr v2 before 2021 left out which separator its keys have, and the drafts of v3 changed keys under one name.
 #[derive(Debug, Default)]
 struct FoundLocation(AtomicU8);
 
-/// No chunk was found yet.
+/// Value of [`FoundLocation`] while no chunk was found yet.
 const UNKNOWN: u8 = u8::MAX;
 
 impl ArrayCore {
-    /// Binds a stored node to codecs and types, and checks all of it: an array that opens does not fail later for a
-    /// reason that its metadata shows.
+    /// Makes an array of a stored node: builds its codecs and types, and checks everything that the metadata can show. An array that opens
+    /// does not fail later for a reason that its metadata shows.
     pub(crate) fn new(found: StoredNode, store: String, registry: Arc<Registry>, options: Options) -> Result<Self> {
         let found = options.as_read(found);
         options.check(&found).map_err(|error| {
@@ -136,7 +137,7 @@ impl ArrayCore {
         })
     }
 
-    /// The metadata of the array.
+    /// Metadata of the array.
     pub(crate) fn metadata(&self) -> &ArrayMetadata {
         match &self.found.node {
             Node::Array(metadata) => metadata,
@@ -160,7 +161,7 @@ impl ArrayCore {
         &self.element().data_type
     }
 
-    /// The key of a chunk, as the array's metadata or the keys found in the store say.
+    /// Key of the chunk at `index`, in the location in which chunks were found, or else the location by the metadata.
     pub(crate) fn key(&self, index: &[u64]) -> Result<Key> {
         match self.other_location() {
             Some(other) => self.key_as(&other.prefix, &other.keys, index),
@@ -168,13 +169,14 @@ impl ArrayCore {
         }
     }
 
-    /// The location that chunks were found in, if it is another than the metadata implies.
+    /// Location in which chunks were found, if it is not the location by the metadata.
     pub(crate) fn other_location(&self) -> Option<&ChunkLocation> {
         let found = self.location.0.load(Ordering::Relaxed);
         if found == UNKNOWN { None } else { self.others.get(usize::from(found).checked_sub(1)?) }
     }
 
-    /// The location to try next for a chunk that is not in location number `tried`, and its key there.
+    /// Number of the location to try next for a chunk that is not in location number `tried`, and the key of the chunk in that location;
+    /// `None` if there is no further location.
     pub(crate) fn other_key(&self, index: &[u64], tried: u8) -> Option<(u8, Key)> {
         let next = match self.location.0.load(Ordering::Relaxed) {
             UNKNOWN => tried.checked_add(1)?,
@@ -186,24 +188,24 @@ impl ArrayCore {
         Some((next, self.key_as(&other.prefix, &other.keys, index).ok()?))
     }
 
-    /// Whether it is still not known where chunks lie.
+    /// Whether the location of the chunks is still unknown: no chunk was found yet, and the metadata allows several locations.
     pub(crate) fn is_location_unknown(&self) -> bool {
         self.location.0.load(Ordering::Relaxed) == UNKNOWN
     }
 
-    /// A chunk was found in the location of this number.
+    /// Notes that a chunk was found in the location with number `location`.
     pub(crate) fn note_location(&self, location: u8) {
         if self.is_location_unknown() {
             self.location.0.store(location, Ordering::Relaxed);
         }
     }
 
-    /// The prefix of all chunk keys, as far as is known.
+    /// Prefix of all chunk keys, in the location in which chunks were found, or else the location by the metadata.
     pub(crate) fn chunk_prefix(&self) -> &str {
         self.other_location().map_or(self.prefix.as_str(), |other| other.prefix.as_str())
     }
 
-    /// The locations that chunks may lie in, with their numbers: one if it is known.
+    /// Possible locations of chunks, each with its number, prefix and key encoding. If the location is known, it is the only one.
     pub(crate) fn locations(&self) -> impl Iterator<Item = (u8, &str, &ChunkKeyEncoding)> {
         let found = self.location.0.load(Ordering::Relaxed);
         let others = self.others.iter().map(|other| (other.prefix.as_str(), &other.keys));
@@ -221,7 +223,7 @@ impl ArrayCore {
         Ok(Key::new(&text)?)
     }
 
-    /// The chunk whose key this is.
+    /// Index of the chunk whose key is `key`; `None` if `key` is not the key of a chunk in the grid.
     pub(crate) fn parse_key(&self, key: &str) -> Option<zarr_grid::ChunkIndex> {
         let rank = self.grid.rank();
         let parse = |prefix: &str, keys: &ChunkKeyEncoding| keys.parse_key(key.strip_prefix(prefix)?, rank);
@@ -229,7 +231,7 @@ impl ArrayCore {
         self.grid.check_index(&index).is_ok().then_some(index)
     }
 
-    /// The threads that decoding runs on; `None`: those of the shared pool.
+    /// Pool of threads on which decoding runs; `None` for the shared pool.
     ///
     /// # Errors
     /// If the system has no threads for it.
@@ -244,12 +246,12 @@ impl ArrayCore {
         Ok(self.threads.get())
     }
 
-    /// The array, seen to be there at this time.
+    /// Sets the time at which the array was last seen in the store.
     pub(crate) fn seen(self, seen: Seen) -> Self {
         Self { seen, ..self }
     }
 
-    /// The array with the cache that its options name, as one of a store.
+    /// Attaches the cache of the array's options to the array, as an array of `store`.
     pub(crate) fn cached(mut self, store: StoreId) -> Self {
         self.cache = self.options.cache.clone().map(|cache| {
             let metadata = self.metadata();
@@ -270,23 +272,23 @@ impl ArrayCore {
         self
     }
 
-    /// The cache of decoded chunks.
+    /// Cache of decoded chunks; `None` if the options name none.
     pub(crate) fn cache(&self) -> Option<&ArrayCache> {
         self.cache.as_ref()
     }
 
-    /// The indexes of shards that are kept.
+    /// Indexes of shards that the array retains between reads.
     pub(crate) fn kept_indexes(&self) -> &KeptIndexes {
         &self.kept_indexes
     }
 
-    /// A guard to be held while a chunk (all if `None`) is changed, so that no cache keeps an older state of it.
+    /// Returns a guard to hold while a chunk (all chunks if `None`) is changed, so that no cache retains an older state of the chunk.
     pub(crate) fn invalidation(&self, chunk: Option<&[u64]>) -> Option<InvalidationGuard> {
         self.kept_indexes.forget(chunk);
         self.cache.as_ref().map(|cache| cache.invalidation(chunk))
     }
 
-    /// Adds the array's location to an error.
+    /// Adds the store and the path of the array to an error.
     pub(crate) fn locate(&self, error: Error) -> Error {
         error.at(|location| {
             location.store = Some(self.store.clone());
@@ -294,7 +296,7 @@ impl ArrayCore {
         })
     }
 
-    /// Refuses a change of which the store may lose what others write meanwhile, if so asked.
+    /// Returns an error for the change `what` if strict writers are asked for and the store could lose concurrent writes of others.
     pub(crate) fn check_writers(&self, capabilities: Capabilities, what: &str) -> Result<()> {
         if !self.options.strict_writers {
             return Ok(());
@@ -302,7 +304,7 @@ impl ArrayCore {
         zarr_hierarchy::check_strict_writers(capabilities, what).map_err(|error| self.locate(error))
     }
 
-    /// Checks that elements are values of type `T`.
+    /// Checks that elements of the array are values of the Rust type `T`.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) with both types, the array and, for numbers, a remedy.
@@ -318,7 +320,7 @@ impl ArrayCore {
         })
     }
 
-    /// The same array with other metadata, as found in `found` now.
+    /// Makes the same array from the documents in `found`, which were read or written just now.
     pub(crate) fn with_found(&self, found: StoredNode) -> Result<Self> {
         let mut core = Self::new(found, self.store.clone(), Arc::clone(&self.registry), self.options.clone())?;
         core.seen = Seen::now();

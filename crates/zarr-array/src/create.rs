@@ -1,4 +1,4 @@
-//! New arrays: their description, and the jobs that create them.
+//! Creation of arrays: the description of a new array, and the jobs that create it.
 
 mod data_type;
 
@@ -16,14 +16,14 @@ use zarr_meta::conventions::Conventions;
 use zarr_meta::{ArrayMetadata, Dialect, Documents, Node};
 use zarr_store::{AccessProfile, Capabilities};
 
-/// Chunks that are not given are made about this large, in bytes: small enough to read a part of an array, large enough
-/// that compressors and object stores work well.
+/// Approximate size in bytes of chunks whose shape is not given: small enough to read a part of an array, large enough that compressors and
+/// object stores work well.
 const CHUNK_SIZE: u64 = 1 << 20;
 
-/// Dimensions that a new array has at most, as in numpy: zarr-python could not open others. Arrays that are there may have more.
+/// Maximum number of dimensions of a new array, as in numpy: zarr-python could not open an array with more. Existing arrays may have more.
 const MAX_RANK: usize = 64;
 
-/// Describes an array to be created. Shape and data type are given, the rest has defaults.
+/// Description of an array to create. Shape and data type are required, everything else has defaults.
 ///
 /// ```
 /// use zarr_array::NewArray;
@@ -54,9 +54,9 @@ pub struct NewArray {
 }
 
 impl NewArray {
-    /// An array of `shape`, whose elements are of a type given by its name in Zarr v3 (`"float32"`), by its JSON
-    /// (`{"name": "numpy.datetime64", "configuration": {..}}`), by the object of a draft (`{"extension": .., "type": .., "fallback": ..}`) or as numpy spells it (`"f4"`, `"<M8[s]"`, `"datetime64[s]"`,
-    /// structs as `[["a", "<i4"], ["b", "<f8", [3]]]`).
+    /// Describes an array of `shape`. `data_type` is the name of a data type in Zarr v3 (`"float32"`), its JSON (`{"name":
+    /// "numpy.datetime64", "configuration": {..}}`), the object of a draft (`{"extension": .., "type": .., "fallback": ..}`), or a data
+    /// type in numpy's spelling (`"f4"`, `"<M8[s]"`, `"datetime64[s]"`, structs as `[["a", "<i4"], ["b", "<f8", [3]]]`).
     pub fn new(shape: &[u64], data_type: impl Into<String>) -> Self {
         Self {
             shape: shape.to_vec(),
@@ -77,7 +77,7 @@ impl NewArray {
         }
     }
 
-    /// An array of `shape` of the Rust type `T`: its elements are of the data type that `T` stands for.
+    /// Describes an array of `shape` with the default data type of the Rust type `T`.
     ///
     /// ```
     /// # use zarr_array::NewArray;
@@ -91,26 +91,26 @@ impl NewArray {
         Ok(Self::new(shape, T::default_data_type()?.to_string()))
     }
 
-    /// The shape of chunks: of inner chunks, if there are shards. By default chunks have about 1 MiB.
+    /// Sets the shape of chunks (of inner chunks, if there are shards). By default chunks have about 1 MiB.
     pub fn chunks(mut self, shape: &[u64]) -> Self {
         self.chunks = Some(shape.to_vec());
         self
     }
 
-    /// The shape of shards, a multiple of that of chunks.
+    /// Sets the shape of shards, a multiple of the shape of chunks. By default the array has no shards.
     pub fn shards(mut self, shape: &[u64]) -> Self {
         self.shards = Some(shape.to_vec());
         self
     }
 
-    /// A chunk grid other than a regular one, in the vocabulary of Zarr v3.
+    /// Sets a chunk grid that is not regular, in the vocabulary of Zarr v3.
     pub fn chunk_grid(mut self, grid: NamedConfig) -> Self {
         self.grid = Some(grid);
         self
     }
 
-    /// The codecs of chunks (of inner chunks, if there are shards). One that turns the array into bytes is put in where
-    /// there is none. By default chunks are compressed.
+    /// Sets the codecs of chunks (of inner chunks, if there are shards). If `codecs` has no array-to-bytes codec, one is added. By default
+    /// chunks are compressed.
     ///
     /// They are given as [text](zarr_codec::CodecList), `"delta,zstd(3)"`; as JSON text, the `codecs` of a Zarr v3 document; as typed
     /// codecs, one, or a tuple, an array or a vector of them: `(Delta::new(), Zstd::level(3)?)`; or as names with configurations.
@@ -131,75 +131,76 @@ impl NewArray {
         Ok(self)
     }
 
-    /// The fill value, in the notation of Zarr v3: a number, `"NaN"`, `"0x7fc00001"`, `[re, im]`... By default zero. In dialects that
-    /// have it, `null` leaves the values of elements that are not stored undefined; that is the default of arrays with dimension names, and
-    /// of arrays without dimensions, in version 2, in which xarray takes elements that are the fill value for missing, and in dialects that
-    /// are read so here ([`Dialect::fill_value_marks_missing`]).
+    /// Sets the fill value, in the notation of Zarr v3: a number, `"NaN"`, `"0x7fc00001"`, `[re, im]`... The default is zero. In dialects
+    /// with undefined fill values, `null` leaves the values of elements that are not stored undefined. `null` is the default in dialects
+    /// whose readers take elements with the fill value for missing, as xarray does in version 2 ([`Dialect::fill_value_marks_missing`]),
+    /// for arrays with dimension names and for arrays without dimensions.
     pub fn fill(mut self, value: impl Into<Value>) -> Self {
         self.fill = Some(value.into());
         self
     }
 
-    /// Names of the dimensions. An array without dimensions needs none: where an attribute has the names, it has the empty list, without
-    /// which xarray does not open the group.
+    /// Sets the names of the dimensions. An array without dimensions needs none: if the dialect stores names in an attribute, the attribute
+    /// is the empty list, without which xarray does not open the group.
     pub fn dimension_names<N: AsRef<str>>(mut self, names: &[N]) -> Self {
         self.dimension_names = Some(names.iter().map(|name| Some(name.as_ref().to_owned())).collect());
         self
     }
 
-    /// The convention that the array follows, on which the default fill value in version 2 depends. By default that of xarray where
-    /// dimensions have names, and where there are none.
+    /// Sets the convention that the array follows, which decides the default fill value in version 2. The default is the convention of
+    /// xarray if the array has dimension names, or no dimensions.
     pub fn conventions(mut self, conventions: Conventions) -> Self {
         self.conventions = conventions;
         self
     }
 
-    /// An attribute.
+    /// Adds an attribute.
     pub fn attribute(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.attributes.insert(name, value);
         self
     }
 
-    /// All attributes.
+    /// Sets all attributes, in place of those that were set before.
     pub fn attributes(mut self, attributes: Map) -> Self {
         self.attributes = attributes;
         self
     }
 
-    /// The dialect to store it in. By default that of the hierarchy that is there, and Zarr v3 in a store that holds no node; see
-    /// [`Array::create`](crate::Array::create).
+    /// Sets the dialect in which the array is stored. The default is the dialect of the existing hierarchy, and Zarr v3 in a store without
+    /// nodes; see [`Array::create`](crate::Array::create).
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self
     }
 
-    /// The separator of the numbers in a chunk key, `'/'` or `'.'`. By default `/` in v3 and its drafts, and `.` in v2
-    /// and before.
+    /// Sets the separator of the numbers in a chunk key, `'/'` or `'.'`. By default `/` in v3 and its drafts, and `.` in v2 and before.
     pub fn separator(mut self, separator: char) -> Self {
         self.separator = Some(separator);
         self
     }
 
-    /// Whether a node that is there already is replaced, with all that lies below it: in one step where the store exchanges prefixes
-    /// (directories, SQLite files, memory) and all of it lies under its path (v2, v3, not the root), else it is erased first.
+    /// Sets whether an existing node is replaced, with everything below it. The replacement is one step if the store exchanges prefixes
+    /// (directories, SQLite files, memory) and all keys of the node lie under its path (v2, v3, not the root); else the old node is erased
+    /// first. By default an existing node is an error.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Notes the groups above whose consolidated metadata is dropped, which becomes stale: of a node that is not replaced.
+    /// Notes in `dropped` the groups above the array whose consolidated metadata becomes stale and is dropped, unless the array replaces a
+    /// node.
     pub fn noting_dropped(mut self, dropped: &DroppedCopies) -> Self {
         self.dropped = dropped.clone();
         self
     }
 
-    /// How the array is read and written once it is there.
+    /// Sets the options with which the array is read and written after its creation.
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }
 
-    /// The metadata of the array, as it is to be in `dialect`.
+    /// Returns the metadata with which the array would be created in `dialect`.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if the settings do not fit together, and for more than 64 dimensions;
@@ -282,7 +283,7 @@ impl NewArray {
         self.chunks.clone().unwrap_or_else(|| default_chunks(&self.shape, element.item_size() as u64))
     }
 
-    /// The codecs, completed by one that turns the array into bytes.
+    /// Returns the codecs of chunks, completed by an array-to-bytes codec if there is none.
     fn chain(
         &self,
         element: &ElementSpec,
@@ -352,8 +353,9 @@ impl NewArray {
     }
 }
 
-/// Builds a codec to find its errors and its kind; `None` if it is not known, which is for the pipeline to say. With
-/// `knows_members`, members that it does not read are mistakes. Members that are read as another value get that.
+/// Builds a codec in order to find its kind and errors in its configuration, and replaces `codec.configuration` by the corrected one.
+/// Returns `None` for an unknown codec, which the pipeline refuses later. If `knows_members`, members of the configuration that the codec
+/// does not read are errors.
 fn built(
     codec: &mut NamedConfig,
     element: &ElementSpec,
@@ -381,7 +383,8 @@ fn regular(shape: &[u64], chunks: &[u64]) -> Result<NamedConfig> {
     Ok(ChunkGrid::regular(shape, chunks)?.to_config())
 }
 
-/// Halves the longest side until a chunk has about [`CHUNK_SIZE`] bytes.
+/// Returns the default shape of chunks: halves the longest side of `shape` until a chunk has at most [`CHUNK_SIZE`] bytes. `item` is the
+/// size of an element.
 fn default_chunks(shape: &[u64], item: u64) -> Vec<u64> {
     let mut chunks: Vec<u64> = shape.iter().map(|&len| len.max(1)).collect();
     let size = |chunks: &[u64]| chunks.iter().fold(item, |size, &len| size.saturating_mul(len));
@@ -394,12 +397,12 @@ fn default_chunks(shape: &[u64], item: u64) -> Vec<u64> {
     chunks
 }
 
-/// The job that finds the dialect in which an array is to be created.
+/// Makes the job that finds the dialect in which an array is to be created.
 pub(crate) fn find_dialect(path: &str, new: &NewArray, can_list: bool, profile: &AccessProfile) -> Result<FindDialect> {
     Ok(FindDialect::new(node::parse_path(path)?, new.dialect, new.overwrite, can_list, profile))
 }
 
-/// The job that creates an array, after all that can be wrong with it was checked.
+/// Checks everything about a new array that can be wrong, and makes the job that creates it.
 pub(crate) fn create(
     path: &str,
     new: &NewArray,
@@ -433,8 +436,7 @@ pub(crate) fn create(
 }
 
 impl NewArray {
-    /// Checks all that can be checked without a store: whether the array can be created at `path` (`/a/b`) of a store that holds
-    /// nothing yet.
+    /// Checks, without a store, whether the array can be created at `path` (`/a/b`) of an empty store.
     ///
     /// # Errors
     /// As [`Array::create`](crate::Array::create).

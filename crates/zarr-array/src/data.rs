@@ -1,4 +1,4 @@
-//! Elements read from an array, of a type known at run time.
+//! Elements read from an array, of a data type known at run time.
 
 use crate::buffer::Buffer;
 use crate::{Error, ErrorKind, Result};
@@ -8,7 +8,7 @@ use zarr_dtype::{DataType, Element, Heap, HeapRef};
 use zarr_grid::Shape;
 use zarr_json::Value;
 
-/// A block of elements in C order, of any data type.
+/// Block of elements in C order, of any data type and shape.
 #[derive(Clone, Debug)]
 pub struct ArrayData {
     data_type: DataType,
@@ -18,7 +18,7 @@ pub struct ArrayData {
 }
 
 impl ArrayData {
-    /// Makes an array of zeros, or of empty strings.
+    /// Makes a block of zeros, or of empty elements if they are of variable length.
     ///
     /// # Errors
     /// [`ErrorKind::Limit`] if memory cannot hold them. Views have strides also where an axis is empty: the other axes have to fit, too.
@@ -37,7 +37,7 @@ impl ArrayData {
         }
     }
 
-    /// Elements given as Rust values, in C order.
+    /// Makes a block of `shape` from Rust values in C order.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if `elements` are not values of `data_type`, or not as many as
@@ -48,7 +48,7 @@ impl ArrayData {
         Self::from_items(data_type, shape, &items, data_type.is_variable().then_some(heap))
     }
 
-    /// Elements given as they lie in memory: native-endian, in C order; elements of variable length as references into
+    /// Makes a block of `shape` from the bytes of elements: native-endian, in C order. Elements of variable length are references into
     /// `heap`.
     ///
     /// # Errors
@@ -61,45 +61,44 @@ impl ArrayData {
         Ok(Self { data_type: data_type.clone(), shape: Shape::from_slice(shape), items: buffer, heap })
     }
 
-    /// The data type of the elements.
+    /// Data type of the elements.
     pub fn data_type(&self) -> &DataType {
         &self.data_type
     }
 
-    /// Elements per axis.
+    /// Shape of the block: the number of elements along each axis.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// How many elements there are.
+    /// Number of elements of the block.
     pub fn len(&self) -> usize {
         self.items.as_bytes().len() / self.data_type.item_size().max(1)
     }
 
-    /// Whether there are none.
+    /// Whether the block has no elements.
     pub fn is_empty(&self) -> bool {
         self.items.as_bytes().is_empty()
     }
 
-    /// The elements as they lie in memory: native-endian, in C order. Elements of variable length are 16-byte references
-    /// into [`heap`](Self::heap).
+    /// Bytes of the elements: native-endian, in C order. Elements of variable length are 16-byte references into [`heap`](Self::heap).
     pub fn items(&self) -> &[u8] {
         self.items.as_bytes()
     }
 
-    /// Where the bytes of variable-length elements are.
+    /// Heap with the bytes of variable-length elements; `None` if elements are of fixed size.
     pub fn heap(&self) -> Option<&Arc<Heap>> {
         self.heap.as_ref()
     }
 
-    /// The bytes of each variable-length element, in C order; `None` if elements are of fixed size.
+    /// Bytes of each variable-length element, in C order; `None` if elements are of fixed size.
     pub fn variable(&self) -> Option<impl ExactSizeIterator<Item = &[u8]>> {
         let heap = self.heap.as_deref()?;
         let references = self.items().as_chunks::<{ HeapRef::SIZE }>().0;
         Some(references.iter().map(|&item| heap.get(HeapRef::from_bytes(item)).unwrap_or_default()))
     }
 
-    /// The elements as Rust values, in C order.
+    /// Converts the elements to Rust values, in C order.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if the data type is another one.
@@ -111,13 +110,13 @@ impl ArrayData {
         }
     }
 
-    /// Element `index` in C order as JSON, in the notation of fill values.
+    /// Returns element `index` in C order as JSON, in the notation of fill values; `null` if there is no such element.
     pub fn json(&self, index: usize) -> Value {
         self.item(index)
             .map_or(Value::Null, |item| zarr_dtype::print::to_json(&self.data_type, item, self.heap.as_deref()))
     }
 
-    /// Element `index` in C order as text.
+    /// Returns element `index` in C order as a string for display; an empty string if there is no such element.
     pub fn text(&self, index: usize) -> String {
         self.item(index)
             .map_or_else(String::new, |item| zarr_dtype::print::to_text(&self.data_type, item, self.heap.as_deref()))
@@ -129,27 +128,27 @@ impl ArrayData {
         self.items().get(start..start.checked_add(size)?)
     }
 
-    /// The elements as a view.
+    /// Borrows the elements as a view.
     pub fn view(&self) -> View<'_> {
         View::new(self.items(), self.data_type.item_size(), &self.dims())
             .expect("items and shape were made to fit")
             .with_heap(self.heap.clone())
     }
 
-    /// The elements as a view to be written to.
+    /// Borrows the elements as a mutable view.
     pub fn view_mut(&mut self) -> ViewMut<'_> {
         let (dims, item, heap) = (self.dims(), self.data_type.item_size(), self.heap.clone());
         ViewMut::new(self.items.as_bytes_mut(), item, &dims).expect("items and shape were made to fit").with_heap(heap)
     }
 
-    /// The same elements in another shape of as many.
+    /// Changes the shape to `shape`, which has the same number of elements.
     pub(crate) fn reshaped(mut self, shape: Shape) -> Self {
         debug_assert_eq!(zarr_grid::element_count(&shape), zarr_grid::element_count(&self.shape));
         self.shape = shape;
         self
     }
 
-    /// Moves the bytes of variable-length elements to a new heap, without those of elements that were replaced.
+    /// Moves the bytes of variable-length elements to a new heap, without the bytes of elements that were replaced.
     pub(crate) fn compact(&mut self) -> Result<()> {
         let Some(old) = &self.heap else { return Ok(()) };
         let items = self.items.as_bytes_mut().as_chunks_mut::<{ HeapRef::SIZE }>().0;
@@ -169,7 +168,7 @@ impl ArrayData {
         Ok(())
     }
 
-    /// Puts elements of variable length that are read into another heap.
+    /// Sets the heap into which the bytes of variable-length elements are read.
     pub(crate) fn share_heap(&mut self, heap: Option<Arc<Heap>>) {
         self.heap = heap;
     }
@@ -179,7 +178,7 @@ impl ArrayData {
     }
 }
 
-/// Copies elements, which go to the heap of the output if they are of variable length.
+/// Copies elements from `source` to `out`. The bytes of variable-length elements are copied to the heap of `out`.
 pub(crate) fn copy_elements(source: &View<'_>, out: &mut ViewMut<'_>) -> Result<()> {
     let Some(heap) = source.heap().filter(|_| out.heap().is_some()) else {
         out.copy_from(source);

@@ -1,4 +1,4 @@
-//! Arrays and groups as text: in a few words, and in the lines of `zarr info`.
+//! Display of arrays and groups: briefly for `Debug`, as the lines of `zarr info` for `Display`.
 
 use crate::core::ArrayCore;
 use crate::{Array, ArraySizes, AsyncArray, Group, Result, Summary};
@@ -40,28 +40,28 @@ impl ArrayCore {
     }
 }
 
-/// The lines of `zarr info` that need nothing of the store.
+/// Shows the lines of `zarr info` that need no access to the store.
 impl fmt::Display for ArrayCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.summary().sizes(&ArraySizes::of(self)).fmt(f)
     }
 }
 
-/// The lines of `zarr info` that need nothing of the store; see [`Array::summary`].
+/// Shows the lines of `zarr info` that need no access to the store; see [`Array::summary`].
 impl fmt::Display for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.core.fmt(f)
     }
 }
 
-/// As an [`Array`].
+/// Shows the array as [`Array`] does.
 impl fmt::Display for AsyncArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.core.fmt(f)
     }
 }
 
-/// The lines of `zarr info` that need nothing of the store; see [`Summary`].
+/// Shows the lines of `zarr info` that need no access to the store; see [`Summary`].
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Summary::of(self.found()).fmt(f)
@@ -69,8 +69,8 @@ impl fmt::Display for Group {
 }
 
 impl Array {
-    /// How large the array is, and how much of it is stored, if the store can list. Costs a listing, which tells sizes on all stores but
-    /// those that ask for each.
+    /// Returns the size of the array, and of its stored part if the store can list. Costs a listing, and on stores whose listings have no
+    /// sizes a request for each stored chunk.
     ///
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store).

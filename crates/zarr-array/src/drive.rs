@@ -1,4 +1,5 @@
-//! Who runs the jobs of arrays: the thread of the caller, or the future that it polls; and where the independent parts of a job run.
+//! Drivers of the jobs of arrays, in the thread of the caller or in the future that it polls, and the pools on which the independent parts
+//! of a job run.
 
 use crate::core::ArrayCore;
 use crate::{Error, Result, chunk_keys, jobs};
@@ -10,15 +11,15 @@ use zarr_drive::Threads;
 use zarr_drive::{Job, Limits, Pool, Spawn, run, run_async, run_async_with, run_on};
 use zarr_store::{AccessProfile, AsyncStore, Capabilities, Prefix, Store};
 
-/// Runs the jobs of an array on its store.
+/// Driver that runs the jobs of an array on its store.
 pub(crate) trait Drive: Sync {
-    /// A store with a prefix [pinned](Store::pin).
+    /// Store with a [pinned](Store::pin) prefix.
     type Pinned: Debug + Send + Sync;
 
-    /// Runs a job; errors name the array.
+    /// Runs a job on the store. Errors name the array.
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// As [`run`](Self::run), on the pinned store if there is one.
+    /// Runs a job on the store `pinned`, or on the store of the driver if `None`. Errors name the array.
     fn run_pinned<J: Job<Error = Error>>(
         &self,
         pinned: Option<&Self::Pinned>,
@@ -26,27 +27,27 @@ pub(crate) trait Drive: Sync {
         job: J,
     ) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// The same store, with what lies under a prefix [pinned](Store::pin), where that can be.
+    /// Returns the store with `prefix` [pinned](Store::pin); `None` if the store cannot pin prefixes.
     fn pin(&self, prefix: &Prefix) -> impl Future<Output = Result<Option<Self::Pinned>>> + Send;
 
-    /// Whether what a store is pinned to still has its name.
+    /// Returns whether the pinned prefix is still found under its name: not moved, replaced or erased.
     fn is_in_place(&self, pinned: &Self::Pinned) -> impl Future<Output = Result<bool>> + Send;
 
-    /// Runs a job of no array. One that waits for others does so on the thread of the caller: a waiting thread of the pool could be one
-    /// that they need.
+    /// Runs a job without an array, on the thread of the caller. A job that waits for other jobs must not block a thread of the pool that
+    /// these jobs may need.
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// The capabilities of the store.
+    /// Capabilities of the store.
     fn capabilities(&self) -> Capabilities;
 
-    /// How values of the store are best read and written.
+    /// Access profile of the store: how its values are best read and written.
     fn access_profile(&self) -> AccessProfile;
 
-    /// Whether requests of one job are under way at the same time.
+    /// Whether several requests of one job run at the same time.
     fn overlaps(&self) -> bool;
 }
 
-/// On this thread: its futures are done when they are polled first.
+/// Driver for a blocking store, on the current thread. Its futures are ready when they are first polled.
 #[derive(Debug)]
 pub(crate) struct Blocking<'s>(pub(crate) &'s dyn Store);
 
@@ -92,7 +93,7 @@ impl Drive for Blocking<'_> {
     }
 }
 
-/// On a store that does not block.
+/// Driver for an async store.
 #[derive(Debug)]
 pub(crate) struct Waiting<'s>(pub(crate) &'s dyn AsyncStore);
 
@@ -139,7 +140,7 @@ impl Drive for Waiting<'_> {
     }
 }
 
-/// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
+/// Finds the location of the chunks by listing, if the metadata leaves it open, before new chunks are written.
 pub(crate) async fn find_chunk_location<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
     if !drive.capabilities().list {
         return Ok(());
@@ -151,7 +152,7 @@ pub(crate) async fn find_chunk_location<D: Drive>(drive: &D, core: &ArrayCore) -
     Ok(())
 }
 
-/// Does work where an array's decoding runs.
+/// Calls `work` on the threads that decode the array.
 ///
 /// # Errors
 /// If the system has no threads for it.
@@ -164,7 +165,7 @@ pub(crate) fn within<T: Send>(core: &ArrayCore, work: impl FnOnce() -> T + Send)
     Ok(work())
 }
 
-/// Runs a job of an array on a blocking store.
+/// Runs a job of an array on a blocking store, with the array's pool for parallel parts.
 pub(crate) fn run_on_pool<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output> {
     let pool = pool(core)?;
     // A thread that waits for requests is none of those that decode.
@@ -174,12 +175,12 @@ pub(crate) fn run_on_pool<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn S
     within(core, || run_on(&pool, store, job))?
 }
 
-/// How much of one operation on an array may be under way on a store with this profile.
+/// Limits on the requests and bytes in flight of one operation on an array, on a store with `profile`.
 pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> Limits {
     in_flight(core, Pool::default()).limits(profile)
 }
 
-/// How many threads decode and encode for an array.
+/// Number of threads that decode and encode for an array.
 pub(crate) fn threads(core: &ArrayCore) -> usize {
     #[cfg(feature = "parallel")]
     let threads = core.options.threads.map_or_else(Threads::count_of_caller, NonZeroUsize::get);
@@ -191,7 +192,7 @@ pub(crate) fn threads(core: &ArrayCore) -> usize {
     threads
 }
 
-/// Where jobs of an array run.
+/// Pool on which the forked jobs of an array run.
 fn pool(core: &ArrayCore) -> Result<Pool> {
     let pool = in_flight(core, Pool::of_forks());
     #[cfg(feature = "parallel")]
@@ -199,7 +200,7 @@ fn pool(core: &ArrayCore) -> Result<Pool> {
     Ok(pool)
 }
 
-/// A pool within the bounds of an array's options.
+/// Bounds `pool` by the requests and bytes in flight that the options of the array allow.
 fn in_flight(core: &ArrayCore, pool: Pool) -> Pool {
     let options = &core.options;
     pool.in_flight(options.requests_in_flight.map(NonZeroUsize::get), options.bytes_in_flight)

@@ -10,7 +10,7 @@ use zarr_dtype::{DataTypes, FillValue, Spelling};
 use zarr_json::NamedConfig;
 use zarr_meta::{ArrayMetadata, Dialect};
 
-/// The type and fill value of an array's elements.
+/// Returns the data type and fill value of an array's elements.
 ///
 /// # Errors
 /// [`ErrorKind::UnknownExtension`] for a data type that is not known; [`ErrorKind::InvalidMetadata`] for a data type or fill value
@@ -28,7 +28,7 @@ pub fn element_spec(metadata: &ArrayMetadata, dialect: Dialect, types: &DataType
     Ok(ElementSpec::new(data_type, fill))
 }
 
-/// The elements of an array, and its codecs, if they are of `data_type` and not of the type that its document falls back to.
+/// Returns the elements and codecs of an array that is read as `data_type` instead of `fallback`, the fallback type of its document.
 ///
 /// # Errors
 /// [`ErrorKind::Argument`] if elements of `data_type` differ in size from elements of the fallback; as

@@ -1,4 +1,4 @@
-//! Memory of the caller that elements are written from and read into.
+//! Memory of the caller from which elements are written and into which they are read.
 
 use crate::{ArrayData, Error, Result, selected_memory};
 use std::borrow::Cow;
@@ -7,8 +7,8 @@ use zarr_codec::{Dims, ElementSpec, View, ViewMut};
 use zarr_dtype::{DataType, Element, Heap, WriteElement};
 use zarr_grid::Resolved;
 
-/// Elements to be written: a slice, a vector or a Rust array of elements in C order, an [`ArrayData`], a [`View`] of bytes, and with
-/// the feature `ndarray` arrays and views of that crate, of any strides.
+/// Source of elements to write: a slice, a vector or a Rust array of elements in C order, an [`ArrayData`], a [`View`] of bytes, and with
+/// the feature `ndarray` arrays and views of the crate `ndarray`, with any strides.
 ///
 /// Elements are of any type that implements [`WriteElement`].
 #[diagnostic::on_unimplemented(
@@ -17,15 +17,15 @@ use zarr_grid::Resolved;
     note = "a single value for all of a selection: `Array::fill`"
 )]
 pub trait WriteFrom {
-    /// The elements, as they are written to an array of `data_type`.
+    /// Returns the elements in the form in which they are written to an array of `data_type`.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if they are not values of `data_type`.
     fn elements(&self, data_type: &DataType) -> Result<Elements<'_>>;
 }
 
-/// Memory that elements are read into: a slice, a vector or a Rust array for elements in C order, a [`ViewMut`] of bytes, and with the
-/// feature `ndarray` arrays and views of that crate, of any strides.
+/// Memory to read elements into: a slice, a vector or a Rust array for elements in C order, a [`ViewMut`] of bytes, and with the feature
+/// `ndarray` arrays and views of the crate `ndarray`, with any strides.
 ///
 /// Elements are of any type that implements [`Element`].
 #[diagnostic::on_unimplemented(
@@ -33,40 +33,41 @@ pub trait WriteFrom {
     note = "slices, vectors and Rust arrays of elements can; arrays and mutable views of `ndarray` with the feature `ndarray`"
 )]
 pub trait ReadInto {
-    /// Where elements of `data_type` are decoded to; `None` if they have to be converted first.
+    /// Returns the memory into which elements of `data_type` are decoded directly; `None` if the elements have to be converted
+    /// ([`assign`](Self::assign)).
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if they are not values of the memory's type.
     fn destination(&mut self, data_type: &DataType) -> Result<Option<Destination<'_>>>;
 
-    /// Takes elements that have to be converted. They are as many as were selected, in the shape of the selection.
+    /// Converts the elements in `data`, which has the shape of the selection, and stores them in this memory.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the memory is not of that shape, or an element is no value of its type.
     fn assign(&mut self, data: &ArrayData) -> Result<()>;
 }
 
-/// Elements as they are written to an array, see [`WriteFrom`].
+/// Elements to write to an array, made by [`WriteFrom`].
 #[derive(Debug)]
 pub struct Elements<'a>(Repr<'a>);
 
 #[derive(Debug)]
 enum Repr<'a> {
-    /// Elements in a shape of their own.
+    /// Elements with their own shape and strides.
     View(View<'a>),
-    /// Elements in C order of the selection.
+    /// Elements in C order of the selection, and the heap of those of variable length.
     Items(Cow<'a, [u8]>, Option<Arc<Heap>>),
-    /// Elements in C order of a shape.
+    /// Elements in C order with their own shape, and the heap of those of variable length.
     Shaped(Vec<u8>, Dims, Arc<Heap>),
 }
 
 impl<'a> Elements<'a> {
-    /// Elements in a shape, which must be that of the selection.
+    /// Makes elements of a view, whose shape must be the shape of the selection.
     pub fn from_view(view: View<'a>) -> Self {
         Self(Repr::View(view))
     }
 
-    /// Elements in C order of whatever is selected; it must be as many.
+    /// Makes elements of a slice in C order, whose length must be the number of selected elements.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if they are not values of `data_type`.
@@ -80,7 +81,7 @@ impl<'a> Elements<'a> {
         Ok(Self(Repr::Items(Cow::Owned(items), Some(heap))))
     }
 
-    /// Elements in C order of a shape, which must be that of the selection; they are converted.
+    /// Converts a slice in C order into elements of `shape`, which must be the shape of the selection.
     ///
     /// # Errors
     /// As [`from_slice`](Self::from_slice).
@@ -89,7 +90,7 @@ impl<'a> Elements<'a> {
         Ok(Self(Repr::Shaped(T::make_items(data_type, elements, &heap)?, shape.into(), heap)))
     }
 
-    /// The elements in the output shape of a selection.
+    /// Returns a view of the elements in the output shape of the selection `resolved`.
     pub(crate) fn selected(&self, element: &ElementSpec, resolved: &Resolved) -> Result<View<'_>> {
         match &self.0 {
             Repr::View(view) => selected_memory::view_with_all_axes(view.clone(), element, resolved),
@@ -104,7 +105,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The elements as a block to append to an array of `shape` along `axis`.
+    /// Returns a view of the elements as a block to append along `axis` to an array of `shape`.
     pub(crate) fn appended(&self, element: &ElementSpec, shape: &[u64], axis: usize) -> Result<View<'_>> {
         let (items, heap) = match &self.0 {
             Repr::View(view) => return Ok(view.clone()),
@@ -137,30 +138,30 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Where elements are decoded to, see [`ReadInto`].
+/// Memory into which elements are decoded, made by [`ReadInto`].
 #[derive(Debug)]
 pub struct Destination<'a>(Memory<'a>);
 
 #[derive(Debug)]
 enum Memory<'a> {
-    /// Memory in a shape of its own.
+    /// Memory with its own shape and strides.
     View(ViewMut<'a>),
     /// Memory in C order of the selection.
     Items(&'a mut [u8]),
 }
 
 impl<'a> Destination<'a> {
-    /// Memory in a shape, which must be that of the selection.
+    /// Makes a destination of a view, whose shape must be the shape of the selection.
     pub fn from_view(view: ViewMut<'a>) -> Self {
         Self(Memory::View(view))
     }
 
-    /// Memory for elements in C order of whatever is selected; it must be as many.
+    /// Makes a destination of memory for elements in C order, whose length must be the number of selected elements.
     pub fn from_items(items: &'a mut [u8]) -> Self {
         Self(Memory::Items(items))
     }
 
-    /// The memory in the output shape of a selection.
+    /// Returns a view of the memory in the output shape of the selection `resolved`.
     pub(crate) fn selected(self, element: &ElementSpec, resolved: &Resolved) -> Result<ViewMut<'a>> {
         match self.0 {
             Memory::View(view) => selected_memory::with_all_axes(view, element, resolved),
@@ -191,7 +192,7 @@ impl<T: WriteElement, const N: usize> WriteFrom for &[T; N] {
 }
 
 impl WriteFrom for View<'_> {
-    /// Items of the size that elements of `data_type` have, native-endian.
+    /// Takes the bytes of the view as they are: native-endian items of the size of elements of `data_type`.
     fn elements(&self, _: &DataType) -> Result<Elements<'_>> {
         Ok(Elements::from_view(self.clone()))
     }
@@ -245,7 +246,8 @@ as_slice! {
 }
 
 impl ReadInto for ViewMut<'_> {
-    /// Items of the size that elements of `data_type` have, native-endian, with a heap if they are of variable length.
+    /// Takes the memory of the view as it is: native-endian items of the size of elements of `data_type`, with a heap if they are of
+    /// variable length.
     fn destination(&mut self, _: &DataType) -> Result<Option<Destination<'_>>> {
         Ok(Some(Destination::from_view(self.reborrow())))
     }

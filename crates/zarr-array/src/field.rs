@@ -1,4 +1,4 @@
-//! Reading one field of the structs of an array.
+//! Reads of one field of an array whose elements are structs.
 
 use crate::core::ArrayCore;
 use crate::{Array, ArrayData, AsyncArray, Error, Result, selected_memory};
@@ -6,12 +6,12 @@ use zarr_codec::{Dims, ElementSpec, View};
 use zarr_dtype::{DataType, Field, FillValue};
 use zarr_grid::{AxisRange, ChunkGrid, IntoSelection, Region, Resolved, Shape};
 
-/// Size of the pieces that structs are decoded in, in bytes, about; a piece is larger if a chunk has more.
+/// Approximate size in bytes of the pieces in which structs are decoded. A piece is at least a chunk or inner chunk.
 const PIECE: u64 = 32 << 20;
 
 impl Array {
-    /// Reads a selection of one field of the structs that the elements are. A field of a field that is a struct is named with
-    /// a point between them, `"position.x"`; a field that is an array gives further dimensions.
+    /// Reads a selection of one field of an array whose elements are structs. `name` may lead into nested structs, with points:
+    /// `"position.x"`. A field that is an array adds its dimensions to the result.
     ///
     /// Whole structs are held in memory for a few chunks at a time, or, where the selection picks single indices, for
     /// all of it.
@@ -63,7 +63,7 @@ impl Array {
 }
 
 impl AsyncArray {
-    /// Reads a selection of one field of the structs that the elements are, as [`Array::read_field`].
+    /// Reads a selection of one field of an array whose elements are structs, as [`Array::read_field`] does.
     ///
     /// # Errors
     /// As there.
@@ -74,8 +74,8 @@ impl AsyncArray {
 }
 
 impl ArrayData {
-    /// One field of the structs that the elements are. A field of a field that is a struct is named with a point between
-    /// them, `"position.x"`; a field that is an array gives further dimensions.
+    /// Copies one field of elements that are structs. `name` may lead into nested structs, with points: `"position.x"`. A field that is an
+    /// array adds its dimensions to the result.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such field.
@@ -87,25 +87,25 @@ impl ArrayData {
     }
 }
 
-/// A field, in a struct or in structs in it.
+/// Path to a field in a struct or in nested structs.
 struct FieldPath {
     data_type: DataType,
     steps: Vec<Step>,
-    /// The shape of the field and of the fields that it lies in, empty if none is an array.
+    /// Dimensions that the field and the enclosing fields add to the result; empty if none of them is an array.
     shape: Vec<u64>,
 }
 
-/// A field in the struct before it.
+/// Step of a [`FieldPath`]: a field within the enclosing struct.
 struct Step {
-    /// Bytes in front of it.
+    /// Offset of the field in its struct, in bytes.
     offset: usize,
-    /// Bytes of one element.
+    /// Size in bytes of the field, or of one of its elements if it is an array.
     item: usize,
     shape: Dims,
 }
 
 impl FieldPath {
-    /// The field of this name. A name that has points may be that of a field itself: the longest one that there is counts.
+    /// Finds the field `name`. Names of fields may contain points: at each level the longest matching name counts.
     fn new(data_type: &DataType, name: &str) -> Result<Self> {
         let mut found = Self { data_type: data_type.clone(), steps: Vec::new(), shape: Vec::new() };
         let mut rest = name;
@@ -138,45 +138,45 @@ impl FieldPath {
         }
     }
 
-    /// Room for the field of structs of `shape`.
+    /// Allocates zeroed elements for the field of structs of `shape`.
     fn zeroed(&self, shape: &[u64]) -> Result<ArrayData> {
         let element = ElementSpec::new(self.data_type.clone(), FillValue::zero(&self.data_type));
         let all: Shape = shape.iter().chain(&self.shape).copied().collect();
         ArrayData::zeroed(&element, &all)
     }
 
-    /// The field in each of `structs`.
+    /// View of the field in each of `structs`.
     fn part<'a>(&self, structs: View<'a>) -> Result<View<'a>> {
         let part = |view: View<'a>, step: &Step| view.part(step.offset, step.item, &step.shape);
         Ok(self.steps.iter().try_fold(structs, part)?)
     }
 }
 
-/// A region of structs, read in pieces of which one field is kept.
+/// Read of one field of a region of structs, in pieces: the field is copied from each piece, and the other fields are dropped.
 struct Pieces<'a> {
     core: &'a ArrayCore,
     field: FieldPath,
     elements: ArrayData,
-    /// The axes that the output has in descending order.
+    /// Whether each axis of the output is in descending order.
     flipped: Vec<bool>,
-    /// Where the region may be cut, if it is not along chunks: along inner chunks.
+    /// Grid of inner chunks, along which regions are divided; `None` to divide them along chunks.
     parts: Option<ChunkGrid>,
-    /// Bytes of a piece.
+    /// Maximum size of a piece in bytes, unless a chunk or inner chunk has more.
     size: u64,
-    /// The pieces left to be read, the next last.
+    /// Pieces that are still to be read, the next one last.
     left: Vec<Piece>,
-    /// Where the piece that is being read belongs.
+    /// Window of the output to which the piece that is being read belongs.
     window: Vec<AxisRange>,
 }
 
-/// A part of a region, and where it is in the output of the region.
+/// Part of a region of the array (`axes`), and its window in the output of the region.
 struct Piece {
     axes: Vec<AxisRange>,
     window: Vec<AxisRange>,
 }
 
 impl<'a> Pieces<'a> {
-    /// The pieces of the selection, which is a box.
+    /// Makes the read of the field `name` of the selection `resolved`, a box, in pieces of about `size` bytes.
     fn new(core: &'a ArrayCore, name: &str, resolved: &Resolved, size: u64) -> Result<Self> {
         let field = FieldPath::new(core.data_type(), name)?;
         let elements = field.zeroed(&resolved.output_shape())?;
@@ -193,7 +193,7 @@ impl<'a> Pieces<'a> {
         Ok(pieces)
     }
 
-    /// The next region of structs to be read, and memory for it.
+    /// Returns the next region of structs to read, and memory for the structs; `None` at the end.
     fn next(&mut self) -> Result<Option<(Region, ArrayData)>> {
         while let Some(piece) = self.left.pop() {
             let region = Region::new(piece.axes.iter().copied())?;
@@ -218,7 +218,7 @@ impl<'a> Pieces<'a> {
         Ok(None)
     }
 
-    /// Takes the field out of the structs of the region that came last.
+    /// Copies the field from `structs`, the elements of the region that [`next`](Self::next) returned last.
     fn take(&mut self, structs: &ArrayData) -> Result<()> {
         let window = self.window.iter().copied();
         let window = Region::new(window.chain(self.field.shape.iter().map(|&len| AxisRange::new(0, len))))?;
@@ -227,14 +227,15 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    /// The field of all structs that were selected.
+    /// Returns the field of all selected structs, in the shape of the result.
     fn finish(self, resolved: &Resolved) -> ArrayData {
         let shape = resolved.result_shape().iter().chain(&self.field.shape).copied().collect();
         self.elements.reshaped(shape)
     }
 }
 
-/// Where to cut a region in two along chunks: the axis, and how many of its positions come first.
+/// Place at which to divide a region in two along chunks: the axis, and the number of positions of the first half. `None` if the region
+/// lies in one chunk.
 fn middle(grid: &ChunkGrid, region: &Region) -> Option<(usize, u64)> {
     let overlaps = grid.intersect(region);
     let (axis, cut) = overlaps.axes().iter().enumerate().find(|(_, axis)| axis.len() > 1)?;
@@ -242,7 +243,7 @@ fn middle(grid: &ChunkGrid, region: &Region) -> Option<(usize, u64)> {
 }
 
 impl Piece {
-    /// The parts in front of and from a position along an axis on.
+    /// Divides the piece along `axis`: the first half has `at` positions, the second half the rest.
     fn halves(self, axis: usize, at: u64) -> [Self; 2] {
         let half = |first: u64, len: Option<u64>| {
             let mut half = Self { axes: self.axes.clone(), window: self.window.clone() };

@@ -12,22 +12,22 @@ use zarr_json::{Map, Value};
 use zarr_meta::{Copies, Dialect, GroupMetadata, Node, StoredNode};
 use zarr_store::Store;
 
-/// The settings of a new group.
+/// Description of a group to create.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct NewGroup {
-    /// Its attributes.
+    /// Attributes of the new group.
     pub attributes: Map,
-    /// The dialect to store it in. By default that of the hierarchy that is there, and Zarr v3 in a store that holds no node; see
-    /// [`Array::create`].
+    /// Dialect in which the group is stored. `None` stands for the dialect of the existing hierarchy, and Zarr v3 in a store without nodes;
+    /// see [`Array::create`].
     pub dialect: Option<Dialect>,
-    /// Whether a node that is there already is replaced, with all that lies below it.
+    /// Whether an existing node is replaced, with everything below it. If not, an existing node is an error.
     pub overwrite: bool,
     dropped: DroppedCopies,
 }
 
 impl NewGroup {
-    /// A group without attributes, in the dialect of the hierarchy.
+    /// Describes a group without attributes, in the dialect of the hierarchy.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -40,28 +40,29 @@ impl NewGroup {
         self
     }
 
-    /// Sets all attributes.
+    /// Sets all attributes, in place of those that were set before.
     #[must_use]
     pub fn attributes(mut self, attributes: Map) -> Self {
         self.attributes = attributes;
         self
     }
 
-    /// Sets the dialect to store it in; see [`dialect`](Self#structfield.dialect).
+    /// Sets the dialect in which the group is stored; see [`dialect`](Self#structfield.dialect).
     #[must_use]
     pub fn dialect(mut self, dialect: impl Into<Option<Dialect>>) -> Self {
         self.dialect = dialect.into();
         self
     }
 
-    /// Notes the groups above whose consolidated metadata is dropped: as [`NewArray::noting_dropped`](crate::NewArray::noting_dropped).
+    /// Notes in `dropped` the groups above whose consolidated metadata becomes stale and is dropped, as
+    /// [`NewArray::noting_dropped`](crate::NewArray::noting_dropped) does.
     #[must_use]
     pub fn noting_dropped(mut self, dropped: &DroppedCopies) -> Self {
         self.dropped = dropped.clone();
         self
     }
 
-    /// Sets whether a node that is there already is replaced, with all that lies below it: as [`NewArray::overwrite`](crate::NewArray::overwrite).
+    /// Sets whether an existing node is replaced, with everything below it, as [`NewArray::overwrite`](crate::NewArray::overwrite) does.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
@@ -69,7 +70,7 @@ impl NewGroup {
     }
 }
 
-/// A Zarr group in a store: a node that has others below it.
+/// A Zarr group in a store: a node that may have arrays and groups below it.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -91,12 +92,12 @@ pub struct Group {
     pub(crate) strict_writers: bool,
 }
 
-/// Whether nodes were created by a handle of a group or its clones: consolidated metadata that was read with the group lacks them.
+/// Whether a handle of a group or one of its clones created nodes, which the consolidated metadata that was read with the group lacks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Created(Arc<AtomicBool>);
 
 impl Created {
-    /// Takes note that a node is created.
+    /// Notes that a node is created, or that the consolidated metadata changes.
     pub(crate) fn note(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -113,7 +114,7 @@ impl Group {
         Self::from_found(store, found, registry)
     }
 
-    /// A group whose metadata was read before.
+    /// Makes a group from metadata that was read before.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if it is an array.
@@ -131,13 +132,13 @@ impl Group {
         Self { store, registry, found, created, strict_writers: false }
     }
 
-    /// The group, and what is opened from it, with or without [`Options::strict_writers`].
+    /// Sets [`Options::strict_writers`] for the group and for nodes that are opened through it.
     #[must_use]
     pub fn with_strict_writers(self, strict_writers: bool) -> Self {
         Self { strict_writers, ..self }
     }
 
-    /// Refuses an array.
+    /// Returns an error if `found` is an array.
     pub(crate) fn check_found(found: &StoredNode, store: impl Display) -> Result<()> {
         if found.node.as_array().is_none() {
             return Ok(());
@@ -146,8 +147,8 @@ impl Group {
         Err(in_store(store, error.at(|location| location.path = Some(found.path.to_string()))))
     }
 
-    /// Creates a group at `path`, and groups above it where there are none, in the dialect of the hierarchy as
-    /// [`Array::create`] does.
+    /// Creates a group at `path`, and the groups above it that do not exist. Their dialect is the dialect of the hierarchy, as for
+    /// [`Array::create`], unless `new` names one.
     ///
     /// # Errors
     /// [`ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`ErrorKind::Argument`] if it is to be
@@ -167,13 +168,12 @@ impl Group {
         Self::from_found(store, found, registry)
     }
 
-    /// The store it lies in.
+    /// Store in which the group lies.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// Replaces the attributes, as [`set_attributes`](zarr_hierarchy::set_attributes) does. Everything else in the documents stays as it
-    /// was.
+    /// Replaces the attributes, as [`set_attributes`](zarr_hierarchy::set_attributes) does. Other members of the documents stay.
     ///
     /// # Errors
     /// As there.
@@ -183,7 +183,7 @@ impl Group {
         Ok(())
     }
 
-    /// The nodes directly below, sorted by path.
+    /// Lists the nodes directly below the group, sorted by path.
     ///
     /// # Errors
     /// [`ErrorKind::Store`] if the store fails or cannot list; faults of the metadata of one of them are in
@@ -192,7 +192,7 @@ impl Group {
         Ok(self.run_walk(Some(1), false)?.below(&self.found.path))
     }
 
-    /// This group and all nodes below it, sorted by path.
+    /// Lists this group and all nodes below it, sorted by path.
     ///
     /// # Errors
     /// As [`children`](Self::children).
@@ -200,8 +200,9 @@ impl Group {
         self.run_walk(None, false)
     }
 
-    /// The nodes directly below as the consolidated metadata of this group has them, where there is some: a copy, which may be stale.
-    /// That of v3, and that which came with the group from a remote store, is as it was when the group was opened. Else as [`children`](Self::children).
+    /// Lists the nodes directly below the group from its consolidated metadata, which may be stale; without consolidated metadata as
+    /// [`children`](Self::children) does. The consolidated metadata of v3, and of a group of a remote store, is the state from when the
+    /// group was opened.
     ///
     /// # Errors
     /// As [`children`](Self::children).
@@ -209,8 +210,8 @@ impl Group {
         Ok(self.run_walk(Some(1), true)?.below(&self.found.path))
     }
 
-    /// This group and all nodes below it as the consolidated metadata of this group has them, where there is some: a copy, which may be
-    /// stale. Else as [`walk`](Self::walk).
+    /// Lists this group and all nodes below it from its consolidated metadata, which may be stale; without consolidated metadata as
+    /// [`walk`](Self::walk) does.
     ///
     /// # Errors
     /// As [`children`](Self::children).
@@ -229,7 +230,7 @@ impl Group {
         walked.map_err(|error| self.with_location(error)).map(|walk| walk.in_store(&self.store))
     }
 
-    /// Opens an array below, by its path relative to this group.
+    /// Opens the array below this group whose path relative to the group is `name`.
     ///
     /// # Errors
     /// As [`Array::open`].
@@ -239,7 +240,7 @@ impl Group {
         Array::from_found_now(&self.store, found, &self.registry, options)
     }
 
-    /// Opens a group below, by its path relative to this group.
+    /// Opens the group below this group whose path relative to this group is `name`.
     ///
     /// # Errors
     /// As [`Group::open`].
@@ -248,7 +249,7 @@ impl Group {
         Ok(Self::from_found(&self.store, found, &self.registry)?.with_strict_writers(self.strict_writers))
     }
 
-    /// Creates an array below, in the dialect of this group.
+    /// Creates an array at the relative path `name` below this group, in the dialect of the group unless `new` names a dialect.
     ///
     /// # Errors
     /// As [`Array::create`].
@@ -257,7 +258,7 @@ impl Group {
         Array::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry)
     }
 
-    /// Creates a group below, in the dialect of this group.
+    /// Creates a group at the relative path `name` below this group, in the dialect of this group unless `new` names a dialect.
     ///
     /// # Errors
     /// As [`Group::create`].
@@ -266,7 +267,7 @@ impl Group {
         Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry)
     }
 
-    /// Whether there is an array or a group below, by its path relative to this group; an implicit group counts.
+    /// Whether there is an array or a group, explicit or implicit, at the relative path `name` below this group.
     ///
     /// # Errors
     /// As [`node_exists`](zarr_hierarchy::node_exists).
@@ -275,8 +276,8 @@ impl Group {
             .map_err(|error| in_store(&*self.store, error))
     }
 
-    /// Writes the consolidated metadata of this group, as [`consolidate`](zarr_hierarchy::consolidate) does; returns the number of nodes in it, the
-    /// group included.
+    /// Writes the consolidated metadata of this group, as [`consolidate`](zarr_hierarchy::consolidate) does. Returns the number of nodes in
+    /// the consolidated metadata, the group included.
     ///
     /// # Errors
     /// As there.
@@ -303,7 +304,7 @@ impl Group {
             .map_err(|error| in_store(&*self.store, error))
     }
 
-    /// Compares the consolidated metadata of this group with the nodes below it; `None` if it has none.
+    /// Compares the consolidated metadata of this group with the nodes below it; `None` if the group has no consolidated metadata.
     ///
     /// # Errors
     /// As [`staleness`](zarr_hierarchy::staleness).
@@ -312,7 +313,7 @@ impl Group {
             .map_err(|error| in_store(&*self.store, error))
     }
 
-    /// Drops the consolidated metadata of this group, if it has any.
+    /// Removes the consolidated metadata of this group, if it has any.
     ///
     /// # Errors
     /// As [`drop_consolidated`](zarr_hierarchy::drop_consolidated).
@@ -323,7 +324,7 @@ impl Group {
             .map_err(|error| in_store(&*self.store, error))
     }
 
-    /// Erases the group and all that lies below it, as [`Erasure`] does.
+    /// Erases the group and all nodes and keys below it, as [`Erasure`] does.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -331,7 +332,8 @@ impl Group {
         self.erase_with(|_| {})
     }
 
-    /// As [`erase`](Self::erase), and calls a function with the progress, which may cancel; see [`Erasure`].
+    /// Erases the group, as [`erase`](Self::erase) does, and calls `progress` with the progress. `progress` may cancel the erasure; see
+    /// [`Erasure`].
     ///
     /// # Errors
     /// [`ErrorKind::Store`]; [`ErrorKind::Cancelled`] if `progress` cancels before all is erased.

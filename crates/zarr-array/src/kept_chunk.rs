@@ -1,4 +1,4 @@
-//! Elements of one chunk that are kept until they are written together.
+//! Buffer of new elements of one chunk, collected until they are written together.
 
 use crate::core::ArrayCore;
 use crate::data::copy_elements;
@@ -7,30 +7,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_codec::{Dims, Patch, View, ViewMut, each_masked};
 use zarr_grid::{AxisRange, ChunkIndex, Region, SelectedElements, Shape};
 
-/// Number of bytes that replaced elements of variable length may take in any case.
+/// Number of bytes that replaced elements of variable length may always take in the heap before it is compacted.
 pub(crate) const LEAST_HEAP: u64 = 64 << 10;
 
-/// New elements of a chunk (of sharded arrays: a shard). Others stay as they are stored.
+/// Buffer of new elements of a chunk (of a shard, if the array is sharded). Other elements of the chunk stay as they are stored.
 #[derive(Debug)]
 pub(crate) struct KeptChunk {
     index: ChunkIndex,
-    /// The full shape of the chunk.
+    /// Full shape of the chunk, with the part beyond the edge of the array.
     shape: Shape,
-    /// The part of it that lies in the array. Elements that are not covered mean nothing.
+    /// Elements of the part of the chunk that lies in the array. Only elements in `cover` are meaningful.
     data: ArrayData,
-    /// The bytes of the heap when it had last no others than those of its elements.
+    /// Size of the heap in bytes when it was last compacted: when it had no bytes of replaced elements.
     least_heap: u64,
     cover: Cover,
     is_written: AtomicBool,
 }
 
-/// The elements that are new.
+/// Set of the elements that are new.
 #[derive(Debug)]
 enum Cover {
     Nothing,
-    /// All elements of a box, as long as they are one.
+    /// Box of new elements. Used until the new elements no longer form one box.
     Box(Region),
-    /// The elements whose byte is not 0. `missing` is the number of others.
+    /// Mask with a byte for each element, 0 if the element is not new. `missing` is the number of elements that are not new.
     Mask {
         bytes: Vec<u8>,
         missing: usize,
@@ -38,8 +38,8 @@ enum Cover {
 }
 
 impl KeptChunk {
-    /// A chunk without new elements. One that may come to lie over an earlier state of it (`is_over`), for which there may be no memory
-    /// then, has a mask from the beginning.
+    /// Makes the buffer of a chunk, without new elements. `is_over` says that it may be merged with an earlier buffer of the same chunk:
+    /// then the mask is allocated now, since memory may be short later.
     pub(crate) fn new(core: &ArrayCore, index: &ChunkIndex, is_over: bool) -> Result<Self> {
         let shape = core.grid.chunk_shape(index);
         let data = ArrayData::zeroed(core.element(), &core.grid.chunk_region(index).shape());
@@ -55,7 +55,7 @@ impl KeptChunk {
         &self.index
     }
 
-    /// The bytes of memory that it takes.
+    /// Number of bytes of memory that the buffer takes.
     pub(crate) fn size(&self) -> u64 {
         let mask = match &self.cover {
             Cover::Mask { bytes, .. } => bytes.len(),
@@ -64,7 +64,7 @@ impl KeptChunk {
         (self.data.items().len() + mask) as u64 + self.data.heap().map_or(0, |heap| heap.size())
     }
 
-    /// Whether it has no new elements.
+    /// Whether the buffer has no new elements.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.cover {
             Cover::Nothing => true,
@@ -73,7 +73,7 @@ impl KeptChunk {
         }
     }
 
-    /// Whether all elements that lie in the array are new.
+    /// Whether all elements of the chunk that lie in the array are new.
     pub(crate) fn covers(&self) -> bool {
         match &self.cover {
             Cover::Nothing => false,
@@ -82,7 +82,7 @@ impl KeptChunk {
         }
     }
 
-    /// Takes the elements of a region of the chunk. `elements` has the region's shape.
+    /// Copies `elements` to a region of the chunk as new elements. `elements` has the shape of `region`.
     pub(crate) fn put(&mut self, region: &Region, elements: &View<'_>) -> Result<()> {
         self.copy(region, elements)?;
         let joined = match &self.cover {
@@ -97,7 +97,7 @@ impl KeptChunk {
         Ok(())
     }
 
-    /// Takes selected elements of the chunk. `output` has all elements of the selection, in C order.
+    /// Copies the elements of a selection that lie in the chunk. `output` has all elements of the selection, in C order.
     pub(crate) fn put_selected<'s>(&mut self, selected: &SelectedElements<'s>, output: &View<'s>) -> Result<()> {
         let shape = Shape::from_slice(self.data.shape());
         Patch::selected(&shape, selected.clone(), output)?.apply(&mut self.data.view_mut())?;
@@ -112,7 +112,7 @@ impl KeptChunk {
         })
     }
 
-    /// Takes the elements that a later state of the same chunk has, and its mask where it has one and this has none.
+    /// Merges the new elements of a later buffer of the same chunk. If `later` has a mask and this buffer has none, the mask is moved here.
     pub(crate) fn put_all(&mut self, later: &mut Self) -> Result<()> {
         let view = later.data.view();
         let bytes = match &later.cover {
@@ -132,13 +132,13 @@ impl KeptChunk {
         Ok(())
     }
 
-    /// Copies elements to a region of the chunk.
+    /// Copies elements to a region of the chunk without marking them as new.
     fn copy(&mut self, region: &Region, elements: &View<'_>) -> Result<()> {
         copy_elements(elements, &mut self.data.view_mut().window(region))?;
         self.compact()
     }
 
-    /// Drops the bytes of elements that were replaced, if they are many beside all others.
+    /// Compacts the heap if replaced elements of variable length take much of it.
     fn compact(&mut self) -> Result<()> {
         let least = self.least_heap.saturating_mul(2) + self.data.items().len() as u64 + LEAST_HEAP;
         if self.data.heap().is_some_and(|heap| heap.size() > least) {
@@ -148,7 +148,7 @@ impl KeptChunk {
         Ok(())
     }
 
-    /// Returns the patch that is to be written; it is an error if there are no new elements.
+    /// Returns the patch of the new elements, to be written; an error if there are no new elements.
     pub(crate) fn patch(&self) -> Result<Patch<'_>> {
         let view = self.data.view();
         let all = || Region::whole(self.data.shape());
@@ -163,7 +163,7 @@ impl KeptChunk {
         })
     }
 
-    /// Notes that its elements are stored.
+    /// Notes that the new elements are stored.
     pub(crate) fn note_written(&self) {
         self.is_written.store(true, Ordering::Release);
     }
@@ -172,7 +172,7 @@ impl KeptChunk {
         self.is_written.load(Ordering::Acquire)
     }
 
-    /// Changes the mask and the number of elements that it has not. It is made if there is none.
+    /// Calls `change` with the mask and the number of elements that are not new, after turning the cover into a mask if necessary.
     fn mask(&mut self, change: impl FnOnce(ViewMut<'_>, &mut usize)) -> Result<()> {
         let dims: Dims = self.data.view().shape().into();
         if !matches!(self.cover, Cover::Mask { .. }) {
@@ -190,7 +190,7 @@ impl KeptChunk {
 }
 
 impl Cover {
-    /// Makes a mask of `len` elements, none of which is set.
+    /// Makes a mask of `len` elements, all unset.
     fn empty_mask(len: usize) -> Result<Self> {
         let no_memory = || Error::new(ErrorKind::Limit, format!("no memory for a mask of {len} elements"));
         #[cfg(test)]
@@ -218,7 +218,7 @@ fn set(run: &mut [u8], missing: &mut usize) {
     run.fill(1);
 }
 
-/// The box that has the elements of two boxes and no others, if there is one.
+/// Returns the box with the elements of the boxes `a` and `b` and no others; `None` if there is no such box.
 fn joined(a: &Region, b: &Region) -> Option<Region> {
     if !b.is_contiguous_box() {
         return None;
@@ -253,12 +253,12 @@ pub(crate) mod tests {
         static HAS_NO_MEMORY: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Whether this thread gets no memory for masks.
+    /// Whether allocations of masks fail on this thread.
     pub(super) fn has_no_memory() -> bool {
         HAS_NO_MEMORY.get()
     }
 
-    /// Lets this thread have memory for masks, or not.
+    /// Lets allocations of masks on this thread succeed if `has`, else fail.
     pub(crate) fn set_memory(has: bool) {
         HAS_NO_MEMORY.set(!has);
     }

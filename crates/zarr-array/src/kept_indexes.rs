@@ -1,4 +1,4 @@
-//! Indexes of shards that an opened array keeps, where requests take long: an element in a shard whose index is known is one request.
+//! Indexes of shards that an opened array over a slow store retains. An element in a shard whose index is known takes one request.
 //!
 //! A kept index is used only by gets of the newest state, whose replies tell that its version is the one of the index. Of another version
 //! nothing is used, and the shard is read again. An inner chunk that is not stored is asked for by no get, so that nothing would tell
@@ -10,18 +10,19 @@ use zarr_codec::{Access, InnerChunkIndex, Pipeline, Split};
 use zarr_grid::{ChunkIndex, Region};
 use zarr_store::{Fetched, Version};
 
-/// Maximum number of bytes of the kept indexes of an array.
+/// Maximum number of bytes of the retained indexes of an array.
 const MAX_BYTES: usize = 16 << 20;
-/// Number of bytes of an entry besides its index, about.
+/// Approximate number of bytes of an entry besides its index.
 const ENTRY: usize = 160;
-/// Reads of more inner chunks of a shard read its index: beside them it costs little.
+/// Maximum number of inner chunks of a read that uses a retained index. A read of more inner chunks gets the index again, which costs
+/// little in comparison.
 const MAX_INNER_CHUNKS: u64 = 64;
 
-/// Indexes of shards by their chunks.
+/// Retained indexes of shards, by their chunks.
 #[derive(Debug, Default)]
 pub(crate) struct KeptIndexes(Mutex<Generations>);
 
-/// Indexes that were used lately, and the ones from before, which go when there are enough of the former again.
+/// Retained indexes in two generations: `young` were used recently, and `old` are dropped when `young` is full.
 #[derive(Debug, Default)]
 struct Generations {
     young: HashMap<ChunkIndex, Arc<KeptIndex>>,
@@ -29,13 +30,13 @@ struct Generations {
     old: HashMap<ChunkIndex, Arc<KeptIndex>>,
 }
 
-/// The index of a shard.
+/// Retained index of a shard.
 #[derive(Debug)]
 pub(crate) struct KeptIndex {
     pub(crate) index: Arc<InnerChunkIndex>,
-    /// The bytes of the shard, where the store tells.
+    /// Size of the shard in bytes; `None` if the store does not tell.
     pub(crate) size: Option<u64>,
-    /// The version of the value that has it.
+    /// Version of the stored shard to which the index belongs.
     pub(crate) version: Version,
 }
 
@@ -44,7 +45,7 @@ impl KeptIndex {
         self.index.size().saturating_add(ENTRY)
     }
 
-    /// Whether it has all inner chunks that regions of a shard of this shape meet, which are few.
+    /// Whether all inner chunks that `regions` meet, in a shard of `shape`, are stored by this index, and are at most [`MAX_INNER_CHUNKS`].
     pub(crate) fn has_all<'r>(
         &self,
         codecs: &Pipeline,
@@ -79,7 +80,7 @@ impl KeptIndexes {
         })
     }
 
-    /// Keeps the index of a shard that has come in a reply, if the store tells versions.
+    /// Retains the index of a shard that came with the reply `fetched`, if the store tells versions.
     pub(crate) fn keep(&self, chunk: &ChunkIndex, index: &Arc<InnerChunkIndex>, fetched: &Fetched) {
         let Some(version) = fetched.version.clone() else { return };
         let kept = Arc::new(KeptIndex { index: Arc::clone(index), size: fetched.size, version });
@@ -88,7 +89,7 @@ impl KeptIndexes {
         }
     }
 
-    /// Drops the index of a shard that was changed; all for `None`.
+    /// Drops the index of a shard that was changed; all indexes if `chunk` is `None`.
     pub(crate) fn forget(&self, chunk: Option<&[u64]>) {
         self.with(|generations| match chunk {
             None => *generations = Generations::default(),

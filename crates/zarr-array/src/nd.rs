@@ -1,4 +1,4 @@
-//! Arrays of the crate `ndarray` as memory that elements are written from and read into.
+//! Arrays of the crate `ndarray` as memory from which elements are written and into which they are read.
 //!
 //! The only `unsafe` code on views in this crate. Its invariant: element `(i0, i1, ..)` of an `ndarray` view lies at
 //! `as_ptr() + i0 * strides()[0] + ..`, in elements, inside one allocation; in one that may be changed, elements do not overlap, and
@@ -13,14 +13,14 @@ use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, WriteElement};
 use zarr_grid::IntoSelection;
 
-/// Strides in bytes of elements of type `T`.
+/// Converts strides in elements of type `T` to strides in bytes.
 fn byte_strides<T>(strides: &[isize]) -> Vec<isize> {
     // They lie in one allocation, which is at most `isize::MAX` bytes long. Strides of axes of one element are never
     // used.
     strides.iter().map(|stride| stride.wrapping_mul(size_of::<T>() as isize)).collect()
 }
 
-/// The elements of a view as a view of bytes; `None` if they do not lie as items do.
+/// Returns the elements of an `ndarray` view as a view of bytes; `None` if the bytes of a `T` are not the bytes of an element of an array.
 fn view_of<'a, T: WriteElement, D: Dimension>(data: &ArrayView<'a, T, D>) -> Option<View<'a>> {
     let Some(first) = data.first() else {
         return View::new(&[], size_of::<T>(), data.shape()).ok();
@@ -33,7 +33,8 @@ fn view_of<'a, T: WriteElement, D: Dimension>(data: &ArrayView<'a, T, D>) -> Opt
     })
 }
 
-/// As [`view_of`], to be changed.
+/// Returns the elements of a mutable `ndarray` view as a mutable view of bytes; `None` if the bytes of a `T` are not the bytes of an
+/// element of an array.
 fn view_mut_of<T: Element, D: Dimension>(mut data: ArrayViewMut<'_, T, D>) -> Option<ViewMut<'_>> {
     let (shape, strides) = (data.shape().to_vec(), byte_strides::<T>(data.strides()));
     let Some(first) = data.first_mut() else {
@@ -98,7 +99,7 @@ impl<T: Element, S: DataMut<Elem = T>, D: Dimension> ReadInto for &mut ArrayBase
     }
 }
 
-/// The elements of a selection as an array with as many dimensions as `D` has.
+/// Makes an `ndarray` array with the dimensionality `D` from elements in C order.
 fn shaped<T, D: Dimension>(shape: &[usize], elements: Vec<T>) -> Result<ndarray::Array<T, D>> {
     let array = ArrayD::from_shape_vec(shape, elements).map_err(|error| Error::internal(error.to_string()))?;
     array.into_dimensionality().map_err(|error| Error::internal(error.to_string()))
@@ -114,7 +115,7 @@ fn check_rank<D: Dimension>(shape: &[usize]) -> Result<()> {
 }
 
 impl Array {
-    /// Reads a selection into an array of the crate `ndarray`, of a fixed number of dimensions or, as `IxDyn`, of any.
+    /// Reads a selection into an array of the crate `ndarray`, with a fixed number of dimensions, or as `IxDyn` with any number.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -152,7 +153,7 @@ impl Array {
 }
 
 impl AsyncArray {
-    /// Reads a selection into an array of the crate `ndarray`, as [`Array::read_array`].
+    /// Reads a selection into an array of the crate `ndarray`, as [`Array::read_array`] does.
     ///
     /// # Errors
     /// As there.

@@ -1,4 +1,4 @@
-//! How arrays are read and written.
+//! Options of arrays, and the registry of codecs and data types.
 
 mod setters;
 
@@ -16,7 +16,7 @@ use zarr_hierarchy::check_strictly;
 use zarr_json::NamedConfig;
 use zarr_meta::StoredNode;
 
-/// How an array is read and written: a default, and a method for each option that is to be another.
+/// Options for reading and writing an array. `Options::default()` has the defaults, and a method sets each option.
 ///
 /// ```
 /// use zarr_array::{MissingChunks, Options};
@@ -26,71 +26,72 @@ use zarr_meta::StoredNode;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// The meaning of a chunk that is not stored.
+    /// Meaning of a chunk that is not stored; by default its elements have the fill value.
     pub missing_chunks: MissingChunks,
-    /// Whether reads and writes take the array to be still there as it was opened. By default they look, with one request for its
-    /// document at the end, and writes with another one before: others may have erased, moved or replaced it, and fill values, or elements
-    /// of other chunks, would be read for data that was there, or written where nobody finds them. Arrays opened from consolidated
-    /// metadata are not looked at.
+    /// Whether reads and writes assume that the array is still in the store as it was opened. By default a read gets the array's document
+    /// once more at its end, and a write also before it begins. If others have erased, moved or replaced the array, an unchecked read could
+    /// return fill values or elements of another array, and an unchecked write would be lost. Arrays opened from consolidated metadata are
+    /// never checked.
     pub trust_missing: bool,
-    /// The time for which an array counts as still there after it was opened, or looked at, in a store whose requests take long, such as a
-    /// bucket: operations begun within it do not look. A second if not set; with zero each operation looks, as in other stores. A read that
-    /// met chunks that are not stored looks in any case, and so does the first operation on an array whose metadata were read some time
+    /// Time after opening an array, or looking at its document, during which further operations do not look at the document again. Only for
+    /// stores whose requests take long, such as buckets. `None` stands for a second; with zero each operation looks, as in other stores. A
+    /// read that finds a chunk not stored looks in any case, and so does the first operation on an array whose metadata was read some time
     /// before ([`Array::from_found`](crate::Array::from_found)).
     pub look_interval: Option<Duration>,
-    /// Whether chunks (not inner chunks of shards) of nothing but fill values are stored. By default a write of a whole chunk
-    /// erases such a chunk instead; a write of a part of a chunk never does. They are always stored in arrays whose fill value is
-    /// undefined or is read otherwise by other software: see
-    /// [`StoredNode::may_omit_empty_chunks`](zarr_meta::StoredNode::may_omit_empty_chunks).
+    /// Whether chunks (not inner chunks of shards) that have nothing but fill values are stored. By default a write of a whole chunk erases
+    /// such a chunk instead; a write of a part of a chunk never does. Such chunks are always stored in arrays whose fill value is undefined
+    /// or is read differently by other software: see [`StoredNode::may_omit_empty_chunks`](zarr_meta::StoredNode::may_omit_empty_chunks).
     pub write_empty_chunks: bool,
-    /// Whether checksums may go unverified.
+    /// Whether checksums are always verified, or may be skipped.
     pub checksums: Checksums,
-    /// The limits of the memory for one chunk.
+    /// Limits on the memory for one chunk.
     pub limits: Limits,
-    /// Whether arrays of Zarr v1 with `order` F and a compressor other than blosc are taken to be in C order: so the only
-    /// software that wrote them stored them, against the text of that version. By default the text holds.
+    /// Whether chunks of Zarr v1 arrays with `order` F and a compressor other than blosc are read and written in C order. The only software
+    /// that wrote such arrays stored them in C order, against the specification of version 1. By default they are in F order, as the
+    /// specification says.
     pub v1_f_order_is_c: bool,
-    /// Whether an array whose data type is not known is an error even if its document names another one to fall back
-    /// to, as documents of the drafts of version 3 may. By default that is taken, and
-    /// [`Array::warnings`](crate::Array::warnings) says so.
+    /// Whether an array with an unknown data type is refused even if its document names a fallback type, as documents of the drafts of
+    /// version 3 may. By default the fallback type is used, and [`Array::warnings`](crate::Array::warnings) says so.
     pub refuse_fallbacks: bool,
-    /// The data type that elements have where their own is not known and the document names one to fall back to: this one is taken
-    /// instead. Its elements have the size of the fallback's, and its fill value has the same bytes. The metadata
-    /// stay as they are.
+    /// Data type to use instead of the fallback type that the document of an array with an unknown data type names; `None` to use the
+    /// fallback type. Elements of this type must have the size of elements of the fallback type. The fill value has the same bytes, and the
+    /// metadata stay unchanged.
     pub fallback_type: Option<NamedConfig>,
-    /// Whether documents that are read although something is odd in them are refused: an error of the kind
-    /// [`InvalidMetadata`](crate::ErrorKind::InvalidMetadata) names the first place. By default that is read, and
-    /// [`Array::warnings`](crate::Array::warnings) says so.
+    /// Whether documents that deviate from the specification are refused, with an error of the kind
+    /// [`InvalidMetadata`](crate::ErrorKind::InvalidMetadata) that names the first deviation. By default harmless deviations are accepted,
+    /// and [`Array::warnings`](crate::Array::warnings) lists them.
     pub strict: bool,
-    /// Whether a write of a part of a chunk, an append, another shape and other metadata are refused, before anything is written, in a
-    /// store that does not set values on conditions ([`Capabilities::conditional`](zarr_store::Capabilities)): what another writes at
-    /// the same time may be lost there. By default they are done, and no other may write at the same time.
+    /// Whether writes of a part of a chunk, appends, and changes of shape and metadata are refused in a store without conditional sets
+    /// ([`Capabilities::conditional`](zarr_store::Capabilities)), where they may lose what others write at the same time. By default they
+    /// are done, and no other process may write at the same time.
     pub strict_writers: bool,
-    /// Whether appends and another shape leave consolidated metadata of groups above as it is, for the copies of several arrays to change at
-    /// once: [`renew_copies`](zarr_hierarchy::renew_copies) has to follow. By default each exchanges its own copy after an array has grown,
-    /// and drops copies before one gets smaller.
+    /// Whether appends and changes of shape leave the consolidated metadata of groups above unchanged, so that the caller can update it for
+    /// several arrays at once with [`renew_copies`](zarr_hierarchy::renew_copies). By default each append updates the array's entry after
+    /// the array has grown, and a change to a smaller shape drops consolidated metadata before.
     pub consolidated_later: bool,
-    /// How many threads read, decode, encode and write; arrays that ask for the same number share them. By default rayon's global
-    /// pool: one for each core. Not used without the feature `parallel`.
+    /// Number of threads that read, decode, encode and write. Arrays with the same number share a pool. `None` stands for rayon's global
+    /// pool, with a thread for each core. Ignored without the feature `parallel`.
     pub threads: Option<NonZeroUsize>,
-    /// How many requests one operation has under way at the same time on a store whose requests take long, such as a bucket: as many
-    /// as the [access profile](zarr_store::AccessProfile::concurrency) of the store says, if not set.
+    /// Maximum number of simultaneous requests of one operation on a store whose requests take long, such as a bucket. `None` stands for
+    /// the [access profile](zarr_store::AccessProfile::concurrency) of the store.
     pub requests_in_flight: Option<NonZeroUsize>,
-    /// How many bytes one operation has asked for and not yet decoded, or encoded and not yet stored, on such a store: as many as its
-    /// [access profile](zarr_store::AccessProfile::bytes_in_flight) says, if not set. It bounds the memory beside the output.
+    /// Maximum number of bytes in flight of one operation on a store whose requests take long: bytes that are requested and not yet
+    /// decoded, or encoded and not yet stored. Bounds the memory beside the output. `None` stands for the [access
+    /// profile](zarr_store::AccessProfile::bytes_in_flight) of the store.
     pub bytes_in_flight: Option<u64>,
-    /// Where decoded chunks and indexes of shards are kept, if anywhere.
+    /// Cache for decoded chunks and indexes of shards; `None` for no cache.
     pub cache: Option<ChunkCache>,
 }
 
 impl Options {
-    /// The node as it is to be read: in the order of elements that [`v1_f_order_is_c`](Self::v1_f_order_is_c) says.
+    /// Returns the node with its codecs adapted to [`v1_f_order_is_c`](Self::v1_f_order_is_c).
     #[must_use]
     pub fn as_read(&self, found: StoredNode) -> StoredNode {
         if self.v1_f_order_is_c { found.v1_f_order_is_c() } else { found }
     }
 
-    /// Refuses a data type that is only a fallback, and documents in which something is odd, if so asked.
+    /// Returns an error for a fallback data type if [`refuse_fallbacks`](Self::refuse_fallbacks), and for documents with deviations if
+    /// [`strict`](Self::strict).
     ///
     /// # Errors
     /// [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension) for a fallback that is refused; as [`check_strictly`].
@@ -102,20 +103,20 @@ impl Options {
     }
 }
 
-/// The meaning of a chunk that is not stored.
+/// Meaning of a chunk that is not stored, for reads.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum MissingChunks {
-    /// Its elements are the fill value, as the specification says.
+    /// Elements of the chunk have the fill value, as the specification says.
     #[default]
     Fill,
-    /// Something was lost: reading it is an error.
+    /// Reading the chunk is an error: it is taken for lost.
     Error,
-    /// Its elements are the fill value, and it is noted in the report.
+    /// Elements of the chunk have the fill value, and the chunk is added to the report.
     Report(MissingReport),
 }
 
-/// The chunks that reads found not to be stored. Clones share one list.
+/// List of chunks that reads found not to be stored. Clones share one list.
 ///
 /// ```
 /// use zarr_array::{MissingChunks, MissingReport, Options};
@@ -128,7 +129,7 @@ pub enum MissingChunks {
 pub struct MissingReport(Arc<Mutex<BTreeSet<ChunkIndex>>>);
 
 impl MissingReport {
-    /// Chunks that are noted at most, so that huge sparse arrays take little memory.
+    /// Maximum number of chunks in the list, so that huge sparse arrays take little memory.
     pub const MOST: usize = 100_000;
 
     pub(crate) fn add(&self, chunk: &ChunkIndex) {
@@ -138,52 +139,53 @@ impl MissingReport {
         }
     }
 
-    /// The chunks noted since the last call, sorted; of more than [`MOST`](Self::MOST) the first ones noted.
+    /// Empties the list and returns its chunks, sorted. If reads found more than [`MOST`](Self::MOST) chunks, the list has the first ones
+    /// found.
     #[must_use]
     pub fn take(&self) -> Vec<ChunkIndex> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
     }
 }
 
-/// Whether checksums are verified.
+/// Verification of checksums by reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Checksums {
-    /// Always, even if that means to fetch a whole chunk for a part of it.
+    /// Verifies checksums always, even if a whole chunk must be fetched for a part of it.
     #[default]
     Verify,
-    /// Only where that costs no more bytes.
+    /// Verifies checksums only if that needs no additional bytes.
     Skip,
 }
 
-/// The codecs and data types known by name. A value that is passed on; the facade crate `zarr` builds one from its
-/// features.
+/// Registry of the codecs and data types that are known by name, and of the defaults of new arrays. The facade crate `zarr` builds one from
+/// its features.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Registry {
-    /// The codecs.
+    /// Codecs that are known by name.
     pub codecs: Codecs,
-    /// The data types beside the built-in ones.
+    /// Data types that are known beside the built-in ones.
     pub data_types: DataTypes,
-    /// The settings of new arrays where nothing else is asked for.
+    /// Codecs of new arrays for which the caller names none.
     pub defaults: Defaults,
     origin: Origin,
 }
 
-/// The table that another one was made of by giving a codec a value.
+/// Registry from which [`Registry::giving`] made another; `None` for a registry that was not made so.
 #[derive(Debug, Default)]
 struct Origin(Option<Arc<Registry>>);
 
 impl Clone for Origin {
-    /// None: the clone may become another table.
+    /// Returns no origin, since the clone of the registry may be changed.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 impl Registry {
-    /// The same table, in which the codec called `name` is [given](Codecs::give) this value. To a [cache](ChunkCache) two of them that were
-    /// given equal values are the same table.
+    /// Returns a copy of the registry in which the codec `name` is [given](Codecs::give) `value`. Arrays with copies that were given equal
+    /// values share entries of a [cache](ChunkCache).
     #[must_use]
     pub fn giving<T: Any + PartialEq + Debug + Send + Sync>(
         self: &Arc<Self>,
@@ -196,7 +198,7 @@ impl Registry {
         Arc::new(registry)
     }
 
-    /// Whether all codecs decode alike by both tables.
+    /// Whether both registries decode all codecs alike: they are the same, or copies of one registry that were given equal values.
     pub(crate) fn decodes_as(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         match (&self.origin.0, &other.origin.0) {
             _ if Arc::ptr_eq(self, other) => true,
@@ -206,17 +208,17 @@ impl Registry {
     }
 }
 
-/// Makes the codec that divides shards of `codecs` into inner chunks of a shape.
+/// Function that makes the sharding codec for inner chunks of the shape `chunks` with `codecs`.
 pub type MakeShard = fn(chunks: &[u64], codecs: &[NamedConfig]) -> NamedConfig;
 
-/// The codecs that new arrays get where nothing else is asked for.
+/// Codecs of new arrays for which the caller names none.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Defaults {
-    /// The codec that turns elements of a type into bytes of a byte order.
+    /// Function that makes the default array-to-bytes codec for a data type and a byte order; `None` for no default.
     pub serializer: Option<fn(&DataType, ByteOrder) -> NamedConfig>,
-    /// The codecs that compress bytes of elements of a type.
+    /// Function that makes the default compression codecs for a data type; `None` for no compression.
     pub compressor: Option<fn(&DataType) -> Vec<NamedConfig>>,
-    /// The codec that makes shards.
+    /// Function that makes the sharding codec; `None` if there is no sharding codec.
     pub shard: Option<MakeShard>,
 }

@@ -1,9 +1,9 @@
-//! The plan of a read: its requests, and what they cost, without the read.
+//! Plan of a read: its requests and costs, found without the read.
 
 use zarr_drive::DriverGet;
 use zarr_store::{ByteRange, Key};
 
-/// The requests that a read of a selection makes, and what they cost, by [`Array::plan`](crate::Array::plan).
+/// Plan of a read of a selection, made by [`Array::plan`](crate::Array::plan): the requests of the read, and their costs.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -22,47 +22,47 @@ use zarr_store::{ByteRange, Key};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The requests, by round, key and range: all, or the first 131,072 that were planned of more.
+    /// Requests of the read, sorted by round, key and range: all of them, or the first 131,072 that were planned.
     pub requests: Vec<PlannedRequest>,
-    /// The number of all requests that are [certain](PlannedRequest::is_certain); the fields below are of these, too.
+    /// Number of all requests that are [certain](PlannedRequest::is_certain). The fields below count certain requests, too.
     pub request_count: u64,
-    /// How many requests follow each other at least, each waiting for the reply to one before: the latencies that the read takes, if
-    /// the store is far and the bounds of requests and bytes in flight allow all of a round at once.
+    /// Minimum number of requests that follow each other, each waiting for the reply to the request before. Reading from a remote store
+    /// takes this number of latencies if the bounds on requests and bytes in flight allow all requests of a round at once.
     pub rounds: u32,
-    /// The bytes of all requests for ranges.
+    /// Number of bytes of all requests for ranges.
     pub range_bytes: u64,
-    /// How many requests are for values whose size is not known before.
+    /// Number of requests for values whose size is not known beforehand.
     pub unsized_requests: u64,
-    /// The chunks that the selection meets: shards, if the array is sharded.
+    /// Number of chunks (shards, if the array is sharded) that the selection meets.
     pub chunks: u64,
-    /// The bytes of the selected elements; `None` if they are of variable length.
+    /// Number of bytes of the selected elements; `None` if they are of variable length.
     pub selected_bytes: Option<u64>,
-    /// The bytes of the elements that are decoded: all of each chunk or inner chunk, or the parts of those that can be decoded in
-    /// part. `None` if they are of variable length.
+    /// Number of bytes of the elements that are decoded: whole chunks and inner chunks, or the needed parts of chunks whose codecs decode
+    /// parts. `None` if elements are of variable length.
     pub decoded_bytes: Option<u64>,
-    /// The key of the document that the read gets once more, in a round of its own, to see that the array is still there; `None` if it never
-    /// does. It is none of the requests. In a store whose requests take long only some reads get it
-    /// ([`Options::look_interval`](crate::Options::look_interval)), and those that find that a chunk is not stored.
+    /// Key of the array's document, which the read gets once more at the end, in a further round, to check that the array is still there;
+    /// `None` if the read never does. `requests` does not include this request. On a store whose requests take long, only some reads make
+    /// it: see [`Options::look_interval`](crate::Options::look_interval), and reads that find a chunk not stored.
     pub if_missing: Option<Key>,
 }
 
-/// A request of a [`Plan`].
+/// Planned get request of a [`Plan`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedRequest {
-    /// The key.
+    /// Key of the value that is requested.
     pub key: Key,
-    /// The ranges of its value.
+    /// Ranges of the value that are requested.
     pub ranges: Vec<ByteRange>,
-    /// How many rounds of requests come before it: 0 for the first ones.
+    /// Number of rounds of requests before this request: 0 for the first round.
     pub round: u32,
-    /// Whether it is made whatever the size of the value. Else it stands for the rest of a large value whose size is not known before:
-    /// none or several requests, in parts of [`AccessProfile::part_size`](zarr_store::AccessProfile::part_size), in one more round.
+    /// Whether the request is made for any size of the value. If not, it stands for the rest of a value of unknown size: for no request, or
+    /// for several in parts of [`AccessProfile::part_size`](zarr_store::AccessProfile::part_size) in one more round.
     pub is_certain: bool,
 }
 
 impl PlannedRequest {
-    /// The get of a driver for a request of this round.
+    /// Makes the planned request of `get`, a get of a driver, for a request of `key` in round `round`.
     pub(crate) fn new(key: &Key, get: DriverGet, round: u32) -> Self {
         let DriverGet { ranges, round: after, is_certain, .. } = get;
         Self { key: key.clone(), ranges, round: round + after, is_certain }

@@ -1,4 +1,4 @@
-//! Reading as jobs: a region is divided into spans of chunks, each decoded into its own windows of the output.
+//! Read jobs: a region is divided into spans of chunks, and each chunk is decoded into its own window of the output.
 //!
 //! ```text
 //! ArrayRead     which chunks are read, and the windows of the output that they go to; job after job, and attempts again (retry)
@@ -49,30 +49,31 @@ use zarr_drive::{Job, Next};
 use zarr_grid::{ChunkIndex, Region, Resolved};
 use zarr_store::{Reply, Request};
 
-/// Outputs from this size on are written past the caches of the processor: the next reader finds little of them there anyway.
+/// Minimum size in bytes of outputs that are written past the caches of the CPU. Little of a larger output would be in the caches for the
+/// next reader anyway.
 const STREAMED: usize = 16 << 20;
 
-/// Maximum number of chunks that one job reads if they do not lie side by side: each takes memory.
+/// Maximum number of chunks that one job reads if the chunks do not lie side by side, since each takes memory.
 const MAX_INDIVIDUALLY: usize = 1024;
 
-/// One read of an array: the state that its jobs share, and who runs them, one after the other. A job that failed is gone with its share of
-/// the output, so another attempt is another job.
+/// Read of an array: the driver, and the state that its jobs share. Jobs run one after the other. A failed job has lost its share of the
+/// output, so another attempt is another job.
 pub(crate) struct ArrayRead<'a, D: Drive> {
     drive: &'a D,
-    /// The directory of the array, where it is held.
+    /// Store with the array's directory pinned; `None` if the directory is not pinned.
     pinned: Option<D::Pinned>,
     context: ReadContext<'a>,
-    /// Where the requests are noted, if only these are wanted.
+    /// Log of the requests, if the read is only planned.
     log: Option<&'a RequestLog>,
 }
 
-/// Elements with an output of their own, which jobs read.
+/// Part of a read: elements with their own output, which one or several jobs read.
 trait ReadPart: Send {
-    /// A job that reads all of them, or those in some chunks, which are sorted.
+    /// Makes a job that reads all elements, or only those in `chunks`, which are sorted.
     fn job<'a>(&'a mut self, context: &'a ReadContext<'a>, chunks: Option<&[ChunkIndex]>) -> Result<ReadJob<'a>>;
 }
 
-/// A region, and its output.
+/// Region of the array, and its output.
 impl ReadPart for (&Region, ViewMut<'_>) {
     fn job<'a>(&'a mut self, context: &'a ReadContext<'a>, chunks: Option<&[ChunkIndex]>) -> Result<ReadJob<'a>> {
         let (region, out) = self;
@@ -84,19 +85,19 @@ impl ReadPart for (&Region, ViewMut<'_>) {
 }
 
 impl<'a, D: Drive> ArrayRead<'a, D> {
-    /// A read of `size` bytes, on the store as it is `pinned`. Outputs that are `zeroed` are fresh memory.
+    /// Makes a read of `size` bytes, on the store `pinned` if there is one. `zeroed` says that outputs are fresh memory of zeros.
     pub(crate) fn new(core: &'a ArrayCore, drive: &'a D, pinned: Option<D::Pinned>, size: usize, zeroed: bool) -> Self {
         let context = ReadContext::with_cache(core, &drive.access_profile(), zeroed, size);
         Self { drive, pinned, context, log: None }
     }
 
-    /// A read of which only the requests are wanted: with an output whose elements have no bytes.
+    /// Makes a read that only logs its requests, for an output whose elements have no bytes.
     pub(crate) fn planned(core: &'a ArrayCore, drive: &'a D, log: &'a RequestLog) -> Self {
         let context = ReadContext::plan(core, &drive.access_profile());
         Self { drive, pinned: None, context, log: Some(log) }
     }
 
-    /// Reads a selection into `out`, which has its output shape.
+    /// Reads a selection into `out`, which has the output shape of the selection.
     pub(crate) async fn selection(&self, resolved: &Resolved, out: ViewMut<'_>) -> Result<()> {
         match resolved {
             Resolved::Box(selected) => self.region(&selected.region, flipped(out, &selected.flipped)).await,
@@ -105,7 +106,7 @@ impl<'a, D: Drive> ArrayRead<'a, D> {
         }
     }
 
-    /// Reads a region into `out`, which has its shape.
+    /// Reads a region into `out`, which has the shape of the region.
     pub(crate) async fn region(&self, region: &Region, mut out: ViewMut<'_>) -> Result<()> {
         if out.len() as u64 >= search::MANY
             && let Some(stored) = Box::pin(self.find_stored(region, &mut out)).await?
@@ -115,7 +116,7 @@ impl<'a, D: Drive> ArrayRead<'a, D> {
         self.part(&mut (region, out), None).await
     }
 
-    /// Reads the part of a region that lies in `chunks`, which are sorted, into an output of the shape of all.
+    /// Reads the part of a region that lies in `chunks`, which are sorted. `out` has the shape of the whole region.
     pub(crate) async fn chunks(&self, region: &Region, chunks: &[ChunkIndex], out: ViewMut<'_>) -> Result<()> {
         let mut part = (region, out);
         for chunks in chunks.chunks(MAX_INDIVIDUALLY) {
@@ -124,7 +125,8 @@ impl<'a, D: Drive> ArrayRead<'a, D> {
         Ok(())
     }
 
-    /// Reads a part, or some chunks of it, with as many attempts as it takes.
+    /// Reads a part, or only its elements in `chunks`. Reads chunks again that others replaced meanwhile, and reads without the cache after
+    /// an error that the cache may have caused.
     async fn part(&self, part: &mut impl ReadPart, chunks: Option<&[ChunkIndex]>) -> Result<()> {
         let done = self.run(part.job(&self.context, chunks)?).await;
         let replaced = self.context.take_replaced();
@@ -144,7 +146,7 @@ impl<'a, D: Drive> ArrayRead<'a, D> {
         }
     }
 
-    /// Writes the fill value to an output.
+    /// Sets all elements of an output to the fill value.
     pub(crate) fn fill(&self, out: &mut ViewMut<'_>) -> Result<()> {
         self.context.fill(out)
     }
@@ -153,36 +155,36 @@ impl<'a, D: Drive> ArrayRead<'a, D> {
         self.pinned.as_ref()
     }
 
-    /// Whether the store was asked for chunks.
+    /// Whether the read has requested chunks from the store.
     pub(crate) fn has_asked(&self) -> bool {
         self.context.has_asked()
     }
 
-    /// Whether a chunk was found not to be stored.
+    /// Whether the read found a chunk not to be stored.
     pub(crate) fn found_missing(&self) -> bool {
         self.context.missing() > 0
     }
 }
 
-/// Reads chunks into windows of an output.
+/// Job that reads chunks into windows of an output.
 #[derive(Debug)]
 pub(crate) enum ReadJob<'a> {
-    /// Independent reads.
+    /// Independent reads, which the job forks.
     Many(Vec<ReadJob<'a>>),
-    /// Chunks that are not begun.
+    /// Span of chunks whose read has not begun.
     Span(ChunkSpan<'a>),
-    /// A few chunks that are read one by one.
+    /// Group of chunks that are read one by one, waiting for replies.
     Chunks(ChunkBatch<'a>),
-    /// A few inner chunks that wait for one reply.
+    /// Group of inner chunks that wait for one reply.
     InnerChunks(InnerChunkBatch<'a>),
-    /// A few chunks that are not in the cache.
+    /// Group of chunks that are not in the cache.
     CacheMiss(CacheMiss<'a>),
-    /// Regions of one shard.
+    /// Regions of one shard, which share its index.
     ShardRegions(Box<ShardRegions<'a>>),
 }
 
 impl<'a> ReadJob<'a> {
-    /// Reads `region` of an array into `out`, which has its shape.
+    /// Makes the job that reads `region` of an array into `out`, which has the shape of the region.
     pub(crate) fn new(context: &'a ReadContext<'a>, region: &Region, out: ViewMut<'a>) -> Result<Self> {
         Ok(Self::Span(Self::span(context, region, out)?))
     }
@@ -196,7 +198,7 @@ impl<'a> ReadJob<'a> {
         Ok(ChunkSpan { context, overlaps: Arc::new(overlaps), windows, shard: None, chunk_size })
     }
 
-    /// Reads only the part of `region` that lies in `chunks`, which are sorted.
+    /// Makes the job that reads only the part of `region` that lies in `chunks`, which are sorted.
     fn of_chunks(
         context: &'a ReadContext<'a>,
         region: &Region,
@@ -223,14 +225,14 @@ impl<'a> ReadJob<'a> {
         Ok(Self::Many(jobs))
     }
 
-    /// Begins with each chunk by itself.
+    /// Begins to read each chunk of a span by itself.
     fn begin_each(&mut self, span: ChunkSpan<'a>) -> Result<Next<Self>> {
         let mut batch = ChunkBatch::of_span(span)?;
         let requests = batch.advance(&[])?;
         Ok(self.wait(batch, requests))
     }
 
-    /// Forks, but for a single job, which is gone on with at once.
+    /// Forks `jobs`. A single job is continued at once instead.
     fn fork(&mut self, mut jobs: Vec<Self>) -> Result<Next<Self>> {
         match jobs.pop() {
             None => Ok(Next::Done(())),
@@ -245,7 +247,7 @@ impl<'a> ReadJob<'a> {
         }
     }
 
-    /// Waits for the replies to the requests of a batch. If there are none, its inner chunks are next.
+    /// Waits for the replies to `requests` of a batch. If there are no requests, forks the reads of its inner chunks.
     fn wait(&mut self, batch: ChunkBatch<'a>, requests: Vec<Request>) -> Next<Self> {
         if !requests.is_empty() {
             let has_destinations = batch.has_destinations();

@@ -1,4 +1,4 @@
-//! The common part of both benchmarks: arrays in memory and in files.
+//! Arrays in memory and in files, for the benchmarks `shards` and `slabs`.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ pub(crate) fn registry() -> Arc<Registry> {
     Arc::new(registry)
 }
 
-/// Calls `measure` with an array of 2-byte elements in memory and in files, if the arguments of the program ask for it. One
-/// thread reads it. It is a smooth field with some noise.
+/// Calls `measure` with an array of 2-byte elements in memory and with the same array in files, if the arguments of the program select the
+/// benchmark `name`. The array is a smooth field with some noise, and one thread reads it.
 pub(crate) fn each(name: &str, shape: &[u64], chunks: &[u64], codecs: &str, measure: impl Fn(&str, &Array, &[Key])) {
     let folder = TempDir::new().expect("a directory");
     let files = FilesystemStore::create(folder.path()).expect("a directory");

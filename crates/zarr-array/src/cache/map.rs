@@ -1,17 +1,17 @@
-//! A bounded map that many threads read at once.
+//! Map of cache entries that is bounded in bytes and that many threads read at the same time.
 
 use super::{CacheEntry, CacheKey};
 use std::sync::Arc;
 use zarr_store::{Bounded, CacheCounts, Ring};
 
-/// The bytes of an entry beside its content, roughly: its key twice, the slot, counters, and the reserve of maps.
+/// Approximate number of bytes of an entry beside its content: its key twice, the slot, counters, and the reserve of maps.
 const OVERHEAD: usize = 512;
 
-/// Entries by their keys, bounded in bytes.
+/// Map of cache entries by their keys, bounded in bytes.
 #[derive(Debug)]
 pub(super) struct CacheMap(Bounded<Ring<CacheKey, AtEpoch>>);
 
-/// An entry, and the epoch in which its read began.
+/// Cache entry, and the epoch in which its read began.
 #[derive(Debug)]
 struct AtEpoch {
     entry: Arc<CacheEntry>,
@@ -31,20 +31,20 @@ impl CacheMap {
         self.0.bytes()
     }
 
-    /// The entry of a key, if it is of this epoch.
+    /// Returns the entry of `key` if the read of the entry began in the epoch `epoch`, and counts the lookup.
     pub(super) fn find(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
         let found = self.find_again(key, epoch);
         self.0.looked_up(hash(key), found.is_some());
         found
     }
 
-    /// As [`find`](Self::find), after a lookup that is counted.
+    /// Returns the entry of `key`, as [`find`](Self::find) does, but does not count the lookup.
     pub(super) fn find_again(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
         let part = self.0.read(hash(key));
         part.get(key, |cached| cached.epoch == epoch).map(|cached| Arc::clone(&cached.entry))
     }
 
-    /// Notes that an entry that was found is outdated.
+    /// Counts a hit whose entry turned out to be outdated.
     pub(super) fn found_outdated(&self) {
         self.0.found_outdated();
     }
@@ -53,7 +53,7 @@ impl CacheMap {
         self.0.counts()
     }
 
-    /// Sets the entry of a key, which takes `cost` bytes. If there is no room for it, the key has no entry.
+    /// Sets the entry of `key`, whose content has `cost` bytes. If there is no room for the entry, removes the old entry of `key`.
     pub(super) fn keep(&self, key: CacheKey, epoch: u64, entry: &Arc<CacheEntry>, cost: usize) {
         let cost = cost.saturating_add(OVERHEAD);
         let old = if self.0.make_room(cost) {
@@ -76,7 +76,7 @@ impl CacheMap {
     }
 }
 
-/// Neighbouring chunks belong to different parts.
+/// Hash of a key. Keys of neighbouring chunks get to different parts of the map.
 fn hash(key: &CacheKey) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed = key.index.iter().fold(key.owner, |mixed, &at| (mixed ^ at).wrapping_mul(ODD).rotate_left(29));

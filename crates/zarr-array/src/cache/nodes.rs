@@ -1,4 +1,4 @@
-//! The arrays of a cache: which of them are the same, and when their chunks were changed.
+//! Nodes of a cache: which arrays share entries, and when their chunks were changed.
 
 use crate::{Checksums, Registry};
 use std::collections::HashMap;
@@ -9,12 +9,13 @@ use zarr_json::{NamedConfig, Value};
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::{AsyncStore, Store};
 
-/// Number of epochs that the chunks of an array share: a write of one chunk may make others be read again.
+/// Number of epochs that the chunks of an array share. A write of one chunk may make the entries of other chunks invalid.
 const EPOCHS: usize = 1024;
-/// Maximum number of nodes that are remembered though no array of them is open.
+/// Maximum number of nodes without an open array that are remembered.
 const MAX_IDLE: usize = 1024;
 
-/// Identity of a store: the value behind an `Arc`. Held weakly, so that the address is no other store's as long as it is known.
+/// Identity of a store: the address of the value behind its `Arc`. The value is held weakly, so that no other store gets the same address
+/// meanwhile.
 #[derive(Clone, Debug)]
 pub(crate) enum StoreId {
     Blocking(Weak<dyn Store>),
@@ -45,15 +46,15 @@ impl StoreId {
     }
 }
 
-/// The nodes whose arrays were opened.
+/// Nodes of the arrays that were opened with the cache.
 #[derive(Debug, Default)]
 pub(super) struct Nodes(Mutex<OpenNodes>);
 
 #[derive(Debug, Default)]
 struct OpenNodes {
-    /// By the address of the store, and the path.
+    /// Nodes by the address of their store and their path.
     nodes: HashMap<(usize, String), Arc<Node>>,
-    /// How many were left when nodes without an open array were forgotten.
+    /// Number of nodes that were left when nodes without an open array were last removed.
     left: usize,
 }
 
@@ -75,18 +76,18 @@ impl Nodes {
     }
 }
 
-/// A node of a store.
+/// Node of a store whose array was opened with the cache, with the epochs of its chunks.
 #[derive(Debug)]
 pub(crate) struct Node {
     store: StoreId,
-    /// How often all chunks were changed.
+    /// Number of times that all chunks of the array were changed at once.
     changed: AtomicU64,
-    /// How often single chunks were changed; none until the first was.
+    /// Number of times that single chunks were changed, for each of the shared epochs; unset before the first change.
     epochs: OnceLock<Box<[AtomicU64]>>,
     owners: Mutex<Vec<(DecodeIdentity, u64)>>,
 }
 
-/// All that the decoded content of chunks depends on.
+/// Everything on which the decoded content of chunks depends.
 #[derive(Clone, Debug)]
 pub(crate) struct DecodeIdentity {
     pub(crate) dialect: Dialect,
@@ -119,7 +120,7 @@ impl Node {
         &self.store
     }
 
-    /// The owner of chunks that are decoded in this way.
+    /// Owner number of the cache keys of chunks that are decoded as `identity` says; `new` makes the number for a new identity.
     pub(super) fn owner(&self, identity: DecodeIdentity, new: impl FnOnce() -> u64) -> u64 {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, owner)) = owners.iter().find(|(known, _)| *known == identity) {
@@ -130,14 +131,14 @@ impl Node {
         owner
     }
 
-    /// Grows whenever the chunk is changed.
+    /// Epoch of the chunk at `index`: a number that grows whenever the chunk is changed.
     pub(super) fn epoch(&self, index: &[u64]) -> u64 {
         let one = self.epochs.get().and_then(|epochs| epochs.get(slot(index)));
         let one = one.map_or(0, |epoch| epoch.load(Ordering::SeqCst));
         one.wrapping_add(self.changed.load(Ordering::SeqCst))
     }
 
-    /// Notes that a chunk (all if `None`) was changed.
+    /// Begins a new epoch of the chunk at `index` (of all chunks if `None`), so that older entries are no longer found.
     pub(super) fn invalidate(&self, index: Option<&[u64]>) {
         let Some(index) = index else {
             self.changed.fetch_add(1, Ordering::SeqCst);
@@ -156,7 +157,8 @@ fn slot(index: &[u64]) -> usize {
     hasher.finish() as usize % EPOCHS
 }
 
-/// A change under way. It is dropped when the change has ended, also where that failed: a failed write may have been done.
+/// Guard of a change of a chunk, or of all chunks. It invalidates their entries when it is dropped, also after a failed write, which may
+/// have changed the store nevertheless.
 #[derive(Debug)]
 pub(crate) struct InvalidationGuard {
     node: Arc<Node>,

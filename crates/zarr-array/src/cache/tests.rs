@@ -13,7 +13,7 @@ fn entry() -> Arc<CacheEntry> {
 }
 
 proptest! {
-    /// The entry that is found is the last one of its key; with room for everything, all are found.
+    /// Found entries are the last entries of their keys, and if there is room for all entries, all are found.
     #[test]
     fn is_a_map_that_forgets(
         steps in proptest::collection::vec((0..10_u8, 0..3_u64, 0..40_u64, 0..3_u64, 0..3000_usize), 1..200),

@@ -1,4 +1,4 @@
-//! Findings of a check in a stored chunk.
+//! Results of a check of a stored chunk.
 
 use crate::Error;
 use std::ops::Range;
@@ -6,48 +6,49 @@ use zarr_codec::Protection;
 use zarr_grid::ChunkIndex;
 use zarr_store::{Key, Version};
 
-/// Maximum number of faults of one chunk that are kept. Inner chunks that share bytes, which are no faults, are counted apart, with the
-/// same maximum.
+/// Maximum number of faults of one chunk that are stored in its result. Faults of kind [`ChunkFaultKind::Shares`] are counted separately,
+/// with the same maximum.
 const MAX_FAULTS: usize = 1000;
 
-/// A stored chunk that was checked.
+/// Result of the check of a stored chunk.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CheckedChunk {
-    /// The key.
+    /// Key of the chunk in the store.
     pub key: Key,
-    /// The chunk, by its index in the grid.
+    /// Index of the chunk in the chunk grid.
     pub chunk: ChunkIndex,
-    /// Whether it was stored when it was asked for.
+    /// Whether the chunk was still stored when it was read.
     pub is_stored: bool,
-    /// How many bytes were looked at.
+    /// Number of bytes of the chunk that were read and checked.
     pub bytes: u64,
-    /// The version of the value that was looked at, where the store has told.
+    /// Version of the checked value; `None` if the store does not report it.
     pub version: Option<Version>,
-    /// Whether its codecs let a part of it be read by itself, so that elements may be read of a chunk that does not decode as a whole: it
-    /// is not compressed and no shard, and its value is not empty.
+    /// Whether the codecs let a read get a part of the chunk alone, so that some elements may be readable although the chunk as a whole
+    /// does not decode: the chunk is neither compressed nor a shard, and its value is not empty.
     pub is_read_in_parts: bool,
-    /// How far decoding notices damage, of the inner chunk with the least protection; `None` if nothing was decoded.
+    /// Degree to which decoding notices damage: the least of all inner chunks. `None` if nothing was decoded.
     pub protection: Option<Protection>,
-    /// Its faults: the first 1000, and the first 1000 of [`ChunkFaultKind::Shares`].
+    /// Faults of the chunk: the first 1000 faults, and the first 1000 of kind [`ChunkFaultKind::Shares`].
     pub faults: Vec<ChunkFault>,
-    /// How many more it has, apart from [`ChunkFaultKind::Shares`].
+    /// Number of faults that `faults` omits, without those of kind [`ChunkFaultKind::Shares`].
     pub more_faults: u64,
-    /// How many more of [`ChunkFaultKind::Shares`] it has.
+    /// Number of faults of kind [`ChunkFaultKind::Shares`] that `faults` omits.
     pub more_shared: u64,
-    /// How many of the faults here are [`ChunkFaultKind::Shares`].
+    /// Number of faults in `faults` whose kind is [`ChunkFaultKind::Shares`].
     shared: usize,
 }
 
-/// A fault of a stored chunk.
+/// Fault of a stored chunk or of one of its inner chunks.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ChunkFault {
-    /// The inner chunk of the shard, by its index in there; in shards within shards one for each level. Empty for the chunk itself.
+    /// Index of the faulty inner chunk in its shard, with one index per level for shards within shards. Empty if the fault is of the chunk
+    /// itself.
     pub inner: Vec<ChunkIndex>,
-    /// The bytes in the value, where only a part of it is meant.
+    /// Range of the faulty bytes in the stored value; `None` if the fault concerns no particular range.
     pub bytes: Option<Range<u64>>,
-    /// The fault.
+    /// Kind of the fault.
     pub kind: ChunkFaultKind,
 }
 
@@ -55,16 +56,16 @@ pub struct ChunkFault {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ChunkFaultKind {
-    /// It does not decode, or cannot be read.
+    /// Chunk or inner chunk that does not decode, or cannot be read.
     Broken(Error),
-    /// The index of its shard gives it bytes that are also, in part, those of another inner chunk; of the index itself, if `None`.
+    /// Inner chunk whose bytes, by the index of the shard, overlap the bytes of another inner chunk, or of the index itself if `None`.
     Overlaps(Option<ChunkIndex>),
-    /// The index of its shard gives it the bytes of another inner chunk, which some writers do for equal chunks.
+    /// Inner chunk that has, by the index of the shard, the same bytes as another inner chunk. Some writers store equal inner chunks once.
     Shares(ChunkIndex),
 }
 
 impl ChunkFault {
-    /// The fault in words.
+    /// Message that describes the fault.
     #[must_use]
     pub fn message(&self) -> String {
         match &self.kind {
@@ -99,7 +100,7 @@ impl CheckedChunk {
         }
     }
 
-    /// Adds a fault. Inner chunks that share bytes, of which a good shard may have very many, crowd out no fault.
+    /// Adds a fault. Faults of kind [`ChunkFaultKind::Shares`], of which a good shard may have very many, take no room from other faults.
     pub(super) fn add(&mut self, fault: ChunkFault) {
         let is_shared = matches!(fault.kind, ChunkFaultKind::Shares(_));
         let kept = if is_shared { self.shared } else { self.faults.len() - self.shared };
@@ -113,12 +114,12 @@ impl CheckedChunk {
         }
     }
 
-    /// Notes how far the decoding of a part notices damage.
+    /// Lowers [`protection`](Self::protection) to the protection of a decoded part, if that is less.
     pub(super) fn note(&mut self, protection: Protection) {
         self.protection = Some(self.protection.map_or(protection, |least| least.min(protection)));
     }
 
-    /// Adds what was found in a part of the chunk.
+    /// Adds the result of a part of the chunk: its bytes, protection and faults.
     pub(super) fn merge(&mut self, part: Self) {
         self.bytes = self.bytes.saturating_add(part.bytes);
         self.more_faults = self.more_faults.saturating_add(part.more_faults);
@@ -129,7 +130,7 @@ impl CheckedChunk {
         part.faults.into_iter().for_each(|fault| self.add(fault));
     }
 
-    /// Its faults in the order of inner chunks.
+    /// Sorts the faults by inner chunk.
     pub(super) fn sort(&mut self) {
         self.faults.sort_by(|a, b| a.inner.cmp(&b.inner));
     }

@@ -1,4 +1,4 @@
-//! The bytes of a chunk or a shard that are here: decoded as a whole, inner chunk by inner chunk.
+//! Check of a chunk or shard whose bytes are in memory: a chunk is decoded as a whole, a shard inner chunk by inner chunk.
 
 use super::CheckDepth;
 use super::found::{CheckedChunk, ChunkFault, ChunkFaultKind, broken};
@@ -9,31 +9,31 @@ use zarr_codec::{Access, Decode, Error as CodecError, Pipeline, Scratch, Split, 
 use zarr_grid::{ChunkIndex, Region, Shape};
 use zarr_store::ByteRange;
 
-/// A part of a value that is encoded on its own.
+/// Chunk or inner chunk within a stored value.
 pub(super) struct Part<'a> {
     pub(super) codecs: &'a Arc<Pipeline>,
     pub(super) shape: &'a [u64],
-    /// Where its bytes begin in the value.
+    /// Offset in the stored value at which the bytes of the part begin.
     pub(super) start: u64,
-    /// The inner chunks that it lies in, the outermost first.
+    /// Indexes of the inner chunks that enclose the part, the outermost first; empty for the chunk itself.
     pub(super) inner: &'a [ChunkIndex],
 }
 
-/// An inner chunk, as the index of its shard has it.
+/// Entry of the index of a shard: an inner chunk and its range of bytes.
 pub(super) struct Entry {
     pub(super) index: ChunkIndex,
     pub(super) shape: Shape,
-    /// Its bytes in the shard.
+    /// Range of the inner chunk's bytes in the shard.
     pub(super) range: Range<u64>,
 }
 
-/// The decode of a shard that begins with its index; `None` if chunks of `shape` are no shards.
+/// Returns a decode of a shard whose first step reads the index; `None` if chunks of `shape` are not shards.
 pub(super) fn shard(codecs: &Arc<Pipeline>, shape: &[u64]) -> Option<Box<dyn Decode>> {
     codecs.part_shape(shape)?;
     codecs.partial(shape, &Region::whole(shape), &Access::default())
 }
 
-/// Whether a read of some elements of a chunk asks for their bytes alone, though chunks of `shape` are no shards.
+/// Whether a read of some elements of a chunk gets the bytes of these elements alone, although chunks of `shape` are not shards.
 pub(super) fn is_read_in_parts(codecs: &Arc<Pipeline>, shape: &[u64]) -> bool {
     if shape.contains(&0) || codecs.part_shape(shape).is_some() {
         return false;
@@ -43,7 +43,7 @@ pub(super) fn is_read_in_parts(codecs: &Arc<Pipeline>, shape: &[u64]) -> bool {
     codecs.partial(shape, &Region::from_ranges(&first), &Access::default()).is_some()
 }
 
-/// The ranges that the index of a shard is read by.
+/// Returns the byte ranges at which the index of a shard is read.
 pub(super) fn index_ranges(decode: &mut dyn Decode, shape: &[u64]) -> Result<Vec<ByteRange>> {
     match step(decode, &[], shape)? {
         Step::Need(ranges) => Ok(ranges),
@@ -51,7 +51,7 @@ pub(super) fn index_ranges(decode: &mut dyn Decode, shape: &[u64]) -> Result<Vec
     }
 }
 
-/// The inner chunks of a shard, by the bytes of its index.
+/// Returns the inner chunks of a shard, parsed from the bytes `index` of its index.
 pub(super) fn split(decode: &mut dyn Decode, index: &[&[u8]], shape: &[u64]) -> Result<Split> {
     match step(decode, index, shape)? {
         Step::Split(split) => Ok(*split),
@@ -59,14 +59,14 @@ pub(super) fn split(decode: &mut dyn Decode, index: &[&[u8]], shape: &[u64]) -> 
     }
 }
 
-/// A step of a decode whose output has elements of no bytes.
+/// Does a step of a decode with an empty output: elements have no bytes.
 fn step(decode: &mut dyn Decode, got: &[&[u8]], shape: &[u64]) -> Result<Step> {
     let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
     let mut nothing: [u8; 0] = [];
     Ok(decode.step(got, &mut ViewMut::new(&mut nothing, 0, &dims)?)?)
 }
 
-/// Looks at the bytes of a part, all of which are here.
+/// Checks a part whose bytes are all in memory, and adds faults to `found`.
 pub(super) fn inspect(part: &Part<'_>, bytes: &[u8], depth: CheckDepth, found: &mut CheckedChunk) {
     match shard(part.codecs, part.shape) {
         Some(decode) => inspect_shard(part, decode, bytes, depth, found),
@@ -120,7 +120,7 @@ fn inspect_shard(
     }
 }
 
-/// Where an index lies, but for the bytes towards the inner chunks that a checksum has.
+/// Range of bytes of an index at `place` without its checksum, on the side next to the inner chunks.
 fn without_checksum(place: &Range<u64>) -> Range<u64> {
     const CHECKSUM: u64 = 4;
     match place.start {
@@ -129,7 +129,7 @@ fn without_checksum(place: &Range<u64>) -> Range<u64> {
     }
 }
 
-/// The error for a value that is shorter than the index that it should have.
+/// Error for a shard of `size` bytes that is shorter than its index should be.
 pub(super) fn too_short(size: u64) -> Error {
     CodecError::ShardIndex { what: format!("longer than the shard of {size} bytes") }.into()
 }
@@ -139,14 +139,14 @@ fn slice<'b>(bytes: &'b [u8], range: &Range<u64>) -> &'b [u8] {
     bytes.get(start..end).unwrap_or_default()
 }
 
-/// A number of bytes that no inner chunk has more of, as reads expect.
+/// Maximum number of bytes of an inner chunk, as reads expect.
 fn max_inner_size(codecs: &Arc<Pipeline>, shape: &[u64]) -> u64 {
     // A shard in a shard may have any number of bytes that nothing refers to.
     if shard(codecs, shape).is_some() { u64::MAX } else { codecs.max_encoded_size(shape) }
 }
 
-/// The inner chunks that a shard of `size` bytes has, with its index at `places`, sorted by where they lie. Those that cannot be there,
-/// and those that lie where others lie, are faults.
+/// Returns the inner chunks of a shard of `size` bytes, sorted by their ranges; `places` are the ranges of its index. Adds faults for inner
+/// chunks whose range cannot be in the shard, and for inner chunks that overlap others or the index.
 pub(super) fn entries(
     part: &Part<'_>,
     split: &Split,

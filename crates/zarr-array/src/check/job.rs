@@ -1,4 +1,4 @@
-//! The job that gets the values of chunks and hands them on to be inspected.
+//! Job that gets the values of chunks from the store and checks them.
 
 use super::found::{CheckedChunk, broken};
 use super::inspect::{self, Entry, Part};
@@ -13,40 +13,41 @@ use zarr_drive::{Job, Next};
 use zarr_grid::{ChunkIndex, Shape};
 use zarr_store::{ByteRange, GetOptions, Key, Reply, Request, Snapshot, Version};
 
-/// Shards of which no more may be stored are read as a whole.
+/// Maximum size in bytes of shards that are read as a whole.
 const WHOLE: u64 = 16 << 20;
-/// Maximum number of bytes of inner chunks that are read together. Their number is at most `MAX_ENTRIES`.
+/// Maximum number of bytes of inner chunks that are read by one request; the maximum number of inner chunks is `MAX_ENTRIES`.
 const GROUP: u64 = 4 << 20;
 const MAX_ENTRIES: usize = 1024;
-/// Maximum number of times that a chunk is begun which others replace while it is read in parts.
+/// Maximum number of times that the check of a chunk is begun if others replace the chunk while it is read in parts.
 const MAX_TRIES: u32 = 10;
 
-/// Checks chunks.
+/// Job that checks chunks, or a part of one.
 pub(super) struct CheckJob<'a> {
     context: &'a Context<'a>,
     state: CheckStage,
 }
 
 enum CheckStage {
-    /// These chunks, each by a job.
+    /// Forks one job for each chunk of a range of chunk numbers.
     All(Range<usize>),
-    /// This one, for the n-th time.
+    /// Begins the check of a chunk: its number, and the count of tries, this one included.
     Begin(usize, u32),
-    /// The whole value was asked for.
+    /// Waits for the whole value of a chunk.
     Whole(usize),
-    /// The index of a shard was asked for, in ranges of a value whose size may come with them.
+    /// Waits for the index of a shard: number of the chunk, count of tries, and the decode that takes the index. The reply may tell the
+    /// size of the shard, too.
     Index(usize, u32, Box<dyn Decode>),
-    /// The size of the value was asked for as well.
+    /// Waits for the size of a shard whose index was read.
     Size(Box<Indexed>),
-    /// Inner chunks, each group by a job.
+    /// Waits for the forked jobs that check groups of inner chunks of a shard; with the count of tries.
     Groups(Arc<Shard>, u32),
-    /// Some inner chunks, to be asked for, and asked for.
+    /// Group of inner chunks of a shard whose bytes are to be requested; [`Fetching`](Self::Fetching) waits for them.
     Group(Arc<Shard>, Vec<Entry>),
     Fetching(Arc<Shard>, Vec<Entry>),
     Done,
 }
 
-/// A shard whose index has come, and not its size.
+/// Shard whose index was read, and whose size is not known yet.
 struct Indexed {
     number: usize,
     tries: u32,
@@ -55,14 +56,14 @@ struct Indexed {
     snapshot: Option<Snapshot>,
 }
 
-/// A shard that is read in parts.
+/// Shard that is checked in parts.
 struct Shard {
     number: usize,
     key: Key,
     codecs: Arc<Pipeline>,
     snapshot: Option<Snapshot>,
     found: Mutex<CheckedChunk>,
-    /// Whether another state of it was met.
+    /// Whether the shard was replaced or erased while it was read.
     replaced: AtomicBool,
 }
 
@@ -73,7 +74,7 @@ impl Shard {
 }
 
 impl<'a> CheckJob<'a> {
-    /// Makes the job that checks the chunks with these numbers.
+    /// Makes the job that checks the chunks whose positions in `context.chunks` are `numbers`.
     pub(super) fn all(context: &'a Context<'a>, numbers: Range<usize>) -> Self {
         Self { context, state: CheckStage::All(numbers) }
     }
@@ -140,7 +141,7 @@ impl<'a> CheckJob<'a> {
         Ok(self.report(number, chunk))
     }
 
-    /// It was erased since it was listed.
+    /// Reports a chunk that was erased since it was listed.
     fn gone(&self, number: usize, mut chunk: CheckedChunk) -> Next<Self> {
         chunk.is_stored = false;
         self.report(number, chunk)
@@ -245,7 +246,7 @@ fn version_of(snapshot: Option<&Snapshot>) -> Option<Version> {
     snapshot.and_then(Snapshot::version).cloned()
 }
 
-/// Inner chunks in groups that are worth a request.
+/// Divides inner chunks into groups, each large enough for a request of its own.
 fn groups(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
     let mut groups: Vec<Vec<Entry>> = Vec::new();
     let mut size = 0_u64;

@@ -1,10 +1,10 @@
-//! Data types as callers spell them.
+//! Parser of data types in the spellings of callers.
 
 use crate::{Error, ErrorKind, Result};
 use zarr_dtype::{ByteOrder, DataType, DataTypes, from_npy_descr, from_npy_value};
 use zarr_json::{NamedConfig, Value};
 
-/// Names that Python and C have for data types, as `numpy.dtype` takes them on nearly all machines.
+/// Names of data types in Python and C, with their names in Zarr v3, as `numpy.dtype` takes them on nearly all machines.
 const PYTHON_TYPES: [(&str, &str); 8] = [
     ("int", "int64"),
     ("uint", "uint64"),
@@ -16,7 +16,7 @@ const PYTHON_TYPES: [(&str, &str); 8] = [
     ("str", "string"),
 ];
 
-/// The object of a draft that names a data type, if it has types to fall back to.
+/// Returns `text` as JSON if it is an object of a draft that names a data type and has fallback types.
 pub(super) fn with_fallback(text: &str) -> Option<Value> {
     let value =
         Some(text).filter(|text| text.trim_start().starts_with('{')).and_then(|text| Value::from_json(text).ok())?;
@@ -24,7 +24,7 @@ pub(super) fn with_fallback(text: &str) -> Option<Value> {
     (value.get("name").is_none() && has_fallback).then_some(value)
 }
 
-/// A data type by name, JSON or numpy's spelling, and the byte order that the latter says.
+/// Parses a data type by name, JSON or numpy's spelling. Returns also the byte order of numpy's spelling, little-endian by default.
 pub(super) fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder)> {
     let in_type =
         |error: zarr_dtype::Error| Error::from(error).at(|location| location.pointer = Some("/data_type".to_owned()));

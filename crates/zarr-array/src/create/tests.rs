@@ -46,7 +46,7 @@ fn document(store: &MemoryStore, key: &str) -> Value {
     Value::from_json(std::str::from_utf8(&bytes).unwrap()).unwrap()
 }
 
-/// A codec of a program's own has the URI under which it is published in the drafts, and its name in version 3.
+/// A codec of a caller is stored in the drafts with the URI under which it is published, and in version 3 with its name.
 // clause: d2022-86
 #[test]
 fn codecs_have_a_uri_of_their_own() {
@@ -85,7 +85,7 @@ fn codecs_have_a_uri_of_their_own() {
     }
 }
 
-/// A codec with an id has a URI of the specification, which its error names if it is not known.
+/// A codec with an id has a URI of the specification, and the error for an unknown codec names this URI.
 #[test]
 fn ids_are_part_of_a_uri() {
     const XOR: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.xor", build).id("xor");
@@ -112,7 +112,7 @@ fn dimensions_have_a_bound() {
     assert!(error.to_string().contains("found 65 dimensions, expected at most 64"), "{error}");
 }
 
-/// Data types as the drafts have them, with the types to fall back to as they are given.
+/// Data types of drafts are stored with their fallback types as given.
 #[test]
 fn data_types_of_drafts() {
     let given = json!({"extension": "https://purl.org/zarr/spec/extensions/data-types/datetime/1.0", "type": "<M8[ns]",

@@ -4,7 +4,7 @@ use zarr_drive::{SyncAsAsync, block_on};
 use zarr_grid::Selection;
 use zarr_store::{AsyncStore, MemoryStore};
 
-/// An array of structs of 13 bytes, `a`, `b` with `x` and `y`, and `c`, in chunks of 7 by 4.
+/// Array of structs of 13 bytes in chunks of 7 by 4, with the fields `a`, `b` (which has `x` and `y`) and `c`.
 fn array() -> Array {
     let mut registry = Registry::default();
     registry.codecs.add(zarr_codec_bytes::BYTES);

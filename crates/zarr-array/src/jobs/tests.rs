@@ -10,7 +10,8 @@ use zarr_grid::Region;
 use zarr_meta::Dialect;
 use zarr_store::{AccessProfile, Capabilities, Durability, MemoryStore, Store};
 
-/// Runs a job, each time with one more right answer, until all of them are. `least`: how many it needs at least.
+/// Runs new jobs of `new` with one more right answer each time, until all answers are right. `least` is the minimum number of answers that
+/// the job needs.
 fn answered_wrongly<J: Job<Error = Error>>(least: usize, new: impl Fn(&'static ArrayCore) -> J) {
     let mut registry = Registry::default();
     registry.codecs.add(zarr_codec_bytes::BYTES);

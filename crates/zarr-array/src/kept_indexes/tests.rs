@@ -8,8 +8,8 @@ use zarr_store::{
     AccessProfile, ByteRange, Capabilities, Error, ErrorKind, GetOptions, Key, MemoryStore, Operation, Store, StoreExt,
 };
 
-/// A store far away that counts gets of chunks, and still has what was replaced, as buckets that keep all generations do: a get that
-/// requires an older version gets its bytes.
+/// Store that looks remote, counts gets of chunks, and retains replaced values, as buckets that keep all generations do: a get that
+/// requires an older version gets the bytes of that version.
 #[derive(Debug, Default)]
 struct Far {
     newest: MemoryStore,
@@ -88,7 +88,7 @@ impl Store for Far {
     }
 }
 
-/// Shards of 16 x 16 elements with inner chunks of 4 x 4, or with shards of 8 x 8 with those.
+/// Codecs for shards of 16 x 16 elements with inner chunks of 4 x 4. If `is_nested`, shards of 8 x 8 elements lie between them.
 fn codecs(is_nested: bool) -> String {
     let shard = |shape: u64, codecs: &str| {
         format!(
@@ -102,7 +102,7 @@ fn codecs(is_nested: bool) -> String {
     if is_nested { format!("[{}]", shard(8, &inner)) } else { format!("[{inner}]") }
 }
 
-/// An array of 32 x 32 elements, of which nothing is stored, and a second handle of it.
+/// Array of 32 x 32 elements without stored chunks, and a second handle of the array.
 fn arrays(is_nested: bool) -> (Arc<Far>, Array, Array) {
     let far = Arc::new(Far::default());
     let store: Arc<dyn Store> = Arc::clone(&far) as _;
@@ -144,7 +144,7 @@ fn a_further_element_of_a_shard_is_one_request() {
     }
 }
 
-/// An index that is kept is not why a server is down.
+/// A failed request of a store is not repeated because of a retained index.
 #[test]
 fn a_store_that_fails_is_asked_once() {
     for is_nested in [false, true] {
@@ -185,7 +185,7 @@ fn what_others_write_is_seen_at_once() {
     }
 }
 
-/// A region or points of the array: begin and length along both axes.
+/// Region or points of the array: start and length along both axes, and whether they are points.
 type Part = ((u64, u64), (u64, u64), bool);
 
 fn part() -> impl Strategy<Value = Part> {

@@ -1,4 +1,4 @@
-//! A method for each option.
+//! Methods of [`Options`] that set one option each.
 
 use super::{Checksums, MissingChunks, Options};
 use crate::ChunkCache;
