@@ -80,8 +80,8 @@ macro_rules! accessors {
             /// Attributes of the array.
             ///
             /// # Errors
-            /// [`crate::ErrorKind::InvalidJson`] or [`crate::ErrorKind::InvalidMetadata`] if the document that holds them is broken (Zarr v2
-            /// keeps them apart from the array's own).
+            /// [`crate::ErrorKind::InvalidJson`] or [`crate::ErrorKind::InvalidMetadata`] if the document that holds them is broken (Zarr
+            /// v2 keeps them apart from the array's own).
             pub fn attributes(&self) -> Result<&Map> {
                 node::attributes(&self.core.found).map_err(|error| self.core.locate(error))
             }
@@ -99,7 +99,7 @@ macro_rules! accessors {
             /// Converts the attributes of the array into a Rust type with serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
             ///
             /// # Errors
-            /// As there.
+            /// The errors of [`attributes_as`](zarr_hierarchy::attributes_as).
             pub fn attributes_as<T: DeserializeOwned>(&self) -> Result<T> {
                 zarr_hierarchy::attributes_as(&self.core.found).map_err(|error| self.core.locate(error))
             }
@@ -108,7 +108,7 @@ macro_rules! accessors {
             /// or without `/` in front the name of an attribute. Returns `None` if there is no such value.
             ///
             /// # Errors
-            /// As [`attributes_as`](Self::attributes_as).
+            /// The errors of [`attributes_as`](Self::attributes_as).
             pub fn attribute<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>> {
                 zarr_hierarchy::attribute(&self.core.found, pointer).map_err(|error| self.core.locate(error))
             }
@@ -172,7 +172,7 @@ macro_rules! group_accessors {
             /// Converts the attributes of the group into a Rust type with serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
             ///
             /// # Errors
-            /// As there.
+            /// The errors of [`attributes_as`](zarr_hierarchy::attributes_as).
             pub fn attributes_as<T: DeserializeOwned>(&self) -> Result<T> {
                 zarr_hierarchy::attributes_as(&self.found).map_err(|error| self.with_location(error))
             }
@@ -181,7 +181,7 @@ macro_rules! group_accessors {
             /// or without `/` in front the name of an attribute. Returns `None` if there is no such value.
             ///
             /// # Errors
-            /// As [`attributes_as`](Self::attributes_as).
+            /// The errors of [`attributes_as`](Self::attributes_as).
             pub fn attribute<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>> {
                 zarr_hierarchy::attribute(&self.found, pointer).map_err(|error| self.with_location(error))
             }

@@ -1,7 +1,7 @@
 //! Reads of advanced selections, in numpy's sense: orthogonal selections with lists, coordinates and masks. Such a selection is not one
 //! region.
 //!
-//! Reads take the elements of each chunk from a box of it, in batches of boxes, through a staging buffer. Writes need no boxes.
+//! A read gets the elements of each chunk from a box of the chunk, in batches of boxes, through a staging buffer. Writes need no boxes.
 
 use crate::core::ArrayCore;
 use crate::{Error, Result};

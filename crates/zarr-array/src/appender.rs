@@ -18,10 +18,10 @@ const LEAST: u64 = 64 << 10;
 
 /// Appends elements to an array piece by piece, in whole chunks or shards ([`Array::appender`]).
 ///
-/// Pieces are kept in memory until they fill all chunks (of sharded arrays: shards) side by side along the other axes, and further ones up
-/// to [`buffer_size`](Self::buffer_size). Then they are written by one [`Array::append`], which publishes them with one change of the
-/// document. So no chunk is written twice, but for one in which the array or a [`flush`](Self::flush) ends, and many small pieces cost few
-/// requests. Others see nothing of elements that are kept.
+/// Elements are buffered until they fill all chunks (of sharded arrays: shards) side by side along the other axes, and further layers of
+/// chunks up to [`buffer_size`](Self::buffer_size). Then one [`Array::append`] writes them, and publishes them with one change of the
+/// document. So no chunk is written twice, except a chunk in which the array or a [`flush`](Self::flush) ends, and many small pieces cost
+/// few requests. Readers do not see buffered elements.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -43,12 +43,12 @@ const LEAST: u64 = 64 << 10;
 /// ```
 ///
 /// # Errors, and the end
-/// Elements that are kept are encoded when they are written: a value that a codec refuses fails the flush.
+/// Buffered elements are encoded when they are written: a value that a codec refuses fails the flush.
 ///
-/// After an error of the store nobody knows whether the elements were published: the appender takes nothing more then, so that none is
-/// appended twice, and the shape of the array, opened again, says what is there. After other errors [`flush`](Self::flush) may be tried
-/// again; [`len`](Self::len) says how many elements along the axis were taken in all. What is kept when the appender is dropped is
-/// written as well, unless something failed before, but only [`finish`](Self::finish) reports that it could not be.
+/// After an error of the store nobody knows whether the elements were published. The appender then refuses further elements, so that none
+/// is appended twice; the shape of the array, opened again, says which elements were published. After other errors [`flush`](Self::flush)
+/// may be tried again; [`len`](Self::len) says how many elements along the axis were appended in all. When the appender is dropped,
+/// buffered elements are written as well, unless an append failed before, but only [`finish`](Self::finish) reports an error.
 #[derive(Debug)]
 pub struct Appender<'a> {
     array: &'a mut Array,
@@ -70,7 +70,7 @@ impl AsyncArray {
     /// Appends elements piece by piece along `axis`, in whole chunks: see [`AsyncAppender`].
     ///
     /// # Errors
-    /// As [`Array::appender`](crate::Array::appender).
+    /// The errors of [`Array::appender`](crate::Array::appender).
     pub fn appender(&mut self, axis: usize) -> Result<AsyncAppender<'_>> {
         let kept = AppendBuffer::new(&self.core, axis)?;
         Ok(AsyncAppender { array: self, kept })
@@ -109,7 +109,7 @@ impl Appender<'_> {
     /// Writes and publishes all buffered elements, and consumes the appender.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush). What could not be written is lost.
+    /// The errors of [`flush`](Self::flush). What could not be written is lost.
     pub fn finish(mut self) -> Result<()> {
         let flushed = self.flush();
         self.kept.clear();
@@ -143,7 +143,7 @@ impl Drop for Appender<'_> {
 
 /// Appends elements to an async array piece by piece, in whole chunks or shards ([`AsyncArray::appender`]). See [`Appender`].
 ///
-/// Elements that are kept when it is dropped are lost: nothing can wait then. [`finish`](Self::finish) writes it.
+/// Buffered elements are lost when the appender is dropped, since dropping cannot wait. [`finish`](Self::finish) writes them.
 #[derive(Debug)]
 pub struct AsyncAppender<'a> {
     array: &'a mut AsyncArray,
@@ -162,7 +162,7 @@ impl AsyncAppender<'_> {
     /// they were published. The appender then refuses further elements, as after an error of the store.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Appender::append`].
     pub async fn append(&mut self, elements: impl WriteFrom) -> Result<()> {
         let AsyncArray { store, core } = &mut *self.array;
         self.kept.append(&Waiting(&**store), core, elements).await
@@ -171,7 +171,7 @@ impl AsyncAppender<'_> {
     /// Writes and publishes all buffered elements, as [`Appender::flush`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Appender::flush`].
     pub async fn flush(&mut self) -> Result<()> {
         let AsyncArray { store, core } = &mut *self.array;
         self.kept.flush(&Waiting(&**store), core).await
@@ -180,7 +180,7 @@ impl AsyncAppender<'_> {
     /// Writes and publishes all buffered elements, and consumes the appender.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush). What could not be written is lost.
+    /// The errors of [`flush`](Self::flush). What could not be written is lost.
     pub async fn finish(mut self) -> Result<()> {
         self.flush().await
     }

@@ -19,10 +19,9 @@ use zarr_store::{Bytes, Store};
 
 /// A Zarr array in a store.
 ///
-/// Opening checks everything that the metadata can show: data type, fill value, chunk grid and the chain of codecs. A
-/// clone is cheap and shares the opened array. Reads and writes may come from many threads at once; partial writes of
-/// the same chunk do not lose each other's data, as long as the store keeps preconditions (memory, file system, object
-/// stores).
+/// Opening checks everything that the metadata can show: data type, fill value, chunk grid and the chain of codecs. A clone is cheap and
+/// shares the opened array. Several threads may read and write at once. Partial writes of the same chunk do not lose each other's data if
+/// the store has conditional sets (memory, file system, object stores).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -64,7 +63,7 @@ impl Array {
     /// store.
     ///
     /// # Errors
-    /// As [`open`](Self::open), but for the store.
+    /// The errors of [`open`](Self::open), but for the store.
     pub fn from_found(
         store: &Arc<dyn Store>,
         found: StoredNode,
@@ -78,7 +77,7 @@ impl Array {
     /// as a look at the document ([`Options::look_interval`]).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`from_found`](Self::from_found).
     pub fn from_found_now(
         store: &Arc<dyn Store>,
         found: StoredNode,
@@ -102,9 +101,9 @@ impl Array {
 
     /// Creates an array at `path`, and the groups above it that do not exist.
     ///
-    /// It takes the dialect of the nearest group above it; where none has a document, the dialect of the nodes in the
-    /// store, which are looked for if it can list. Another [`dialect`](NewArray::dialect) is an error, for the new
-    /// documents would hide the nodes there; only a replacement of the root may have it.
+    /// The array has the dialect of the nearest group above it, or if no group above has a document, the dialect of the nodes in the store,
+    /// which are looked for if the store can list. Another [`dialect`](NewArray::dialect) is an error, for the new documents would hide the
+    /// existing nodes; only a replacement of the root may change the dialect.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`crate::ErrorKind::Argument`],
@@ -159,11 +158,11 @@ impl Array {
     /// `"0:10, 5, ::2, ..."`, index lists, masks, coordinates, blocks of chunks.
     ///
     /// # While others write
-    /// Each chunk, and each shard, is of one state, whatever others do: files are held open while they are read in parts, and
-    /// other stores are asked for the rest of the state that the first part was of. If a chunk is replaced or erased meanwhile and
-    /// its old state is not to be had any more, that chunk alone is read again. A read of several chunks may be of different states
-    /// of them. At its end a read looks whether the array is still there as it was opened
-    /// ([`Options::trust_missing`]). `docs/consistency.md` has the guarantees of each store.
+    /// Each chunk, and each shard, is read in one state, even if others write it: files are held open while they are read in parts, and
+    /// other stores are asked for further parts of the same state. If a chunk is replaced or erased meanwhile and its old state is no
+    /// longer available, this chunk alone is read again. A read of several chunks may have different states of different chunks. At its end
+    /// a read looks whether the array is still in the store as it was opened ([`Options::trust_missing`]). `docs/consistency.md` has the
+    /// guarantees of each store.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if elements are of another type or the selection lies outside of the array; the kinds of
@@ -177,7 +176,7 @@ impl Array {
     /// Reads a selection into [`ArrayData`], for arrays whose data type is known at run time only.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn read_data(&self, selection: impl IntoSelection) -> Result<ArrayData> {
         self.read_resolved(&self.resolve(selection)?)
     }
@@ -193,7 +192,7 @@ impl Array {
     /// If the read fails, the memory has old and new elements.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and [`crate::ErrorKind::Argument`] if the memory is not of that shape.
+    /// The errors of [`read`](Self::read), and [`crate::ErrorKind::Argument`] if the memory is not of that shape.
     pub fn read_into(&self, selection: impl IntoSelection, out: impl ReadInto) -> Result<()> {
         let resolved = self.resolve(selection)?;
         now(self.verbs().read_into(&resolved, out))
@@ -201,17 +200,17 @@ impl Array {
 
     /// Plans a [`read`](Self::read) of a selection without doing it: the requests, their bytes, and how many requests follow each other.
     ///
-    /// The code of the read finds them. It gets one thing, the indexes of the shards that the selection meets, since they say where inner
-    /// chunks are; these requests are in the plan as well. Nothing else is fetched, and nothing is decoded.
+    /// The plan is made by the code of the read. It fetches only the indexes of the shards that the selection meets, since they say where
+    /// inner chunks are; these requests are in the plan as well. Nothing is decoded.
     ///
-    /// The read may make others in these cases:
-    /// - A chunk that is not stored is looked for elsewhere, where the metadata leaves its key open; the document is looked at again at the end
-    ///   ([`Plan::if_missing`]); a chunk that others replace meanwhile is read again.
-    /// - A shard that is asked for whole, by the number of bytes that its codecs make at most, and has more, is read by its index.
-    /// - Of files, an uncompressed chunk that the plan has whole is read in pieces where the output does not lie side by side in memory,
-    ///   or begins at an unfavourable address.
-    /// - The plan is one without the [cache](Options::cache) of the array. Reads through a cache get chunks whole, and not what it has.
-    ///   Of a remote store it has the indexes of shards that the array keeps of earlier reads too.
+    /// The read may make other requests than the plan in these cases:
+    /// - A chunk that is not stored is looked for in other locations if the metadata leaves its key open. The document is looked at again
+    ///   at the end ([`Plan::if_missing`]). A chunk that others replace meanwhile is read again.
+    /// - A shard that is requested whole, with the maximum number of bytes of its codecs, but has more bytes, is read by its index.
+    /// - An uncompressed chunk in a file, which the plan has whole, is read in pieces if the output does not lie side by side in memory, or
+    ///   begins at an unfavourable address.
+    /// - The plan is made without the [cache](Options::cache) of the array. Reads through a cache get chunks whole, and only chunks that
+    ///   are not cached. On a remote store a read also uses the indexes of shards that the array retains from earlier reads.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the selection lies outside of the array, [`crate::ErrorKind::Limit`] if it has more bytes than
@@ -230,7 +229,7 @@ impl Array {
     /// store.
     ///
     /// # Errors
-    /// As [`read_data`](Self::read_data).
+    /// The errors of [`read_data`](Self::read_data).
     pub fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
         if chunks.len() as u64 >= self.core.grid.intersect(region).len() {
             return self.read_data(region);
@@ -257,8 +256,8 @@ impl Array {
     /// Writes elements to a selection. `elements` is a slice in C order, or elements with the shape of the selection and their own strides
     /// (arrays of `ndarray`, an [`ArrayData`], a [`View`](crate::View) of bytes; see [`WriteFrom`]).
     ///
-    /// Chunks that are covered are encoded and replaced; of others the part is. Each chunk is replaced as a whole or not
-    /// at all; if a write fails, some chunks may be written and others not.
+    /// Chunks that the selection covers are encoded and replaced; in other chunks the selected part is replaced. Each chunk is replaced as
+    /// a whole or not at all; if a write fails, some chunks may be written and others not.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if elements are of another type, or not as many as selected;
@@ -279,7 +278,7 @@ impl Array {
     /// Replaces the encoded bytes of a chunk. The bytes are not checked.
     ///
     /// # Errors
-    /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
+    /// The errors of [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
         now(self.verbs().write_chunk_bytes(chunk, bytes))
     }
@@ -287,7 +286,7 @@ impl Array {
     /// Erases a chunk: its elements become the fill value.
     ///
     /// # Errors
-    /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
+    /// The errors of [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
         now(self.verbs().erase_chunk(chunk))
     }
@@ -303,7 +302,7 @@ impl Array {
     /// Lists the stored chunks, each with the number of its stored bytes.
     ///
     /// # Errors
-    /// As [`stored_chunks`](Self::stored_chunks).
+    /// The errors of [`stored_chunks`](Self::stored_chunks).
     pub fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
         now(self.verbs().stored_chunk_sizes())
     }
@@ -312,12 +311,12 @@ impl Array {
     /// value, whatever the store had in their place before.
     ///
     /// # While others read and write
-    /// Others see the array in the one shape or in the other. Added elements are cleared before the shape is published,
-    /// chunks that are cut off are erased after that, so that an interruption shows nobody elements that are not there.
-    /// Calls of resize and append through this library exclude each other, as [`append`](Self::append) says.
+    /// Others see the array in the old or in the new shape. Added elements are cleared before the new shape is published, and chunks that
+    /// are cut off are erased after it is published, so that after an interruption no reader sees elements that should not exist. Calls of
+    /// resize and append through this library exclude each other, as [`append`](Self::append) says.
     ///
-    /// The array as it is stored now is resized: changes by others since it was opened stay. If they gave it another
-    /// shape, that is an error.
+    /// The newest documents of the array are changed: changes by others since it was opened stay. If others changed the shape meanwhile,
+    /// that is an error.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] for another number of dimensions; [`crate::ErrorKind::Conflict`] if another writer changed the
@@ -332,16 +331,15 @@ impl Array {
     /// are added.
     ///
     /// # While others append
-    /// The elements go behind the elements that others appended since the array was opened, and the array here has them
-    /// then, too. An interrupted append leaves the array as it was; the next append overwrites its elements.
+    /// The elements are appended behind elements that others appended since the array was opened, and this array then has the elements of
+    /// others, too. An interrupted append leaves the array as it was; the next append overwrites its elements.
     ///
-    /// Appends to an array wait for each other, by a lock of the store
-    /// ([`Store::try_lock`](zarr_store::Store::try_lock)): on files all processes of a machine, on other stores the threads of a
-    /// process. Where the lock does not reach other processes, and the store keeps preconditions
-    /// ([`Capabilities::conditional`](zarr_store::Capabilities::conditional)), they take turns by a claim in the document of the
-    /// array: white space at its end, which no reader sees. An append then sets the document once more, or once for each 1024
-    /// chunks, and stores chunks that are nothing but fill value, too. Behind a claim of one who died it waits for 20 seconds. Where
-    /// there are neither locks nor preconditions, only one process may append.
+    /// Appends to an array wait for each other, by a lock of the store ([`Store::try_lock`](zarr_store::Store::try_lock)), which is shared
+    /// by all processes of a machine on files, and by the threads of a process on other stores. If the lock does not exclude other
+    /// processes, and the store has conditional sets ([`Capabilities::conditional`](zarr_store::Capabilities::conditional)), appends take
+    /// turns by a claim in the document of the array: white space at its end, which no reader sees. An append then sets the document once
+    /// more, or once for each 1024 chunks, and stores chunks that have nothing but fill values, too. It waits for 20 seconds for a claim
+    /// whose owner died. In a store with neither such locks nor conditional sets, only one process may append.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if shapes do not fit; [`crate::ErrorKind::Conflict`] if others kept changing the array

@@ -26,10 +26,10 @@ const LITTLE: u64 = 512 << 10;
 /// Requests run at the same time, up to [bounds](Options::requests_in_flight), and are polled by the task that polls the future, so that
 /// they find the runtime that it runs on; none in particular is needed.
 ///
-/// Reads with an output of their own ([`read`](Self::read), [`read_data`](Self::read_data) and the like) decode on other threads, unless
-/// the chunks have less than 512 KiB; when their future is dropped, requests under way are dropped at once. What reads into or writes
-/// from memory that it borrows ([`read_into`](Self::read_into), [`write`](Self::write)) decodes and encodes where the future is polled,
-/// and lets other tasks have their turn after each group of chunks: a task of its own is right for those.
+/// Reads that return their output ([`read`](Self::read), [`read_data`](Self::read_data) and the like) decode on other threads, unless the
+/// chunks have less than 512 KiB; when their future is dropped, pending requests are dropped at once. Operations that read into or write
+/// from borrowed memory ([`read_into`](Self::read_into), [`write`](Self::write)) decode and encode in the task that polls the future, and
+/// yield to other tasks after each group of chunks: a separate task is right for them.
 ///
 /// Chunks are decoded on the threads of rayon's pool, or of the pool of [`Options::threads`]. These should not wait for the futures
 /// (`block_on` in a parallel iterator): if all of them do, none is left to decode. [`Array`](crate::Array) may be used there.
@@ -43,7 +43,7 @@ impl AsyncArray {
     /// Opens the array at `path`, as [`Array::open`](crate::Array::open) does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::open`](crate::Array::open).
     pub async fn open(store: &Arc<dyn AsyncStore>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found = zarr_hierarchy::open_node_async(&**store, path, None).await?;
         Self::from_found_now(store, found, registry, Options::default())
@@ -53,7 +53,7 @@ impl AsyncArray {
     /// store.
     ///
     /// # Errors
-    /// As [`open`](Self::open), but for the store.
+    /// The errors of [`open`](Self::open), but for the store.
     pub fn from_found(
         store: &Arc<dyn AsyncStore>,
         found: StoredNode,
@@ -67,7 +67,7 @@ impl AsyncArray {
     /// as a look at the document ([`Options::look_interval`]).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`from_found`](Self::from_found).
     pub fn from_found_now(
         store: &Arc<dyn AsyncStore>,
         found: StoredNode,
@@ -92,7 +92,7 @@ impl AsyncArray {
     /// Creates an array at `path`, as [`Array::create`](crate::Array::create) does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::create`](crate::Array::create).
     pub async fn create(
         store: &Arc<dyn AsyncStore>,
         path: &str,
@@ -109,7 +109,7 @@ impl AsyncArray {
     /// Returns the same array with other options for reading and writing.
     ///
     /// # Errors
-    /// As [`Array::with`](crate::Array::with).
+    /// The errors of [`Array::with`](crate::Array::with).
     pub fn with(&self, options: Options) -> Result<Self> {
         let core = &self.core;
         Self::seen(&self.store, core.found.clone(), &core.registry, options, core.seen.same())
@@ -157,7 +157,7 @@ impl AsyncArray {
     /// Reads a selection into a vector in C order, as [`Array::read`](crate::Array::read).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::read`](crate::Array::read).
     pub async fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;
         if self.is_little(&resolved) {
@@ -169,7 +169,7 @@ impl AsyncArray {
     /// Reads a selection into [`ArrayData`], for arrays whose data type is known at run time only.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub async fn read_data(&self, selection: impl IntoSelection) -> Result<ArrayData> {
         let resolved = self.resolve(selection)?;
         if self.is_little(&resolved) {
@@ -181,7 +181,7 @@ impl AsyncArray {
     /// Reads a region of which only `chunks` are stored, as [`Array::read_stored`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::read_stored`].
     pub async fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
         let (region, chunks) = (region.clone(), chunks.to_vec());
         self.unblock(move |array| array.read_stored(&region, &chunks)).await?
@@ -190,7 +190,7 @@ impl AsyncArray {
     /// Reads a selection into the caller's memory, as [`Array::read_into`](crate::Array::read_into).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::read_into`](crate::Array::read_into).
     pub async fn read_into(&self, selection: impl IntoSelection, out: impl ReadInto) -> Result<()> {
         let resolved = self.resolve(selection)?;
         self.verbs().read_into(&resolved, out).await
@@ -199,7 +199,7 @@ impl AsyncArray {
     /// Plans a [`read`](Self::read) of a selection without doing it, as [`Array::plan`](crate::Array::plan) does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::plan`](crate::Array::plan).
     pub async fn plan(&self, selection: impl IntoSelection) -> Result<Plan> {
         let resolved = self.resolve(selection)?;
         if self.is_little(&resolved) {
@@ -211,7 +211,7 @@ impl AsyncArray {
     /// Writes elements, in C order, to a selection, as [`Array::write`](crate::Array::write).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::write`](crate::Array::write).
     pub async fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
         let resolved = self.resolve(selection)?;
         self.verbs().write(&resolved, elements).await
@@ -220,7 +220,7 @@ impl AsyncArray {
     /// Reads the encoded bytes of a chunk as they are stored; `None` if the chunk is not stored.
     ///
     /// # Errors
-    /// As [`Array::read_chunk_bytes`](crate::Array::read_chunk_bytes).
+    /// The errors of [`Array::read_chunk_bytes`](crate::Array::read_chunk_bytes).
     pub async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
         self.verbs().read_chunk_bytes(chunk).await
     }
@@ -228,7 +228,7 @@ impl AsyncArray {
     /// Replaces the encoded bytes of a chunk. The bytes are not checked.
     ///
     /// # Errors
-    /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
+    /// The errors of [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
         self.verbs().write_chunk_bytes(chunk, bytes).await
     }
@@ -236,7 +236,7 @@ impl AsyncArray {
     /// Erases a chunk: its elements become the fill value.
     ///
     /// # Errors
-    /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
+    /// The errors of [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
         self.verbs().erase_chunk(chunk).await
     }
@@ -244,7 +244,7 @@ impl AsyncArray {
     /// Lists the stored chunks, in the order of their keys.
     ///
     /// # Errors
-    /// As [`Array::stored_chunks`](crate::Array::stored_chunks).
+    /// The errors of [`Array::stored_chunks`](crate::Array::stored_chunks).
     pub async fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
         self.verbs().stored_chunks().await
     }
@@ -252,7 +252,7 @@ impl AsyncArray {
     /// Lists the stored chunks, each with the number of its stored bytes.
     ///
     /// # Errors
-    /// As [`stored_chunks`](Self::stored_chunks).
+    /// The errors of [`stored_chunks`](Self::stored_chunks).
     pub async fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
         self.verbs().stored_chunk_sizes().await
     }
@@ -260,7 +260,7 @@ impl AsyncArray {
     /// Returns the size of the array, and of its stored part if the store can list, as [`Array::sizes`](crate::Array::sizes) does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::sizes`](crate::Array::sizes).
     pub async fn sizes(&self) -> Result<ArraySizes> {
         let sizes = ArraySizes::of(&self.core);
         match self.store.capabilities().list {
@@ -272,7 +272,7 @@ impl AsyncArray {
     /// Changes the shape, as [`Array::resize`](crate::Array::resize).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::resize`](crate::Array::resize).
     pub async fn resize(&mut self, shape: &[u64]) -> Result<()> {
         self.core = reshape::resize(&Waiting(&*self.store), &self.core, shape).await?;
         Ok(())
@@ -281,7 +281,7 @@ impl AsyncArray {
     /// Appends elements along `axis`, as [`Array::append`](crate::Array::append).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::append`](crate::Array::append).
     pub async fn append(&mut self, axis: usize, elements: impl WriteFrom) -> Result<()> {
         let elements = elements.elements(self.data_type()).map_err(|error| self.core.locate(error))?;
         let data = elements.appended(self.core.element(), self.shape(), axis);
@@ -293,7 +293,7 @@ impl AsyncArray {
     /// Replaces the attributes, as [`Array::set_attributes`](crate::Array::set_attributes).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::set_attributes`](crate::Array::set_attributes).
     pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
         self.core.check_writers(self.store.capabilities(), "a change of attributes")?;
         let found = zarr_hierarchy::set_attributes_async(&*self.store, &self.core.found, attributes).await?;
@@ -304,7 +304,7 @@ impl AsyncArray {
     /// Sets the names of the dimensions, as [`Array::set_dimension_names`](crate::Array::set_dimension_names) does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::set_dimension_names`](crate::Array::set_dimension_names).
     pub async fn set_dimension_names<N: AsRef<str>>(&mut self, names: &[N]) -> Result<()> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         self.core.check_writers(self.store.capabilities(), "a change of metadata")?;
@@ -324,7 +324,7 @@ impl AsyncArray {
     /// Erases the array and calls `progress` with the progress, as [`Array::erase_with`](crate::Array::erase_with) does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::erase_with`](crate::Array::erase_with).
     pub async fn erase_with<F: IntoFlow>(self, progress: impl Fn(EraseProgress) -> F + Send + Sync) -> Result<()> {
         let _invalidation = self.core.invalidation(None);
         Erasure::of(&self.core.found).progress(progress).erase_async(&*self.store).await

@@ -41,7 +41,7 @@ impl AsyncGroup {
     /// Opens the group at `path`.
     ///
     /// # Errors
-    /// As [`Group::open`].
+    /// The errors of [`Group::open`].
     pub async fn open(store: &Arc<dyn AsyncStore>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found = open_group_async(&**store, path, None, Copies::Read).await?;
         Self::from_found(store, found, registry)
@@ -50,7 +50,7 @@ impl AsyncGroup {
     /// Makes a group from metadata that was read before.
     ///
     /// # Errors
-    /// As [`Group::from_found`].
+    /// The errors of [`Group::from_found`].
     pub fn from_found(store: &Arc<dyn AsyncStore>, found: StoredNode, registry: &Arc<Registry>) -> Result<Self> {
         Group::check_found(&found, &**store)?;
         let (store, registry) = (Arc::clone(store), Arc::clone(registry));
@@ -66,7 +66,7 @@ impl AsyncGroup {
     /// Creates a group at `path`, and the groups above it that do not exist, as [`Group::create`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::create`].
     pub async fn create(
         store: &Arc<dyn AsyncStore>,
         path: &str,
@@ -93,7 +93,7 @@ impl AsyncGroup {
     /// Replaces the attributes, as [`Group::set_attributes`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::set_attributes`].
     pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
         self.check_strict_writers("a change of attributes")?;
         self.found = zarr_hierarchy::set_attributes_async(&*self.store, &self.found, attributes).await?;
@@ -103,7 +103,7 @@ impl AsyncGroup {
     /// Lists the nodes directly below the group, sorted by path, as [`Group::children`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::children`].
     pub async fn children(&self) -> Result<Walk> {
         self.unblock(Group::children).await?
     }
@@ -111,7 +111,7 @@ impl AsyncGroup {
     /// Lists this group and all nodes below it, sorted by path, as [`Group::walk`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::walk`].
     pub async fn walk(&self) -> Result<Walk> {
         self.unblock(Group::walk).await?
     }
@@ -119,7 +119,7 @@ impl AsyncGroup {
     /// Lists the nodes directly below the group from its consolidated metadata, as [`Group::consolidated_children`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::consolidated_children`].
     pub async fn consolidated_children(&self) -> Result<Walk> {
         self.unblock(Group::consolidated_children).await?
     }
@@ -127,7 +127,7 @@ impl AsyncGroup {
     /// Lists this group and all nodes below it from its consolidated metadata, as [`Group::consolidated_walk`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::consolidated_walk`].
     pub async fn consolidated_walk(&self) -> Result<Walk> {
         self.unblock(Group::consolidated_walk).await?
     }
@@ -135,7 +135,7 @@ impl AsyncGroup {
     /// Opens the array below this group whose path relative to the group is `name`.
     ///
     /// # Errors
-    /// As [`AsyncArray::open`].
+    /// The errors of [`AsyncArray::open`].
     pub async fn array(&self, name: &str) -> Result<AsyncArray> {
         let found = open_node_async(&*self.store, &self.below(name)?, Some(self.found.dialect)).await?;
         let options = Options::default().strict_writers(self.strict_writers);
@@ -145,7 +145,7 @@ impl AsyncGroup {
     /// Opens the group below this group whose path relative to this group is `name`.
     ///
     /// # Errors
-    /// As [`AsyncGroup::open`].
+    /// The errors of [`AsyncGroup::open`].
     pub async fn group(&self, name: &str) -> Result<Self> {
         let path = self.below(name)?;
         let found = open_group_async(&*self.store, &path, Some(self.found.dialect), Copies::Read).await?;
@@ -155,7 +155,7 @@ impl AsyncGroup {
     /// Creates an array at the relative path `name` below this group, in the dialect of the group unless `new` names a dialect.
     ///
     /// # Errors
-    /// As [`AsyncArray::create`].
+    /// The errors of [`AsyncArray::create`].
     pub async fn create_array(&self, name: &str, new: NewArray) -> Result<AsyncArray> {
         self.created.note();
         AsyncArray::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry).await
@@ -164,7 +164,7 @@ impl AsyncGroup {
     /// Creates a group at the relative path `name` below this group, in the dialect of this group unless `new` names a dialect.
     ///
     /// # Errors
-    /// As [`AsyncGroup::create`].
+    /// The errors of [`AsyncGroup::create`].
     pub async fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
         self.created.note();
         Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry).await
@@ -173,7 +173,7 @@ impl AsyncGroup {
     /// Whether there is an array or a group at the relative path `name` below this group, as [`Group::contains`] tells.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::contains`].
     pub async fn contains(&self, name: &str) -> Result<bool> {
         zarr_hierarchy::node_exists_async(&*self.store, &self.below(name)?, Some(self.found.dialect))
             .await
@@ -183,7 +183,7 @@ impl AsyncGroup {
     /// Writes the consolidated metadata of this group, as [`Group::consolidate`].
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::consolidate`].
     pub async fn consolidate(&self) -> Result<u64> {
         self.check_strict_writers("consolidated metadata")?;
         self.created.note();
@@ -195,7 +195,7 @@ impl AsyncGroup {
     /// Compares the consolidated metadata of this group with the nodes below it, as [`Group::staleness`].
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::staleness`].
     pub async fn staleness(&self) -> Result<Option<Staleness>> {
         zarr_hierarchy::staleness_async(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
             .await
@@ -205,7 +205,7 @@ impl AsyncGroup {
     /// Drops the consolidated metadata of this group, as [`Group::drop_consolidated`].
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::drop_consolidated`].
     pub async fn drop_consolidated(&self) -> Result<()> {
         self.check_strict_writers("consolidated metadata")?;
         self.created.note();
@@ -217,7 +217,7 @@ impl AsyncGroup {
     /// Erases the group and all nodes and keys below it, as [`Group::erase`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::erase`].
     pub async fn erase(self) -> Result<()> {
         self.erase_with(|_| {}).await
     }
@@ -225,7 +225,7 @@ impl AsyncGroup {
     /// Erases the group, as [`erase`](Self::erase) does, and calls `progress` with the progress, as [`Group::erase_with`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Group::erase_with`].
     pub async fn erase_with<F: IntoFlow>(self, progress: impl Fn(EraseProgress) -> F + Send + Sync) -> Result<()> {
         Erasure::of(&self.found).progress(progress).erase_async(&*self.store).await
     }

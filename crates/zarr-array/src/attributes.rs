@@ -9,7 +9,8 @@ impl Array {
     /// Replaces the attributes by the members of a Rust struct or map, with [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
+    /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; the errors of
+    /// [`set_attributes`](Self::set_attributes).
     pub fn set_attributes_from<T: Serialize + ?Sized>(&mut self, attributes: &T) -> Result<()> {
         let attributes = zarr_hierarchy::attributes_from(attributes).map_err(|error| self.core.locate(error))?;
         self.set_attributes(attributes)
@@ -43,7 +44,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if there are not as many names as dimensions; as [`set_attributes`](Self::set_attributes).
+    /// [`crate::ErrorKind::Argument`] if there are not as many names as dimensions; the errors of [`set_attributes`](Self::set_attributes).
     pub fn set_dimension_names<N: AsRef<str>>(&mut self, names: &[N]) -> Result<()> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         self.core.check_writers(self.store().capabilities(), "a change of metadata")?;
@@ -56,7 +57,7 @@ impl Array {
     /// an attribute.
     ///
     /// # Errors
-    /// As [`set_attributes`](Self::set_attributes).
+    /// The errors of [`set_attributes`](Self::set_attributes).
     pub fn remove_attribute(&mut self, pointer: &str) -> Result<bool> {
         let mut attributes = node::attributes(&self.core.found).map_err(|error| self.core.locate(error))?.clone();
         let removed = attributes.remove_pointer(pointer).is_some();
@@ -71,7 +72,8 @@ impl AsyncArray {
     /// Replaces the attributes by the members of a Rust struct or map, with [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
+    /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; the errors of
+    /// [`set_attributes`](Self::set_attributes).
     pub async fn set_attributes_from<T: Serialize + ?Sized + Sync>(&mut self, attributes: &T) -> Result<()> {
         let attributes = zarr_hierarchy::attributes_from(attributes).map_err(|error| self.core.locate(error))?;
         self.set_attributes(attributes).await
@@ -92,7 +94,7 @@ impl AsyncArray {
     /// an attribute.
     ///
     /// # Errors
-    /// As [`set_attributes`](Self::set_attributes).
+    /// The errors of [`set_attributes`](Self::set_attributes).
     pub async fn remove_attribute(&mut self, pointer: &str) -> Result<bool> {
         let mut attributes = node::attributes(&self.core.found).map_err(|error| self.core.locate(error))?.clone();
         let removed = attributes.remove_pointer(pointer).is_some();
@@ -107,7 +109,8 @@ impl Group {
     /// Replaces the attributes by the members of a Rust struct or map, with [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
+    /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; the errors of
+    /// [`set_attributes`](Self::set_attributes).
     pub fn set_attributes_from<T: Serialize + ?Sized>(&mut self, attributes: &T) -> Result<()> {
         let attributes = zarr_hierarchy::attributes_from(attributes).map_err(|error| self.with_location(error))?;
         self.set_attributes(attributes)
@@ -128,7 +131,7 @@ impl Group {
     /// an attribute.
     ///
     /// # Errors
-    /// As [`set_attributes`](Self::set_attributes).
+    /// The errors of [`set_attributes`](Self::set_attributes).
     pub fn remove_attribute(&mut self, pointer: &str) -> Result<bool> {
         let mut attributes = node::attributes(self.found()).map_err(|error| self.with_location(error))?.clone();
         let removed = attributes.remove_pointer(pointer).is_some();
@@ -143,7 +146,8 @@ impl AsyncGroup {
     /// Replaces the attributes by the members of a Rust struct or map, with [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
+    /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; the errors of
+    /// [`set_attributes`](Self::set_attributes).
     pub async fn set_attributes_from<T: Serialize + ?Sized + Sync>(&mut self, attributes: &T) -> Result<()> {
         let attributes = zarr_hierarchy::attributes_from(attributes).map_err(|error| self.with_location(error))?;
         self.set_attributes(attributes).await
@@ -164,7 +168,7 @@ impl AsyncGroup {
     /// an attribute.
     ///
     /// # Errors
-    /// As [`set_attributes`](Self::set_attributes).
+    /// The errors of [`set_attributes`](Self::set_attributes).
     pub async fn remove_attribute(&mut self, pointer: &str) -> Result<bool> {
         let mut attributes = node::attributes(self.found()).map_err(|error| self.with_location(error))?.clone();
         let removed = attributes.remove_pointer(pointer).is_some();

@@ -42,12 +42,12 @@ use nodes::{Node, Nodes};
 
 /// Cache in memory of decoded chunks, decoded inner chunks and indexes of shards, bounded in bytes.
 ///
-/// Reading parts of the same chunks again then costs a copy. Off unless it is given to an array in
-/// [`Options::cache`](crate::Options::cache); a clone is the same cache, and arrays that are given clones share the bound.
-/// Any number of threads read at the same time without waiting for each other.
+/// Reading parts of a cached chunk costs only a copy. An array uses a cache if it is given one in
+/// [`Options::cache`](crate::Options::cache). A clone is the same cache, and arrays that are given clones share the bound. Any number of
+/// threads read at the same time without waiting for each other.
 ///
-/// A chunk that a read meets is decoded as a whole and kept; chunks not used for longest make room. A read of more
-/// than half the bound, and chunks that are larger than that, bypass the cache: they would only drive out the rest.
+/// A chunk that a read meets is decoded as a whole and cached; the least recently used chunks make room. A read of more than half the
+/// bound, and chunks that are larger than that, bypass the cache: they would only drive out the rest.
 ///
 /// # Visibility of writes
 /// Writes through arrays that have this cache and were opened from the same `Arc` of a store are seen at once, whether

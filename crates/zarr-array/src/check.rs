@@ -7,12 +7,12 @@
 //! inspect        the bytes of a chunk or shard that are here (inspect)
 //! ```
 //!
-//! It is no read: nothing is left out that a read of the array would leave out (parts beyond the edge, inner chunks of other regions), and
-//! a fault ends nothing.
+//! Unlike a read, a check includes everything that a read of the array leaves out (parts beyond the edge, inner chunks of other regions),
+//! and a fault does not end it.
 //!
-//! Its jobs get whole values, or of a large shard the index and then groups of inner chunks, and decode into memory that is used again.
-//! As in a read, the codecs say what a shard is and where its inner chunks are. How far decoding notices a changed byte, each codec
-//! answers for itself (`Protection`).
+//! The jobs of a check get whole values, or of a large shard the index and then groups of inner chunks, and decode into memory that is used
+//! again. As in a read, the codecs say what a shard is and where its inner chunks are. Each codec says how far its decoding notices a
+//! changed byte (`Protection`).
 
 mod found;
 mod inspect;
@@ -67,8 +67,8 @@ impl Array {
     /// Checks stored chunks, given with their keys, on the threads that decode this array. Calls `report` with the result of each chunk as
     /// soon as the chunk is checked, in any order. A chunk that is faulty or cannot be read is no error of the call: its report says so.
     ///
-    /// As many values are in memory as threads decode, or requests are under way. Shards of which more than 16 MiB may be stored are read
-    /// in parts.
+    /// The number of values in memory is the number of threads that decode, or of requests in flight. Shards that may have more than 16 MiB
+    /// of stored bytes are read in parts.
     ///
     /// ```
     /// # use std::sync::{Arc, Mutex};

@@ -439,7 +439,7 @@ impl NewArray {
     /// Checks, without a store, whether the array can be created at `path` (`/a/b`) of an empty store.
     ///
     /// # Errors
-    /// As [`Array::create`](crate::Array::create).
+    /// The errors of [`Array::create`](crate::Array::create).
     pub fn check(&self, path: &str, registry: &Arc<Registry>) -> Result<()> {
         let dialect = self.dialect.unwrap_or(node::DEFAULT_DIALECT);
         create(path, self, dialect, (String::new(), Capabilities::default()), registry).map(drop)

@@ -1,8 +1,9 @@
 //! The elements of an array, as its metadata says.
 //!
-//! The fill value stays as the document has it, text and numbers of JSON, until an array is opened. Here it becomes the bytes of an
-//! element: strictly for version 3, leniently for documents of older writers. So a node whose fill value is wrong can be listed and
-//! described.
+//! A node's metadata has its fill value as JSON, in the vocabulary of Zarr v3: the fill values of Zarr v2 and the drafts were translated to
+//! it, or refused, when the document was parsed. Here the fill value becomes the bytes of an element: strictly for version 3, leniently for
+//! documents of older writers. So a node whose fill value does not fit its data type can still be listed and described, if its document
+//! parses.
 
 use crate::{Error, ErrorKind, Result};
 use zarr_codec::ElementSpec;

@@ -84,7 +84,7 @@ impl<'a> Elements<'a> {
     /// Converts a slice in C order into elements of `shape`, which must be the shape of the selection.
     ///
     /// # Errors
-    /// As [`from_slice`](Self::from_slice).
+    /// The errors of [`from_slice`](Self::from_slice).
     pub fn from_shaped<T: WriteElement>(data_type: &DataType, shape: &[usize], elements: &[T]) -> Result<Self> {
         let heap = Arc::new(Heap::new());
         Ok(Self(Repr::Shaped(T::make_items(data_type, elements, &heap)?, shape.into(), heap)))

@@ -13,8 +13,8 @@ impl Array {
     /// Reads a selection of one field of an array whose elements are structs. `name` may lead into nested structs, with points:
     /// `"position.x"`. A field that is an array adds its dimensions to the result.
     ///
-    /// Whole structs are held in memory for a few chunks at a time, or, where the selection picks single indices, for
-    /// all of it.
+    /// Whole structs of a few chunks are in memory at a time. If the selection has lists, coordinates or a mask, the structs of the whole
+    /// selection are in memory.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such field, and as [`read`](Self::read).
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such field, and the errors of [`read`](Self::read).
     pub fn read_field(&self, name: &str, selection: impl IntoSelection) -> Result<ArrayData> {
         self.read_field_of(name, &self.resolve(selection)?, PIECE)
     }
@@ -66,7 +66,7 @@ impl AsyncArray {
     /// Reads a selection of one field of an array whose elements are structs, as [`Array::read_field`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::read_field`].
     pub async fn read_field(&self, name: &str, selection: impl IntoSelection) -> Result<ArrayData> {
         let (name, resolved) = (name.to_owned(), self.resolve(selection)?);
         self.unblock(move |array| array.read_field_of(&name, &resolved, PIECE)).await?

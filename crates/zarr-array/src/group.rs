@@ -176,7 +176,7 @@ impl Group {
     /// Replaces the attributes, as [`set_attributes`](zarr_hierarchy::set_attributes) does. Other members of the documents stay.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`set_attributes`](zarr_hierarchy::set_attributes).
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
         self.check_strict_writers("a change of attributes")?;
         self.found = zarr_hierarchy::set_attributes(&*self.store, &self.found, attributes)?;
@@ -195,7 +195,7 @@ impl Group {
     /// Lists this group and all nodes below it, sorted by path.
     ///
     /// # Errors
-    /// As [`children`](Self::children).
+    /// The errors of [`children`](Self::children).
     pub fn walk(&self) -> Result<Walk> {
         self.run_walk(None, false)
     }
@@ -205,7 +205,7 @@ impl Group {
     /// group was opened.
     ///
     /// # Errors
-    /// As [`children`](Self::children).
+    /// The errors of [`children`](Self::children).
     pub fn consolidated_children(&self) -> Result<Walk> {
         Ok(self.run_walk(Some(1), true)?.below(&self.found.path))
     }
@@ -214,7 +214,7 @@ impl Group {
     /// [`walk`](Self::walk) does.
     ///
     /// # Errors
-    /// As [`children`](Self::children).
+    /// The errors of [`children`](Self::children).
     pub fn consolidated_walk(&self) -> Result<Walk> {
         self.run_walk(None, true)
     }
@@ -233,7 +233,7 @@ impl Group {
     /// Opens the array below this group whose path relative to the group is `name`.
     ///
     /// # Errors
-    /// As [`Array::open`].
+    /// The errors of [`Array::open`].
     pub fn array(&self, name: &str) -> Result<Array> {
         let found = open_node(&*self.store, &self.below(name)?, Some(self.found.dialect))?;
         let options = Options::default().strict_writers(self.strict_writers);
@@ -243,7 +243,7 @@ impl Group {
     /// Opens the group below this group whose path relative to this group is `name`.
     ///
     /// # Errors
-    /// As [`Group::open`].
+    /// The errors of [`Group::open`].
     pub fn group(&self, name: &str) -> Result<Self> {
         let found = open_group(&*self.store, &self.below(name)?, Some(self.found.dialect), Copies::Read)?;
         Ok(Self::from_found(&self.store, found, &self.registry)?.with_strict_writers(self.strict_writers))
@@ -252,7 +252,7 @@ impl Group {
     /// Creates an array at the relative path `name` below this group, in the dialect of the group unless `new` names a dialect.
     ///
     /// # Errors
-    /// As [`Array::create`].
+    /// The errors of [`Array::create`].
     pub fn create_array(&self, name: &str, new: NewArray) -> Result<Array> {
         self.created.note();
         Array::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry)
@@ -261,7 +261,7 @@ impl Group {
     /// Creates a group at the relative path `name` below this group, in the dialect of this group unless `new` names a dialect.
     ///
     /// # Errors
-    /// As [`Group::create`].
+    /// The errors of [`Group::create`].
     pub fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
         self.created.note();
         Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry)
@@ -270,7 +270,7 @@ impl Group {
     /// Whether there is an array or a group, explicit or implicit, at the relative path `name` below this group.
     ///
     /// # Errors
-    /// As [`node_exists`](zarr_hierarchy::node_exists).
+    /// The errors of [`node_exists`](zarr_hierarchy::node_exists).
     pub fn contains(&self, name: &str) -> Result<bool> {
         zarr_hierarchy::node_exists(&*self.store, &self.below(name)?, Some(self.found.dialect))
             .map_err(|error| in_store(&*self.store, error))
@@ -280,7 +280,7 @@ impl Group {
     /// the consolidated metadata, the group included.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`consolidate`](zarr_hierarchy::consolidate).
     ///
     /// # Example
     /// ```
@@ -307,7 +307,7 @@ impl Group {
     /// Compares the consolidated metadata of this group with the nodes below it; `None` if the group has no consolidated metadata.
     ///
     /// # Errors
-    /// As [`staleness`](zarr_hierarchy::staleness).
+    /// The errors of [`staleness`](zarr_hierarchy::staleness).
     pub fn staleness(&self) -> Result<Option<Staleness>> {
         zarr_hierarchy::staleness(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
             .map_err(|error| in_store(&*self.store, error))
@@ -316,7 +316,7 @@ impl Group {
     /// Removes the consolidated metadata of this group, if it has any.
     ///
     /// # Errors
-    /// As [`drop_consolidated`](zarr_hierarchy::drop_consolidated).
+    /// The errors of [`drop_consolidated`](zarr_hierarchy::drop_consolidated).
     pub fn drop_consolidated(&self) -> Result<()> {
         self.check_strict_writers("consolidated metadata")?;
         self.created.note();

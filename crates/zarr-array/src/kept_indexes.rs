@@ -1,8 +1,8 @@
 //! Indexes of shards that an opened array over a slow store retains. An element in a shard whose index is known takes one request.
 //!
-//! A kept index is used only by gets of the newest state, whose replies tell that its version is the one of the index. Of another version
-//! nothing is used, and the shard is read again. An inner chunk that is not stored is asked for by no get, so that nothing would tell
-//! whether it still is not: then the index is read.
+//! A retained index is used only by gets of the newest state, whose replies tell that its version is the version of the index. If the
+//! version differs, the reply is not used, and the shard is read again. No get would request an inner chunk that is not stored by the
+//! index, so that no reply would tell whether it is still not stored: then the index is read.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

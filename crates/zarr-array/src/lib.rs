@@ -3,7 +3,7 @@
 //! An operation on a store is a job that returns requests and does no I/O itself; [`Array`] runs jobs on blocking
 //! stores, [`AsyncArray`] the same ones on stores that do not block.
 //!
-//! Names no concrete codec and no rule of a dialect: codecs come in a [`Registry`], documents are `zarr-meta`'s.
+//! This crate names no concrete codec and no rule of a dialect: codecs come in a [`Registry`], and `zarr-meta` reads and writes documents.
 //!
 //! ```
 //! use std::sync::Arc;

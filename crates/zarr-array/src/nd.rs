@@ -142,7 +142,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// As [`read`](Self::read), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the selection has another number of
+    /// The errors of [`read`](Self::read), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the selection has another number of
     /// dimensions.
     pub fn read_array<T: Element, D: Dimension>(&self, selection: impl IntoSelection) -> Result<ndarray::Array<T, D>> {
         let selection = selection.into_selection()?;
@@ -156,7 +156,7 @@ impl AsyncArray {
     /// Reads a selection into an array of the crate `ndarray`, as [`Array::read_array`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::read_array`].
     pub async fn read_array<T: Element, D: Dimension>(
         &self,
         selection: impl IntoSelection,

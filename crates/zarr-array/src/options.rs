@@ -94,7 +94,8 @@ impl Options {
     /// [`strict`](Self::strict).
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension) for a fallback that is refused; as [`check_strictly`].
+    /// [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension) for a fallback that is refused; the errors of
+    /// [`check_strictly`].
     pub fn check(&self, found: &StoredNode) -> Result<()> {
         if let Some(error) = found.fallback.as_ref().filter(|_| self.refuse_fallbacks) {
             return Err(error.clone().into());

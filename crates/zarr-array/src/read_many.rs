@@ -1,4 +1,4 @@
-//! Reading several regions at once.
+//! Reads of several regions at once.
 
 use crate::core::ArrayCore;
 use crate::drive::Drive;
@@ -11,11 +11,11 @@ use zarr_codec::ViewMut;
 use zarr_drive::now;
 use zarr_grid::{IntoSelection, Resolved};
 
-/// The selections and outputs of a read of several regions.
+/// Selections and outputs of a read of several regions.
 struct Regions<O> {
     selections: Vec<Resolved>,
     outputs: Vec<O>,
-    /// In place of an output that elements are converted for.
+    /// Elements for an output that has to convert them, for each output; `None` if elements are decoded into the output directly.
     data: Vec<Option<ArrayData>>,
 }
 
@@ -68,7 +68,7 @@ impl<O: ReadInto> Regions<O> {
         self.assign().map_err(|error| core.locate(error))
     }
 
-    /// The memory of all outputs, in the output shapes of their selections.
+    /// Returns views of the memory of all outputs, in the output shapes of their selections.
     fn views(&mut self, core: &ArrayCore) -> Result<Vec<ViewMut<'_>>> {
         let mut views = Vec::with_capacity(self.selections.len());
         for ((resolved, output), data) in self.selections.iter().zip(&mut self.outputs).zip(&mut self.data) {
@@ -92,7 +92,7 @@ impl<O: ReadInto> Regions<O> {
         Ok(views)
     }
 
-    /// Gives elements that have to be converted to their outputs.
+    /// Assigns elements that have to be converted to their outputs.
     fn assign(self) -> Result<()> {
         for ((resolved, mut output), data) in self.selections.into_iter().zip(self.outputs).zip(self.data) {
             if let Some(data) = data {
@@ -104,8 +104,8 @@ impl<O: ReadInto> Regions<O> {
 }
 
 impl Array {
-    /// Reads several regions, each into memory of its own, as one read: each chunk (inner chunk, if the array is sharded) and each
-    /// index of a shard is fetched and decoded once, however many of the regions meet it, and many of them at the same time.
+    /// Reads several regions, each into its own memory, as one read. Each chunk (inner chunk, if the array is sharded) and each index of a
+    /// shard is fetched and decoded once, even if several regions meet it, and many chunks are read at the same time.
     ///
     /// For training data, tiles and windows that overlap. Chunks are read in batches: 64 MiB of them are held beside the outputs, up to
     /// 256 MiB where they lie in one shard, or one chunk that is larger. The index of a shard with more than that is fetched for each
@@ -132,8 +132,8 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// As [`read_into`](Self::read_into), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a selection by lists, masks or
-    /// coordinates.
+    /// The errors of [`read_into`](Self::read_into), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a selection by lists,
+    /// masks or coordinates.
     pub fn read_many<S: IntoSelection, O: ReadInto>(&self, parts: impl IntoIterator<Item = (S, O)>) -> Result<()> {
         let regions = Regions::new(&self.core, parts).map_err(|error| self.core.locate(error))?;
         now(regions.read(&self.verbs()))
@@ -141,10 +141,10 @@ impl Array {
 }
 
 impl AsyncArray {
-    /// Reads several regions as one read, as [`Array::read_many`].
+    /// Reads several regions, each into its own memory, as one read; see [`Array::read_many`].
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::read_many`].
     pub async fn read_many<S: IntoSelection, O: ReadInto>(
         &self,
         parts: impl IntoIterator<Item = (S, O)>,

@@ -1,12 +1,12 @@
-//! Changing the shape of an array, so that no state that others see shows elements which are not there, or were there before.
+//! Changes of the shape of an array. No state that others see has elements that are not there yet, or that were cut off before.
 //!
-//! Smaller: the shape is published first, then chunks that lie outside of it are erased. Larger: elements stored beyond
-//! the old shape (left of a shape before, or of an append that ended early) are erased or filled first, then the shape
-//! is published. Appended elements are written beyond the shape that others see, which is published last.
+//! For a smaller shape, the shape is published first, and then chunks that lie outside of it are erased. For a larger shape, elements
+//! stored beyond the old shape (left from an earlier shape, or from an append that ended early) are erased or filled first, and then the
+//! shape is published. Appended elements are written beyond the published shape, and the larger shape is published last.
 //!
-//! Whoever changes a shape holds a lock of the store from reading the shape to setting it, and reads the newest documents under it. An
-//! append counts on the shape that it read. Where the lock does not exclude other processes and the store has conditional sets, it is
-//! done by a claim instead (`reshape/claimed.rs`).
+//! A change of a shape holds a lock of the store from reading the shape to setting it, and reads the newest documents under the lock. An
+//! append depends on the shape that it read. If the lock does not exclude other processes and the store has conditional sets, an append
+//! makes a claim instead (`reshape/claimed.rs`).
 
 mod claimed;
 
@@ -25,14 +25,14 @@ use zarr_hierarchy::node::{Ancestors, Edit, Newest, ReadNewest, ReplaceNode, che
 use zarr_meta::{ArrayMetadata, Node};
 use zarr_store::{Durability, Key, Lock};
 
-/// Maximum number of chunks that are asked for one by one; to look for more, the chunks that are stored are listed.
+/// Maximum number of chunks that are erased or filled one by one; with more chunks, the stored chunks are listed first.
 const FEW: u64 = 64;
-/// To change the shape loses no element that a chunk had, by a loss of power neither.
+/// Durability of writes of a shape change, so that a chunk loses no elements it had, not even by a loss of power.
 const BESIDE_ELEMENTS: Durability = Durability::File;
-/// Number of keys that are erased at a time where the store cannot list.
+/// Number of keys that are erased at a time in a store that cannot list.
 const BATCH: usize = 1024;
 
-/// Gives an array another shape.
+/// Changes the shape of an array to `shape`.
 pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Result<Arc<ArrayCore>> {
     resized(core, shape)?;
     core.check_writers(drive.capabilities(), "another shape")?;
@@ -75,12 +75,12 @@ async fn resize_held<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Re
     Ok(Arc::new(resized))
 }
 
-/// Keeps the order of chunks and shape through a loss of power as well.
+/// Orders earlier writes before later ones, so that the order of chunks and shape survives a loss of power.
 async fn barrier<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
     if drive.capabilities().durable { drive.run(core, jobs::barrier()).await } else { Ok(()) }
 }
 
-/// Writes elements beyond the end of an array, and then gives it the shape that has them.
+/// Writes `data` behind the end of an array along `axis`, and then publishes the larger shape.
 pub(crate) async fn append<D: Drive>(
     drive: &D,
     core: &ArrayCore,
@@ -116,13 +116,13 @@ async fn append_held<D: Drive>(drive: &D, core: &ArrayCore, axis: usize, data: V
     publish(drive, &newest, documents, appended.metadata).await.map(Arc::new)
 }
 
-/// Elements to append to an array.
+/// Elements to append to an array, and the array after that.
 struct Appended<'d> {
-    /// The array's metadata with the new shape.
+    /// Metadata of the array with the new shape.
     metadata: ArrayMetadata,
-    /// The array as it will be.
+    /// Array with the new shape.
     grown: ArrayCore,
-    /// Where the elements go; `None` if there are none.
+    /// Region of `grown` to which the elements are written; `None` if there are no elements.
     region: Option<Region>,
     data: View<'d>,
 }
@@ -144,7 +144,8 @@ impl<'d> Appended<'d> {
     }
 }
 
-/// Looks, before anything is written, whether these metadata would drop the only documents of nodes, where they drop consolidated metadata.
+/// Checks, before anything is written, that a change to `metadata` would not drop consolidated metadata that is the only document of some
+/// nodes.
 async fn check_documents<D: Drive>(drive: &D, core: &ArrayCore, metadata: ArrayMetadata) -> Result<()> {
     if Edit::reshape(&core.found, Node::Array(metadata)).keeps_copies(&core.found, drive.capabilities()) {
         return Ok(());
@@ -152,7 +153,7 @@ async fn check_documents<D: Drive>(drive: &D, core: &ArrayCore, metadata: ArrayM
     drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking().job()).await.map(drop)
 }
 
-/// Looks whether an array that was found in consolidated metadata has a document of its own, which can be changed.
+/// Checks that an array that was found in consolidated metadata has its own document, which can be changed.
 async fn check_stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
     if !core.found.documents.are_copies() {
         return Ok(());
@@ -166,26 +167,26 @@ async fn check_stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
     }
 }
 
-/// Excludes others who change the shape.
+/// Takes the lock of the array, which excludes others who change the shape.
 async fn lock<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Lock> {
     drive.run_alone(TakeLock::new(order::lock_prefix(&core.found)?).job()).await.map_err(|error| core.locate(error))
 }
 
-/// The array as it is stored now, and its documents.
+/// Reads the array as it is stored now, and its documents.
 async fn newest<D: Drive>(drive: &D, core: &ArrayCore) -> Result<(ArrayCore, Newest)> {
     let newest = drive.run(core, ReadNewest::new(&core.found).job()).await?;
     check_same_chunks(&core.found, &newest.found).map_err(|error| core.locate(error))?;
     Ok((core.with_found(newest.found.clone())?, newest))
 }
 
-/// The array as if its metadata were such.
+/// Returns the array with `metadata` in place of its metadata.
 fn with_metadata(core: &ArrayCore, metadata: ArrayMetadata) -> Result<ArrayCore> {
     let mut found = core.found.clone();
     found.node = Node::Array(metadata);
     core.with_found(found)
 }
 
-/// Writes metadata with another shape, if the shape is still that of `newest`, which was read from `documents`.
+/// Writes metadata with a changed shape, if the shape is still the shape of `newest`, which was read from `documents`.
 async fn publish<D: Drive>(
     drive: &D,
     newest: &ArrayCore,
@@ -198,18 +199,18 @@ async fn publish<D: Drive>(
     newest.with_found(found)
 }
 
-/// Leaves copies in consolidated metadata to the caller, if that is asked for.
+/// Leaves consolidated metadata unchanged if [`Options::consolidated_later`](crate::Options::consolidated_later) asks for it.
 fn copies_later(core: &ArrayCore, replace: ReplaceNode) -> ReplaceNode {
     if core.options.consolidated_later { replace.leaving_copies() } else { replace }
 }
 
-/// The chunks that are stored, be they of the grid or outside of it.
+/// Lists the stored chunks, inside or outside of the grid, with their keys.
 async fn stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Vec<(ChunkIndex, Key)>> {
     let keys = drive.run(core, jobs::keys_below(core.chunk_prefix())?).await?;
     Ok(chunk_keys::parse_all(core, keys))
 }
 
-/// Makes sure that stored elements that `new` has and `old` has not are the fill value.
+/// Erases or fills what is stored in place of elements that `new` has and `old` has not, so that these elements have the fill value.
 async fn clear_beyond<D: Drive>(drive: &D, old: &ArrayCore, new: &ArrayCore) -> Result<()> {
     let _invalidation = new.invalidation(None);
     let growth = Growth::new(&old.grid, &new.grid);
@@ -249,7 +250,7 @@ async fn clear_beyond<D: Drive>(drive: &D, old: &ArrayCore, new: &ArrayCore) -> 
     Ok(())
 }
 
-/// Fills a region with the fill value.
+/// Sets all elements of a region to the fill value.
 async fn fill<D: Drive>(drive: &D, core: &ArrayCore, region: &Region) -> Result<()> {
     let element = core.element();
     let heap = element.new_heap();
@@ -265,12 +266,12 @@ async fn fill<D: Drive>(drive: &D, core: &ArrayCore, region: &Region) -> Result<
     drive.run(core, WriteJob::new(core, region, view, BESIDE_ELEMENTS, store)).await
 }
 
-/// The elements that a larger grid has and a smaller one has not, in boxes.
+/// Elements that a larger grid has and a smaller grid has not, as boxes.
 #[derive(Debug, PartialEq)]
 struct Growth {
-    /// In chunks that the smaller one has as well.
+    /// Boxes in chunks that the smaller grid has as well.
     overhang: Vec<Region>,
-    /// In others.
+    /// Boxes in chunks that only the larger grid has.
     beyond: Vec<Region>,
 }
 
@@ -285,7 +286,7 @@ impl Growth {
     }
 }
 
-/// The elements of shape `outer` that are not in shape `inner`: a box for each axis along which it is longer.
+/// Returns the elements of shape `outer` that are not in shape `inner`, as boxes: one for each axis along which `outer` is longer.
 fn between(inner: &[u64], outer: &[u64]) -> Vec<Region> {
     let axes: Vec<(u64, u64)> = inner.iter().copied().zip(outer.iter().copied()).collect();
     let one = |longer: usize| {
@@ -301,7 +302,7 @@ fn between(inner: &[u64], outer: &[u64]) -> Vec<Region> {
     (0..axes.len()).map(one).filter(|region| region.axes().iter().all(|axis| !axis.is_empty())).collect()
 }
 
-/// The metadata and the chunk grid of an array in another shape.
+/// Returns the metadata and the chunk grid of an array after a change of its shape to `shape`.
 fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata, ChunkGrid)> {
     let rank = core.grid.rank();
     if shape.len() != rank {
@@ -320,7 +321,7 @@ fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata, ChunkGrid)
     Ok((metadata, grid))
 }
 
-/// The shape of an array to which data of shape `added` is appended along `axis`, and where it goes.
+/// Returns the shape of an array after appending data of shape `added` along `axis`, and the region of the appended data.
 pub(crate) fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result<(Shape, Region)> {
     let old = &core.metadata().shape;
     let fits = added.len() == old.len()

@@ -1,14 +1,14 @@
-//! Looks at the document of an array: when the last one was.
+//! Time of the last look at the document of an array.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time at which the document of an array was last seen to be as it was opened; 0 for never.
+/// Time in nanoseconds at which the document of an array was last seen to be as it was opened; 0 for never.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(AtomicU64);
 
-/// Times are counted from here, and are not 0.
+/// Origin of the times in [`Seen`]; a time at the origin counts as 1, since 0 stands for never.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 fn since_start(time: Instant) -> u64 {
@@ -20,12 +20,12 @@ impl Seen {
         Self(AtomicU64::new(since_start(Instant::now())))
     }
 
-    /// The same time.
+    /// Copies the time.
     pub(crate) fn same(&self) -> Self {
         Self(AtomicU64::new(self.0.load(Ordering::Relaxed)))
     }
 
-    /// Notes a look that began at a time.
+    /// Notes a look at the document that began at `begun`.
     pub(crate) fn set(&self, begun: Instant) {
         self.0.fetch_max(since_start(begun), Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Selections of an array, and the memory that selected elements are read into or written from.
+//! Selections of an array, and views of the memory from which selected elements are written or into which they are read.
 
 use crate::core::ArrayCore;
 use crate::{Error, ErrorKind, Result};
@@ -8,17 +8,17 @@ use zarr_codec::{Dims, ElementSpec, View, ViewMut};
 use zarr_dtype::Heap;
 use zarr_grid::{IntoSelection, Resolved};
 
-/// Applies a selection to an array.
+/// Resolves a selection on the grid of an array.
 pub(crate) fn resolve(core: &ArrayCore, selection: impl IntoSelection) -> Result<Resolved> {
     Ok(selection.into_selection()?.resolve_on(&core.grid)?)
 }
 
-/// The shape of the result of a selection, without the axes of single indices.
+/// Shape of the result of a selection, without the axes with single indices.
 pub(crate) fn result_shape(resolved: &Resolved) -> Vec<usize> {
     resolved.result_shape().iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect()
 }
 
-/// How many elements of `item` bytes a selection has, which are to be held in memory.
+/// Number of elements of a selection, with `item` bytes each; an error if memory cannot hold them.
 pub(crate) fn len(resolved: &Resolved, item: usize) -> Result<usize> {
     let size = zarr_grid::total_size(&resolved.output_shape(), item as u64);
     match isize::try_from(size) {
@@ -30,7 +30,7 @@ pub(crate) fn len(resolved: &Resolved, item: usize) -> Result<usize> {
     }
 }
 
-/// Checks that there is an element for each that is selected.
+/// Checks that `found` is the number of selected elements.
 pub(crate) fn check_len(resolved: &Resolved, found: usize) -> Result<()> {
     match zarr_grid::total_size(&resolved.output_shape(), 1) {
         expected if expected == found as u128 => Ok(()),
@@ -44,7 +44,7 @@ pub(crate) fn dims(shape: &[u64]) -> Result<Dims> {
     shape.iter().map(dim).collect()
 }
 
-/// C-order memory as the output of a selection.
+/// Returns C-order memory as a view in the output shape of a selection.
 pub(crate) fn output<'a>(
     bytes: &'a mut [u8],
     element: &ElementSpec,
@@ -54,7 +54,7 @@ pub(crate) fn output<'a>(
     Ok(ViewMut::new(bytes, element.item_size(), &dims(&resolved.output_shape())?)?.with_heap(heap))
 }
 
-/// C-order memory as the input for a selection.
+/// Returns C-order elements as a view in the output shape of a selection.
 pub(crate) fn input<'a>(
     bytes: &'a [u8],
     element: &ElementSpec,
@@ -64,7 +64,7 @@ pub(crate) fn input<'a>(
     Ok(View::new(bytes, element.item_size(), &dims(&resolved.output_shape())?)?.with_heap(heap))
 }
 
-/// Axes that a selection takes a single index of, so that results lack them.
+/// Whether each axis has a single index in the selection, so that results lack it; empty if no axis is dropped.
 fn dropped(resolved: &Resolved) -> &[bool] {
     match resolved {
         Resolved::Box(selected) => &selected.dropped,
@@ -81,7 +81,7 @@ fn check_view(shape: &[usize], item: usize, heap: bool, element: &ElementSpec, r
     check_item(shape, item, heap, element)
 }
 
-/// Checks that the elements of a view are as those of an array lie in memory.
+/// Checks that the items of a view have the size, and if need be the heap, of the array's elements.
 pub(crate) fn check_items(data: &View<'_>, element: &ElementSpec) -> Result<()> {
     check_item(data.shape(), data.item_size(), data.heap().is_some(), element)
 }
@@ -98,33 +98,33 @@ fn check_item(shape: &[usize], item: usize, heap: bool, element: &ElementSpec) -
     Ok(())
 }
 
-/// Puts the axes back that results lack.
+/// Adds the axes with single indices, which results lack, to a mutable view.
 pub(crate) fn with_all_axes<'a>(out: ViewMut<'a>, element: &ElementSpec, resolved: &Resolved) -> Result<ViewMut<'a>> {
     check_view(out.shape(), out.item_size(), out.heap().is_some(), element, resolved)?;
     let axes = dropped(resolved).iter().enumerate().filter(|(_, dropped)| **dropped);
     Ok(axes.fold(out, |out, (axis, _)| out.with_axis(axis)))
 }
 
-/// Puts the axes back that results lack.
+/// Adds the axes with single indices, which results lack, to a view.
 pub(crate) fn view_with_all_axes<'a>(data: View<'a>, element: &ElementSpec, resolved: &Resolved) -> Result<View<'a>> {
     check_view(data.shape(), data.item_size(), data.heap().is_some(), element, resolved)?;
     let axes = dropped(resolved).iter().enumerate().filter(|(_, dropped)| **dropped);
     Ok(axes.fold(data, |data, (axis, _)| data.with_axis(axis)))
 }
 
-/// An output with those axes flipped that are selected in descending order.
+/// Reverses the axes of a mutable view that are selected in descending order.
 pub(crate) fn flipped<'a>(out: ViewMut<'a>, flipped: &[bool]) -> ViewMut<'a> {
     let axes = flipped.iter().enumerate().filter(|(_, flipped)| **flipped);
     axes.fold(out, |out, (axis, _)| out.flipped(axis))
 }
 
-/// Elements with those axes flipped that are selected in descending order.
+/// Reverses the axes of a view that are selected in descending order.
 pub(crate) fn flipped_view<'a>(data: View<'a>, flipped: &[bool]) -> View<'a> {
     let axes = flipped.iter().enumerate().filter(|(_, flipped)| **flipped);
     axes.fold(data, |data, (axis, _)| data.flipped(axis))
 }
 
-/// The elements in C order, copied if they do not lie so.
+/// Returns the elements of a view in C order, copied if they do not lie in C order.
 pub(crate) fn contiguous<'a>(data: &View<'a>) -> Result<Cow<'a, [u8]>> {
     match data.as_contiguous() {
         Some(bytes) => Ok(Cow::Borrowed(bytes)),
@@ -136,11 +136,11 @@ pub(crate) fn contiguous<'a>(data: &View<'a>) -> Result<Cow<'a, [u8]>> {
     }
 }
 
-/// C-order bytes for an output that may not lie in C order.
+/// C-order bytes for an output that may not lie in C order in memory.
 #[derive(Debug)]
 pub(crate) struct ContiguousOutput<'a> {
     out: ViewMut<'a>,
-    /// Used where `out` does not lie in C order.
+    /// Copy of the output in C order; `None` if `out` lies in C order itself.
     copy: Option<Vec<u8>>,
 }
 

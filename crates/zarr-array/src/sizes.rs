@@ -1,46 +1,48 @@
-//! How large an array is, and how much of it is stored.
+//! Sizes of an array and of its stored part.
 
 use crate::core::ArrayCore;
 use zarr_grid::{ChunkGrid, ChunkIndex, total_size};
 use zarr_json::{Map, Value};
 
-/// How large an array is, and how much of it is stored; see [`Array::sizes`](crate::Array::sizes).
+/// Size of an array, and of its stored part; see [`Array::sizes`](crate::Array::sizes).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArraySizes {
-    /// Bytes of all elements; `None` if they are of variable length.
+    /// Number of bytes of all elements; `None` if they are of variable length.
     pub elements: Option<u128>,
-    /// Bytes of the elements of all chunks, beyond the edges of the array too; `None` if they are of variable length, or chunks end
-    /// beyond 64 bits.
+    /// Number of bytes of the elements of all chunks, including those beyond the edges of the array; `None` if elements are of variable
+    /// length, or if chunks end beyond 64 bits.
     pub padded: Option<u128>,
-    /// Chunks (shards, if it is sharded) of the grid.
+    /// Number of chunks of the grid (shards, if the array is sharded).
     pub chunks: u128,
-    /// The stored ones of these chunks; `None` if the store was not asked, or cannot list.
+    /// Sizes of the stored chunks; `None` if the store was not asked, or cannot list.
     pub stored: Option<StoredSizes>,
     /// Whether chunks are shards with inner chunks.
     pub is_sharded: bool,
 }
 
-/// The stored chunks of an array.
+/// Sizes of the stored chunks of an array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredSizes {
-    /// Bytes of each chunk as it is stored, sorted.
+    /// Number of stored bytes of each chunk, sorted.
     pub chunks: Vec<u64>,
-    /// Bytes of the elements of these chunks, beyond the edges of the array too; `None` if they are of variable length.
+    /// Number of bytes of the elements of the stored chunks, including those beyond the edges of the array; `None` if they are of variable
+    /// length.
     pub elements: Option<u128>,
 }
 
 impl StoredSizes {
-    /// Bytes of all chunks as they are stored.
+    /// Number of stored bytes of all chunks.
     pub fn bytes(&self) -> u64 {
         self.chunks.iter().fold(0, |sum, size| sum.saturating_add(*size))
     }
 }
 
 impl ArraySizes {
-    /// The sizes as `zarr info` prints them as JSON: `chunks`, `chunks_stored`, `logical_bytes` (of all elements), `padded_bytes` (beyond the
-    /// edges of the array too), `stored_bytes`, and `ratio`, that of logical to stored bytes. What is not known is `null`.
+    /// Returns the sizes as `zarr info` prints them as JSON: `chunks`, `chunks_stored`, `logical_bytes` (of all elements), `padded_bytes`
+    /// (including elements beyond the edges of the array), `stored_bytes`, and `ratio`, the ratio of logical to stored bytes. Unknown
+    /// values are `null`.
     #[must_use]
     pub fn facts(&self) -> Map {
         let bytes = self.stored.as_ref().map(StoredSizes::bytes);
@@ -57,7 +59,7 @@ impl ArraySizes {
         facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// The sizes that metadata shows.
+    /// Returns the sizes that the metadata shows.
     pub(crate) fn of(core: &ArrayCore) -> Self {
         let grid = &core.grid;
         let bytes = |shape: &[u64]| Some(total_size(shape, item_size(core)?));
@@ -70,7 +72,7 @@ impl ArraySizes {
         }
     }
 
-    /// With the chunks that are stored.
+    /// Adds the sizes of the stored chunks, given with their stored bytes.
     pub(crate) fn stored(mut self, core: &ArrayCore, chunks: &[(ChunkIndex, u64)]) -> Self {
         let decoded = |chunk: &[u64]| Some(total_size(&core.grid.chunk_shape(chunk), item_size(core)?));
         let elements = chunks.iter().try_fold(0_u128, |sum, (chunk, _)| Some(sum.saturating_add(decoded(chunk)?)));
@@ -85,12 +87,12 @@ fn or_null(value: Option<impl Into<Value>>) -> Value {
     value.map_or(Value::Null, Into::into)
 }
 
-/// Bytes of an element; `None` if they are of variable length.
+/// Number of bytes of an element; `None` if elements are of variable length.
 fn item_size(core: &ArrayCore) -> Option<u64> {
     (!core.data_type().is_variable()).then(|| core.data_type().item_size() as u64)
 }
 
-/// The shape of all chunks together: up to where the last one ends.
+/// Shape of all chunks of the grid together, up to the end of the last chunk; `None` if it overflows 64 bits.
 fn padded(grid: &ChunkGrid) -> Option<Vec<u64>> {
     let last: Vec<u64> = grid.grid_shape().iter().map(|count| count.saturating_sub(1)).collect();
     let (start, len) = (grid.chunk_region(&last), grid.chunk_shape(&last));

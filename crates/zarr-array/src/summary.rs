@@ -1,4 +1,4 @@
-//! A node in a few lines.
+//! Summary of a node in a few lines.
 
 use crate::sizes::{ArraySizes, StoredSizes};
 use crate::{StoredNode, Walk, Warning};
@@ -9,8 +9,8 @@ use zarr_meta::text::{
 };
 use zarr_meta::{ArrayMetadata, Node};
 
-/// A node in a few lines, as the command `zarr info` prints it: [`Display`](fmt::Display) has one line for each fact, and characters
-/// that control a terminal as escapes.
+/// Summary of a node in a few lines, as the command `zarr info` prints it. Its [`Display`](fmt::Display) has one line for each fact, and
+/// escapes characters that control a terminal.
 ///
 /// It comes from metadata, so that nodes whose data type or codecs are not known have one, too. Facts that need
 /// requests to the store are added: [`sizes`](Self::sizes) of an array, and the nodes [`below`](Self::below) a group.
@@ -43,37 +43,38 @@ pub struct Summary<'n> {
 }
 
 impl<'n> Summary<'n> {
-    /// Makes the summary of a node by its metadata.
+    /// Makes the summary of a node from its metadata.
     pub fn of(found: &'n StoredNode) -> Self {
         Self { found, data_type: None, warnings: &found.warnings, sizes: None, below: None, section: &[] }
     }
 
-    /// With another data type than the document has: one that an array is [read as](crate::Options::fallback_type) instead.
+    /// Shows `data_type` in place of the data type of the document: the type as which the array is [read](crate::Options::fallback_type)
+    /// instead.
     pub fn data_type(mut self, data_type: &'n NamedConfig) -> Self {
         self.data_type = Some(data_type);
         self
     }
 
-    /// With these warnings, and not the warnings of the document alone.
+    /// Shows `warnings` in place of the warnings of the document alone.
     pub fn warnings(mut self, warnings: &'n [Warning]) -> Self {
         self.warnings = warnings;
         self
     }
 
-    /// With the sizes of an array.
+    /// Adds the sizes of an array.
     pub fn sizes(mut self, sizes: &'n ArraySizes) -> Self {
         self.sizes = Some(sizes);
         self
     }
 
-    /// With the number of nodes that a [`walk`](zarr_hierarchy::walk) from this group found.
+    /// Adds the numbers of arrays and groups that a [`walk`](zarr_hierarchy::walk) from this group found.
     pub fn below(mut self, walk: &'n Walk) -> Self {
         self.below = Some(walk);
         self
     }
 
-    /// With further facts at the end, such as those of a convention: a label and a value each. Where the label is empty the value continues
-    /// the one before.
+    /// Adds facts at the end, such as facts of a convention, each a label and a value. If the label is empty, the value continues the value
+    /// before.
     pub fn section(mut self, facts: &'n [(String, String)]) -> Self {
         self.section = facts;
         self
@@ -112,7 +113,7 @@ impl fmt::Display for Summary<'_> {
     }
 }
 
-/// Labels and values, in their order. A value without a label continues the value before it.
+/// Labels and values of the lines, in order. A value without a label continues the value before.
 #[derive(Default)]
 struct Facts(Vec<(String, String)>);
 

@@ -1,4 +1,4 @@
-//! Verbs on elements beside reading and writing them as they are: casts, one value for all, chunk by chunk.
+//! Reads with casts, writes of one value to all elements, and work chunk by chunk.
 
 use crate::core::ArrayCore;
 use crate::{Array, AsyncArray, Error, Result, drive, selected_memory};
@@ -8,10 +8,10 @@ use zarr_drive::now;
 use zarr_dtype::{Cast, CastElement, DataType, Heap, WriteElement};
 use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlaps, IntoSelection, Region, Resolved};
 
-/// Maximum number of regions that are handed out at a time.
+/// Maximum number of regions that are processed in one parallel batch.
 const BATCH: usize = 4096;
 
-/// One element, to be written as often as is asked for.
+/// One element that is written to all elements of a selection.
 pub(crate) struct Repeated {
     item: Vec<u8>,
     heap: Arc<Heap>,
@@ -23,7 +23,7 @@ impl Repeated {
         Ok(Self { item: T::make_items(data_type, &[value], &heap)?, heap })
     }
 
-    /// The element at each index of the output of a selection: all strides are 0.
+    /// Returns a view that has the element at each index of the output of a selection: all strides are 0.
     pub(crate) fn view(&self, resolved: &Resolved) -> Result<View<'_>> {
         let dims: Dims = selected_memory::dims(&resolved.output_shape())?;
         let strides = vec![0; dims.len()];
@@ -32,7 +32,7 @@ impl Repeated {
 }
 
 impl Array {
-    /// Reads a selection of numbers or bools of any type as numbers of type `T`, in C order.
+    /// Reads a selection of numbers or bools of any data type as numbers of type `T`, in C order.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -51,8 +51,8 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// As [`read`](Self::read), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) if elements are neither numbers nor bools, or
-    /// `T` has no such value and `cast` is [`Cast::Exact`]; it says which element, counted in C order of the selection.
+    /// The errors of [`read`](Self::read), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) if elements are neither numbers nor
+    /// bools, or `T` has no such value and `cast` is [`Cast::Exact`]; it says which element, counted in C order of the selection.
     pub fn read_as<T: CastElement>(&self, selection: impl IntoSelection, cast: Cast) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;
         now(self.verbs().read_as(&resolved, cast))
@@ -62,16 +62,16 @@ impl Array {
     /// [`Options::write_empty_chunks`](crate::Options::write_empty_chunks) says.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// The errors of [`write`](Self::write).
     pub fn fill<T: WriteElement>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
         let resolved = self.resolve(selection)?;
         let repeated = Repeated::new(self.data_type(), value).map_err(|error| self.core.locate(error))?;
         now(self.verbs().write_view(&resolved, repeated.view(&resolved)?))
     }
 
-    /// Calls `each` with the regions of the array that lie in one chunk (one shard, if it is sharded), on the threads that decode the
-    /// array, several at the same time. A call that reads and writes no more than its region never waits for the
-    /// others, and each chunk is encoded once.
+    /// Calls `each` with each region of the selection that lies in one chunk (one shard, if the array is sharded), on the threads that
+    /// decode the array, several at the same time. Calls that read and write only their region never wait for each other, and each chunk is
+    /// encoded once.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -112,7 +112,7 @@ impl Array {
     }
 }
 
-/// The regions of an array that lie in one chunk each.
+/// Regions of a selection that lie in one chunk each.
 struct ChunkRegions<'c> {
     grid: &'c ChunkGrid,
     overlaps: ChunkOverlaps,
@@ -132,18 +132,18 @@ impl<'c> ChunkRegions<'c> {
     }
 }
 
-/// The part of an array that is `inner` of one of its chunks.
+/// Converts `inner`, a region of a chunk, to a region of the array.
 fn absolute(chunk: &Region, inner: &Region) -> Result<Region> {
     let axes = inner.axes().iter().zip(chunk.axes());
     Ok(Region::new(axes.map(|(inner, chunk)| AxisRange { start: chunk.start + inner.start, ..*inner }))?)
 }
 
 impl AsyncArray {
-    /// Reads a selection of numbers or bools of any type as numbers of type `T`, as [`Array::read_as`]; where it is decoded, see
-    /// [`read`](Self::read).
+    /// Reads a selection of numbers or bools of any data type as numbers of type `T`, as [`Array::read_as`] does. Decodes on the threads
+    /// that [`read`](Self::read) uses.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::read_as`].
     pub async fn read_as<T: CastElement>(&self, selection: impl IntoSelection, cast: Cast) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;
         if self.is_little(&resolved) {
@@ -152,22 +152,22 @@ impl AsyncArray {
         self.unblock(move |array| now(array.verbs().read_as(&resolved, cast))).await?
     }
 
-    /// Writes one value to all elements of a selection, as [`Array::fill`].
+    /// Writes one value to all elements of a selection, as [`Array::fill`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::fill`].
     pub async fn fill<T: WriteElement>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
         let resolved = self.resolve(selection)?;
         let repeated = Repeated::new(self.data_type(), value).map_err(|error| self.core.locate(error))?;
         self.verbs().write_view(&resolved, repeated.view(&resolved)?).await
     }
 
-    /// Calls `each` with the regions of the array that lie in one chunk (one shard, if it is sharded), as [`Array::for_each_chunk`], and
-    /// waits for its futures, as many at the same time as the array may have [requests in
-    /// flight](crate::Options::requests_in_flight).
+    /// Calls `each` with each region of the selection that lies in one chunk (one shard, if the array is sharded), as
+    /// [`Array::for_each_chunk`] does, and waits for the futures. Up to [`Options::requests_in_flight`](crate::Options::requests_in_flight)
+    /// futures run at the same time.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::for_each_chunk`].
     pub async fn for_each_chunk<F: Future<Output = Result<()>> + Send>(
         &self,
         selection: impl IntoSelection,
@@ -181,11 +181,11 @@ impl AsyncArray {
         zarr_drive::for_each(regions.iter(), limit, |region| Box::pin(async { each(region?).await })).await
     }
 
-    /// Applies a function to values on the threads that decode this array, as [`Array::map_parallel`]. If the future is dropped, it is
-    /// not called with values that it was not called with until then.
+    /// Applies the function `each` to all `items` on the threads that decode this array, as [`Array::map_parallel`] does. If the future is
+    /// dropped, `each` is not called with further items.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Array::map_parallel`].
     pub async fn map_parallel<T: Send + 'static, R: Send + 'static>(
         &self,
         items: Vec<T>,

@@ -1,4 +1,4 @@
-//! Reads and writes, written once for arrays over blocking stores and over stores that do not block.
+//! Operations of arrays, written once for arrays over blocking and over async stores.
 
 mod tie;
 
@@ -20,7 +20,7 @@ use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{Foresee, Knowing, parse_path};
 use zarr_store::{Bytes, Durability, Key};
 
-/// The verbs of an array in a store.
+/// Operations of an array, with the driver of its store.
 #[derive(Debug)]
 pub(crate) struct Verbs<'a, D> {
     pub(crate) core: &'a ArrayCore,
@@ -32,7 +32,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
         self.core.locate(error)
     }
 
-    /// A selection as a vector in C order.
+    /// Reads a selection into a vector in C order.
     pub(crate) async fn read<T: Element>(&self, resolved: &Resolved) -> Result<Vec<T>> {
         let (core, data_type) = (self.core, self.core.data_type());
         core.check_type::<T>()?;
@@ -52,14 +52,14 @@ impl<'a, D: Drive> Verbs<'a, D> {
         self.read_data(resolved).await?.to_vec()
     }
 
-    /// A selection into fresh memory, in C order.
+    /// Reads a selection into `bytes`, fresh memory for the elements in C order.
     async fn read_bytes(&self, resolved: &Resolved, bytes: &mut [u8]) -> Result<()> {
         crate::buffer::advise_large(bytes);
         let out = selected_memory::output(bytes, self.core.element(), resolved, None)?;
         self.read_view(resolved, out, true).await
     }
 
-    /// A selection as numbers of a type.
+    /// Reads a selection of numbers or bools as numbers of type `T`.
     pub(crate) async fn read_as<T: CastElement>(&self, resolved: &Resolved, cast: Cast) -> Result<Vec<T>> {
         let data_type = self.core.data_type();
         if T::accepts(data_type) && T::as_bytes(&[]).is_some() && data_type.class().is_some() {
@@ -69,7 +69,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
         cast_items(data_type, data.items(), cast).map_err(|error| self.locate(error.into()))
     }
 
-    /// A selection of elements of a type known at run time.
+    /// Reads a selection into [`ArrayData`].
     pub(crate) async fn read_data(&self, resolved: &Resolved) -> Result<ArrayData> {
         selected_memory::len(resolved, self.core.data_type().item_size())?;
         let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
@@ -77,7 +77,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
         Ok(data.reshaped(resolved.result_shape()))
     }
 
-    /// A selection into the caller's memory.
+    /// Reads a selection into the caller's memory.
     pub(crate) async fn read_into(&self, resolved: &Resolved, mut out: impl ReadInto) -> Result<()> {
         let element = self.core.element();
         let destination = out.destination(&element.data_type).map_err(|error| self.locate(error))?;
@@ -87,7 +87,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
         }
     }
 
-    /// Reads into `out`, which has the output shape.
+    /// Reads a selection into `out`, which has the output shape of the selection. `zeroed` says that `out` is fresh memory of zeros.
     async fn read_view(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
         // Selections that are no region go through a staging buffer, which is fresh memory.
         let zeroed = zeroed || !matches!(resolved, Resolved::Box(_));
@@ -96,14 +96,14 @@ impl<'a, D: Drive> Verbs<'a, D> {
         self.end_read(read, done).await
     }
 
-    /// Reads a region into `out`, which has its shape and is fresh memory.
+    /// Reads a region into `out`, which has the shape of the region and is fresh memory.
     pub(crate) async fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
         let read = self.begin_read(out.size(), true).await?;
         let done = read.region(region, out).await;
         self.end_read(read, done).await
     }
 
-    /// Reads a region of which only these chunks are stored, sorted.
+    /// Reads a region of which only `chunks`, sorted, are stored.
     pub(crate) async fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
         let mut data = ArrayData::zeroed(self.core.element(), &region.shape())?;
         let mut out = data.view_mut();
@@ -114,7 +114,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
         Ok(data)
     }
 
-    /// The requests that a read of a selection makes.
+    /// Plans the read of a selection.
     pub(crate) async fn plan(&self, resolved: &Resolved) -> Result<Plan> {
         let (core, profile) = (self.core, self.drive.access_profile());
         let is_variable = core.element().is_variable();
@@ -134,12 +134,12 @@ impl<'a, D: Drive> Verbs<'a, D> {
         })
     }
 
-    /// Begins a read of `size` bytes. Outputs that are `zeroed` are fresh memory.
+    /// Begins a read of `size` bytes. `zeroed` says that outputs are fresh memory of zeros.
     pub(crate) async fn begin_read(&self, size: usize, zeroed: bool) -> Result<ArrayRead<'_, D>> {
         Ok(ArrayRead::new(self.core, &self.drive, self.hold().await?, size, zeroed))
     }
 
-    /// Ends a read with its result, or with the error that the array is another one now.
+    /// Ends a read. Returns its result, or an error if the array is no longer in the store as it was opened.
     pub(crate) async fn end_read(&self, read: ArrayRead<'_, D>, done: Result<()>) -> Result<()> {
         match done {
             Ok(()) if !read.has_asked() => Ok(()),
@@ -174,14 +174,14 @@ impl<'a, D: Drive> Verbs<'a, D> {
         self.change(WriteJob::selected(core, &chunks, data, store)).await
     }
 
-    /// Writes elements to a region, whose shape they have.
+    /// Writes elements to a region. `data` has the shape of the region.
     pub(crate) async fn write_region(&self, region: &Region, data: View<'_>) -> Result<()> {
         let store = (self.drive.capabilities(), &self.drive.access_profile());
         self.change(WriteJob::new(self.core, region, data, Durability::None, store)).await
     }
 
-    /// Writes chunks that were kept, and notes those that are written. If others fail then, small chunks that were set together with
-    /// these may be written and not noted, unless they are to be set `apart`.
+    /// Writes buffered chunks, and notes the written chunks. If one fails, other small chunks that were set together with it may be written
+    /// without being noted, unless chunks are set `apart`.
     pub(crate) async fn write_kept(&self, chunks: &[&KeptChunk], apart: bool) -> Result<()> {
         let capabilities = self.drive.capabilities();
         if chunks.iter().any(|chunk| !chunk.covers()) {
@@ -191,7 +191,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
         self.change(WriteJob::kept(self.core, chunks, apart, store)).await
     }
 
-    /// The encoded bytes of a chunk.
+    /// Reads the encoded bytes of a chunk; `None` if the chunk is not stored.
     pub(crate) async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
         let key = chunk_keys::chunk_key(self.core, chunk)?;
         let pinned = self.hold().await?;
@@ -217,19 +217,19 @@ impl<'a, D: Drive> Verbs<'a, D> {
         self.change(jobs::set(chunk_keys::chunk_key(self.core, chunk)?, bytes.to_vec())).await
     }
 
-    /// Erases a chunk.
+    /// Erases a chunk, so that its elements have the fill value.
     pub(crate) async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
         self.find_chunk_location().await?;
         let _invalidation = self.core.invalidation(Some(chunk));
         self.change(jobs::erase(vec![chunk_keys::chunk_key(self.core, chunk)?])).await
     }
 
-    /// The chunks that are stored.
+    /// Lists the stored chunks of the grid.
     pub(crate) async fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
         Ok(self.stored_chunk_keys().await?.into_iter().map(|(chunk, _)| chunk).collect())
     }
 
-    /// The chunks that are stored, and the bytes of each.
+    /// Lists the stored chunks of the grid, each with the number of its stored bytes.
     pub(crate) async fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
         self.find_chunk_location().await?;
         let pinned = self.hold().await?;
@@ -251,13 +251,13 @@ impl<'a, D: Drive> Verbs<'a, D> {
         self.end(pinned.as_ref(), chunks, is_missing).await
     }
 
-    /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
+    /// Finds the location of the chunks by listing, if the metadata leaves it open, before new chunks are written.
     pub(crate) async fn find_chunk_location(&self) -> Result<()> {
         if self.core.is_location_unknown() { find_chunk_location(&self.drive, self.core).await } else { Ok(()) }
     }
 }
 
-/// Creates the array of `new` at a path. Returns its node, and the options to open it with.
+/// Creates the array `new` at `path`. Returns its node, and the options with which to open it.
 pub(crate) async fn create<D: Drive>(
     drive: &D,
     store: &str,

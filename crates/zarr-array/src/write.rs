@@ -1,4 +1,4 @@
-//! Writing as jobs: a region or a selection is divided by chunk. Each chunk is encoded and set, or read, patched and set.
+//! Write jobs: a region or a selection is divided by chunk. Each chunk is encoded and set, or read, patched and set.
 
 mod divided;
 
@@ -18,55 +18,56 @@ use zarr_store::{
     Reply, Request, SetOptions, StoreKind, take_buffer,
 };
 
-/// Maximum number of jobs that a job forks into; larger plans fork again.
+/// Maximum number of jobs into which a job forks. Larger writes fork again.
 const MAX_FORK: u64 = 64;
-/// Maximum number of bytes of small chunks that one job writes together: they fit a thread's caches.
+/// Maximum number of bytes of small chunks that one job writes together: they fit into the caches of a thread.
 const GROUP_SIZE: u64 = 256 << 10;
-/// Maximum number of small chunks that one job writes together: enough that looking up their directory is little beside writing them.
+/// Maximum number of small chunks that one job writes together. With this number, looking up their directory costs little beside writing
+/// them.
 const GROUP_LEN: u64 = 64;
-/// Number of times that a partial write is begun again when others keep changing the chunk in between.
+/// Maximum number of times that a partial write begins again if others keep changing the chunk.
 const MAX_TRIES: u32 = 1000;
 
-/// Writes elements of an array, chunk by chunk.
+/// Job that writes elements of an array, chunk by chunk.
 #[derive(Debug)]
 pub(crate) enum WriteJob<'a> {
-    /// Chunks that are not begun, by their numbers among the chunks that have new elements.
+    /// Chunks whose writes have not begun, by their numbers among the chunks that have new elements.
     Span { context: Arc<WriteContext<'a>>, numbers: Range<u64> },
-    /// Chunks under way.
+    /// Group of chunks whose requests are running.
     Chunks(ChunkWrites<'a>),
-    /// A shard whose inner chunks are encoded by jobs that it forked.
+    /// Shard whose inner chunks are encoded by forked jobs.
     Divided(Box<DividedChunk<'a>>),
-    /// Some of these inner chunks.
+    /// Run of inner chunks of a divided shard, to be encoded.
     Run(Run<'a>),
-    /// The request that appends encoded ones.
+    /// Request that appends encoded inner chunks of a divided shard to the value.
     Append(Request),
 }
 
-/// The chunks of a group whose requests are under way.
+/// Group of chunks whose requests are running.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkWrites<'a> {
-    /// Chunks that are written in part, each with the index of its request among the last.
+    /// Chunks that are written in part, each with the index of its request among the last requests.
     parts: Vec<(usize, WriteChunk<'a>)>,
     /// Chunks that are written whole.
     whole: Vec<WholeWrite<'a>>,
-    /// Whether chunks are written only if they are still in the states that were seen.
+    /// Whether chunks are written only if they are still in the states in which they were seen.
     conditional: bool,
 }
 
-/// Rest of a chunk that is written whole, when its request is made.
+/// State of a chunk that is written whole, between its request and the reply.
 #[derive(Debug)]
 struct WholeWrite<'a> {
-    /// When dropped, invalidates the cached elements.
+    /// Guard that invalidates cached elements of the chunk when it is dropped.
     _invalidation: Option<InvalidationGuard>,
     kept: Option<&'a KeptChunk>,
 }
 
-/// The states in which chunks were seen. A write requires that they are still in them.
+/// States in which chunks were seen. A write requires that each chunk is still in its state.
 #[derive(Debug)]
 pub(crate) struct ChunkStates {
-    /// The numbers of the chunks.
+    /// Range of the numbers of the chunks.
     numbers: Range<u64>,
-    /// One for each.
+    /// State of each chunk of `numbers`.
     states: Vec<Precondition>,
 }
 
@@ -82,41 +83,41 @@ impl ChunkStates {
     }
 }
 
-/// Everything that the jobs of one write share.
+/// Context of one write: everything that its jobs share.
 #[derive(Debug)]
 pub(crate) struct WriteContext<'a> {
     core: &'a ArrayCore,
     elements: WrittenElements<'a>,
-    /// The store keeps preconditions.
+    /// Whether the store has conditional sets.
     conditional: bool,
-    /// How many chunks a job writes together.
+    /// Number of chunks that one job writes together.
     group: u64,
-    /// The durability with which chunks that keep other elements are replaced.
+    /// Durability of replaced chunks that have further elements beside the written ones.
     durability: Durability,
-    /// The states that the chunks must still be in.
+    /// States in which the chunks must still be; `None` for a write without conditions.
     states: Option<ChunkStates>,
-    /// Whether there are threads for the inner chunks of each shard.
+    /// Whether there are more threads than chunks, so that inner chunks of a shard are encoded in parallel.
     divides: bool,
-    /// How many runs of inner chunks of a shard are encoded at the same time.
+    /// Number of runs of inner chunks of a shard that are encoded at the same time.
     window: u64,
-    /// The bytes of the elements of a chunk that is encoded as a whole; 0 if chunks are divided.
+    /// Number of bytes of the elements of a chunk that is encoded as a whole; 0 if chunks are divided.
     weight: u64,
 }
 
-/// The elements that are written, divided by chunk: shards, if the array is sharded. So each stored value is read and written once.
+/// Elements to write, divided by chunk (by shard, if the array is sharded), so that each stored value is read and written once.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one for a whole write")]
 enum WrittenElements<'a> {
-    /// All elements of a region.
+    /// All elements of a region: its overlaps with chunks, and the elements.
     Region(ChunkOverlaps, View<'a>),
-    /// Selected elements. The view has all of the selection, in C order.
+    /// Selected elements by chunk. The view has all elements of the selection, in C order.
     Selected(&'a ElementsByChunk<'a>, View<'a>),
-    /// Elements of chunks that were kept, and whether these are to be set apart.
+    /// Buffered elements of chunks, and whether each chunk is to be set by its own job.
     Kept(&'a [&'a KeptChunk], bool),
 }
 
 impl WrittenElements<'_> {
-    /// Number of chunks that have elements to be written.
+    /// Number of chunks that have elements to write.
     fn count_chunks(&self) -> u64 {
         match self {
             Self::Region(overlaps, _) => overlaps.len(),
@@ -125,7 +126,7 @@ impl WrittenElements<'_> {
         }
     }
 
-    /// Number of bytes, about, of the written elements of a chunk that has `len` elements.
+    /// Approximate number of bytes of the written elements of a chunk that has `len` elements.
     fn size_of_chunk(&self, len: u64) -> u64 {
         let data = match self {
             Self::Region(_, data) | Self::Selected(_, data) => data,
@@ -137,8 +138,8 @@ impl WrittenElements<'_> {
 }
 
 impl<'a> WriteJob<'a> {
-    /// Writes `data`, which has the region's shape, to `region` of an array in a store with these capabilities and this profile. Chunks
-    /// that keep other elements are replaced with this durability.
+    /// Makes the job that writes `data`, which has the shape of `region`, to `region` of an array in a store with these capabilities and
+    /// this profile. `durability` is for replaced chunks that have further elements beside the written ones.
     pub(crate) fn new(
         core: &'a ArrayCore,
         region: &Region,
@@ -149,8 +150,9 @@ impl<'a> WriteJob<'a> {
         Self::of(core, WrittenElements::Region(core.grid.intersect(region), data), durability, store, None)
     }
 
-    /// As [`new`](Self::new), but only of the chunks in `states`, each on the condition that it is still in its state. Otherwise
-    /// the job ends with [`ErrorKind::Conflict`]. All of them are stored, also if all elements are the fill value.
+    /// Makes the job that writes the part of `data` that lies in the chunks of `states`, each on the condition that the chunk is still in
+    /// its state. If not, the job ends with [`ErrorKind::Conflict`]. All of these chunks are stored, even if all their elements are the
+    /// fill value.
     pub(crate) fn on_states(
         core: &'a ArrayCore,
         region: &Region,
@@ -167,7 +169,7 @@ impl<'a> WriteJob<'a> {
         )
     }
 
-    /// Whether some chunk is written in part, so that its other elements are read before.
+    /// Whether a write of `region` writes some chunk in part, so that its other elements are read before.
     pub(crate) fn has_parts(core: &ArrayCore, region: &Region) -> bool {
         let lengths = core.grid.largest_chunk_shape();
         if region.axes().iter().zip(&lengths).any(|(axis, &len)| axis.step > 1 && len > 1) {
@@ -179,7 +181,7 @@ impl<'a> WriteJob<'a> {
         !ends.iter().flatten().all(|overlap| core.grid.covers_chunk(overlap))
     }
 
-    /// Writes selected elements, divided by chunk. `data` has all of the selection, in C order.
+    /// Makes the job that writes selected elements, divided by chunk. `data` has all elements of the selection, in C order.
     pub(crate) fn selected(
         core: &'a ArrayCore,
         chunks: &'a ElementsByChunk<'a>,
@@ -189,7 +191,8 @@ impl<'a> WriteJob<'a> {
         Self::of(core, WrittenElements::Selected(chunks, data), Durability::None, store, None)
     }
 
-    /// Writes chunks that were kept, and notes of each that it is written: small ones one by one if so asked, else in groups.
+    /// Makes the job that writes buffered chunks, and notes each chunk that is written. Small chunks are set in groups, or one by one if
+    /// `apart`.
     pub(crate) fn kept(
         core: &'a ArrayCore,
         chunks: &'a [&'a KeptChunk],
@@ -235,7 +238,7 @@ impl<'a> WriteJob<'a> {
         Next::Fork(starts.map(part).collect())
     }
 
-    /// The first request for each chunk. One that is written whole is encoded for it, and needs no other request.
+    /// Makes the first request for each chunk. A chunk that is written whole is encoded now, and needs no other request.
     fn begin(&mut self, context: &WriteContext<'a>, numbers: Range<u64>) -> Result<Next<Self>> {
         let (mut requests, mut parts, mut whole) = (Vec::new(), Vec::new(), Vec::new());
         for number in numbers {
@@ -331,7 +334,7 @@ impl Job for WriteJob<'_> {
     }
 }
 
-/// Writes one chunk: all of it, or a part.
+/// Write of one chunk, whole or in part.
 ///
 /// Start ── whole ──► Set or Erase ──► done; Start ── part ──► Get ──► patched: Set ──► done, or changed meanwhile: Pause, Get ...
 #[derive(Debug)]
@@ -340,20 +343,20 @@ pub(crate) struct WriteChunk<'a> {
     key: Key,
     index: ChunkIndex,
     patch: Patch<'a>,
-    /// Whether no element of the chunk that lies in the array stays.
+    /// Whether all elements of the chunk that lie in the array are written.
     covers: bool,
     conditional: bool,
     durability: Durability,
-    /// The state that it must still be in.
+    /// State in which the chunk must still be; `None` for a write without a condition.
     state: Option<Precondition>,
     conflicts: Conflicts,
-    /// Whether there are threads for its inner chunks.
+    /// Whether there are more threads than chunks, so that inner chunks are encoded in parallel.
     divides: bool,
-    /// How many runs of its inner chunks are encoded at the same time.
+    /// Number of runs of inner chunks that are encoded at the same time.
     window: u64,
-    /// When dropped, invalidates the cached elements of the chunk.
+    /// Guard that invalidates cached elements of the chunk when it is dropped.
     invalidation: Option<InvalidationGuard>,
-    /// The chunk that it is of, if that was kept.
+    /// Buffered chunk whose elements are written, if they were buffered.
     kept: Option<&'a KeptChunk>,
 }
 
@@ -397,14 +400,14 @@ impl<'a> WriteChunk<'a> {
         })
     }
 
-    /// Takes the rest of a chunk that is written whole, if there is any.
+    /// Moves the state that a chunk written whole needs until the reply; `None` if it needs none.
     fn take_whole(&mut self) -> Option<WholeWrite<'a>> {
         let whole = WholeWrite { _invalidation: self.invalidation.take(), kept: self.kept };
         (whole._invalidation.is_some() || whole.kept.is_some()).then_some(whole)
     }
 
-    /// The request that writes all of the chunk. At the edge of the array the overhang is written as fill value, since chunks are stored
-    /// at full size.
+    /// Makes the request that writes the whole chunk. Chunks are stored at full size, so elements beyond the edge of the array are written
+    /// as the fill value.
     fn whole(&self) -> Result<Request> {
         let key = self.key.clone();
         if self.may_omit() {
@@ -415,8 +418,8 @@ impl<'a> WriteChunk<'a> {
         Ok(Request::set(key, value, self.state.clone().unwrap_or_default()))
     }
 
-    /// Whether a chunk of these elements alone need not be stored. One with a condition is stored: a missing chunk does not show who
-    /// wrote it.
+    /// Whether a chunk that has only these elements need not be stored. A chunk with a condition is stored, since a missing chunk does not
+    /// show who wrote it.
     fn may_omit(&self) -> bool {
         let is_kept = self.core.options.write_empty_chunks || self.state.is_some();
         !is_kept && self.patch.may_omit(self.core.element())
@@ -428,7 +431,7 @@ impl<'a> WriteChunk<'a> {
         Request::Get { key: self.key.clone(), ranges: vec![ByteRange::Full], options }
     }
 
-    /// Takes the reply to the last request, and returns the next one; `None` if the part of the chunk is written.
+    /// Continues with the reply to the last request, and returns the next request; `None` if the part of the chunk is written.
     fn take(&mut self, reply: &Reply) -> Result<Option<Request>> {
         let (old, options) = match reply {
             Reply::Got(found) => self.found(found.as_ref())?,
@@ -453,7 +456,7 @@ impl<'a> WriteChunk<'a> {
         Ok(Some(Request::Set { key: self.key.clone(), value, options }))
     }
 
-    /// The bytes of the chunk as it is stored, and how the patched chunk is set.
+    /// Returns the stored bytes of the chunk, and the options for setting the patched chunk.
     fn found<'f>(&self, found: Option<&'f Fetched>) -> Result<(Option<&'f [u8]>, SetOptions)> {
         let when = match found {
             None => Precondition::NotExists,
@@ -479,7 +482,7 @@ fn locate(error: Error, chunk: &ChunkIndex, key: &Key) -> Error {
     })
 }
 
-/// A chunk is not in the state any more that was seen.
+/// Error for a chunk that is no longer in the state in which it was seen.
 fn changed() -> Error {
     Error::new(ErrorKind::Conflict, "another writer changed the chunk meanwhile")
 }

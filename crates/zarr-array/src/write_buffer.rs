@@ -1,8 +1,8 @@
-//! Chunks that are kept in memory until all of their elements are there, or others need the memory.
+//! Buffer of chunks in memory, until all of their elements are new or their memory is needed.
 //!
-//! A chunk that is being written is no longer kept: it is *busy*, and new elements of it begin another one, which is not written before
-//! the first has ended. So nobody who writes waits for the requests of others, and what is written later stays. A chunk that could not
-//! be written goes back, under the elements that came meanwhile.
+//! A chunk that is being written is no longer buffered but *busy*. New elements of a busy chunk begin another buffered chunk, which is
+//! written only after the first write has ended. So no writer waits for the requests of others, and later values win. A chunk that could
+//! not be written goes back into the buffer, under newer elements.
 
 mod region_parts;
 
@@ -19,12 +19,12 @@ use std::task::{Poll, Waker};
 use zarr_codec::View;
 use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
 
-/// Maximum number of bytes that are kept.
+/// Default of the maximum number of buffered bytes.
 const LIMIT: u64 = 256 << 20;
-/// Number of chunks in a row that cannot be written after which the others are not tried.
+/// Number of consecutive chunks that cannot be written after which the remaining chunks are not tried.
 const MAX_FAILED: u32 = 8;
 
-/// The chunks that a writer keeps.
+/// Buffer of a writer: the chunks with new elements that are not written yet.
 #[derive(Debug)]
 pub(crate) struct WriteBuffer {
     limit: u64,
@@ -34,37 +34,37 @@ pub(crate) struct WriteBuffer {
 #[derive(Debug, Default)]
 struct BufferedChunks {
     kept: HashMap<ChunkIndex, BufferedChunk>,
-    /// Chunks that are being written, with the time of their first elements.
+    /// Chunks that are being written, with the time of their first new elements.
     busy: HashMap<ChunkIndex, u64>,
-    /// The bytes of those that are kept.
+    /// Number of bytes of the buffered chunks.
     size: u64,
-    /// Counts what was put.
+    /// Clock that gives times to new elements: the number of puts so far.
     clock: u64,
-    /// Who waits for chunks that are being written.
+    /// Tasks that wait for chunks that are being written.
     waiting: Vec<Waker>,
-    /// Why elements of a chunk that was not written could not be kept.
+    /// Error by which new elements of a chunk were lost that could neither be written nor merged with later elements.
     failed: Option<Error>,
 }
 
-/// A chunk that is kept.
+/// Chunk in the buffer, with its size and the times of its elements.
 #[derive(Debug)]
 struct BufferedChunk {
     chunk: SharedChunk,
     size: u64,
-    /// The time of the first elements.
+    /// Time of the first new elements.
     since: u64,
-    /// The time of the last ones.
+    /// Time of the last new elements.
     last: u64,
 }
 
-/// `None` when it was taken to be written. It is locked for the time of a copy, also while the [`BufferedChunks`] is, and never the other
-/// way round.
+/// Chunk that threads share; `None` after it was taken to be written. It is locked for the time of a copy, possibly while
+/// [`BufferedChunks`] is locked. Nobody locks [`BufferedChunks`] while a chunk is locked.
 type SharedChunk = Arc<Mutex<Option<KeptChunk>>>;
 
-/// New elements of one chunk.
+/// New elements of one chunk, of one write.
 enum ChunkPiece<'p> {
     Region(&'p Region, View<'p>),
-    /// The view has all elements of the selection, in C order.
+    /// Selected elements of the chunk. The view has all elements of the selection, in C order.
     Selected(SelectedElements<'p>, &'p View<'p>),
 }
 
@@ -79,19 +79,19 @@ impl WriteBuffer {
         self.limit = limit;
     }
 
-    /// The bytes that are kept.
+    /// Number of buffered bytes.
     pub(crate) fn size(&self) -> u64 {
         self.state().size
     }
 
-    /// Forgets what is kept.
+    /// Drops all buffered chunks.
     pub(crate) fn clear(&self) {
         let mut state = self.state();
         state.kept.clear();
         state.size = 0;
     }
 
-    /// Takes elements of a selection, which may have to be converted.
+    /// Buffers or writes elements of a selection, which may have to be converted.
     pub(crate) async fn write_elements<D: Drive>(
         &self,
         verbs: &Verbs<'_, D>,
@@ -104,7 +104,7 @@ impl WriteBuffer {
         self.write(verbs, resolved, data).await
     }
 
-    /// Takes the elements of a selection. Chunks that are whole then are written.
+    /// Buffers or writes the elements of a selection. Chunks whose elements are then all new are written.
     pub(crate) async fn write<D: Drive>(
         &self,
         verbs: &Verbs<'_, D>,
@@ -146,8 +146,8 @@ impl WriteBuffer {
         self.write_out(verbs, self.take(whole)).await
     }
 
-    /// Writes all of some chunks from where the elements are, in place of what is kept of them. False if that has to wait, since others
-    /// are writing one of them.
+    /// Writes the chunks of the region `covered` directly from `data`, in place of their buffered elements. Returns false, without writing,
+    /// if others are writing one of the chunks.
     async fn write_covered<D: Drive>(
         &self,
         verbs: &Verbs<'_, D>,
@@ -174,7 +174,7 @@ impl WriteBuffer {
         Ok(true)
     }
 
-    /// Writes all that was taken before this began.
+    /// Writes all elements that were buffered before the call.
     pub(crate) async fn flush<D: Drive>(&self, verbs: &Verbs<'_, D>) -> Result<()> {
         let until = self.state().clock;
         if let Some(error) = self.state().failed.take() {
@@ -191,7 +191,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Waits until nobody writes chunks with elements that came before a time.
+    /// Waits until nobody is writing chunks with elements from the time `until` or before.
     async fn others(&self, until: u64) {
         poll_fn(|context| {
             let mut state = self.state();
@@ -204,7 +204,7 @@ impl WriteBuffer {
         .await;
     }
 
-    /// Keeps new elements of a chunk. Returns the index if all of its elements are there.
+    /// Buffers new elements of a chunk. Returns the index of the chunk if all of its elements are now new.
     async fn put<D: Drive>(
         &self,
         verbs: &Verbs<'_, D>,
@@ -238,7 +238,7 @@ impl WriteBuffer {
         }
     }
 
-    /// The chunk for new elements. `None` if others have to be written before, so that there is room for it.
+    /// Returns the buffered chunk for new elements; `None` if other chunks have to be written first in order to free memory.
     fn slot(&self, core: &ArrayCore, index: &ChunkIndex) -> Result<Option<SharedChunk>> {
         let mut state = self.state();
         let state = &mut *state;
@@ -265,7 +265,7 @@ impl WriteBuffer {
         Ok(Some(shared))
     }
 
-    /// Notes the size of a chunk after elements were put. Whether too much is kept then.
+    /// Notes the size of a chunk after new elements were buffered. Returns whether too many bytes are buffered now.
     fn note_size(&self, core: &ArrayCore, index: &ChunkIndex, shared: &SharedChunk, size: u64) -> bool {
         let mut state = self.state();
         let state = &mut *state;
@@ -276,7 +276,7 @@ impl WriteBuffer {
         state.size > self.most(core)
     }
 
-    /// The bytes that may be kept: at least those of one chunk.
+    /// Maximum number of buffered bytes: at least those of one chunk.
     fn most(&self, core: &ArrayCore) -> u64 {
         let chunk = core.grid.largest_chunk_shape();
         let mask = zarr_grid::element_count(&chunk).unwrap_or(u64::MAX);
@@ -284,7 +284,7 @@ impl WriteBuffer {
         self.limit.max(size_of_items(core, &chunk).saturating_add(mask).saturating_add(heap))
     }
 
-    /// Writes the chunks whose last elements came first: enough chunks that a quarter of the memory is free. They are written together.
+    /// Writes together the chunks whose last new elements are oldest: enough chunks to free a quarter of the memory.
     async fn write_oldest<D: Drive>(&self, verbs: &Verbs<'_, D>) -> Result<()> {
         let oldest = {
             let state = self.state();
@@ -302,7 +302,7 @@ impl WriteBuffer {
         self.write_out(verbs, self.take(oldest)).await
     }
 
-    /// Writes chunks that were taken. Those that cannot be written go back, and the first error is reported.
+    /// Writes chunks that were taken from the buffer. Chunks that cannot be written go back to the buffer, and the first error is returned.
     async fn write_out<D: Drive>(&self, verbs: &Verbs<'_, D>, taken: TakenChunks<'_>) -> Result<()> {
         let mut first: Option<Error> = None;
         let mut failed: Vec<ChunkIndex> = Vec::new();
@@ -338,7 +338,7 @@ impl WriteBuffer {
         first.map_or(Ok(()), Err)
     }
 
-    /// Takes chunks, so that they are written. Those that are not kept, or are being written, are left out.
+    /// Takes chunks out of the buffer in order to write them. Chunks that are not buffered, or are being written, are left out.
     fn take(&self, indices: Vec<ChunkIndex>) -> TakenChunks<'_> {
         let taken = self.state().take(indices);
         self.taken(taken)
@@ -360,7 +360,7 @@ impl WriteBuffer {
 }
 
 impl BufferedChunks {
-    /// Takes chunks, in C order, which are busy from then on. Those that are not kept, or are busy already, are left out.
+    /// Takes chunks out of the buffer, in C order, and marks them as busy. Chunks that are not buffered, or are busy already, are left out.
     fn take(&mut self, mut indices: Vec<ChunkIndex>) -> Vec<(ChunkIndex, SharedChunk)> {
         indices.sort_unstable();
         indices.retain(|index| !self.busy.contains_key(index));
@@ -374,7 +374,7 @@ impl BufferedChunks {
         taken
     }
 
-    /// The chunks with elements that came before a time.
+    /// Indices of the chunks with elements from the time `until` or before.
     fn older(&self, until: u64) -> Vec<ChunkIndex> {
         self.kept.iter().filter(|(_, slot)| slot.since <= until).map(|(index, _)| index.clone()).collect()
     }
@@ -383,7 +383,7 @@ impl BufferedChunks {
         self.busy.values().any(|&since| since <= until)
     }
 
-    /// Keeps a chunk that was not written, under the elements that came meanwhile.
+    /// Puts a chunk that was not written back into the buffer, merged with newer elements that came meanwhile.
     fn put_back(&mut self, mut chunk: KeptChunk, since: u64) {
         let Some(slot) = self.kept.get_mut(chunk.index()) else {
             let (index, size) = (chunk.index().clone(), chunk.size());
@@ -405,7 +405,7 @@ impl BufferedChunks {
     }
 }
 
-/// Chunks that are being written. Those that were not go back when it is dropped.
+/// Chunks that were taken from the buffer and are being written. When this is dropped, chunks that were not written go back to the buffer.
 struct TakenChunks<'b> {
     buffer: &'b WriteBuffer,
     busy: Vec<ChunkIndex>,
@@ -436,12 +436,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Number of bytes of the elements of a shape, without what lies in a heap.
+/// Number of bytes of the elements of a shape, without their bytes in a heap.
 fn size_of_items(core: &ArrayCore, shape: &[u64]) -> u64 {
     u64::try_from(zarr_grid::total_size(shape, core.element().item_size() as u64)).unwrap_or(u64::MAX)
 }
 
-/// The chunk that an error is about.
+/// Chunk that an error names, by its index or its key; `None` if the error names none.
 fn failed_chunk(core: &ArrayCore, error: &Error) -> Option<ChunkIndex> {
     let location = error.location();
     location.chunk.clone().or_else(|| core.parse_key(location.key.as_deref()?))

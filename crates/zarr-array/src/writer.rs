@@ -1,4 +1,4 @@
-//! Writers that keep parts of chunks until these are whole.
+//! Writers that buffer parts of chunks until the chunks are whole.
 
 use crate::typed::Repeated;
 use crate::write_buffer::WriteBuffer;
@@ -7,10 +7,11 @@ use zarr_drive::now;
 use zarr_dtype::WriteElement;
 use zarr_grid::IntoSelection;
 
-/// Writes elements in any order, in pieces of any size, and each chunk once ([`Array::writer`]).
+/// Writer that takes elements in any order, in pieces of any size, and writes each chunk once ([`Array::writer`]).
 ///
-/// Rows, tiles and single elements that cover a chunk in part (of sharded arrays: a shard) are kept in memory until all of its elements
-/// are there. Then it is written, without being read. Chunks that one write covers are written at once, from where the elements lie.
+/// Rows, tiles and single elements that cover a chunk in part (of sharded arrays: a shard) are buffered until all elements of the chunk are
+/// there. Then the chunk is written, without being read. Chunks that a single write covers are written at once, directly from the caller's
+/// elements.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -32,31 +33,30 @@ use zarr_grid::IntoSelection;
 /// ```
 ///
 /// # Memory
-/// At most [`buffer_size`](Self::buffer_size) bytes are kept, but always one chunk, however large. If there is no room for a further
-/// chunk, those to which nothing was written for the longest time are written in part, as [`Array::write`] does: what is stored of them is
-/// read and patched, on the condition that nobody else changes it in between. A chunk is kept as its elements, and a byte for each
-/// element where those that were written are no box. Chunks that are being written are not counted: each thread that writes has those
-/// that it is writing.
+/// At most [`buffer_size`](Self::buffer_size) bytes are buffered, or one chunk if it has more. If there is no room for a further chunk, the
+/// least recently written chunks are written in part, as [`Array::write`] does: their stored value is read and patched, on the condition
+/// that nobody else changes it in between. A buffered chunk has its elements, and if the new elements are not one box, a byte for each
+/// element. Chunks that are being written are not counted; each thread that writes has its own.
 ///
 /// # Who sees what
-/// Readers see elements when they are stored: after [`flush`](Self::flush) all that were written before, until then some. A read never
-/// looks into a writer, neither of this array. Elements that are never written stay as they are stored, also where others write them while
-/// their chunk is kept, as far as the store keeps preconditions. Of elements that are written twice the last value stays; a value that is
-/// written past the writer while one is kept is replaced at the flush.
+/// Readers see elements when they are stored: after [`flush`](Self::flush) all elements that were written before, until then some of them.
+/// No read looks into the buffer of a writer. Elements that are never written stay as they are stored, even if others write them while
+/// their chunk is buffered, if the store has conditional sets. If an element is written twice, the last value stays; a value that is
+/// written past the writer while a value is buffered is replaced at the flush.
 ///
 /// # Threads
-/// A writer is shared by threads as it is. Writes of different chunks never wait for each other, and a write waits for no request but
-/// its own. [`flush`](Self::flush) waits for what other threads are writing: a task of the pool that decodes and encodes must not
-/// call it while other tasks of that pool write.
+/// Threads share a writer by reference. Writes of different chunks never wait for each other, and a write waits only for its own requests.
+/// [`flush`](Self::flush) waits for what other threads are writing: a task of the pool that decodes and encodes must not call it while
+/// other tasks of that pool write.
 ///
 /// # Errors, and the end
-/// If a chunk cannot be written, the others are all the same, unless 8 fail one after the other. The first error is reported, with its
-/// chunk. All that was taken by writes before stays and is written by the next [`flush`](Self::flush). Of a write that fails, some elements
-/// may be taken or stored, and others not. While the store refuses chunks and there is no room, further writes are refused, so that the
-/// bound of memory holds.
+/// If a chunk cannot be written, other chunks are written nevertheless, unless 8 fail one after the other. The first error is reported,
+/// with its chunk. Elements of earlier writes stay in the buffer, and are written by the next [`flush`](Self::flush). After a failed write,
+/// some of its elements may be buffered or stored, and others not. While the store refuses chunks and the buffer is full, further writes
+/// are refused, so that the bound of memory holds.
 ///
-/// Elements that are kept when a writer is dropped are written as well, unless the thread panics, but only [`finish`](Self::finish) reports
-/// that they could not be.
+/// When a writer is dropped, buffered elements are written as well, unless the thread panics, but only [`finish`](Self::finish) reports an
+/// error.
 #[derive(Debug)]
 pub struct Writer {
     array: Array,
@@ -64,48 +64,49 @@ pub struct Writer {
 }
 
 impl Array {
-    /// A writer that takes elements in pieces and writes each chunk once: see [`Writer`]. It writes to the array in the shape that this
-    /// has now, and with its options.
+    /// Makes a writer that takes elements in pieces and writes each chunk once: see [`Writer`]. It writes to the array in its current
+    /// shape, and with the options of this array.
     pub fn writer(&self) -> Writer {
         Writer { array: self.clone(), buffer: WriteBuffer::default() }
     }
 }
 
 impl AsyncArray {
-    /// A writer that takes elements in pieces and writes each chunk once: see [`AsyncWriter`].
+    /// Makes a writer that takes elements in pieces and writes each chunk once: see [`AsyncWriter`].
     pub fn writer(&self) -> AsyncWriter {
         AsyncWriter { array: self.clone(), buffer: WriteBuffer::default() }
     }
 }
 
 impl Writer {
-    /// Sets the maximum number of bytes that are kept, 256 MiB by default; one chunk is kept always.
+    /// Sets the maximum number of bytes that are buffered, 256 MiB by default. One chunk is buffered even if it has more.
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {
         self.buffer.set_limit(bytes);
         self
     }
 
-    /// Writes elements to a selection, as [`Array::write`] takes them.
+    /// Writes elements to a selection, which may be buffered first. Takes the same arguments as [`Array::write`].
     ///
     /// # Errors
-    /// As there; [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no memory for a chunk. They may be of chunks of earlier writes.
+    /// The errors of [`Array::write`]; [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no memory for a chunk. They may be of
+    /// chunks of earlier writes.
     pub fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
         let resolved = self.array.resolve(selection)?;
         now(self.buffer.write_elements(&self.array.verbs(), &resolved, elements))
     }
 
-    /// Writes one value to all elements of a selection.
+    /// Writes one value to all elements of a selection, which may be buffered first.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// The errors of [`write`](Self::write).
     pub fn fill<T: WriteElement>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
         let resolved = self.array.resolve(selection)?;
         let repeated = Repeated::new(self.array.data_type(), value).map_err(|error| self.array.core.locate(error))?;
         now(self.buffer.write(&self.array.verbs(), &resolved, repeated.view(&resolved)?))
     }
 
-    /// Writes all that was written to this writer before, also chunks that are not whole.
+    /// Writes all elements that were given to this writer before, also of chunks that are not whole.
     ///
     /// # Errors
     /// The errors of [`Array::write`]; elements that could not be written stay.
@@ -113,17 +114,17 @@ impl Writer {
         now(self.buffer.flush(&self.array.verbs()))
     }
 
-    /// Writes all that is kept, and ends.
+    /// Writes all buffered elements, and consumes the writer.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush). What could not be written is lost: flush before to be able to try again.
+    /// The errors of [`flush`](Self::flush). What could not be written is lost: flush before to be able to try again.
     pub fn finish(self) -> Result<()> {
         let flushed = self.flush();
         self.buffer.clear();
         flushed
     }
 
-    /// The bytes of memory in which elements are kept.
+    /// Number of bytes of memory of the buffered elements.
     pub fn kept(&self) -> u64 {
         self.buffer.size()
     }
@@ -138,10 +139,11 @@ impl Drop for Writer {
     }
 }
 
-/// As [`Writer`], for arrays over stores that do not block ([`AsyncArray::writer`]). Tasks share it by reference, or in an `Arc`.
+/// Writer for arrays over async stores ([`AsyncArray::writer`]): takes elements in any order and writes each chunk once, as [`Writer`]
+/// does. Tasks share it by reference, or in an `Arc`.
 ///
-/// Elements that are kept when it is dropped are lost: nothing can wait then. [`finish`](Self::finish) writes it. If the future of a write or a flush
-/// is dropped, chunks that it was writing are kept again, and written by the next flush, whether they had been stored or not.
+/// Buffered elements are lost when the writer is dropped, since dropping cannot wait. [`finish`](Self::finish) writes them. If the future
+/// of a write or a flush is dropped, chunks that it was writing go back into the buffer, and the next flush writes them, stored or not.
 #[derive(Debug)]
 pub struct AsyncWriter {
     array: AsyncArray,
@@ -149,49 +151,49 @@ pub struct AsyncWriter {
 }
 
 impl AsyncWriter {
-    /// Sets the maximum number of bytes that are kept, as [`Writer::buffer_size`].
+    /// Sets the maximum number of bytes that are buffered, as [`Writer::buffer_size`] does.
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {
         self.buffer.set_limit(bytes);
         self
     }
 
-    /// Writes elements to a selection, as [`Writer::write`].
+    /// Writes elements to a selection, which may be buffered first, as [`Writer::write`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Writer::write`].
     pub async fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
         let resolved = self.array.resolve(selection)?;
         self.buffer.write_elements(&self.array.verbs(), &resolved, elements).await
     }
 
-    /// Writes one value to all elements of a selection.
+    /// Writes one value to all elements of a selection, which may be buffered first.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// The errors of [`write`](Self::write).
     pub async fn fill<T: WriteElement>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
         let resolved = self.array.resolve(selection)?;
         let repeated = Repeated::new(self.array.data_type(), value).map_err(|error| self.array.core.locate(error))?;
         self.buffer.write(&self.array.verbs(), &resolved, repeated.view(&resolved)?).await
     }
 
-    /// Writes all that was written to this writer before, as [`Writer::flush`].
+    /// Writes all elements that were given to this writer before, as [`Writer::flush`] does.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Writer::flush`].
     pub async fn flush(&self) -> Result<()> {
         self.buffer.flush(&self.array.verbs()).await
     }
 
-    /// Writes all that is kept, and ends.
+    /// Writes all buffered elements, and consumes the writer.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush). What could not be written is lost: flush before to be able to try again.
+    /// The errors of [`flush`](Self::flush). What could not be written is lost: flush before to be able to try again.
     pub async fn finish(self) -> Result<()> {
         self.flush().await
     }
 
-    /// The bytes of memory in which elements are kept.
+    /// Number of bytes of memory of the buffered elements.
     pub fn kept(&self) -> u64 {
         self.buffer.size()
     }

@@ -1,4 +1,4 @@
-//! Reading through a cache: cached elements are copied at once, the rest is fetched, decoded as whole chunks and cached.
+//! Reads through a cache: cached elements are copied at once; other chunks are fetched, decoded as a whole and cached.
 //!
 //! ```text
 //! ChunkSpan ──► begin: cached chunks are copied; shards whose index is cached begin at once
@@ -20,11 +20,11 @@ use zarr_codec::{Split, ViewMut};
 use zarr_grid::{ChunkOverlap, Region};
 use zarr_store::{GetOptions, Reply, Request, Snapshot, Version};
 
-/// Maximum number of chunks that one thread looks up.
+/// Maximum number of chunks that one thread looks up in the cache.
 const MANY: usize = 1024;
 
 impl ChunkSpan<'_> {
-    /// Whether the chunks go through a cache, and are few enough to look up on one thread.
+    /// Whether the chunks are read through a cache, and are few enough to look up on one thread.
     pub(super) fn is_cached(&self) -> bool {
         let Some(cached) = &self.context.cached else { return false };
         let group = self.context.group_len(self.chunk_size);
@@ -33,7 +33,7 @@ impl ChunkSpan<'_> {
     }
 }
 
-/// Copies cached chunks, and returns the jobs that read the rest.
+/// Copies the cached chunks of a span, and returns the jobs that read the others.
 pub(super) fn begin(span: ChunkSpan<'_>) -> Result<Vec<ReadJob<'_>>> {
     let ChunkSpan { context, overlaps, windows, shard, chunk_size } = span;
     let mut jobs = Vec::new();
@@ -48,20 +48,20 @@ pub(super) fn begin(span: ChunkSpan<'_>) -> Result<Vec<ReadJob<'_>>> {
     Ok(jobs)
 }
 
-/// A lookup of chunks in the cache.
+/// Lookup of several chunks in the cache.
 pub(super) struct Lookup<'a, 'j> {
     cached: &'a CachedRead<'a>,
     context: &'a ReadContext<'a>,
-    /// The shard whose inner chunks they are.
+    /// Shard to which the inner chunks belong; `None` for chunks of the array.
     shard: Option<&'j Shard>,
-    /// The jobs that read the rest.
+    /// Jobs that read the chunks that cannot be copied from the cache.
     jobs: &'j mut Vec<ReadJob<'a>>,
-    /// Chunks that were not found.
+    /// Chunks that were not found in the cache, or have to be revalidated.
     uncached: Vec<UncachedChunk<'a>>,
 }
 
 impl<'a, 'j> Lookup<'a, 'j> {
-    /// A lookup of chunks, or inner chunks of a shard; `None` if they do not go through a cache.
+    /// Makes a lookup of chunks, or of inner chunks of `shard`; `None` if they are not read through a cache.
     pub(super) fn new(
         context: &'a ReadContext<'a>,
         shard: Option<&'j Shard>,
@@ -72,7 +72,8 @@ impl<'a, 'j> Lookup<'a, 'j> {
         Some(Self { cached, context, shard, jobs, uncached: Vec::new() })
     }
 
-    /// Copies the cached elements of a chunk, or begins with the inner chunks of a shard whose index is cached.
+    /// Copies the cached elements of a chunk, or begins to read the inner chunks of a shard whose index is cached. Otherwise adds the chunk
+    /// to `uncached`.
     pub(super) fn chunk(&mut self, overlap: &ChunkOverlap, mut out: ViewMut<'a>) -> Result<()> {
         let Self { cached, context, shard, .. } = *self;
         let (key, epoch) = cached.key(shard, overlap);
@@ -93,7 +94,7 @@ impl<'a, 'j> Lookup<'a, 'j> {
         Ok(())
     }
 
-    /// Leaves the chunks that were not found as jobs of at most `max_len` each.
+    /// Adds jobs that read the uncached chunks, at most `max_len` chunks each.
     pub(super) fn finish(self, max_len: usize) {
         let Self { cached, context, jobs, uncached, .. } = self;
         if !uncached.is_empty() {
@@ -106,13 +107,13 @@ impl<'a, 'j> Lookup<'a, 'j> {
     }
 }
 
-/// Chunks that are not in the cache, or whose entries may be outdated.
+/// Job that reads chunks that are not in the cache, or whose entries may be outdated.
 #[derive(Debug)]
 pub(crate) struct CacheMiss<'a> {
     context: &'a ReadContext<'a>,
     cached: &'a CachedRead<'a>,
     chunks: Vec<UncachedChunk<'a>>,
-    /// The jobs that follow when all chunks have come.
+    /// Jobs that follow after all chunks were received.
     jobs: Vec<ReadJob<'a>>,
 }
 
@@ -122,12 +123,12 @@ struct UncachedChunk<'a> {
     key: CacheKey,
     epoch: u64,
     is_shard: bool,
-    /// Its entry, until the version is known to be the same.
+    /// Cache entry of the chunk that has to be revalidated: its version is not compared yet.
     in_doubt: Option<Arc<CacheEntry>>,
 }
 
 impl<'a> CacheMiss<'a> {
-    /// Goes on with the replies (none at first), and returns the next requests.
+    /// Continues with the replies (none at first), and returns the next requests.
     pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
         let mut requests = Vec::new();
         for chunk in std::mem::take(&mut self.chunks) {
@@ -152,7 +153,7 @@ impl<'a> CacheMiss<'a> {
 }
 
 impl<'a> UncachedChunk<'a> {
-    /// Asks for the version if there is an entry, else for the bytes that it takes to decode all of the chunk.
+    /// Requests the version of the chunk if there is a cache entry, else the bytes that are needed to decode all of the chunk.
     fn start(&mut self, cached: &CachedRead<'_>, context: &ReadContext<'_>, requests: &mut Vec<Request>) -> Result<()> {
         if self.in_doubt.is_some() {
             self.read.pending = Some((requests.len(), 0..0));
@@ -169,7 +170,7 @@ impl<'a> UncachedChunk<'a> {
         self.read.check_waits()
     }
 
-    /// Compares the version in the reply with that of the entry. Returns the chunk if it is to be read.
+    /// Compares the version in the reply with the version of the cache entry. Returns the chunk if it has to be read again.
     fn revalidate(mut self, replies: &[Reply], job: &mut CacheMiss<'a>) -> Result<Option<Self>> {
         let reply = self.read.pending.take().and_then(|(reply, _)| replies.get(reply));
         let (found, entry) = match (reply, self.in_doubt.take()) {
@@ -196,7 +197,7 @@ impl<'a> UncachedChunk<'a> {
         }
     }
 
-    /// Goes on with a reply. Returns the chunk if it asked for more.
+    /// Continues with a reply. Returns the chunk if it has made further requests.
     fn advance(
         mut self,
         replies: &[Reply],
@@ -221,13 +222,13 @@ impl<'a> UncachedChunk<'a> {
         Ok(None)
     }
 
-    /// Nothing is stored under its key.
+    /// Handles a chunk that is not stored.
     fn not_stored(mut self, job: &CacheMiss<'_>) -> Result<()> {
         self.keep(CachedContent::Missing, None, job.cached);
         self.read.not_stored(job.context)
     }
 
-    /// All elements of the chunk.
+    /// Decodes all elements of the chunk.
     fn decode(&self, bytes: &[u8]) -> Result<ArrayData> {
         let ChunkRead { codecs, shape, .. } = &self.read;
         let mut data = ArrayData::zeroed(codecs.element(), shape)?;
@@ -241,7 +242,7 @@ impl<'a> UncachedChunk<'a> {
         entry
     }
 
-    /// Reads it from its entry.
+    /// Reads the chunk from its cache entry.
     fn serve(
         mut self,
         entry: &CacheEntry,
@@ -264,7 +265,7 @@ impl<'a> UncachedChunk<'a> {
         }
     }
 
-    /// Goes on with the inner chunks of a shard whose index is known.
+    /// Continues with the inner chunks of a shard whose index is known.
     fn split(
         mut self,
         split: Split,

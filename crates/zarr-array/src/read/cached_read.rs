@@ -1,4 +1,4 @@
-//! The cache as one read uses it.
+//! Cache, as a single read uses it.
 
 use super::shard::{Shard, ShardGeneration};
 use crate::cache::{ArrayCache, CacheEntry, CacheKey, CachedContent, CachedIndex};
@@ -9,33 +9,33 @@ use zarr_codec::Split;
 use zarr_grid::ChunkOverlap;
 use zarr_store::Fetched;
 
-/// Maximum size, in bytes, of reads that copy all that is cached before they fork: a copy takes less time than waking a thread.
+/// Maximum size in bytes of reads that copy all cached chunks before they fork: the copy takes less time than waking a thread.
 const SMALL: usize = 256 << 10;
 
-/// A read that goes through a cache.
+/// State of a read that uses a cache.
 #[derive(Debug)]
 pub(crate) struct CachedRead<'a> {
     pub(super) cache: &'a ArrayCache,
-    /// Whether it is small enough to copy all cached chunks before it forks.
+    /// Whether the read is small enough to copy all cached chunks before it forks.
     pub(super) is_small: bool,
-    /// Cached content was used, or found to be outdated, or more than the read needs was fetched to be cached: if the read fails,
-    /// that may be why.
+    /// Whether the cache may be the cause of an error of the read: cached content was used or found outdated, or more than the read needs
+    /// was fetched in order to cache it.
     doubtful: AtomicBool,
 }
 
 impl<'a> CachedRead<'a> {
-    /// Makes a read of `size` bytes; `None` if that is too much for the cache.
+    /// Makes the state of a read of `size` bytes; `None` if the read is too large for the cache.
     pub(crate) fn new(cache: &'a ArrayCache, size: usize) -> Option<Self> {
         let fits = !cache.is_too_much(size as u64);
         fits.then(|| Self { cache, is_small: size <= SMALL, doubtful: AtomicBool::new(false) })
     }
 
-    /// Whether a failure may come from cached content, so that the read is to be done again without it.
+    /// Whether an error may come from cached content, so that the read is repeated without the cache.
     pub(crate) fn is_doubtful(&self) -> bool {
         self.doubtful.load(Ordering::Relaxed)
     }
 
-    /// Whether chunks, or inner chunks of a shard, go through the cache.
+    /// Whether chunks, or inner chunks of `shard`, with `chunk_size` decoded bytes each are read through the cache.
     pub(super) fn takes(&self, core: &ArrayCore, shard: Option<&Shard>, chunk_size: u64) -> bool {
         let is_sharded = match shard.map(|shard| &shard.generation) {
             // The first chunk that is found without a cache tells where all chunks are.
@@ -47,19 +47,19 @@ impl<'a> CachedRead<'a> {
         is_sharded || !self.cache.is_too_much(chunk_size)
     }
 
-    /// Drops a chunk that is outdated.
+    /// Invalidates the cache entry of an outdated chunk.
     pub(super) fn forget(&self, chunk: &[u64]) {
         self.cache.forget(chunk);
     }
 
-    /// The entry of a shard, if no version is to be compared first.
+    /// Finds the cache entry of a shard. Returns `None` also if the version of the shard has to be compared first.
     pub(super) fn find_shard(&self, shard: Option<&Shard>, overlap: &ChunkOverlap) -> Option<Arc<CacheEntry>> {
         let (key, epoch) = self.key(shard, overlap);
         let found = self.cache.find(&key, epoch).filter(|_| !self.revalidates(shard));
         found.inspect(|_| self.doubt())
     }
 
-    /// Caches the index of a shard, or finds that the cached one is still the same.
+    /// Caches the index of a shard, or returns the present entry if it has the same version.
     pub(super) fn keep_index(
         &self,
         (key, epoch): (CacheKey, u64),
@@ -82,7 +82,7 @@ impl<'a> CachedRead<'a> {
         })
     }
 
-    /// The key of a chunk in the cache, and its epoch now.
+    /// Returns the cache key of a chunk or inner chunk, and its current epoch.
     pub(super) fn key(&self, shard: Option<&Shard>, overlap: &ChunkOverlap) -> (CacheKey, u64) {
         match generation(shard) {
             None => self.cache.chunk(&overlap.index),
@@ -90,7 +90,8 @@ impl<'a> CachedRead<'a> {
         }
     }
 
-    /// Whether a version is to be compared first. Inner chunks are as new as the index of their shard.
+    /// Whether the version has to be compared before a cache entry is used. Never for inner chunks, which belong to the index of their
+    /// shard.
     pub(super) fn revalidates(&self, shard: Option<&Shard>) -> bool {
         generation(shard).is_none() && self.cache.revalidates()
     }
@@ -102,7 +103,7 @@ impl<'a> CachedRead<'a> {
     }
 }
 
-/// The cached state of a shard whose inner chunks are read.
+/// Cached state of the shard whose inner chunks are read.
 fn generation(shard: Option<&Shard>) -> Option<&ShardGeneration> {
     shard.and_then(|shard| shard.generation.as_ref())
 }

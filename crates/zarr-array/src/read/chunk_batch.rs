@@ -1,4 +1,4 @@
-//! A few chunks that are read one by one, with one round of requests for all of them.
+//! Group of chunks that are read one by one, with one round of requests for all of them.
 
 use super::chunk_read::{Advance, ChunkRead, FetchDestination};
 use super::span::{ChunkSpan, ReadContext};
@@ -7,17 +7,17 @@ use crate::jobs::too_few_chunks;
 use zarr_codec::Scratch;
 use zarr_store::{Reply, Request};
 
-/// A few chunks that are read one by one.
+/// Group of chunks that are read one by one, with one round of requests for all of them.
 #[derive(Debug)]
 pub(crate) struct ChunkBatch<'a> {
     context: &'a ReadContext<'a>,
-    /// The chunks that wait for replies, in the order of their requests, or are not begun.
+    /// Chunks that wait for replies, in the order of their requests, or whose reads have not begun.
     pub(super) chunks: Vec<ChunkRead<'a>>,
-    /// The inner chunks of shards whose index has come, to be read when all chunks are done.
+    /// Inner chunks of shards whose index was received, to be read when all chunks of the group are done.
     shards: Vec<ChunkSpan<'a>>,
-    /// The memory of [`FetchDestination::Buffer`].
+    /// Memory of all [`FetchDestination::Buffer`] of the group.
     buffer: Scratch,
-    /// Its size in bytes.
+    /// Size of `buffer` in bytes; the memory is allocated when it is first needed.
     buffer_size: usize,
 }
 
@@ -26,7 +26,7 @@ impl<'a> ChunkBatch<'a> {
         Self { context, chunks, shards: Vec::new(), buffer: Scratch::default(), buffer_size: 0 }
     }
 
-    /// The chunks of a span.
+    /// Makes the group of the chunks of a span.
     pub(super) fn of_span(span: ChunkSpan<'a>) -> Result<Self> {
         let context = span.context;
         let mut chunks = Vec::with_capacity(span.windows.len());
@@ -39,7 +39,7 @@ impl<'a> ChunkBatch<'a> {
         Ok(Self::new(context, chunks))
     }
 
-    /// Asks for the first bytes of a chunk.
+    /// Begins to read a chunk: requests its first bytes.
     fn start(&mut self, chunk: &mut ChunkRead<'a>, requests: &mut Vec<Request>) -> Result<()> {
         if chunk.is_output(self.context) {
             return chunk.start_into(FetchDestination::Output, requests);
@@ -64,12 +64,12 @@ impl<'a> ChunkBatch<'a> {
         }
     }
 
-    /// Whether a value may be read into a destination.
+    /// Whether the value of any chunk may be read directly into a destination.
     pub(super) fn has_destinations(&self) -> bool {
         self.chunks.iter().any(|chunk| chunk.destination.is_some())
     }
 
-    /// The memory that the value of a request may be read into.
+    /// Memory into which the value of a request may be read directly; `None` if there is none.
     pub(super) fn destination(&mut self, request: usize) -> Option<&mut [u8]> {
         // Chunks that wait stand in the order of their requests, and one with a destination shares its own with no other.
         let number = |chunk: &ChunkRead<'_>| chunk.pending.as_ref().map(|(reply, _)| *reply);
@@ -86,7 +86,7 @@ impl<'a> ChunkBatch<'a> {
         }
     }
 
-    /// Begins, or goes on with the replies, and asks for the bytes that chunks need.
+    /// Begins to read the chunks, or continues with the replies. Returns the next requests.
     pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
         let mut requests = Vec::new();
         let mut chunks = std::mem::take(&mut self.chunks);
@@ -122,12 +122,12 @@ impl<'a> ChunkBatch<'a> {
         Ok(requests)
     }
 
-    /// The inner chunks that are left to be read.
+    /// Inner chunks of shards that are still to be read.
     pub(super) fn into_shards(self) -> Vec<ChunkSpan<'a>> {
         self.shards
     }
 
-    /// Nothing is stored under the key of a chunk. It is looked for in other locations, from the start.
+    /// Handles a chunk that is not stored under its key: begins again in the next location in which the chunk may lie, or fills the output.
     fn missing(&mut self, mut chunk: ChunkRead<'a>, requests: &mut Vec<Request>) -> Result<()> {
         let Some((location, key)) = self.context.core.other_key(&chunk.chunk, chunk.location) else {
             return chunk.not_stored(self.context);

@@ -1,4 +1,4 @@
-//! One chunk or inner chunk that is being read: its requests, and the advance of its decoding with each reply.
+//! Read of one chunk or inner chunk: its requests, and its decoding, which advances with each reply.
 
 use super::shard::{Shard, ShardGeneration};
 use super::span::{ChunkSpan, LOCAL_GROUP, ReadContext};
@@ -11,69 +11,70 @@ use zarr_codec::{Decode, Error as CodecError, Pipeline, Split, Step, ViewMut};
 use zarr_grid::{ChunkIndex, ChunkOverlap, Region, Shape};
 use zarr_store::{ByteRange, Fetched, GetOptions, Key, Reply, Request, Snapshot, Version};
 
-/// One chunk or inner chunk that is being read.
+/// Read of one chunk or inner chunk, in progress.
 #[derive(Debug)]
 pub(super) struct ChunkRead<'a> {
-    /// The window of the output that its elements go to.
+    /// Window of the output into which the elements are decoded.
     pub(super) out: ViewMut<'a>,
     pub(super) key: Key,
-    /// The chunk that the key is of.
+    /// Index of the chunk of the array whose key is `key`: for an inner chunk, its outermost shard.
     pub(super) chunk: ChunkIndex,
-    /// The byte range of this chunk in the value of the key; `None` if it is the whole value.
+    /// Byte range of an inner chunk in the value of `key`; `None` for a chunk that is the whole value.
     pub(super) byte_range: Option<Range<u64>>,
-    /// The state of the value that was read so far, if the store tells.
+    /// Snapshot of the value from which parts were read so far; `None` if no part was read or the store does not tell.
     pub(super) snapshot: Option<Snapshot>,
-    /// The version that the value must have, until a reply says that it has it.
+    /// Version that the value must have, because a retained index has it; `None` when a reply has confirmed the version.
     due: Option<Version>,
-    /// How many bytes the value has at most, about, where requests take long.
+    /// Approximate maximum number of bytes of the value; `None` if requests are fast.
     expected_size: Option<u64>,
     pub(super) codecs: Arc<Pipeline>,
     pub(super) shape: Shape,
-    /// The region of the chunk that is read.
+    /// Region of the chunk that is read.
     pub(super) region: Region,
-    /// The decoding under way, where the codecs can do with less than all bytes.
+    /// Decode in progress, if the codecs need less than all bytes of the chunk.
     pub(super) decode: Option<Box<dyn Decode>>,
-    /// The memory for its bytes, where their number is known.
+    /// Memory into which the encoded bytes are read directly; `None` if their number is not known.
     pub(super) destination: Option<FetchDestination>,
-    /// The reply, and its parts, that answer the last request.
+    /// Reply to the last request, by its number, and the parts of the reply that belong to this chunk; `None` if the chunk waits for no
+    /// reply.
     pub(super) pending: Option<(usize, Range<usize>)>,
-    /// The number of the chunk location that the key is of.
+    /// Number of the location of chunks to which `key` belongs.
     pub(super) location: u8,
-    /// Whether the output may hold bytes of the value, so that it is not fresh memory any more.
+    /// Whether bytes of the value may have been written to the output.
     touched: bool,
 }
 
-/// The memory that the bytes of a chunk are read into, where their number is known.
+/// Memory into which the encoded bytes of a chunk are read directly, if their number is known.
 #[derive(Debug)]
 pub(super) enum FetchDestination {
-    /// The output: encoded chunks are their elements in memory.
+    /// The output itself: the encoded bytes are the bytes of the elements.
     Output,
-    /// A range of the buffer of the batch.
+    /// Range of the buffer of the [`ChunkBatch`](super::chunk_batch::ChunkBatch).
     Buffer(Range<usize>),
 }
 
-/// How far a chunk has come with a reply.
+/// State of the read of a chunk after a reply.
 pub(super) enum Advance<'f> {
-    /// The output holds its elements.
+    /// Done: the output has the elements of the chunk.
     Done,
-    /// It asked for more.
+    /// Waiting for the reply to a further request.
     Waiting,
-    /// The bytes of the whole chunk have come, in this reply, to be decoded at once.
+    /// All bytes of the chunk, with the reply that has them. They are to be decoded at once.
     Bytes(&'f [u8], &'f Fetched),
-    /// The index of a shard has come, in this reply. Its inner chunks are to be read.
+    /// Index of a shard, with the reply that has it. The inner chunks are to be read next.
     Index(Box<Split>, &'f Fetched),
-    /// Nothing is stored under its key.
+    /// No value is stored under the key.
     NotStored,
-    /// It was replaced after a part of it was read, which the context knows now.
+    /// Replaced by others after a part of the chunk was read, which the context has noted.
     Replaced,
 }
 
-/// Where the kernel's copy to memory is slow: beginning so few bytes into a page.
+/// Offsets within a page at which the destination of the kernel's copy of a file to memory makes the copy slow.
 const ALIASED: Range<usize> = 1..32;
-/// Outputs of fewer bytes are not worth a way around that.
+/// Minimum size in bytes of outputs for which slow copies of the kernel are avoided.
 const WORTH: usize = 64 << 10;
 
-/// Whether reading a file straight into `bytes` is the fastest way to get it there.
+/// Whether reading a file directly into `bytes` is the fastest way to get the file there.
 ///
 /// Files lie in memory from the beginning of a page on. Processors of AMD copy slowly (`rep movsb`) to addresses that are up to 15
 /// bytes further into a page, and less so up to 31. Allocators begin large pieces 16 bytes into a page.
@@ -83,8 +84,8 @@ pub(super) fn takes_kernel_copies(bytes: &[u8]) -> bool {
 }
 
 impl<'a> ChunkRead<'a> {
-    /// The read of one chunk, or inner chunk of `shard`, into `out`; `None` if the index of the shard tells that it is not stored, so that
-    /// `out` was filled.
+    /// Makes the read of one chunk, or of an inner chunk of `shard`, into `out`. If the index of the shard says that the inner chunk is not
+    /// stored, fills `out` and returns `None`.
     pub(super) fn new(
         context: &ReadContext<'_>,
         shard: Option<&Shard>,
@@ -106,7 +107,7 @@ impl<'a> ChunkRead<'a> {
         Ok(Some(Self { byte_range: Some(byte_range), snapshot, due, ..read }))
     }
 
-    /// The part of a chunk that `overlap` says, from the whole value of a key.
+    /// Makes the read of the part `overlap` of a chunk that is the whole value of `key`.
     fn whole(key: Key, chunk: ChunkIndex, codecs: &Arc<Pipeline>, overlap: &ChunkOverlap, out: ViewMut<'a>) -> Self {
         Self {
             out,
@@ -127,12 +128,12 @@ impl<'a> ChunkRead<'a> {
         }
     }
 
-    /// Decoding from less than all bytes, if the codecs can do that.
+    /// Returns a decode that needs less than all bytes of the chunk; `None` if the codecs have none.
     pub(super) fn partial(&self, context: &ReadContext<'_>) -> Option<Box<dyn Decode>> {
         self.codecs.partial(&self.shape, &self.region, &context.access)
     }
 
-    /// Begins with all bytes of a shard that is worth it: by one request, and not its index first. Says whether it did.
+    /// Requests all bytes of a shard at once if that is faster than reading its index first. Returns whether it did.
     pub(super) fn start_whole(&mut self, context: &ReadContext<'_>, requests: &mut Vec<Request>) -> Result<bool> {
         let whole = self.byte_range.is_none() && self.region.is_whole(&self.shape);
         let Some(size) = context.whole_shard(&self.codecs, &self.shape).filter(|_| whole) else { return Ok(false) };
@@ -141,7 +142,7 @@ impl<'a> ChunkRead<'a> {
         Ok(true)
     }
 
-    /// Begins, or begins again: asks for the first bytes that `decode` needs, or for all.
+    /// Begins, or begins again: requests the first bytes that `decode` needs, or all bytes if it is `None`.
     pub(super) fn start(&mut self, decode: Option<Box<dyn Decode>>, requests: &mut Vec<Request>) -> Result<()> {
         self.decode = decode;
         let Some(decode) = &mut self.decode else { return self.ask(&[ByteRange::Full], requests) };
@@ -152,7 +153,7 @@ impl<'a> ChunkRead<'a> {
         }
     }
 
-    /// Checks that it asked for bytes: the first step of a shard does.
+    /// Checks that the chunk waits for a reply, as a shard must after its first step.
     pub(super) fn check_waits(&self) -> Result<()> {
         match self.pending {
             Some(_) => Ok(()),
@@ -160,25 +161,25 @@ impl<'a> ChunkRead<'a> {
         }
     }
 
-    /// Begins with all bytes, which are read into a destination.
+    /// Begins by requesting all bytes, to be read directly into `destination`.
     pub(super) fn start_into(&mut self, destination: FetchDestination, requests: &mut Vec<Request>) -> Result<()> {
         self.destination = Some(destination);
         self.start(None, requests)
     }
 
-    /// The number of bytes of the encoded chunk, where it is known and reading them into memory of ours gains something.
+    /// Number of bytes of the encoded chunk; `None` if it is not known, or if the store gains nothing from reading directly into memory.
     fn known_size(&self, context: &ReadContext<'_>) -> Option<u64> {
         let alone = self.byte_range.is_none() && context.reads_into();
         alone.then(|| self.codecs.encoded_size(&self.shape).exact()).flatten()
     }
 
-    /// The same where the bytes fit a buffer.
+    /// Number of bytes of the encoded chunk if it is known and small enough for the buffer of a group; else `None`.
     pub(super) fn buffered_size(&self, context: &ReadContext<'_>) -> Option<usize> {
         let size = self.known_size(context).filter(|&size| size <= LOCAL_GROUP)?;
         usize::try_from(size).ok()
     }
 
-    /// Whether the bytes of the encoded chunk are the bytes of the output.
+    /// Whether the encoded chunk can be read directly into the output: its bytes are the bytes of the elements.
     pub(super) fn is_output(&mut self, context: &ReadContext<'_>) -> bool {
         self.codecs.is_native_layout()
             && self.region.is_whole(&self.shape)
@@ -186,7 +187,7 @@ impl<'a> ChunkRead<'a> {
             && self.out.as_contiguous().is_some_and(|bytes| takes_kernel_copies(bytes))
     }
 
-    /// Takes a value of `size` bytes that was read into its destination. If the size is not the expected one, asks for all bytes
+    /// Finishes a value of `size` bytes that was read directly into its destination. If `size` is not the expected size, requests all bytes
     /// again, so that decoding can name the error, and returns false.
     fn filled(&mut self, size: u64, buffer: &[u8], requests: &mut Vec<Request>) -> Result<bool> {
         match self.destination.take() {
@@ -206,8 +207,8 @@ impl<'a> ChunkRead<'a> {
         self.ask(&[ByteRange::Full], requests).map(|()| false)
     }
 
-    /// Asks for byte ranges of the chunk; inner chunks of one shard share a request. A chunk that is decoded in parts asks for
-    /// more later, of the same state.
+    /// Requests byte ranges of the chunk. Inner chunks of one shard share a request. A chunk that is decoded in parts requests later parts
+    /// of the same state.
     pub(super) fn ask(&mut self, ranges: &[ByteRange], requests: &mut Vec<Request>) -> Result<()> {
         let ranges = ranges.iter().map(|range| self.shifted(range)).collect::<Result<Vec<_>>>()?;
         let options = match &self.snapshot {
@@ -232,7 +233,7 @@ impl<'a> ChunkRead<'a> {
         Ok(())
     }
 
-    /// A range of the chunk as a range of the value.
+    /// Converts a range of the chunk to a range of the value.
     fn shifted(&self, range: &ByteRange) -> Result<ByteRange> {
         let Some(byte_range) = &self.byte_range else { return Ok(range.clone()) };
         let len = byte_range.end - byte_range.start;
@@ -245,8 +246,8 @@ impl<'a> ChunkRead<'a> {
         }
     }
 
-    /// Goes on with the reply that it waits for. Every chunk that is read by itself advances here: whole values, slabs, indexes of
-    /// shards, inner chunks. `buffer` has what was read into [`FetchDestination::Buffer`].
+    /// Continues with the reply for which the chunk waits. Every chunk that is read one by one advances here: whole values, slabs, indexes
+    /// of shards, inner chunks. `buffer` has the bytes that were read into [`FetchDestination::Buffer`].
     pub(super) fn advance<'f>(
         &mut self,
         replies: &'f [Reply],
@@ -297,7 +298,8 @@ impl<'a> ChunkRead<'a> {
         decoded.map_err(|error| self.locate(error.into()))
     }
 
-    /// The inner chunks of a shard whose index has come, in a value of `size` bytes. They take over the output.
+    /// Returns the span of the inner chunks of a shard whose index was received, in a value of `size` bytes. The span takes the output of
+    /// the shard.
     pub(super) fn split(
         &mut self,
         split: Split,
@@ -332,8 +334,8 @@ impl<'a> ChunkRead<'a> {
         Ok(ChunkSpan { context, overlaps: Arc::new(split.overlaps), windows, shard: Some(Arc::new(shard)), chunk_size })
     }
 
-    /// The inner chunks of a shard, by the index that is kept of it; `None` if none is, or it lacks one of those that are read here or in
-    /// `others`, further regions.
+    /// Returns the retained index of the shard; `None` if there is none, or if it lacks an inner chunk of the regions that are read, this
+    /// one and `others`.
     pub(super) fn kept<'r>(
         &'r self,
         context: &ReadContext<'_>,
@@ -344,31 +346,31 @@ impl<'a> ChunkRead<'a> {
         is_value.then(|| context.kept_index(&self.chunk, &self.codecs, &self.shape, regions)).flatten()
     }
 
-    /// The split by a kept index. What is read of the shard must have the version of the index.
+    /// Splits the shard into inner chunks by a retained index. The bytes that are read next must have the version of the index.
     pub(super) fn split_by(&mut self, kept: &KeptIndex, context: &ReadContext<'_>) -> Result<Split> {
         self.due = Some(kept.version.clone());
         let split = self.partial(context).and_then(|decode| decode.split_by(&kept.index));
         split.ok_or_else(|| self.locate(Error::internal("the kept index of the shard is of another grid")))
     }
 
-    /// Writes the fill value: nothing is stored under its key.
+    /// Notes that the chunk is not stored, and fills the output with the fill value.
     pub(super) fn not_stored(&mut self, context: &ReadContext<'_>) -> Result<()> {
         context.note_missing();
         self.fill_missing(context)
     }
 
-    /// The same, where that is known from the cache.
+    /// Fills the output with the fill value for a chunk that is not stored, after reporting the chunk as the options say.
     pub(super) fn fill_missing(&mut self, context: &ReadContext<'_>) -> Result<()> {
         context.report_missing(&self.chunk).map_err(|error| self.locate(error))?;
         context.fill(&mut self.out)
     }
 
-    /// Whether a part of the value was read before, so that the value was there.
+    /// Whether a part of the value was read before, so that the value was stored.
     fn is_begun(&self) -> bool {
         self.byte_range.is_some() || self.touched
     }
 
-    /// Adds the chunk and the key to an error.
+    /// Adds the chunk and its key to an error.
     pub(super) fn locate(&self, error: Error) -> Error {
         error.at(|location| {
             location.chunk = Some(self.chunk.clone());
@@ -377,7 +379,7 @@ impl<'a> ChunkRead<'a> {
     }
 }
 
-/// How many bytes a chunk must have for a range to lie in it.
+/// Minimum number of bytes of a chunk that has the range.
 fn needed(range: &ByteRange) -> u64 {
     match range {
         ByteRange::Full | ByteRange::First(_) => 0,
@@ -392,7 +394,7 @@ mod tests {
     use crate::{Array, NewArray, Registry, Store};
     use proptest::prelude::*;
 
-    /// Chunks of these sizes: read into a buffer in one piece; in slabs.
+    /// Sizes of chunks in bytes: the first is read into a buffer in one piece, the second in slabs.
     const SIZES: [usize; 2] = [70_000, 1_300_000];
 
     fn arrays(folder: &tempfile::TempDir) -> [(Array, Vec<u8>); 2] {

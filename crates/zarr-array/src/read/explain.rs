@@ -1,5 +1,4 @@
-//! The requests of a read without the read: its jobs run, but nothing is fetched except the bytes that further requests depend on, and
-//! nothing is decoded.
+//! Plan of a read: its jobs run, but fetch only the bytes on which further requests depend, and decode nothing.
 
 use super::ReadJob;
 use super::chunk_batch::ChunkBatch;
@@ -11,25 +10,25 @@ use zarr_codec::Step;
 use zarr_drive::{DriverGet, Job, Next};
 use zarr_store::{AccessProfile, ByteRange, Reply, Request};
 
-/// How a job goes on without replies.
+/// Continuation of a job without replies.
 enum WithoutReplies<N> {
-    /// By this step, which depends on no reply.
+    /// Next step, which does not depend on replies.
     Next(N),
-    /// Its next step depends on the replies to these of its requests.
+    /// Requests of the job on whose replies the next step depends.
     Depends(Vec<Request>),
 }
 
-/// Runs a job of a read, and notes its requests.
+/// Job that runs a read job without decoding, and logs its requests.
 #[derive(Debug)]
 pub(crate) struct PlanJob<'a> {
     job: ReadJob<'a>,
     log: &'a RequestLog,
-    /// How many replies its next requests wait for, one behind the other.
+    /// Number of rounds of requests before the next request of this job.
     round: u32,
 }
 
 impl<'a> PlanJob<'a> {
-    /// The requests of `job` follow those that are in the log.
+    /// Makes the plan of `job`, whose requests follow all requests in `log`.
     pub(crate) fn new(job: ReadJob<'a>, log: &'a RequestLog) -> Self {
         Self { job, log, round: log.rounds() }
     }
@@ -63,8 +62,8 @@ impl Job for PlanJob<'_> {
 }
 
 impl ReadJob<'_> {
-    /// Goes on without the replies to `asked`, as far as the next requests do not depend on them, and counts the bytes that would be
-    /// decoded.
+    /// Continues without the replies to `asked`, if the next requests do not depend on them, and adds to `decoded` the number of bytes that
+    /// would be decoded.
     fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<WithoutReplies<Next<Self>>> {
         match std::mem::replace(self, Self::Many(Vec::new())) {
             Self::Chunks(mut batch) => match batch.skip(asked, decoded)? {
@@ -87,7 +86,8 @@ impl ReadJob<'_> {
 }
 
 impl ChunkBatch<'_> {
-    /// As [`ReadJob::skip`].
+    /// Continues the chunks of the group without the replies to `asked`, and adds to `decoded` the number of bytes that would be decoded;
+    /// see [`ReadJob::skip`].
     fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<WithoutReplies<Vec<Request>>> {
         let mut requests = Vec::new();
         let mut asked: Vec<Option<Request>> = asked.into_iter().map(Some).collect();
@@ -118,18 +118,18 @@ impl ChunkBatch<'_> {
     }
 }
 
-/// State that a chunk of a plan has come to without the bytes that it asked for.
+/// State of a chunk of a plan that continued without the bytes that it requested.
 enum SkippedChunk {
-    /// It asks for nothing more. The number is that of the bytes that would be decoded.
+    /// The chunk makes no further request. The number counts the bytes that would be decoded.
     Done(u64),
-    /// It asked for more.
+    /// The chunk made a further request.
     Asked,
-    /// Its next requests depend on the bytes.
+    /// The next requests of the chunk depend on the requested bytes.
     Depends,
 }
 
 impl ChunkRead<'_> {
-    /// Goes on without the bytes that it waits for, and without decoding.
+    /// Continues without the bytes for which the chunk waits, and without decoding.
     fn skip(&mut self, requests: &mut Vec<Request>) -> Result<SkippedChunk> {
         match self.decode.as_mut().map(|decode| decode.skip()) {
             None => Ok(SkippedChunk::Done(self.codecs.decoded_size(&self.shape))),
@@ -141,39 +141,39 @@ impl ChunkRead<'_> {
     }
 }
 
-/// Maximum number of requests that are listed.
+/// Maximum number of requests in the list of a plan.
 const MAX_LISTED: usize = 1 << 17;
 
-/// The requests of a read.
+/// Log of the requests of a planned read.
 #[derive(Debug)]
 pub(crate) struct RequestLog {
     profile: AccessProfile,
-    /// Whether requests are under way at the same time.
+    /// Whether several requests of a job run at the same time.
     overlapped: bool,
     noted: Mutex<NotedRequests>,
 }
 
-/// The requests that were noted.
+/// Requests that were noted, and their totals.
 #[derive(Debug, Default)]
 struct NotedRequests {
     requests: Vec<PlannedRequest>,
-    /// The number of all, listed or not.
+    /// Number of all certain requests, including those that are not listed.
     count: u64,
     rounds: u32,
-    /// The bytes of ranges.
+    /// Number of bytes of all requested ranges.
     range_bytes: u64,
-    /// Requests of which it is not known how many bytes they get.
+    /// Number of requests whose number of bytes is not known.
     unsized_requests: u64,
     decoded_bytes: u64,
 }
 
 impl RequestLog {
-    /// Makes an empty log for a store with this profile.
+    /// Makes an empty log for a store with this profile. `overlapped` says that several requests run at the same time.
     pub(crate) fn new(profile: AccessProfile, overlapped: bool) -> Self {
         Self { profile, overlapped, noted: Mutex::default() }
     }
 
-    /// The plan of these requests.
+    /// Makes the plan of the logged requests.
     pub(crate) fn into_plan(self) -> Plan {
         let noted = self.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
         let NotedRequests { mut requests, count, rounds, range_bytes, unsized_requests, decoded_bytes } = noted;
@@ -194,7 +194,7 @@ impl RequestLog {
         change(&mut self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How many rounds the requests take that were noted.
+    /// Number of rounds of the logged requests.
     fn rounds(&self) -> u32 {
         self.with(|noted| noted.rounds)
     }
@@ -203,7 +203,7 @@ impl RequestLog {
         self.with(|noted| noted.decoded_bytes = noted.decoded_bytes.saturating_add(size));
     }
 
-    /// Notes requests of a round, as the driver makes them. Returns the round after them.
+    /// Logs requests of a round, divided as the driver makes them. Returns the number of the round after them.
     fn note(&self, requests: &[Request], round: u32) -> u32 {
         let mut after = round + 1;
         let mut gets = Vec::new();
@@ -235,7 +235,7 @@ impl RequestLog {
     }
 }
 
-/// The bytes of some ranges; `None` if they depend on the size of the value.
+/// Number of bytes of ranges; `None` if it depends on the size of the value.
 fn size(ranges: &[ByteRange]) -> Option<u64> {
     ranges.iter().try_fold(0_u64, |size, range| match range {
         ByteRange::Range(range) => size.checked_add(range.end.checked_sub(range.start)?),
@@ -244,7 +244,7 @@ fn size(ranges: &[ByteRange]) -> Option<u64> {
     })
 }
 
-/// Where a range starts, for their order; those that count from the end come last.
+/// Sort key of a range: its start. Ranges that count from the end come last.
 fn start(range: &ByteRange) -> (bool, u64) {
     match range {
         ByteRange::Full | ByteRange::First(_) => (false, 0),

@@ -1,4 +1,4 @@
-//! Inner chunks of one shard that are decoded from all of their bytes: one request for all, and no state for each of them.
+//! Reads of inner chunks of one shard that are decoded from all of their bytes: one request for all, and no state for each inner chunk.
 
 use super::ReadJob;
 use super::shard::{AskedBytes, Shard};
@@ -12,31 +12,32 @@ use zarr_drive::Next;
 use zarr_grid::{ChunkOverlap, ChunkOverlaps};
 use zarr_store::{ByteRange, GetOptions, Reply, Request};
 
-/// Inner chunks of one shard whose bytes have been asked for, all bytes of each.
+/// Group of inner chunks of one shard, for all of whose bytes one request was made.
 #[derive(Debug)]
 pub(crate) struct InnerChunkBatch<'a> {
     context: &'a ReadContext<'a>,
     overlaps: Arc<ChunkOverlaps>,
     windows: Windows<'a>,
     shard: Arc<Shard>,
-    /// The bytes of each inner chunk; `None` if it is not stored.
+    /// Bytes of each inner chunk in the reply; `None` for an inner chunk that is not stored.
     stored: Vec<Option<StoredBytes>>,
 }
 
-/// The bytes of an inner chunk in the reply.
+/// Place of the bytes of an inner chunk in the reply.
 #[derive(Clone, Copy, Debug)]
 struct StoredBytes {
-    /// Their number.
+    /// Number of bytes of the inner chunk.
     len: u64,
-    /// Whether they begin a part of the reply; else they follow the bytes of the inner chunk before.
+    /// Whether the bytes begin a part of the reply. If not, they follow the bytes of the inner chunk before.
     begins_part: bool,
 }
 
-/// Ranges that follow each other are joined up to this size. The driver merges others as [`zarr_store::AccessProfile`] allows.
+/// Maximum size in bytes of a range that joins adjacent inner chunks. The driver merges further ranges as [`zarr_store::AccessProfile`]
+/// allows.
 const MAX_RANGE: u64 = 1 << 20;
 
 impl<'a> ReadJob<'a> {
-    /// Begins with inner chunks of a shard: with all by one request, unless some need less than all of their bytes.
+    /// Begins to read inner chunks of a shard: all by one request, unless the codecs need less than all bytes of some of them.
     pub(super) fn begin_inner(&mut self, span: ChunkSpan<'a>, shard: Arc<Shard>) -> Result<Next<Self>> {
         let mut stored = Vec::with_capacity(span.windows.len());
         let mut ranges: Vec<Range<u64>> = Vec::new();
@@ -84,7 +85,7 @@ impl<'a> ReadJob<'a> {
 }
 
 impl InnerChunkBatch<'_> {
-    /// The bytes that would be decoded.
+    /// Number of bytes that would be decoded.
     pub(super) fn decoded_size(&self) -> u64 {
         let mut cursor = self.overlaps.cursor_at(self.windows.position() as u64);
         let mut size = 0_u64;
@@ -97,7 +98,7 @@ impl InnerChunkBatch<'_> {
         size
     }
 
-    /// Decodes the reply. There is none if no inner chunk is stored.
+    /// Decodes the inner chunks from the reply. There is no reply if no inner chunk is stored.
     pub(super) fn finish(self, replies: &[Reply]) -> Result<()> {
         let Self { context, overlaps, mut windows, shard, stored } = self;
         let fetched = match replies.first() {
@@ -150,12 +151,13 @@ impl InnerChunkBatch<'_> {
     }
 }
 
-/// How many inner chunks from number `number` on, a whole one, are whole in its row of the grid.
+/// Number of inner chunks that the region covers wholly, beginning with number `number`, in one row of the grid. Inner chunk `number` is
+/// covered wholly.
 fn whole_row(overlaps: &ChunkOverlaps, number: u64) -> u64 {
     overlaps.axes().last().map_or(1, |axis| axis.whole_from(number % axis.len().max(1)).max(1))
 }
 
-/// Adds a range to the requested ones, or to the last of them.
+/// Adds a range to the requested ranges, or extends the last of them by it.
 fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) -> StoredBytes {
     let len = range.end - range.start;
     match ranges.last_mut() {
@@ -170,8 +172,8 @@ fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) -> StoredBytes {
     }
 }
 
-/// How many inner chunks from `overlap` on, of `left` in its row of the grid, are elements only, one behind the other: they are
-/// decoded together.
+/// Number of inner chunks, beginning with `overlap`, that are decoded together: raw elements of equal length, one behind the other in the
+/// reply. `left` is the number of inner chunks that are left in the row of the grid.
 fn alike(
     codecs: &Pipeline,
     overlap: &ChunkOverlap,
@@ -190,7 +192,7 @@ fn alike(
     1 + next.iter().take(others).take_while(follows).count()
 }
 
-/// Takes `len` bytes off `left`.
+/// Removes and returns the first `len` bytes of `left`.
 fn take<'b>(left: &mut &'b [u8], len: usize) -> Result<&'b [u8]> {
     let (taken, rest) = left.split_at_checked(len).ok_or_else(jobs::unfit)?;
     *left = rest;

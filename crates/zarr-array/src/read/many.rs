@@ -1,5 +1,5 @@
-//! A read of several regions at once: each chunk (inner chunk, if the array is sharded) that they meet is read once, and copied from
-//! there to every output that has a part of it.
+//! Read of several regions at once. Each chunk (inner chunk, if the array is sharded) that the regions meet is read once, and copied to
+//! every output that needs a part of it.
 
 use super::ArrayRead;
 use super::staged_boxes::StagedBoxes;
@@ -12,31 +12,31 @@ use std::ops::Range;
 use zarr_codec::{View, ViewMut};
 use zarr_grid::{AxisRange, ChunkIndex, Region};
 
-/// The bytes after which a batch ends at the next chunk of the array, and the bytes after which it ends anyway.
+/// Size of a batch in bytes: from the start of the range the batch ends at the next chunk of the array, and from its end anywhere.
 const BATCH_SIZE: Range<u128> = 64 << 20..256 << 20;
 
-/// The boxes of chunks that some regions meet, sorted by chunk of the array: the sources and destinations of copies.
+/// Regions of one read, as boxes of chunks, sorted by chunk of the array, and the copies from each box to the outputs.
 #[derive(Debug)]
 pub(crate) struct ManyRegions {
     boxes: Vec<ChunkBox>,
     item: usize,
 }
 
-/// The part of a chunk that regions meet.
+/// Box of a chunk that contains all parts of the chunk that regions meet.
 #[derive(Debug)]
 struct ChunkBox {
-    /// The chunk of the array (the shard, if it is sharded).
+    /// Index of the chunk of the array (the shard, if it is sharded).
     chunk: ChunkIndex,
-    /// The box as a region of the array, the smallest that has all parts.
+    /// Box as a region of the array: the smallest region that has all parts.
     region: Region,
     copies: Vec<BoxCopy>,
 }
 
-/// The part of a box that goes to an output.
+/// Copy of a part of a box to an output.
 #[derive(Debug)]
 struct BoxCopy {
     output: usize,
-    /// In the box.
+    /// Part, as a region of the box.
     from: Region,
     to: Region,
 }
@@ -78,7 +78,7 @@ impl ManyRegions {
         Ok(Self { boxes, item: core.element().item_size() })
     }
 
-    /// The next boxes from `start` that are read together; an empty range at the end.
+    /// Range of the boxes, beginning with `start`, that are read together; empty at the end.
     fn batch(&self, start: usize) -> Range<usize> {
         let mut size = 0_u128;
         let mut end = start;
@@ -95,7 +95,7 @@ impl ManyRegions {
     }
 }
 
-/// The smallest region that has all regions: a single one as it is, of several the box of step 1.
+/// Returns the smallest region that has all `regions`: the region itself if all are equal, else a box of step 1.
 fn bounds<'r>(mut regions: impl Iterator<Item = &'r Region>) -> Result<Region> {
     let Some(first) = regions.next() else { return Ok(Region::default()) };
     let mut bounds = first.clone();
@@ -111,7 +111,7 @@ fn bounds<'r>(mut regions: impl Iterator<Item = &'r Region>) -> Result<Region> {
 }
 
 impl<D: Drive> ArrayRead<'_, D> {
-    /// Reads several regions into outputs of their shapes.
+    /// Reads several regions into outputs that have their shapes.
     pub(crate) async fn many(&self, regions: &ManyRegions, mut outputs: Vec<ViewMut<'_>>) -> Result<()> {
         // Elements of variable length of all outputs go into one heap.
         let heap = outputs.iter().find_map(|out| out.heap().cloned());

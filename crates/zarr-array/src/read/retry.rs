@@ -1,4 +1,4 @@
-//! Further attempts at a part of a read: without the cache, where outdated content may have made it fail; and chunks alone that others
+//! Further attempts at a part of a read: without the cache if outdated content may have made it fail, and for single chunks that others
 //! replaced while they were read in parts.
 
 use super::{ArrayRead, MAX_INDIVIDUALLY, ReadPart};
@@ -6,16 +6,17 @@ use crate::drive::Drive;
 use crate::{Error, ErrorKind, Result};
 use zarr_grid::ChunkIndex;
 
-/// How often chunks are read again that others keep replacing while they are read.
+/// Maximum number of times that chunks are read again which others keep replacing.
 const MAX_TRIES: u32 = 1000;
 
 impl<D: Drive> ArrayRead<'_, D> {
-    /// Whether an error may come from what was kept. A store that fails would fail again, after its deadline.
+    /// Whether an error may come from cached or retained content. Not an error of the store, which would fail again after its deadline.
     pub(super) fn may_be_of_cache(&self, error: &Error) -> bool {
         self.context.is_doubtful() && !matches!(error.kind(), ErrorKind::Store | ErrorKind::Cancelled)
     }
 
-    /// Reads a part again after its first attempt: the chunks that were replaced meanwhile, or all of it if it failed.
+    /// Reads a part again after its first attempt: the chunks `replaced`, which others replaced meanwhile, or everything if `None`, after
+    /// an error.
     pub(super) async fn read_again(
         &self,
         part: &mut impl ReadPart,

@@ -1,4 +1,4 @@
-//! The search for stored chunks before a read of very many, of which the first ones are not stored: one listing answers for all.
+//! Search for stored chunks before a read of very many chunks whose first ones are not stored: one listing tells all stored chunks.
 
 use super::{ArrayRead, ReadJob};
 use crate::drive::Drive;
@@ -6,19 +6,20 @@ use crate::{MissingChunks, Result, jobs};
 use zarr_codec::ViewMut;
 use zarr_grid::{ChunkIndex, Region};
 
-/// A read of fewer chunks asks for each.
+/// Minimum number of chunks of a read that begins with a search.
 pub(super) const MANY: u64 = 1 << 16;
-/// Number of chunks that are asked for before anything is listed: an array whose first chunks are stored is not listed, however many it
-/// has.
+/// Number of chunks that are read before anything is listed. If one of them is stored, the array is not listed.
 const FIRST: usize = 256;
-/// Stored chunks are read one by one if at most one chunk in `SPARSE` is stored. Else a read of the region as a whole takes no longer.
+/// Minimum number of chunks of the region per stored chunk, for which the stored chunks are read one by one. With more stored chunks, a
+/// read of the whole region takes no longer.
 const SPARSE: u64 = 8;
-/// A listing names the chunks of all the array: it is made if the region has at least one chunk in `LISTED` of the grid.
+/// Maximum number of chunks of the grid per chunk of the region, for which the array is listed. A listing names the stored chunks of the
+/// whole array.
 const LISTED: u64 = 8;
 
 impl<D: Drive> ArrayRead<'_, D> {
-    /// The stored chunks of a region, sorted, if it has very many and few are stored; the fill value is in the output then. `None` if the
-    /// region is to be read as a whole.
+    /// Returns the stored chunks of a region, sorted, if the region has very many chunks of which few are stored; `out` then has the fill
+    /// value. `None` if the region is to be read as a whole.
     pub(super) async fn find_stored(&self, region: &Region, out: &mut ViewMut<'_>) -> Result<Option<Vec<ChunkIndex>>> {
         let (core, context) = (self.context.core, &self.context);
         let overlaps = core.grid.intersect(region);
@@ -64,7 +65,7 @@ mod tests {
     use std::sync::Arc;
     use zarr_store::{Counted, MemoryStore};
 
-    /// As many chunks as are worth a search, of one element each.
+    /// Number of chunks of one element each, just enough for a search.
     const CHUNKS: u64 = super::MANY;
 
     fn array(options: Options) -> (Arc<Counted<MemoryStore>>, Array) {
@@ -126,7 +127,8 @@ mod tests {
         assert_eq!(store.take().lists, 0);
     }
 
-    /// Or the listing would name many more chunks than are read.
+    /// A region of less than one chunk in [`LISTED`](super::LISTED) of the grid is not searched: a listing would name many more chunks than
+    /// are read.
     #[test]
     fn a_small_part_of_a_far_larger_grid_is_not_searched() {
         let (store, array) = array_of(&[4 * super::LISTED, CHUNKS], Options::default());
@@ -158,7 +160,7 @@ mod tests {
         assert_eq!((report.take().len() as u64, store.take().lists), (CHUNKS, 0));
     }
 
-    /// The cache has the first chunks as missing, and no others.
+    /// A cache that has the first chunks as missing, and no others, does not prevent the search.
     #[test]
     fn a_sparse_read_is_searched_again_with_a_cache() {
         let (store, array) = array(Options::default());
@@ -175,7 +177,7 @@ mod tests {
         assert!(array.read::<u8>((1..2, ..)).unwrap_err().is_not_found());
     }
 
-    /// An array that was erased meanwhile is no array of fill values.
+    /// An array that was erased meanwhile is an error, and not an array of fill values.
     #[test]
     fn an_array_that_is_gone_is_an_error() {
         let (store, array) = array(Options::default());

@@ -1,4 +1,4 @@
-//! Where the inner chunks of a shard are stored, whose index is known, and how many of them are asked for at once.
+//! Shards whose index is known: byte ranges of their inner chunks, and groups of inner chunks that are requested together.
 
 use crate::cache::{CacheEntry, CachedContent};
 use crate::{Error, Result};
@@ -8,40 +8,40 @@ use zarr_codec::{Error as CodecError, InnerChunkIndex, Pipeline, Split};
 use zarr_grid::ChunkIndex;
 use zarr_store::{Key, Snapshot, Version};
 
-/// A shard whose index is known.
+/// Shard whose index is known.
 #[derive(Debug)]
 pub(super) struct Shard {
     pub(super) key: Key,
-    /// The chunk that the key is of: the shard, or the outermost one that it lies in.
+    /// Index of the chunk of the array whose key is `key`: the shard, or the outermost shard in which it lies.
     pub(super) chunk: ChunkIndex,
-    /// The offset of the shard in the value of the key: not 0 if it lies in another shard.
+    /// Offset of the shard in the value of `key`: not 0 if the shard lies in another shard.
     pub(super) start: u64,
-    /// Its size in bytes, if known.
+    /// Size of the shard in bytes, if known.
     pub(super) size: Option<u64>,
-    /// The state of the value that its index was read from, if the store tells.
+    /// Snapshot of the value from which the index was read; `None` if the store does not tell.
     pub(super) snapshot: Option<Snapshot>,
-    /// The version that the value must have, of which its index was kept: each reply is to say so.
+    /// Version that the value must have if the index is a retained one: each reply must have this version.
     pub(super) due: Option<Version>,
     pub(super) index: Arc<InnerChunkIndex>,
-    /// The codecs of its inner chunks.
+    /// Codecs of the inner chunks.
     pub(super) codecs: Arc<Pipeline>,
-    /// The cached state of the shard, where it is read through a cache.
+    /// Cached state of the shard; `None` if the shard is not read through a cache.
     pub(super) generation: Option<ShardGeneration>,
-    /// No encoded inner chunk can have more bytes.
+    /// Maximum number of bytes of an encoded inner chunk.
     pub(super) max_inner_size: u64,
 }
 
-/// One state of a shard in the cache.
+/// Cached state of a shard: its inner chunks belong to the cached index by the owner number.
 #[derive(Clone, Debug)]
 pub(super) struct ShardGeneration {
-    /// The owner of its inner chunks in the cache.
+    /// Owner number of the inner chunks in the cache.
     pub(super) owner: u64,
-    /// Whether its inner chunks are shards.
+    /// Whether the inner chunks are shards.
     pub(super) has_inner_shards: bool,
 }
 
 impl ShardGeneration {
-    /// The generation of the cached index that a shard is split by.
+    /// Makes the state for the cached index in `entry`; `None` if `entry` has no index.
     pub(super) fn new(entry: &CacheEntry, split: &Split) -> Option<Self> {
         let CachedContent::Index(index) = &entry.content else { return None };
         let inner = split.overlaps.cursor().overlap().map(|overlap| overlap.shape.clone()).unwrap_or_default();
@@ -50,7 +50,7 @@ impl ShardGeneration {
 }
 
 impl Shard {
-    /// The byte range of an inner chunk in the value of the key; `None` if it is not stored.
+    /// Byte range of the inner chunk at `index` in the value of `key`; `None` if it is not stored.
     pub(super) fn find(&self, index: &[u64]) -> Result<Option<Range<u64>>> {
         let Some(range) = self.index.range(index)? else { return Ok(None) };
         if let Some(size) = self.size.filter(|&size| range.end > size) {
@@ -68,7 +68,7 @@ impl Shard {
         }
     }
 
-    /// Adds the chunk and the key to an error.
+    /// Adds the chunk and its key to an error.
     pub(super) fn locate(&self, error: Error) -> Error {
         error.at(|location| {
             location.chunk = Some(self.chunk.clone());
@@ -77,16 +77,16 @@ impl Shard {
     }
 }
 
-/// Maximum number of encoded bytes that are asked for at once, unless a single inner chunk has more. The making of a group bounds its
-/// decoded bytes only, and an index may say anything of the encoded ones.
+/// Maximum number of encoded bytes that one request of inner chunks gets, unless a single inner chunk has more. Groups are bounded only by
+/// decoded bytes, and an index may name any number of encoded bytes.
 const MAX_ASKED: u64 = 64 << 20;
 
-/// Counts the encoded bytes of inner chunks that are to be asked for at once.
+/// Counter of the encoded bytes of inner chunks that are requested together.
 #[derive(Debug, Default)]
 pub(super) struct AskedBytes(u64);
 
 impl AskedBytes {
-    /// Adds an inner chunk that lies at `window`. Says whether it may be asked for with the inner chunks before it.
+    /// Adds an inner chunk with the byte range `window`. Returns whether it may be requested together with the inner chunks before it.
     pub(super) fn add(&mut self, window: Option<&Range<u64>>) -> bool {
         let before = self.0;
         self.0 = before.saturating_add(window.map_or(0, |window| window.end - window.start));
@@ -94,7 +94,8 @@ impl AskedBytes {
     }
 }
 
-/// Divides items into groups of at most `max_len` that are asked for at once; `window` is the byte range of one in its shard.
+/// Divides items into groups that are requested together, of at most `max_len` items. `window` returns the byte range of an item in its
+/// shard.
 pub(super) fn groups<T>(items: Vec<T>, max_len: usize, window: impl Fn(&T) -> Option<&Range<u64>>) -> Vec<Vec<T>> {
     let mut groups = Vec::new();
     let mut group = Vec::new();

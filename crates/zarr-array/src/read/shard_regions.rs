@@ -1,5 +1,5 @@
-//! Regions that each lie in one inner chunk, such as the boxes of a coordinate selection: the index of each shard is read once for all
-//! regions in it, and inner chunks are fetched together.
+//! Read of regions that each lie in one inner chunk, such as the boxes of a coordinate selection. The index of each shard is read once for
+//! all regions in it, and inner chunks are fetched together.
 
 use super::ReadJob;
 use super::cached::Lookup;
@@ -16,34 +16,34 @@ use zarr_drive::Next;
 use zarr_grid::{ChunkIndex, ChunkOverlap, Region};
 use zarr_store::{Reply, Request, Snapshot};
 
-/// A region, and the output that it is read into.
+/// Region, and the output into which it is read.
 type RegionOutput<'a> = (Region, ViewMut<'a>);
 
-/// The regions in one shard.
+/// Job that reads several regions of one shard.
 #[derive(Debug)]
 pub(crate) struct ShardRegions<'a> {
     context: &'a ReadContext<'a>,
-    /// The shard that it lies in.
+    /// Outer shard in which the shard lies; `None` if the shard is a chunk of the array.
     outer: Option<Arc<Shard>>,
-    /// The shard, and the first region of it.
+    /// Shard, and the first of the regions.
     overlap: ChunkOverlap,
     first: FirstRegion<'a>,
-    /// Further regions of the shard.
+    /// Other regions of the shard, with their outputs.
     others: Vec<RegionOutput<'a>>,
-    /// The key of its index in the cache, and the epoch that it had before it was asked for.
+    /// Cache key of the index, and its epoch before the index was requested; `None` without a cache.
     key: Option<(CacheKey, u64)>,
 }
 
-/// The first region, by which the index is read.
+/// State of the first region, by whose read the index is read.
 #[derive(Debug)]
 enum FirstRegion<'a> {
-    /// Its output.
+    /// Not begun: the output of the region.
     Output(ViewMut<'a>),
     Reading(Box<ChunkRead<'a>>),
     Ended,
 }
 
-/// Regions by the chunk that they lie in, in the order in which chunks first come.
+/// Regions grouped by their chunk, in the order in which the chunks first occur.
 #[derive(Default)]
 struct RegionsByChunk<'a> {
     chunks: Vec<(ChunkOverlap, ViewMut<'a>, Vec<RegionOutput<'a>>)>,
@@ -69,7 +69,7 @@ impl<'a> RegionsByChunk<'a> {
 }
 
 impl<'a> ReadJob<'a> {
-    /// Reads regions into outputs of their shapes.
+    /// Makes the job that reads regions into outputs that have their shapes.
     pub(crate) fn regions(context: &'a ReadContext<'a>, regions: Vec<RegionOutput<'a>>) -> Result<Self> {
         let core = context.core;
         let mut jobs = Vec::new();
@@ -90,7 +90,7 @@ impl<'a> ReadJob<'a> {
 }
 
 impl<'a> ShardRegions<'a> {
-    /// Goes on with the reply (none at first): the next requests, or the jobs that follow when the index is known.
+    /// Continues with the reply (none at first). Returns the next requests, or after the index is known the jobs that follow.
     pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Next<ReadJob<'a>>> {
         let mut requests = Vec::new();
         let jobs = match std::mem::replace(&mut self.first, FirstRegion::Ended) {
@@ -101,7 +101,7 @@ impl<'a> ShardRegions<'a> {
         Ok(if requests.is_empty() { Next::Fork(jobs) } else { Next::Ask(requests) })
     }
 
-    /// Looks the index up in the cache, or asks for it.
+    /// Looks the index up in the cache, or requests it.
     fn start(&mut self, out: ViewMut<'a>, requests: &mut Vec<Request>) -> Result<Vec<ReadJob<'a>>> {
         let Some(mut read) = ChunkRead::new(self.context, self.outer.as_deref(), &self.overlap, out)? else {
             self.fill_others()?;
@@ -157,12 +157,12 @@ impl<'a> ShardRegions<'a> {
         Ok(Vec::new())
     }
 
-    /// Nothing is stored of the shard.
+    /// Fills the outputs of the other regions, for a shard that is not stored.
     fn fill_others(&mut self) -> Result<()> {
         self.others.iter_mut().try_for_each(|(_, out)| self.context.fill(out))
     }
 
-    /// The jobs that read the inner chunks of all regions, of a shard in a value of `size` bytes.
+    /// Returns the jobs that read the inner chunks of all regions of a shard, in a value of `size` bytes.
     fn split(
         &mut self,
         mut read: ChunkRead<'a>,

@@ -1,4 +1,4 @@
-//! Runs of chunks that are not begun, with their windows of the output, and the state that all jobs of one read share.
+//! Spans of chunks with their windows of the output, and the context that all jobs of one read share.
 
 use super::cached_read::CachedRead;
 use super::shard::Shard;
@@ -11,49 +11,50 @@ use zarr_codec::{Access, Pipeline, Split, ViewMut, Windows};
 use zarr_grid::{ChunkIndex, ChunkOverlaps, Region};
 use zarr_store::{AccessProfile, Fetched, StoreKind};
 
-/// Minimum number of bytes that a work item decodes to, about: less is not worth the overhead of handing it to a thread.
+/// Approximate minimum number of decoded bytes of a work item: a smaller item is not worth handing to a thread.
 pub(super) const LOCAL_GROUP: u64 = 256 << 10;
-/// Minimum number of bytes that a work item decodes to, about, where decoding is nothing but a copy, so that opening a file counts.
+/// Approximate minimum number of decoded bytes of a work item whose decoding is only a copy, so that opening a file counts.
 const COPIED_GROUP: u64 = 512 << 10;
-/// Minimum number of bytes that a work item decodes to, about, where every request has a long latency.
+/// Approximate minimum number of decoded bytes of a work item if every request has a long latency.
 const REMOTE_GROUP: u64 = 4 << 20;
-/// Maximum decoded size, in bytes, of shards that are fetched whole where all of them is read and every request has a long latency.
+/// Maximum decoded size in bytes of shards that are fetched by one request if all of the shard is read and every request has a long
+/// latency.
 const WHOLE_SHARD: u64 = 32 << 20;
-/// Maximum number of chunks that one job reads at a time, so that tiny ones take little memory.
+/// Maximum number of chunks that one job reads at a time, so that tiny chunks take little memory.
 const MAX_CHUNKS: usize = 2048;
-/// Maximum number of jobs that a job forks into; the jobs of larger reads fork again.
+/// Maximum number of jobs into which a job forks. The jobs of larger reads fork again.
 const MAX_FORKS: usize = 64;
 
-/// The state that all jobs of one read share.
+/// Context of one read: the state that all its jobs share.
 #[derive(Debug)]
 pub(crate) struct ReadContext<'a> {
     pub(crate) core: &'a ArrayCore,
     pub(crate) access: Access,
     store: StoreKind,
-    /// The output is fresh memory: zeros need not be written.
+    /// Whether the output is fresh memory of zeros, so that zeros need not be written.
     zeroed: bool,
-    /// Nothing is decoded, since only the requests are wanted: the output has elements of no bytes.
+    /// Whether the read is only planned: nothing is decoded, and the output has elements without bytes.
     is_plan: bool,
-    /// The cache that the read goes through.
+    /// Cache through which chunks are read, if any.
     pub(super) cached: Option<CachedRead<'a>>,
-    /// Store of kept indexes of shards.
+    /// Retained indexes of shards of the array; `None` if the read leaves them alone.
     kept: Option<&'a KeptIndexes>,
-    /// Whether kept indexes are used, and not only replaced.
+    /// Whether the read uses retained indexes, and does not only replace them.
     uses_kept: bool,
-    /// Whether one was used.
+    /// Whether the read used a retained index.
     used_kept: AtomicBool,
-    /// Chunks that others replaced or erased after a part of them was read: to be read again.
+    /// Chunks that others replaced or erased after a part of them was read. They are to be read again.
     replaced: Mutex<Vec<ChunkIndex>>,
     /// Number of chunks that were found not to be stored.
     missing: AtomicUsize,
-    /// How many chunks the cache has as such that are not stored.
+    /// Number of chunks that are not stored according to the cache.
     cached_missing: AtomicUsize,
-    /// Not all was in the cache.
+    /// Whether the store was asked for chunks, which not all were in the cache.
     asked: AtomicBool,
 }
 
 impl<'a> ReadContext<'a> {
-    /// A read without a cache, such as one of elements that are written again.
+    /// Makes the context of a read without a cache, such as a read of elements that are to be written again.
     pub(crate) fn new(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool) -> Self {
         let access =
             Access::default().read_size(profile.read_size).skip_checksums(core.options.checksums == Checksums::Skip);
@@ -78,7 +79,7 @@ impl<'a> ReadContext<'a> {
         }
     }
 
-    /// A read of `size` bytes for the user, through the cache if the array has one.
+    /// Makes the context of a read of `size` bytes for the caller, through the cache if the array has one.
     pub(crate) fn with_cache(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool, size: usize) -> Self {
         let cached = core.cache().and_then(|cache| CachedRead::new(cache, size));
         // Other stores give an index in less time than it takes to decode it.
@@ -87,13 +88,13 @@ impl<'a> ReadContext<'a> {
         Self { cached, kept, uses_kept, ..Self::new(core, profile, zeroed) }
     }
 
-    /// Another attempt at the same read, which uses nothing that was kept from earlier reads.
+    /// Makes the context of another attempt at the same read, which uses nothing cached or retained from earlier reads.
     pub(super) fn again(&self) -> Self {
         let Self { core, access, store, is_plan, kept, .. } = *self;
         Self { is_plan, kept, ..Self::with_access(core, access, store, false) }
     }
 
-    /// Adds what another attempt found.
+    /// Adds the counters of another attempt at the read.
     pub(super) fn add(&self, again: &Self) {
         self.missing.fetch_add(again.missing(), Ordering::Relaxed);
         if again.has_asked() {
@@ -101,7 +102,7 @@ impl<'a> ReadContext<'a> {
         }
     }
 
-    /// The kept index of a shard of this shape, if it has all inner chunks that regions meet.
+    /// Returns the retained index of a shard of `shape`, if all inner chunks that `regions` meet are stored by it.
     pub(super) fn kept_index<'r>(
         &self,
         chunk: &[u64],
@@ -116,24 +117,24 @@ impl<'a> ReadContext<'a> {
         })
     }
 
-    /// Keeps the index of a shard that has come in a reply.
+    /// Retains the index of a shard that came with the reply `fetched`.
     pub(super) fn keep_index(&self, chunk: &ChunkIndex, split: &Split, fetched: &Fetched) {
         if let Some(kept) = self.kept {
             kept.keep(chunk, &split.index, fetched);
         }
     }
 
-    /// As a read without a cache, of which only the requests are wanted.
+    /// Makes the context of a planned read, without a cache.
     pub(crate) fn plan(core: &'a ArrayCore, profile: &AccessProfile) -> Self {
         Self { is_plan: true, ..Self::new(core, profile, true) }
     }
 
-    /// Whether a failure may come from outdated content of the cache, so that the same read without it may succeed.
+    /// Whether an error may come from outdated cached or retained content, so that a read without it may succeed.
     pub(crate) fn is_doubtful(&self) -> bool {
         self.used_kept.load(Ordering::Relaxed) || self.cached.as_ref().is_some_and(CachedRead::is_doubtful)
     }
 
-    /// Notes that a chunk changed after a part of it was read. All of it is read again when the rest of the read is done.
+    /// Notes that a chunk changed after a part of it was read. The whole chunk is read again when the rest of the read is done.
     pub(super) fn note_replaced(&self, chunk: &ChunkIndex) {
         if let Some(cached) = &self.cached {
             cached.forget(chunk);
@@ -144,7 +145,7 @@ impl<'a> ReadContext<'a> {
         self.replaced.lock().unwrap_or_else(PoisonError::into_inner).push(chunk.clone());
     }
 
-    /// The chunks that are to be read again.
+    /// Removes and returns the chunks that are to be read again, sorted.
     pub(crate) fn take_replaced(&self) -> Vec<ChunkIndex> {
         let mut replaced = std::mem::take(&mut *self.replaced.lock().unwrap_or_else(PoisonError::into_inner));
         replaced.sort_unstable();
@@ -157,7 +158,7 @@ impl<'a> ReadContext<'a> {
         self.missing.load(Ordering::Relaxed)
     }
 
-    /// The same, and those that are known from the cache.
+    /// Number of chunks that were found not to be stored, in the store or by the cache.
     pub(crate) fn known_missing(&self) -> usize {
         self.missing().saturating_add(self.cached_missing.load(Ordering::Relaxed))
     }
@@ -174,27 +175,26 @@ impl<'a> ReadContext<'a> {
         }
     }
 
-    /// How many chunks of `chunk_size` decoded bytes make a group that is worth handing to a thread.
+    /// Number of chunks of `chunk_size` decoded bytes that make a group worth handing to a thread.
     pub(super) fn group_len(&self, chunk_size: u64) -> usize {
         self.chunks_of(LOCAL_GROUP, chunk_size)
     }
 
-    /// Whether the store copies values into memory of ours, so that it can be given the output itself. Memory stores lend their
-    /// bytes, and for remote ones the copy is little beside the request.
+    /// Whether the store can read values directly into the output, and gains from it: a local store. Memory stores lend their bytes, and
+    /// for remote stores a copy costs little beside the request.
     pub(super) fn reads_into(&self) -> bool {
         self.store == StoreKind::Local
     }
 
-    /// How many bytes a shard has at most, if all of it is fetched by one request, and not its index first: that saves a round of
-    /// latency, and the shard is so small that one thread decodes it soon. One that has more bytes, which its index does not name, is
-    /// read by its index.
+    /// Number of bytes to request of a shard that is fetched by one request, and not index first; `None` if the index is to be fetched
+    /// first. One request saves a round of latency, and the shard is small enough for one thread to decode. A shard with more bytes, which
+    /// its index does not name, is read by its index.
     pub(super) fn whole_shard(&self, codecs: &Pipeline, shape: &[u64]) -> Option<u64> {
         let small = self.store == StoreKind::Remote && codecs.decoded_size(shape) <= WHOLE_SHARD;
         (small && codecs.part_shape(shape).is_some()).then(|| codecs.max_encoded_size(shape).min(2 * WHOLE_SHARD))
     }
 
-    /// How many bytes an encoded chunk has at most, or what it may be expected to have; `None` where requests are short, so that
-    /// nobody asks.
+    /// Maximum or expected number of bytes of an encoded chunk; `None` if requests are fast, and the number is not needed.
     pub(super) fn expected_size(&self, codecs: &Pipeline, shape: &[u64]) -> Option<u64> {
         let expected = || {
             let decoded = codecs.decoded_size(shape);
@@ -203,7 +203,7 @@ impl<'a> ReadContext<'a> {
         (self.store == StoreKind::Remote).then(expected)
     }
 
-    /// How many chunks make a group of `size` bytes, or of more where requests take long.
+    /// Number of chunks that make a group of `size` bytes, or of [`REMOTE_GROUP`] bytes if requests take long.
     fn chunks_of(&self, size: u64, chunk_size: u64) -> usize {
         chunks_in(if self.store == StoreKind::Remote { REMOTE_GROUP } else { size }, chunk_size)
     }
@@ -213,12 +213,13 @@ impl<'a> ReadContext<'a> {
         self.missing.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that the cache has a chunk as one that is not stored.
+    /// Notes that a chunk is not stored according to the cache.
     pub(super) fn note_cached_missing(&self) {
         self.cached_missing.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Does with a chunk that is not stored as the options say: nothing, a report, or an error.
+    /// Handles a chunk that is not stored as [`Options::missing_chunks`](crate::Options::missing_chunks) says: does nothing, adds it to the
+    /// report, or returns an error.
     pub(super) fn report_missing(&self, chunk: &ChunkIndex) -> Result<()> {
         if self.is_plan {
             return Ok(());
@@ -231,7 +232,7 @@ impl<'a> ReadContext<'a> {
         Ok(())
     }
 
-    /// Writes the fill value to the output.
+    /// Fills the output with the fill value.
     pub(crate) fn fill(&self, out: &mut ViewMut<'_>) -> Result<()> {
         let element = self.core.element();
         if self.is_plan {
@@ -248,22 +249,22 @@ fn chunks_in(group: u64, chunk_size: u64) -> usize {
     usize::try_from(group / chunk_size.max(1)).unwrap_or(usize::MAX).clamp(1, MAX_CHUNKS)
 }
 
-/// Chunks that are not begun: `windows` still has their windows.
+/// Span of chunks whose read has not begun.
 #[derive(Debug)]
 pub(crate) struct ChunkSpan<'a> {
     pub(super) context: &'a ReadContext<'a>,
-    /// Which part of each chunk is read.
+    /// Overlaps of the chunks with the region that is read.
     pub(super) overlaps: Arc<ChunkOverlaps>,
-    /// The windows of the output that they go to.
+    /// Windows of the output for the chunks of the span.
     pub(super) windows: Windows<'a>,
-    /// The shard whose inner chunks they are; `None` if each is stored under its own key.
+    /// Shard to which the inner chunks belong; `None` for chunks with their own keys.
     pub(super) shard: Option<Arc<Shard>>,
-    /// The decoded bytes of a chunk.
+    /// Number of decoded bytes of a chunk.
     pub(super) chunk_size: u64,
 }
 
 impl<'a> ChunkSpan<'a> {
-    /// How many chunks make a group that is worth handing to a thread.
+    /// Number of chunks that make a group worth handing to a thread.
     fn group_len(&self) -> usize {
         let size = match &self.shard {
             // Behind a network, too, each is decoded when it has come.
@@ -274,12 +275,12 @@ impl<'a> ChunkSpan<'a> {
         self.context.chunks_of(size, self.chunk_size)
     }
 
-    /// Whether it is one group, which one job reads.
+    /// Whether the span is one group, which one job reads.
     pub(super) fn is_group(&self) -> bool {
         self.windows.len() <= self.group_len()
     }
 
-    /// The first `count` chunks, and the others.
+    /// Divides the span into its first `count` chunks and the others.
     pub(super) fn split_at(self, count: usize) -> [Self; 2] {
         let Self { context, overlaps, windows, shard, chunk_size } = self;
         let (first, rest) = windows.split_at(count);
@@ -287,7 +288,7 @@ impl<'a> ChunkSpan<'a> {
         [first, Self { context, overlaps, windows: rest, shard, chunk_size }]
     }
 
-    /// Parts that can be read at the same time.
+    /// Divides the span into parts that can be read at the same time.
     pub(super) fn forks(self) -> Vec<Self> {
         let len = self.group_len();
         let groups = self.windows.len().div_ceil(len);

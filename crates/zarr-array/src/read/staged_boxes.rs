@@ -1,5 +1,5 @@
-//! Boxes of elements, each within one chunk, that are read into a staging buffer: those around the elements of an advanced selection,
-//! whose runs are copied from there to the output.
+//! Boxes of elements, each within one chunk, that are read into a staging buffer: the boxes around the elements of an advanced selection.
+//! Selected runs of elements are copied from the buffer to the output.
 
 use super::span::ReadContext;
 use super::{ArrayRead, ReadJob, ReadPart};
@@ -14,7 +14,7 @@ use zarr_dtype::Heap;
 use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
 
 impl<D: Drive> ArrayRead<'_, D> {
-    /// Reads a selection by lists, coordinates or a mask in batches of chunks.
+    /// Reads a selection by lists, coordinates or a mask, in batches of chunks.
     pub(super) async fn advanced(&self, resolved: &Resolved, out: ViewMut<'_>) -> Result<()> {
         let core = self.context.core;
         let grid = finest_grid(core)?;
@@ -42,19 +42,19 @@ impl<D: Drive> ArrayRead<'_, D> {
     }
 }
 
-/// Boxes, and the memory that they are read into.
+/// Boxes, and the staging buffer into which they are read.
 #[derive(Debug)]
 pub(super) struct StagedBoxes {
-    /// The boxes as regions of the array, and the bytes of each.
+    /// Boxes as regions of the array, with the number of bytes of each box.
     boxes: Vec<(Region, usize)>,
     item: usize,
-    /// The boxes in C order, one after the other.
+    /// Elements of the boxes in C order, one box after the other.
     staging: Buffer,
     heap: Option<Arc<Heap>>,
 }
 
 impl StagedBoxes {
-    /// Boxes of elements of `item` bytes; elements of variable length go into `heap`.
+    /// Allocates the buffer for boxes of elements of `item` bytes. Elements of variable length are read into `heap`.
     pub(super) fn new(regions: impl IntoIterator<Item = Region>, item: usize, heap: Option<Arc<Heap>>) -> Result<Self> {
         let size = |region: &Region| {
             let size = zarr_grid::total_size(&region.shape(), item as u64);
@@ -69,7 +69,7 @@ impl StagedBoxes {
         Ok(Self { boxes, item, staging: Buffer::zeroed(total)?, heap })
     }
 
-    /// The C-order bytes of each box, in their order.
+    /// Bytes of each box in C order, in the order of the boxes.
     pub(super) fn bytes(&self) -> impl Iterator<Item = &[u8]> {
         let mut rest = self.staging.as_bytes();
         self.boxes.iter().map(move |(_, size)| {

@@ -1,4 +1,4 @@
-//! Appending where other processes may append at the same time, and no lock reaches them: on stores that keep preconditions.
+//! Appends in stores that have conditional sets, and whose locks do not exclude other processes, which may append at the same time.
 //!
 //! An append claims the array ([`Claim`]), writes its elements and publishes the shape. The order of these
 //! steps guarantees that nobody overwrites published elements, and that each append that succeeds is there exactly once:
@@ -53,21 +53,21 @@ use zarr_hierarchy::node::{
 use zarr_meta::{Node, StoredNode};
 use zarr_store::{ByteRange, Conflicts, Key, Precondition, Request};
 
-/// How often an append begins again, or writes a batch of chunks again, when others keep changing the state that it
-/// depends on.
+/// Maximum number of times that an append begins again, or that it writes a batch of chunks again, if others keep changing the state on
+/// which it depends.
 const MAX_TRIES: u32 = 1000;
-/// For so long an append begins again: others may append much before it.
+/// Duration during which an append begins again; others may append much before it.
 const ALL_PATIENCE: Duration = Duration::from_secs(600);
-/// How long a claim of another may stay the same before the other is taken to be dead, at first.
+/// Duration, at first, after which the owner of an unchanged claim is taken to be dead.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// And at most, after others took over several times.
+/// Maximum duration after which the owner of an unchanged claim is taken to be dead, when others took over several times.
 const MAX_PATIENCE: Duration = Duration::from_secs(300);
-/// As many chunks are written by one claim.
+/// Maximum number of chunks that are written under one claim.
 const MAX_BATCH: u64 = 1024;
-/// As many bytes of them, unless it is one.
+/// Maximum number of bytes of the chunks that are written under one claim, unless it is a single chunk.
 const MAX_BATCH_SIZE: u64 = 256 << 20;
 
-/// Writes elements beyond the end of an array, and then gives it the shape that has them.
+/// Writes `data` behind the end of an array along `axis` under a claim, and then publishes the larger shape.
 pub(super) async fn append<D: Drive>(
     drive: &Held<'_, D>,
     core: &ArrayCore,
@@ -94,12 +94,12 @@ pub(super) async fn append<D: Drive>(
     }
 }
 
-/// The error of an append that others kept from its end again and again.
+/// Error of an append that lost to others again and again.
 fn given_up(error: Error, conflicts: &Conflicts) -> Error {
     error.with_hint(format!("others came first {conflicts}: open the array again and repeat the change"))
 }
 
-/// Appends to an array that has these documents. [`ErrorKind::Conflict`] if they change.
+/// Appends to an array as `documents` describe it. Returns [`ErrorKind::Conflict`] if the documents have changed.
 async fn append_to<D: Drive>(
     drive: &D,
     core: &ArrayCore,
@@ -123,8 +123,8 @@ async fn append_to<D: Drive>(
     }
 }
 
-/// Writes the elements, and gives the array its new shape. The `claim` that was made last is there for as long as the array has its
-/// old shape.
+/// Writes the elements, and publishes the new shape. `claim` is set to the last claim, which is in the document until the new shape is
+/// published.
 async fn write_and_publish<D: Drive>(
     drive: &D,
     newest: &ArrayCore,
@@ -169,7 +169,7 @@ async fn write_and_publish<D: Drive>(
     drive.run(newest, super::copies_later(newest, replace).job()).await
 }
 
-/// The job that reads which states chunks have. Of those that are not asked for it is taken that they are not there.
+/// Makes the job that reads the states of chunks. Chunks for which `is_asked` is false are assumed not to be stored.
 fn read_states(
     core: &ArrayCore,
     region: &Region,

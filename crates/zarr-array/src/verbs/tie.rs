@@ -1,13 +1,13 @@
-//! The tie of an opened array to the node that it was opened from, whatever others do with its path: for each operation the node is held
-//! where the store can do that, and its document is looked at.
+//! Tie of an opened array to the node from which it was opened, even if others move or replace its path. During each operation the node's
+//! directory is pinned if the store can do that, and its document is looked at.
 //!
-//! A read looks at the end, in the directory that its chunks are read from. So document and chunks are of one node, however often others
-//! exchanged it meanwhile. A change looks before, so that nothing is written in the layout of another array, and at the end by the path,
-//! so that elements which are nowhere any more do not count as written. Where nothing can be held, another may come in between: the end
-//! tells.
+//! A read looks at its end, in the directory from which its chunks are read. So document and chunks belong to one node, even if others
+//! exchanged it meanwhile. A change looks before it begins, so that nothing is written in the layout of another array, and at its end by
+//! the path, so that elements written to a node that is gone do not count as written. In a store that cannot pin a directory, others may
+//! exchange the node in between; the look at the end notices that.
 //!
-//! Where requests take long, a look is left out if there was one a short time before: small reads and writes, one after another, cost no
-//! second request each.
+//! In a store whose requests take long, a look is left out if there was one a short time before: small reads and writes, one after another,
+//! cost no second request each.
 
 use crate::core::ArrayCore;
 use crate::drive::Drive;
@@ -18,11 +18,11 @@ use zarr_drive::Job;
 use zarr_hierarchy::node::{StillThere, gone};
 use zarr_store::{AccessProfile, Capabilities, Key, Prefix, StoreKind};
 
-/// Age that a look may have where requests take long, if the options do not say.
+/// Default of [`Options::look_interval`](crate::Options::look_interval), for stores whose requests take long.
 const OLD: Duration = Duration::from_secs(1);
 
 impl ArrayCore {
-    /// The key of the document that is looked at; `None` if none ever is.
+    /// Key of the document that operations look at; `None` if they never look.
     pub(crate) fn looked_at(&self) -> Result<Option<Key>> {
         Ok(self.look()?.map(|look| look.key().clone()))
     }
@@ -33,13 +33,13 @@ impl ArrayCore {
 }
 
 impl<D: Drive> Verbs<'_, D> {
-    /// Holds the directory of the array for one operation, where there is one.
+    /// Pins the directory of the array for one operation; `None` if it cannot be pinned.
     pub(super) async fn hold(&self) -> Result<Option<D::Pinned>> {
         hold(&self.drive, self.core).await
     }
 
-    /// Ends an operation that read from the store with its result, or with the error that the array is another one now. Where something
-    /// was found to be missing, that may be where the array is now.
+    /// Ends an operation that read from the store. Returns its result, or an error if the array is no longer in the store as it was opened.
+    /// `is_missing` says that something was not found, perhaps because the array is gone.
     pub(super) async fn end<T>(&self, pinned: Option<&D::Pinned>, done: Result<T>, is_missing: bool) -> Result<T> {
         let is_due = match &done {
             Ok(_) => is_missing || self.is_due(),
@@ -48,7 +48,7 @@ impl<D: Drive> Verbs<'_, D> {
         if is_due { decide(done, self.look_at(pinned).await) } else { done }
     }
 
-    /// Changes chunks of the array by a job.
+    /// Runs a job that changes chunks of the array, and checks before and after it that the array is still in the store as it was opened.
     pub(crate) async fn change<J: Job<Output = (), Error = Error>>(&self, job: J) -> Result<()> {
         let pinned = self.hold().await?;
         if self.is_due() {
@@ -73,7 +73,7 @@ impl<D: Drive> Verbs<'_, D> {
         decide(done, looked)
     }
 
-    /// Whether the last look is too old.
+    /// Whether a look at the document is due: always in a fast store, else if the last look is too old.
     fn is_due(&self) -> bool {
         let core = self.core;
         !self.is_remote() || core.seen.is_older_than(core.options.look_interval.unwrap_or(OLD))
@@ -83,7 +83,8 @@ impl<D: Drive> Verbs<'_, D> {
         self.drive.access_profile().kind == StoreKind::Remote
     }
 
-    /// Whether an error may come from chunks of another array. Where a far store fails, another request would only take time.
+    /// Whether an error may come from chunks of another array, so that a look at the document would tell the cause. Not if a remote store
+    /// fails, since another request would only take time.
     fn may_be_of_another(&self, error: &Error) -> bool {
         match error.kind() {
             ErrorKind::Argument | ErrorKind::Cancelled | ErrorKind::Internal => false,
@@ -92,7 +93,7 @@ impl<D: Drive> Verbs<'_, D> {
         }
     }
 
-    /// Looks at the document.
+    /// Looks at the document of the array; an error if it is gone or belongs to another array.
     async fn look_at(&self, pinned: Option<&D::Pinned>) -> Result<()> {
         let Some(look) = self.core.look()? else { return Ok(()) };
         // Elsewhere each operation looks.
@@ -103,7 +104,7 @@ impl<D: Drive> Verbs<'_, D> {
     }
 }
 
-/// A drive with the directory of an array held, where there is one: for changes that read and set the document as well as chunks.
+/// Driver with the directory of an array pinned, if possible, for changes that read and set the document as well as chunks.
 #[derive(Debug)]
 pub(crate) struct Held<'d, D: Drive> {
     drive: &'d D,
@@ -115,7 +116,7 @@ impl<'d, D: Drive> Held<'d, D> {
         Ok(Self { drive, pinned: hold(drive, core).await? })
     }
 
-    /// The result of the change, if the array is where it was.
+    /// Returns the result of the change, or an error if the pinned directory is no longer at the path of the array.
     pub(crate) async fn end<T>(&self, core: &ArrayCore, done: Result<T>) -> Result<T> {
         if let Some(pinned) = &self.pinned {
             check_in_place(self.drive, pinned, core, "the array is not there any more").await?;
@@ -165,7 +166,7 @@ impl<D: Drive> Drive for Held<'_, D> {
     }
 }
 
-/// Holds the directory of an array, where there is one, and where it is not to be trusted.
+/// Pins the directory of an array. `None` if it cannot be pinned, or if the options trust that the array stays.
 async fn hold<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Option<D::Pinned>> {
     match core.pin_prefix.as_ref().filter(|_| !core.options.trust_missing) {
         Some(prefix) => drive.pin(prefix).await.map_err(|error| core.locate(error)),
@@ -173,7 +174,7 @@ async fn hold<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Option<D::Pinned>
     }
 }
 
-/// Checks that the directory which is held still has the path of the array.
+/// Checks that the pinned directory is still at the path of the array. `now` is the message of the error.
 async fn check_in_place<D: Drive>(drive: &D, pinned: &D::Pinned, core: &ArrayCore, now: &str) -> Result<()> {
     match drive.is_in_place(pinned).await {
         Ok(true) => Ok(()),
@@ -182,7 +183,8 @@ async fn check_in_place<D: Drive>(drive: &D, pinned: &D::Pinned, core: &ArrayCor
     }
 }
 
-/// The result of an operation after a look: that the array is another one is the cause of whatever else was wrong.
+/// Returns the result of an operation after a look at the document. If the array is gone, this error replaces any other error of the
+/// operation.
 fn decide<T>(done: Result<T>, looked: Result<()>) -> Result<T> {
     match looked {
         Err(error) if done.is_ok() || error.kind() == ErrorKind::NotFound => Err(error),

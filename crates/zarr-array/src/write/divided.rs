@@ -1,5 +1,5 @@
-//! A large shard: its inner chunks are encoded in runs, each by a job, and appended in order to the value that is being set. Of all runs
-//! only a few are in memory: those that are being encoded, and those before them, which are being appended.
+//! Write of a large shard: its inner chunks are encoded in runs, one job per run, and appended in order to the value that is being set.
+//! Only a few runs are in memory: the runs that are being encoded, and the runs before them, which are being appended.
 
 use super::{ChunkWrites, WriteChunk, WriteJob};
 use crate::{Error, Result, jobs};
@@ -11,48 +11,49 @@ use zarr_dtype::HeapRef;
 use zarr_grid::ChunkIndex;
 use zarr_store::{Bytes, Fetched, Key, Reply, Request, SetOptions, SetStream};
 
-/// Minimum number of bytes of elements in a run: much beside the cost of a job. In tests it is smaller, so that there are many runs.
+/// Minimum number of bytes of the elements of a run, large beside the cost of a job. In tests it is smaller, for many runs.
 const RUN_SIZE: u64 = if cfg!(test) { 64 << 10 } else { 1 << 20 };
-/// Number of bytes of written elements from which on shards are divided however many there are: a value that is encoded as a whole is moved
-/// to larger memory again and again, and no thread keeps memory of this size.
+/// Minimum number of bytes of written elements of shards that are divided for any number of shards. A value of this size that is encoded as
+/// a whole is moved to larger memory again and again, and no thread retains memory of this size.
 pub(super) const LARGE: u64 = 64 << 20;
-/// Maximum size of a stored shard, in multiples of the bytes of the elements that are written: it is copied, as jobs do not keep replies.
+/// Maximum size of a stored shard that is divided for a partial write, in multiples of the bytes of the written elements. The stored shard
+/// is copied, as jobs do not retain replies.
 const MAX_COPIED: u64 = 8;
 
-/// Number of runs of a shard that are encoded at the same time, where `shards` shards are written on `threads` threads: two for each thread
-/// that there is for a shard, so that few threads wait for the slowest run.
+/// Returns the number of runs of a shard that are encoded at the same time, if `shards` shards are written on `threads` threads: two for
+/// each thread per shard, so that few threads wait for the slowest run.
 pub(super) fn window(shards: u64, threads: u64) -> u64 {
     (2 * threads).div_ceil(shards.clamp(1, threads.max(1))).max(2)
 }
 
-/// A chunk whose inner chunks are being encoded.
+/// Write of a shard whose inner chunks are encoded in runs.
 #[derive(Debug)]
 pub(crate) struct DividedChunk<'a> {
     chunk: WriteChunk<'a>,
-    /// Whether all of the chunk is written, so that its old state does not matter.
+    /// Whether the whole chunk is written, so that its stored value does not matter.
     is_whole: bool,
     runs: Arc<Runs<'a>>,
-    /// The number of the next inner chunk to be encoded.
+    /// Number of the next inner chunk to encode.
     next: u64,
-    /// The lengths of those whose run is encoded.
+    /// Number of encoded bytes of each inner chunk of the finished runs; `None` for an inner chunk that is not stored.
     lengths: Vec<Option<u64>>,
-    /// The bytes of the index that lie in front.
+    /// Bytes of the index if it lies at the start of the shard; empty before the end, and if the index lies at the end.
     head: Bytes,
     stage: Stage,
 }
 
-/// State of a divided chunk: the event that it waits for.
+/// State of a divided write: the event for which it waits.
 #[derive(Debug)]
 enum Stage {
-    /// The reply to this.
+    /// Waits for the reply to the request that begins to set the value.
     Beginning(SetOptions),
-    /// Runs that are being encoded.
+    /// Waits until the runs of a window are encoded.
     Encoding(SetStream, Arc<Window>),
-    /// The last pieces to be appended.
+    /// Waits until the last pieces are appended.
     Ending(SetStream),
 }
 
-/// Everything that the runs of one chunk share.
+/// Everything that the runs of one shard share.
 #[derive(Debug)]
 struct Runs<'a> {
     index: ChunkIndex,
@@ -60,17 +61,17 @@ struct Runs<'a> {
     split: Box<dyn EncodeSplit>,
     old: Option<Bytes>,
     new: View<'a>,
-    /// Inner chunks of a run.
+    /// Number of inner chunks of a run.
     len: u64,
 }
 
-/// The runs that are encoded at the same time, one after the other.
+/// Consecutive runs that are encoded at the same time, and their encoded bytes.
 #[derive(Debug)]
 struct Window {
     encoded: Vec<Mutex<Option<EncodedRun>>>,
 }
 
-/// A run of inner chunks that is to be encoded.
+/// Run of inner chunks to encode.
 #[derive(Debug)]
 pub(crate) struct Run<'a> {
     runs: Arc<Runs<'a>>,
@@ -79,17 +80,17 @@ pub(crate) struct Run<'a> {
     number: usize,
 }
 
-/// A chunk that was divided, or was not.
+/// Divided write of a chunk, or the chunk itself if it is not worth dividing.
 type Divided<'a> = std::result::Result<Box<DividedChunk<'a>>, WriteChunk<'a>>;
 
 impl<'a> DividedChunk<'a> {
-    /// Divides a chunk of which everything is written, if it is worth it.
+    /// Divides a chunk that is written whole, if it is worth it.
     pub(super) fn whole(chunk: WriteChunk<'a>) -> Result<Divided<'a>> {
         let options = SetOptions::when(chunk.state.clone().unwrap_or_default());
         Self::new(chunk, true, None, options)
     }
 
-    /// Divides a chunk of which a part is written, when the reply to the get of it has come, if it is worth it.
+    /// Divides a chunk that is written in part, if it is worth it. `reply` is the reply to the get of the chunk.
     pub(super) fn part(chunk: WriteChunk<'a>, reply: &Reply) -> Result<Divided<'a>> {
         let Reply::Got(found) = reply else { return Ok(Err(chunk)) };
         let (_, options) = chunk.found(found.as_ref()).map_err(|error| chunk.locate(error))?;
@@ -125,7 +126,7 @@ impl<'a> DividedChunk<'a> {
         Ok(Ok(Box::new(Self { chunk, is_whole, runs, next: 0, lengths: Vec::new(), head: Bytes::new(), stage })))
     }
 
-    /// The first request; the job goes on with [`go_on`](Self::go_on).
+    /// Makes the first request. The job continues with [`go_on`](Self::go_on).
     pub(super) fn begin(self: Box<Self>, job: &mut WriteJob<'a>) -> Next<WriteJob<'a>> {
         let options = match &self.stage {
             Stage::Beginning(options) => options.clone(),
@@ -136,7 +137,7 @@ impl<'a> DividedChunk<'a> {
         Next::Ask(vec![request])
     }
 
-    /// The step that follows when what the last one waits for is there.
+    /// Takes the next step, after the event for which the write waited.
     pub(super) fn go_on(mut self: Box<Self>, job: &mut WriteJob<'a>, replies: &[Reply]) -> Result<Next<WriteJob<'a>>> {
         match (&self.stage, replies) {
             (Stage::Beginning(_), [Reply::Begun(stream)]) => {
@@ -184,7 +185,7 @@ impl<'a> DividedChunk<'a> {
         }
     }
 
-    /// Runs that are to be encoded next.
+    /// Makes the jobs of the runs that are encoded next, and their window.
     fn next_window(&mut self) -> (Arc<Window>, Vec<WriteJob<'a>>) {
         let (len, count) = (self.runs.len, self.runs.split.count());
         let end = self.next.saturating_add(len.saturating_mul(self.chunk.window)).min(count);
@@ -203,7 +204,8 @@ impl<'a> DividedChunk<'a> {
         (window, runs)
     }
 
-    /// The request that sets the chunk, of which everything is appended. The reply to it is that to a chunk that was not divided.
+    /// Makes the request that finishes setting the chunk, after all pieces were appended. Its reply is handled like the reply for a chunk
+    /// that was not divided.
     fn finish(self, job: &mut WriteJob<'a>, stream: SetStream) -> Next<WriteJob<'a>> {
         let Self { mut chunk, is_whole, head, .. } = self;
         let request = Request::FinishSet { key: chunk.key.clone(), stream, head };
@@ -217,7 +219,7 @@ impl<'a> DividedChunk<'a> {
     }
 }
 
-/// The bytes of elements, with what lies in a heap.
+/// Number of bytes of elements, including their bytes in a heap.
 fn size_of(elements: &View<'_>) -> u64 {
     let mut size = elements.size() as u64;
     if elements.heap().is_some() {
@@ -230,7 +232,7 @@ fn size_of(elements: &View<'_>) -> u64 {
 }
 
 impl Window {
-    /// The runs, which are given away.
+    /// Removes and returns the encoded runs, in order.
     fn take(&self) -> impl Iterator<Item = Result<EncodedRun>> {
         let run = |run: &Mutex<Option<EncodedRun>>| run.lock().unwrap_or_else(PoisonError::into_inner).take();
         let encoded = self.encoded.iter().map(run);
@@ -239,7 +241,7 @@ impl Window {
 }
 
 impl Run<'_> {
-    /// Encodes the inner chunks.
+    /// Encodes the inner chunks of the run.
     pub(super) fn encode(self) -> Result<()> {
         let Self { runs, inner_chunks, window, number } = self;
         let encoded = runs.split.encode(inner_chunks, runs.old.as_deref(), &runs.new);

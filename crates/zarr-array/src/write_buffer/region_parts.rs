@@ -1,10 +1,10 @@
-//! A region divided into the chunks that it covers, and what lies around them.
+//! Division of a region into the chunks that it covers, and the parts around them.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 use zarr_grid::{AxisRange, ChunkGrid, Region};
 
-/// The part of a region in which all chunks are covered.
+/// Returns the part of a region in which all chunks are covered; `None` if no chunk is covered.
 pub(super) fn covered(grid: &ChunkGrid, region: &Region) -> Option<Region> {
     if !region.is_contiguous_box() {
         return None;
@@ -24,7 +24,7 @@ pub(super) fn covered(grid: &ChunkGrid, region: &Region) -> Option<Region> {
     Some(Region::from_ranges(&ranges.collect::<Option<Vec<_>>>()?))
 }
 
-/// The elements of a region that are not in a smaller one, in boxes: for each axis one before and one behind it.
+/// Returns the elements of `region` that are not in `inner`, as boxes: for each axis one before and one behind `inner`.
 pub(super) fn around(region: &Region, inner: &Region) -> Vec<Region> {
     let end = |axis: &AxisRange| axis.start + axis.len;
     let axes = || region.axes().iter().zip(inner.axes()).enumerate();
@@ -41,7 +41,7 @@ pub(super) fn around(region: &Region, inner: &Region) -> Vec<Region> {
     sides.filter(|(_, side)| !side.is_empty()).map(one).collect()
 }
 
-/// A part of a region, counted from the beginning of the region.
+/// Converts `part`, a part of `region`, to positions relative to the beginning of `region`.
 pub(super) fn relative(region: &Region, part: &Region) -> Region {
     let axes = region.axes().iter().zip(part.axes());
     let ranges: Vec<_> = axes
@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
     use zarr_grid::{AxisChunks, Run};
 
-    /// The lengths of the chunks of an axis, how many elements of the last lie beyond it, and a range of it.
+    /// Axis: the lengths of its chunks, the number of elements of the last chunk that lie beyond the axis, and a range of the axis.
     fn axis() -> impl Strategy<Value = (Vec<u64>, u64, Range<u64>)> {
         proptest::collection::vec(1_u64..5, 1..5).prop_flat_map(|lens| {
             let (sum, last) = (lens.iter().sum::<u64>(), lens.last().copied().unwrap_or(1));

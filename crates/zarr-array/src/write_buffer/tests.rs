@@ -1,4 +1,4 @@
-//! Writers beside a model, with counted requests, and on stores that fail.
+//! Tests of writers against a model, with counted requests, and on stores that fail.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -14,12 +14,12 @@ use zarr_drive::{SyncAsAsync, block_on};
 use zarr_grid::Selection;
 use zarr_store::AsyncStore;
 
-/// The elements of an array of 4-byte numbers that has 100 columns.
+/// Elements of a box of an array with 100 columns: each is the position of the element, plus 1.
 fn numbers(rows: Range<u64>, columns: Range<u64>) -> Vec<i32> {
     rows.flat_map(|row| columns.clone().map(move |column| (row * 100 + column) as i32 + 1)).collect()
 }
 
-/// Writes a box, of which the elements say where they lie.
+/// Writes a box whose elements tell their positions.
 fn put(writer: &Writer, rows: Range<u64>, columns: Range<u64>) -> Result<(), Error> {
     writer.write((rows.clone(), columns.clone()), &numbers(rows, columns))
 }
@@ -300,7 +300,7 @@ fn a_chunk_that_goes_back_needs_no_memory_for_a_mask() {
     assert_eq!(array.read::<i32>((0..20, 0..30)).unwrap(), expected);
 }
 
-/// An array of strings in chunks of 5 x 5, all stored, and its store.
+/// Array of strings in chunks of 5 x 5, all stored, and its store.
 fn stored_texts(codecs: &str) -> (Arc<Faulty>, Array) {
     let faulty = Arc::new(Faulty::default());
     let store: Arc<dyn Store> = Arc::clone(&faulty) as _;
@@ -414,7 +414,7 @@ fn an_async_writer_does_the_same() {
     });
 }
 
-/// Chunks are kept again if nobody waits for the end.
+/// A flush whose future is dropped puts its chunks back into the buffer.
 #[test]
 fn a_flush_that_is_dropped_loses_nothing() {
     let beginning = Beginning::default();

@@ -16,7 +16,7 @@ fn new(fill: i64) -> NewArray {
 
 type Far = Arc<Counted<Altered<MemoryStore>>>;
 
-/// A store whose requests take long, and an array in it whose first chunk is stored.
+/// Store whose requests take long, and an array in it whose first chunk is stored.
 fn far() -> (Far, Arc<dyn Store>, Array) {
     let far = Arc::new(Counted::new(Altered::new(MemoryStore::new()).with_profile(AccessProfile::REMOTE)));
     let store: Arc<dyn Store> = Arc::clone(&far) as _;
@@ -26,7 +26,7 @@ fn far() -> (Far, Arc<dyn Store>, Array) {
     (far, store, array)
 }
 
-/// Nothing is looked at again within an hour.
+/// Options with which no operation looks at the document again within an hour.
 fn seldom() -> Options {
     Options::default().look_interval(Duration::from_secs(3600))
 }
@@ -37,7 +37,7 @@ fn gets(far: &Far, array: &Array) -> u64 {
     far.take().gets
 }
 
-/// Metadata may have been read long before an array is made of them.
+/// An array that is made from metadata looks at its document at the first operation, since the metadata may have been read long before.
 #[test]
 fn metadata_that_were_read_before_are_looked_at_once() {
     let (far, store, array) = far();
@@ -72,7 +72,7 @@ fn an_array_that_is_gone_has_no_list_of_chunks() {
     assert_eq!(array.stored_chunk_sizes().unwrap_err().kind(), ErrorKind::NotFound);
 }
 
-/// That a chunk is still missing may be because the array is.
+/// A chunk that is still missing leads to a look, since the array may be gone.
 #[test]
 fn a_missing_chunk_that_is_asked_for_again_is_looked_at() {
     let (_, store, array) = far();
@@ -84,7 +84,7 @@ fn a_missing_chunk_that_is_asked_for_again_is_looked_at() {
     assert_eq!(cached.read::<i16>(2..6).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
-/// Directories are held on Linux.
+/// Tests of pinned directories, which exist on Linux alone.
 #[cfg(target_os = "linux")]
 mod held {
     use super::*;
@@ -103,7 +103,7 @@ mod held {
         ChunkRead,
     }
 
-    /// A directory in which two arrays change places at a chosen call.
+    /// Store on a directory in which two arrays change places at a chosen call.
     #[derive(Clone, Debug)]
     struct Exchanging {
         store: Arc<dyn Store>,
@@ -161,7 +161,7 @@ mod held {
         }
     }
 
-    /// An array, and another one with the same metadata.
+    /// Two arrays with the same metadata in a directory, with or without locks.
     fn arrays(locks: bool) -> (tempfile::TempDir, Exchanging, [Array; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let options = FilesystemOptions::default().locks(locks);
@@ -180,7 +180,8 @@ mod held {
         Array::open(&store.plain, path, &registry()).unwrap().read(..).unwrap()
     }
 
-    /// With locks between processes and without them: nothing is appended to the array that is there instead.
+    /// Nothing is appended to an array that takes the place of the opened array during the append, with locks between processes and
+    /// without.
     #[test]
     fn an_append_goes_to_the_array_that_was_there_at_the_beginning() {
         for locks in [true, false] {

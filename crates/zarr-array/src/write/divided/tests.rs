@@ -1,4 +1,4 @@
-//! Shards that are divided have the bytes of shards that are encoded as a whole.
+//! Tests that shards that are divided have the bytes of shards that are encoded as a whole.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -25,7 +25,7 @@ fn shard(chunk: [u64; 2], inner: &str, location: &str) -> String {
     )
 }
 
-/// An array of one shard of 4 MiB, the last rows of which lie beyond the array, for `threads` threads.
+/// Array of one shard of 4 MiB, whose last rows lie beyond the array, for `threads` threads.
 fn array(codecs: &str, threads: usize) -> (Arc<Counted<MemoryStore>>, Array) {
     let counted = Arc::new(Counted::new(MemoryStore::new()));
     let store: Arc<dyn Store> = Arc::clone(&counted) as _;
@@ -45,7 +45,7 @@ fn key() -> Key {
     Key::new("a/c/0/0").unwrap()
 }
 
-/// Elements of which about every fourth square of 64 is nothing but fill values.
+/// Elements of which about every fourth square of 64 x 64 has nothing but fill values.
 fn elements(rows: &Range<u64>, columns: &Range<u64>, seed: u64) -> Vec<u32> {
     let element =
         |y: u64, x: u64| if (y / 64 + x / 64 + seed).is_multiple_of(4) { 0 } else { (y * x + seed * y) as u32 };
@@ -117,7 +117,7 @@ proptest! {
     }
 }
 
-/// A job that writes a shard has in memory only the runs that are being encoded, and those before them.
+/// A job that writes a shard has in memory only the runs that are being encoded, and the runs before them.
 #[test]
 fn runs_are_appended_while_the_next_are_encoded() {
     let (store, array) = array(&format!("[{}]", shard([64, 64], BYTES, "start")), 2);
@@ -211,7 +211,7 @@ fn texts_count_with_their_bytes() {
     assert_eq!((begins(10), begins(10_000)), (false, true));
 }
 
-/// The weight is the number of bytes that a driver counts before a chunk is encoded.
+/// The weight of a job is the number of bytes that a driver counts before a chunk is encoded.
 #[test]
 fn chunks_that_are_encoded_as_a_whole_have_the_weight_of_their_elements() {
     let weight = |codecs: &str| {

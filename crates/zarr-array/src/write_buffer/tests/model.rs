@@ -1,4 +1,4 @@
-//! Writes of any kind, in any order and with any bound of memory, beside an array in memory.
+//! Test of writes of any kind, in any order and with any bound of memory, against an array in memory.
 
 use super::stores::{Faulty, registry, shards, text_shards};
 use crate::{Array, NewArray, Store, WriteFrom, Writer};
@@ -9,7 +9,7 @@ use zarr_grid::{AxisRange, Region, Selection};
 const ROWS: usize = 13;
 const COLUMNS: usize = 11;
 
-/// A box with steps.
+/// Box with steps, along two axes.
 #[derive(Clone, Debug)]
 struct Box {
     starts: [usize; 2],
@@ -20,14 +20,14 @@ struct Box {
 #[derive(Clone, Debug)]
 enum Act {
     Region(Box),
-    /// The box from its end to its beginning, along the second axis.
+    /// Write of a box, reversed along the second axis.
     Flipped(Box),
     Fill(Box),
-    /// The rows and the columns of two lists.
+    /// Orthogonal write of the rows and the columns of two lists.
     Lists(Vec<usize>, Vec<usize>),
-    /// Elements, in any order and also twice.
+    /// Write of single elements, in any order and possibly twice.
     Points(Vec<(usize, usize)>),
-    /// By another array handle, past the writer.
+    /// Write of single elements by another array handle, past the writer.
     Elsewhere(Vec<(usize, usize)>),
     Flush,
 }
@@ -58,7 +58,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Codecs, a data type, and the shape of chunks.
+/// Codecs, data type, and shape of chunks.
 fn layout() -> impl Strategy<Value = (String, &'static str, [u64; 2])> {
     let plain = r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#.to_owned();
     let turned = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, "bytes"]"#.to_owned();
@@ -86,7 +86,7 @@ fn texts(elements: &[i32]) -> Vec<String> {
         .collect()
 }
 
-/// The writer and the array past it, of numbers or of strings.
+/// Writer, and an array handle that writes past it, of numbers or of strings.
 struct Written {
     writer: Writer,
     array: Array,
@@ -115,7 +115,7 @@ impl Written {
     }
 }
 
-/// The positions of a box, in C order.
+/// Positions of the elements of a box, in C order.
 fn positions(area: &Box) -> Vec<(usize, usize)> {
     let axis = |axis: usize| (0..area.lens[axis]).map(move |at| area.starts[axis] + at * area.steps[axis]);
     axis(0).flat_map(|row| axis(1).map(move |column| (row, column))).collect()
@@ -135,7 +135,7 @@ fn coordinates(points: &[(usize, usize)]) -> Selection {
     Selection::coordinates(vec![axis(|point| point.0), axis(|point| point.1)])
 }
 
-/// Elements that only others write, if they write.
+/// Whether an element is written only past the writer, if anything is written past it.
 fn is_of_others((row, column): (usize, usize)) -> bool {
     (row * 7 + column * 3).is_multiple_of(5)
 }

@@ -1,4 +1,4 @@
-//! Arrays, and stores that fail or wait where a test says so.
+//! Arrays for tests, and stores that fail or wait on demand.
 
 use crate::{Array, NewArray, Options, Registry, Store};
 use std::fmt;
@@ -19,7 +19,7 @@ pub(super) fn registry() -> Arc<Registry> {
     Arc::new(registry)
 }
 
-/// Shards of inner chunks of a shape, compressed.
+/// Codecs of shards with compressed inner chunks of the shape `inner`.
 pub(super) fn shards(inner: &str) -> String {
     format!(
         r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": {inner}, "codecs": [
@@ -29,13 +29,13 @@ pub(super) fn shards(inner: &str) -> String {
     )
 }
 
-/// Shards of inner chunks of strings.
+/// Codecs of shards with inner chunks of strings, of the shape `inner`.
 pub(super) fn text_shards(inner: &str) -> String {
     let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
     shards(inner).replacen(bytes, r#"{"name": "vlen-utf8"}"#, 1)
 }
 
-/// An array of 70 x 100 numbers in chunks of 20 x 30.
+/// Array of 70 x 100 numbers in chunks of 20 x 30, and its store.
 pub(super) fn array(codecs: &str) -> (Arc<Counted<Faulty>>, Array) {
     let counted = Arc::new(Counted::new(Faulty::default()));
     let store: Arc<dyn Store> = Arc::clone(&counted) as _;
@@ -51,7 +51,7 @@ pub(super) fn key(text: &str) -> Key {
     Key::new(text).unwrap()
 }
 
-/// A store that refuses to set some keys, and waits before it sets one.
+/// Store that refuses to set some keys, and waits before it sets one key.
 #[derive(Debug, Default)]
 pub(super) struct Faulty {
     store: MemoryStore,
@@ -60,21 +60,21 @@ pub(super) struct Faulty {
     has_no_conditions: AtomicBool,
 }
 
-/// Holds the set of one key.
+/// Gate that holds the set of one key.
 #[derive(Debug)]
 struct Gate {
     key: String,
-    /// Whether the set has come, and whether it may go on.
+    /// Whether the set has begun, and whether it may continue.
     state: Mutex<(bool, bool)>,
     changed: Condvar,
 }
 
-/// The set goes on when this is dropped.
+/// Set that is held at the gate. It continues when this is dropped.
 #[derive(Debug)]
 pub(super) struct Stopped(Arc<Gate>);
 
 impl Stopped {
-    /// Waits until the set has come.
+    /// Waits until the set has begun.
     pub(super) fn reached(&self) {
         let Gate { state, changed, .. } = &*self.0;
         drop(changed.wait_while(state.lock().unwrap(), |(reached, _)| !*reached).unwrap());
@@ -97,12 +97,12 @@ impl Gate {
 }
 
 impl Faulty {
-    /// Refuses keys that begin so from now on, and no others.
+    /// Refuses sets of keys that begin with one of `keys`, in place of those refused before.
     pub(super) fn refuse(&self, keys: &[&str]) {
         *self.refused.lock().unwrap() = keys.iter().map(|&key| key.to_owned()).collect();
     }
 
-    /// Stops at the next set of a key.
+    /// Holds the next set of `key`.
     pub(super) fn stop_at(&self, key: &str) -> Stopped {
         let gate = Gate { key: key.to_owned(), state: Mutex::default(), changed: Condvar::new() };
         Stopped(Arc::clone(self.gate.lock().unwrap().insert(Arc::new(gate))))
@@ -148,7 +148,7 @@ impl Store for Faulty {
     }
 }
 
-/// A store that does not block, whose sets begin and do not end while it is stopped.
+/// Async store whose sets begin and do not end while it is stopped.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Beginning {
     store: Arc<MemoryStore>,
@@ -161,7 +161,7 @@ impl Beginning {
         self.is_stopped.store(true, SeqCst);
     }
 
-    /// Goes on. Sets must have begun.
+    /// Lets sets end again; panics if no set has begun.
     pub(super) fn go_on(&self) {
         let began: MutexGuard<'_, Vec<Key>> = self.began.lock().unwrap();
         assert!(!began.is_empty());
