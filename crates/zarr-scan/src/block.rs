@@ -1,4 +1,4 @@
-//! A region of an array in memory, whose buffers are used again for the next one.
+//! Blocks: regions of an array in memory, whose buffers are reused for later regions.
 
 use crate::parallel::lock;
 use crate::selected::{Selected, is_worth_knowing};
@@ -9,17 +9,17 @@ use zarr_array::{Array, ArrayData, View, ViewMut};
 use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::{Error, ErrorKind, Result};
 
-/// The elements of a region of an array, in C order.
+/// Block: the elements of a region of an array, in C order.
 pub struct Block<'p>(Elements<'p>);
 
 enum Elements<'p> {
-    /// Elements of a fixed size: their bytes, their shape, and the size of one.
+    /// Elements of a fixed size: their bytes, the shape of the region, and the size of an element in bytes.
     Items(Buffer<'p>, Vec<usize>, usize),
-    /// Elements of variable length, or of chunks of which few are stored.
+    /// Elements of variable length, or of a region of which few chunks are stored.
     Data(Box<ArrayData>),
 }
 
-/// Memory that is given back to the others for the next region.
+/// Buffer of a block. When it is dropped, its memory goes back to `pool` for the next region.
 struct Buffer<'p> {
     bytes: Vec<u8>,
     pool: &'p Buffers,
@@ -31,12 +31,12 @@ impl Drop for Buffer<'_> {
     }
 }
 
-/// Buffers between two regions: as many as there are threads that read.
+/// Pool of unused buffers. At most one for each thread that reads.
 #[derive(Default)]
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
 impl fmt::Debug for Buffers {
-    /// Prints how many there are: their bytes may be many.
+    /// Prints the number of buffers, and not their bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Buffers").field("len", &lock(&self.0).len()).finish()
     }
@@ -48,22 +48,22 @@ impl Buffers {
     }
 }
 
-/// The chunks of an array that are stored; `None`: all, as far as is known.
+/// Stored chunks of an array; `None` if all chunks may be stored.
 #[derive(Debug)]
 pub(crate) struct Stored(Option<HashSet<ChunkIndex>>);
 
 impl Stored {
-    /// Costs a listing.
+    /// Finds the stored chunks of `selected`. Costs a listing.
     pub(crate) fn of(selected: &Selected) -> Result<Self> {
         Ok(Self(selected.some_stored()?.map(|chunks| chunks.into_iter().collect())))
     }
 
-    /// The stored chunks, unless all may be.
+    /// Stored chunks; `None` if all chunks may be stored.
     pub(crate) fn chunks(&self) -> Option<&HashSet<ChunkIndex>> {
         self.0.as_ref()
     }
 
-    /// Reads a region of the elements of an array. Where most chunks are not stored, the store is asked for the others alone.
+    /// Reads a region of the elements of an array. If most of its chunks are not stored, requests only the stored chunks.
     pub(crate) fn read<'p>(&self, selected: &Selected, region: &Region, buffers: &'p Buffers) -> Result<Block<'p>> {
         let (array, region) = (selected.array(), &selected.grid().of_array(region)?);
         if let Some(stored) = &self.0 {
@@ -79,7 +79,7 @@ impl Stored {
 }
 
 impl<'p> Block<'p> {
-    /// Reads a region.
+    /// Reads a region of an array, whatever chunks are stored, into a buffer of `buffers`.
     fn read(array: &Array, region: &Region, buffers: &'p Buffers) -> Result<Self> {
         if array.data_type().is_variable() {
             return array.read_data(region).map(|data| Self(Elements::Data(Box::new(data))));
@@ -101,7 +101,7 @@ impl<'p> Block<'p> {
         Ok(Self(Elements::Items(buffer, dims, item)))
     }
 
-    /// The elements.
+    /// Borrows the elements as a view.
     ///
     /// # Errors
     /// [`ErrorKind::Internal`] if the bytes are not as many as the shape says.

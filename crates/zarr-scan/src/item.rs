@@ -1,17 +1,17 @@
-//! How many bytes elements take in memory.
+//! Size of elements in memory.
 
 use zarr_array::Array;
 use zarr_grid::Region;
 use zarr_hierarchy::{Error, Result};
 
-/// How many positions of an array of elements of variable length are looked at for their usual length.
+/// Number of parts of an array that are read to estimate the usual length of elements of variable length.
 const SAMPLES: u64 = 3;
 
-/// Bytes that an element of an array takes in memory. Of elements of variable length a few positions are read, and twice their usual length
-/// is taken; those whose error `is_passed_over` do not count.
+/// Returns the number of bytes that an element of an array takes in memory. For elements of variable length it reads a few parts of the
+/// array, and takes twice their usual length. Parts whose read fails with an error that `is_passed_over` accepts do not count.
 ///
 /// # Errors
-/// As [`Array::read_data`].
+/// The errors of [`Array::read_data`].
 pub fn usual_item_size(array: &Array, is_passed_over: impl Fn(&Error) -> bool) -> Result<u64> {
     let item = array.data_type().item_size() as u64;
     if !array.data_type().is_variable() {

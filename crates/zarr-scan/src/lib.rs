@@ -1,11 +1,12 @@
-//! Passes over all elements of arrays: in bounded memory, with each chunk decoded once where memory suffices.
+//! Passes over all elements of arrays in bounded memory, in which each chunk is decoded once if memory suffices.
 //!
-//! A [`Scan`] reads arrays of one shape in [`Slabs`], boxes of whole chunks, several at the same time: what comparisons and digests do.
-//! Conversions go through the slabs of the array that they write. [`ChunkParts`] are chunks in the order of the grid, in batches: for what
-//! looks at each chunk on its own. One listing shows which chunks are stored ([`visit_stored`], [`Selected::some_stored`]), so that time and
-//! requests depend on what is stored, and not on the shape. [`Memory`] says how many threads decode, and how many elements are held.
+//! A [`Scan`] reads arrays of one shape in [`Slabs`], boxes of whole chunks, several at the same time; comparisons and digests use it.
+//! Conversions go through the slabs of the array that they write. [`ChunkParts`] are chunks in the order of the grid, in batches, for work
+//! on each chunk by itself. One listing shows which chunks are stored ([`visit_stored`], [`Selected::some_stored`]), so that time and
+//! requests depend on the stored chunks, and not on the shape. [`Memory`] says how many threads decode, and how many elements are in
+//! memory.
 //!
-//! Writes nothing, and names no rule of a dialect, and no codec but `bytes`, which decodes nothing.
+//! This crate writes nothing, and names no rule of a dialect, and no codec but `bytes`, which decodes nothing.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,13 +1,13 @@
-//! How memory is shared out among the threads that decode and the elements that are held at once.
+//! Division of memory among the threads that decode and the elements that are in memory at once.
 
 use crate::parallel::processors;
 use std::num::NonZeroUsize;
 use zarr_array::Options;
 
-/// The most memory set aside for everything that is not elements.
+/// Maximum number of bytes that are reserved for everything but elements.
 pub const OVERHEAD: u64 = 16 << 20;
 
-/// The memory that a pass over elements may use.
+/// Memory that a pass over elements may use.
 ///
 /// ```
 /// use zarr_array::Options;
@@ -27,8 +27,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// `memory` bytes for threads of which each holds one of these chunks at a time, given by their shapes and the bytes of an element: the
-    /// shapes of what is decoded or encoded at once. There are as many threads as the options say.
+    /// Divides `memory` bytes. `chunks` are the shapes of what a thread decodes or encodes at once, each with the size of an element in
+    /// bytes; a thread holds one of them at a time. The number of threads is that of the options.
     pub fn new<'s>(memory: u64, chunks: impl IntoIterator<Item = (&'s [u64], u64)>, options: &Options) -> Self {
         let size = |(shape, item)| u64::try_from(zarr_grid::total_size(shape, item)).unwrap_or(u64::MAX);
         let largest = chunks.into_iter().map(size).max().unwrap_or(0);
@@ -40,22 +40,22 @@ impl Memory {
         }
     }
 
-    /// Bytes for threads and for elements.
+    /// Number of bytes for threads and elements, without the reserve for everything else.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Number of bytes that a thread needs.
+    /// Number of bytes that one thread needs to decode or encode.
     pub fn for_thread(&self) -> u64 {
         self.for_thread
     }
 
-    /// The number of threads for which `bytes` bytes suffice: one at least, and no more than the options say.
+    /// Number of threads for which `bytes` bytes suffice: at least 1, and at most the number of the options.
     pub fn threads_in(&self, bytes: u64) -> usize {
         usize::try_from(bytes / self.for_thread).unwrap_or(usize::MAX).clamp(1, self.wanted)
     }
 
-    /// The options with `threads` threads, if they are fewer.
+    /// Returns the options with `threads` threads, if they ask for more.
     pub fn limit(&self, options: &Options, threads: usize) -> Options {
         match threads < self.wanted {
             true => options.clone().threads(NonZeroUsize::new(threads)),

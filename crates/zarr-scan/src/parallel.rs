@@ -1,18 +1,19 @@
-//! Threads that read and look at elements. They wait for stores, so that they are none of the threads that decode.
+//! Threads that read elements and work on them. They wait for stores, so they are separate from the threads that decode.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use zarr_hierarchy::Result;
 
-/// The number of threads where options do not say. Looked up once: that reads files of the system, which many small arrays would feel.
+/// Number of threads if the options name none: the number of processors. Looked up once, since the look-up reads system files, which would
+/// slow down work on many small arrays.
 pub fn processors() -> NonZeroUsize {
     static PROCESSORS: OnceLock<NonZeroUsize> = OnceLock::new();
     *PROCESSORS.get_or_init(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
 }
 
-/// Calls `one` for each item on `threads` threads, which begin them in their order; after the first error no further items are begun. The
-/// calling thread is one of them, and none is one of those that decode: each may wait for a store.
+/// Calls `one` for each item on `threads` threads, which begin the items in order. After the first error no further items are begun. The
+/// calling thread is one of the threads. None of them is a thread that decodes, since each may wait for a store.
 ///
 /// # Errors
 /// An error of `one`; the first of the calling thread, if it had any.
@@ -43,12 +44,12 @@ pub fn in_parallel<T>(
     })
 }
 
-/// Locks, whatever became of the thread that held the lock: a panic ends the work.
+/// Locks a mutex, even if a thread panicked while it held the lock: the panic ends the work anyway.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As [`lock`], unless another thread has the lock.
+/// Locks a mutex as [`lock`] does; `None` if another thread holds the lock.
 pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),

@@ -1,4 +1,4 @@
-//! An array in parts that fit the memory, each chunk in one of them alone.
+//! Division of an array into parts that fit into memory. Each chunk, or inner chunk of a large shard, is in one part only.
 
 use crate::location::at;
 use crate::slabs::COMFORT;
@@ -6,25 +6,25 @@ use crate::stored::stored_among;
 use zarr_array::{Array, Error, ErrorKind, Result};
 use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlap, ChunkOverlaps, Region, total_size};
 
-/// Parts that are read at the same time.
+/// Maximum number of parts of a batch, which are read at the same time.
 const MOST_PARTS: usize = 4096;
 
-/// The chunks in which elements are read: those of an array, or of values that are put together of its elements.
+/// Layout of the chunks in which elements are read: the chunks of an array, or of values that are composed of its elements.
 #[derive(Clone, Debug)]
 pub struct Layout<'a> {
-    /// The array, which errors name.
+    /// Array that is read, and that errors name.
     pub array: &'a Array,
-    /// The chunks.
+    /// Chunk grid of the elements.
     pub grid: &'a ChunkGrid,
-    /// Whether they are those of the array, so that a listing shows which are stored.
+    /// Whether `grid` is the grid of the array, so that a listing shows which of its chunks are stored.
     pub is_stored: bool,
-    /// The shape of the parts of a chunk that are decoded at once.
+    /// Shape of the parts of a chunk that are decoded at once: inner chunks, if the array is sharded.
     pub part: Vec<u64>,
-    /// Bytes of an element that is read, as far as is known.
+    /// Number of bytes of an element in memory, or an estimate of it.
     pub item: u64,
 }
 
-/// The parts of a region of an array, in batches that fit the memory: chunks that are stored, or some inner chunks of a shard.
+/// Parts of a region of an array, in batches that fit into memory. A part is a stored chunk, or some inner chunks of a shard.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -50,32 +50,32 @@ pub struct Layout<'a> {
 pub struct ChunkParts<'r> {
     overlaps: ChunkOverlaps,
     grid: ChunkGrid,
-    /// The numbers of the overlaps with stored chunks; `None`: all may be stored.
+    /// Numbers of the overlaps whose chunks are stored; `None` if all chunks may be stored.
     stored: Option<Vec<u64>>,
-    /// The next overlap, or the index of the next one in `stored`.
+    /// Number of the next overlap, or its index in `stored` if that is known.
     next: u64,
-    /// Parts of a chunk that were not given yet, the last one first.
+    /// Remaining parts of the current chunk, in reverse order.
     rest: Vec<Region>,
-    /// Where that chunk begins.
+    /// Index of the first element of the current chunk.
     origin: Vec<u64>,
     part: Vec<u64>,
     item: u64,
-    /// Bytes of a batch.
+    /// Maximum number of bytes of the elements of a batch, unless it has a single part.
     batch: u64,
-    /// Whether bytes of elements are only guessed, until some were read.
+    /// Whether `item` is an estimate that no read has confirmed yet.
     is_guessed: bool,
-    /// Bytes of what is known of a part, until it is merged.
+    /// Function that returns the number of bytes of the result of a part, until the result is merged.
     result: Box<dyn Fn(&Region) -> u64 + Send + 'r>,
-    /// Bytes of the results of a batch.
+    /// Maximum number of bytes of the results of a batch, unless it has a single part.
     most_results: u64,
 }
 
 impl<'r> ChunkParts<'r> {
-    /// The parts of `region`, for reads in so much memory: a quarter of it for elements, and one for what is known of them until it is merged,
-    /// of which a part has `result` bytes.
+    /// Divides `region` into parts for reads in `memory` bytes: a quarter of the memory for elements, and a quarter for the results of
+    /// parts until they are merged. `result` returns the number of bytes of the result of a part.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if the memory is too small for a chunk; as [`stored_among`].
+    /// [`ErrorKind::Limit`] if the memory is too small for a chunk; the errors of [`stored_among`].
     pub fn new(
         layout: &Layout<'_>,
         region: &Region,
@@ -101,12 +101,13 @@ impl<'r> ChunkParts<'r> {
         })
     }
 
-    /// Whether it is known which chunks are stored.
+    /// Whether a listing has shown which chunks are stored.
     pub fn are_listed(&self) -> bool {
         self.stored.is_some()
     }
 
-    /// How many elements of the region lie in chunks that are not stored, and the first of these chunks.
+    /// Number of elements of `region` that lie in chunks that are not stored, and the first of these chunks, as a region of the array. 0
+    /// and `None` if it is not known which chunks are stored.
     pub fn unstored(&self, region: &Region) -> (u128, Option<Region>) {
         let Some(stored) = &self.stored else { return (0, None) };
         let size = |overlap: &ChunkOverlap| total_size(&overlap.out_shape, 1);
@@ -118,7 +119,7 @@ impl<'r> ChunkParts<'r> {
         (all.saturating_sub(held), first)
     }
 
-    /// The parts that are read next, at the same time; none at the end.
+    /// Returns the parts that are read next, at the same time; empty at the end.
     pub fn next_batch(&mut self) -> Vec<Region> {
         let mut batch = Vec::new();
         let (mut bytes, mut results) = (0_u64, 0_u64);
@@ -137,7 +138,7 @@ impl<'r> ChunkParts<'r> {
         batch
     }
 
-    /// Says how many bytes the elements of a part took that was read.
+    /// Corrects the estimated size of an element, after a part with `elements` elements took `bytes` bytes.
     pub fn learn(&mut self, elements: u64, bytes: u64) {
         self.is_guessed = false;
         self.item = self.item.max(bytes.div_ceil(elements.max(1)));
@@ -147,7 +148,7 @@ impl<'r> ChunkParts<'r> {
         part.len_checked().and_then(|len| len.checked_mul(self.item)).unwrap_or(u64::MAX)
     }
 
-    /// The next part: a chunk, or some of its inner chunks.
+    /// Returns the next part: a chunk, or some of its inner chunks.
     fn next_part(&mut self) -> Option<Region> {
         loop {
             let part = match self.rest.pop() {
@@ -161,7 +162,7 @@ impl<'r> ChunkParts<'r> {
         }
     }
 
-    /// The selected part of the next chunk.
+    /// Returns the part of the next chunk that lies in the region.
     fn next_chunk(&mut self) -> Option<Region> {
         let number = match &self.stored {
             Some(stored) => *stored.get(usize::try_from(self.next).ok()?)?,
@@ -174,7 +175,7 @@ impl<'r> ChunkParts<'r> {
         Some(self.region(&overlap))
     }
 
-    /// Both halves of a part, cut between inner chunks; `None` if it meets one alone.
+    /// Divides a part in two halves between inner chunks; `None` if the part meets one inner chunk only.
     fn halves(&self, part: &Region) -> Option<(Region, Region)> {
         for (axis, ((range, &len), &origin)) in part.axes().iter().zip(&self.part).zip(&self.origin).enumerate() {
             let last = range.last()?;
@@ -198,7 +199,7 @@ impl<'r> ChunkParts<'r> {
         None
     }
 
-    /// The selected part of a chunk, in the axes of the array.
+    /// Converts the part of a chunk in `overlap` to a region of the array.
     fn region(&self, overlap: &ChunkOverlap) -> Region {
         let chunk = self.grid.chunk_region(&overlap.index);
         let axes = chunk.axes().iter().zip(overlap.region.axes());
@@ -208,7 +209,7 @@ impl<'r> ChunkParts<'r> {
     }
 }
 
-/// The shape of the parts that are decoded on their own.
+/// Returns the shape of the smallest parts into which chunks are divided; an error if such a part does not fit into memory.
 fn part_shape(layout: &Layout<'_>, memory: u64) -> Result<Vec<u64>> {
     let (array, part) = (layout.array, layout.part.clone());
     let bytes = total_size(&part, layout.item);
@@ -245,7 +246,7 @@ mod tests {
         Array::create(&store, "/", new, &Arc::new(registry)).unwrap()
     }
 
-    /// The indices of all elements of a region.
+    /// Returns the indices of all elements of a region.
     fn elements(region: &Region) -> Vec<Vec<u64>> {
         region.axes().iter().fold(vec![Vec::new()], |all, axis| {
             let along =

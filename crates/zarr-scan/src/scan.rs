@@ -1,4 +1,4 @@
-//! Arrays of one shape that are read slab by slab.
+//! Scans: passes over arrays of one shape, slab by slab.
 
 use crate::block::{Block, Buffers, Stored};
 use crate::item::usual_item_size;
@@ -12,26 +12,27 @@ use zarr_array::Array;
 use zarr_grid::{ChunkGrid, ChunkIndex, Region, Shape};
 use zarr_hierarchy::{Error, Result};
 
-/// Where no decoding is saved by larger slabs, they grow only so far, so that elements are still in the cache when they are looked at.
+/// Size in bytes up to which slabs grow if larger slabs save no decoding, so that elements are still in the CPU caches when they are
+/// processed.
 const CACHED: u64 = 2 << 20;
-/// The same where requests take long: several chunks should be on their way at once.
+/// Size in bytes up to which slabs grow if larger slabs save no decoding, in stores whose requests take long: requests for several chunks
+/// should run at once.
 const REMOTE: u64 = 32 << 20;
 
-/// How slabs may divide arrays.
+/// Rules for the division of arrays into slabs.
 #[derive(Clone, Copy, Debug)]
 pub struct Division<'a> {
-    /// The boxes that small slabs hold as wholes: each thread reads a slab, and looks at its boxes while they are in the cache.
+    /// Boxes that small slabs contain whole: each thread reads a slab, and processes its boxes while they are in the CPU caches.
     pub boxes: &'a ChunkGrid,
-    /// The boxes of large slabs, which are read one after another, by all threads. They may be shorter, so that slabs cut `boxes`.
+    /// Boxes of large slabs, which all threads read one after another. They may be smaller than `boxes`, so that slabs divide `boxes`.
     pub cut: &'a ChunkGrid,
-    /// The shape of the parts that are decoded at once, of which as many as possible should lie in one slab each.
+    /// Shape of the parts that are decoded at once. As many parts as possible should lie in one slab each.
     pub parts: &'a [u64],
 }
 
-/// A pass over the elements of arrays of one shape, in slabs that fit into memory. Each part of an array is decoded once if memory
-/// suffices.
+/// Pass over the elements of arrays of one shape, in slabs that fit into memory. Each part of an array is decoded once if memory suffices.
 ///
-/// Where slabs of a few boxes decode nothing twice, each thread reads one of them; else all threads read one that is large.
+/// If slabs of a few boxes decode nothing twice, each thread reads such a slab; else all threads together read one large slab at a time.
 #[derive(Debug)]
 pub struct Scan<const N: usize> {
     arrays: [Selected; N],
@@ -44,11 +45,11 @@ pub struct Scan<const N: usize> {
 }
 
 impl<const N: usize> Scan<N> {
-    /// Plans a pass over arrays in `memory` bytes of memory, with the threads that the options of the first one say. Costs a listing for
-    /// each array, and a few reads of one whose elements are of variable length.
+    /// Plans a pass over arrays in `memory` bytes of memory, with the number of threads in the options of the first array. Costs a listing
+    /// for each array, and a few reads for an array whose elements are of variable length.
     ///
     /// # Errors
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if a box or a part does not fit; as [`usual_item_size`] and
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if a box or a part does not fit; the errors of [`usual_item_size`] and
     /// [`Selected::some_stored`].
     pub fn plan(arrays: [Selected; N], division: &Division<'_>, memory: u64) -> Result<Self> {
         let items: [u64; N] = try_each(&arrays, |one| usual_item_size(one.array(), |_| false))?;
@@ -66,22 +67,22 @@ impl<const N: usize> Scan<N> {
         Ok(Self { arrays, stored, slabs, is_cut, workers, buffers: Buffers::default() })
     }
 
-    /// The arrays, with the threads for which memory suffices.
+    /// Arrays of the scan, with the number of threads for which memory suffices.
     pub fn arrays(&self) -> &[Selected; N] {
         &self.arrays
     }
 
-    /// The slabs.
+    /// Slabs of the scan.
     pub fn slabs(&self) -> &Slabs {
         &self.slabs
     }
 
-    /// Whether slabs are large, and have [`cut`](Division::cut) instead of [`boxes`](Division::boxes).
+    /// Whether slabs are large, and consist of the boxes [`cut`](Division::cut) instead of [`boxes`](Division::boxes).
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// The elements of each stored chunk of each array; `None` if all chunks of one of them may be stored.
+    /// Regions of the stored chunks of all arrays; `None` if all chunks of one of the arrays may be stored.
     pub fn stored(&self) -> Option<impl Iterator<Item = Region>> {
         let known: Option<Vec<_>> = self.stored.iter().map(Stored::chunks).collect();
         Some(self.arrays.iter().zip(known?).flat_map(|(one, chunks)| {
@@ -89,7 +90,7 @@ impl<const N: usize> Scan<N> {
         }))
     }
 
-    /// The slabs with elements of stored chunks; `None`: all, as far as is known.
+    /// Slabs that have elements of stored chunks; `None` if all slabs may have some.
     pub fn met(&self) -> Option<BTreeSet<ChunkIndex>> {
         let mut met = BTreeSet::new();
         for region in self.stored()? {
@@ -98,27 +99,26 @@ impl<const N: usize> Scan<N> {
         Some(met)
     }
 
-    /// The number of bytes of `elements` elements of each array, for all arrays together; elements of variable length count as 16 bytes
-    /// each.
+    /// Number of bytes of `elements` elements of each array, for all arrays together. Elements of variable length count as 16 bytes each.
     pub fn size(&self, elements: u128) -> u128 {
         let items = self.arrays.iter().map(|one| one.array().data_type().item_size() as u128);
         elements.saturating_mul(items.sum())
     }
 
-    /// Reads a region of each array. Where most of its chunks are missing, the store is asked for the others alone.
+    /// Reads a region of each array. If most chunks of a region are not stored, requests only the stored chunks.
     ///
     /// # Errors
-    /// As [`Array::read_data`].
+    /// The errors of [`Array::read_data`].
     pub fn read(&self, region: &Region) -> Result<[Block<'_>; N]> {
         let blocks = self.arrays.iter().zip(&self.stored).map(|(one, stored)| stored.read(one, region, &self.buffers));
         all(blocks.collect::<Result<_>>()?)
     }
 
-    /// Calls `each` with the region of each of these slabs, several at the same time where they are small, and then `done` with the bytes
-    /// of its elements, which may cancel.
+    /// Calls `each` with the region of each slab of `slabs`, several at the same time if slabs are small. After each slab calls `done` with
+    /// the number of bytes of its elements; `done` may cancel with an error.
     ///
     /// # Errors
-    /// An error of either, as of [`in_parallel`](crate::in_parallel); no further slabs are begun.
+    /// An error of `each` or `done`, as [`in_parallel`](crate::in_parallel) returns it; no further slabs are begun.
     pub fn each(
         &self,
         slabs: impl Iterator<Item = ChunkIndex> + Send,
@@ -133,7 +133,8 @@ impl<const N: usize> Scan<N> {
     }
 }
 
-/// The slabs, whether they are of the boxes that may cut others, and how many are read at the same time; `None` if memory does not suffice.
+/// Returns the slabs, whether they consist of the boxes `cut`, and the number of slabs that are read at the same time; `None` if memory
+/// does not suffice.
 fn plan(division: &Division<'_>, item: u64, bytes: u64, threads: usize, comfort: u64) -> Option<(Slabs, bool, usize)> {
     let Division { boxes, cut, parts } = *division;
     let small = Slabs::plan_up_to(boxes, parts, item, bytes / threads as u64, comfort);
@@ -152,7 +153,7 @@ fn plan(division: &Division<'_>, item: u64, bytes: u64, threads: usize, comfort:
     Some((slabs, is_cut, workers.min(count).max(1)))
 }
 
-/// The error of an array whose parts do not fit into memory.
+/// Error for an array whose parts do not fit into memory.
 fn too_large(array: &Array, memory: u64) -> Error {
     let shape = array.part_shape();
     let message = format!("chunks {:?} need more than the {memory} bytes of memory allowed", shape.as_slice());
@@ -163,7 +164,7 @@ fn try_each<T, R, const N: usize>(items: &[T; N], each: impl FnMut(&T) -> Result
     all(items.iter().map(each).collect::<Result<_>>()?)
 }
 
-/// As many results as there were items.
+/// Converts `results` to an array; an error if their number is not `N`.
 fn all<R, const N: usize>(results: Vec<R>) -> Result<[R; N]> {
     results.try_into().map_err(|_| Error::internal("results are not as many as arrays"))
 }

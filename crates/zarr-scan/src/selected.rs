@@ -1,4 +1,4 @@
-//! The elements of an array that are read: all, or those of a region, as if it were an array of its own.
+//! Selected elements of an array: all, or those of a region, treated as if the region were an array.
 
 use crate::location::at;
 use crate::stored::stored_chunks;
@@ -6,21 +6,22 @@ use zarr_array::{Array, ArrayData, MissingChunks, Options};
 use zarr_grid::{ChunkGrid, ChunkIndex, Region, Shape};
 use zarr_hierarchy::Result;
 
-/// The chunks of an array, or of a region of it: with the indices that they have in the array, and positions that count from the region.
+/// Chunk grid of an array, or of a region of an array. Chunks have their indices in the array; positions of elements are relative to the
+/// region.
 #[derive(Clone, Debug)]
 pub struct SelectedGrid {
     grid: ChunkGrid,
-    /// The elements that are read; `None` for all.
+    /// Region of the selected elements; `None` for all elements.
     region: Option<Region>,
 }
 
 impl SelectedGrid {
-    /// The chunks of `grid` in a region, or all.
+    /// Makes the grid of the chunks of `grid` that lie in `region`; of all chunks if `None`.
     pub fn new(grid: &ChunkGrid, region: Option<Region>) -> Self {
         Self { grid: grid.clone(), region }
     }
 
-    /// The elements that lie in a chunk, which may be none.
+    /// Returns the selected elements that lie in a chunk; an empty region if there are none.
     pub fn chunk_region(&self, chunk: &[u64]) -> Region {
         let found = self.grid.chunk_region(chunk);
         match &self.region {
@@ -29,7 +30,7 @@ impl SelectedGrid {
         }
     }
 
-    /// The elements of the array that a part of the region is.
+    /// Converts a part of the selected region to a region of the array.
     ///
     /// # Errors
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if a position does not fit 64 bits.
@@ -40,12 +41,12 @@ impl SelectedGrid {
         })
     }
 
-    /// How many chunks have elements of a part.
+    /// Number of chunks that have elements of `part`.
     pub fn count(&self, part: &Region) -> u64 {
         self.of_array(part).map_or(u64::MAX, |part| self.grid.intersect(&part).len())
     }
 
-    /// How many chunks there are.
+    /// Number of chunks that have selected elements.
     pub fn count_all(&self) -> u128 {
         let whole = || Region::whole(self.grid.shape());
         let counts = |region: &Region| u128::from(self.grid.intersect(region).len());
@@ -57,7 +58,7 @@ impl SelectedGrid {
     }
 }
 
-/// An array, or a region of it as if it were an array of its own.
+/// Array, or a region of an array treated as if it were an array.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -85,7 +86,7 @@ pub struct Selected {
 }
 
 impl Selected {
-    /// A region of an array; `None` for all elements.
+    /// Selects a region of an array; all elements if `None`.
     ///
     /// # Errors
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the region is not one of the array.
@@ -98,35 +99,35 @@ impl Selected {
         Ok(Self { array, grid })
     }
 
-    /// The array with all of its elements.
+    /// Array with all its elements, selected or not.
     pub fn array(&self) -> &Array {
         &self.array
     }
 
-    /// The chunks that have elements of it.
+    /// Grid of the chunks that have selected elements.
     pub fn grid(&self) -> &SelectedGrid {
         &self.grid
     }
 
-    /// Whether it is a region of the array.
+    /// Whether only a region of the array is selected.
     pub fn is_region(&self) -> bool {
         self.grid.region.is_some()
     }
 
-    /// The same, read with other options.
+    /// Returns the same selection of the array with other options.
     ///
     /// # Errors
-    /// As [`Array::with`].
+    /// The errors of [`Array::with`].
     pub fn with(&self, options: Options) -> Result<Self> {
         Ok(Self { array: self.array.with(options)?, grid: self.grid.clone() })
     }
 
-    /// The number of elements along each axis.
+    /// Shape of the selection: the number of selected elements along each axis.
     pub fn shape(&self) -> Shape {
         self.grid.region.as_ref().map_or_else(|| self.array.shape().into(), Region::shape)
     }
 
-    /// About the shape of the parts that are decoded at once, in elements that are read; of a region, as if it began with a chunk.
+    /// Approximate shape, in selected elements, of the parts that are decoded at once. Assumes that a region begins at a bound of chunks.
     pub fn part_shape(&self) -> Shape {
         let part = self.array.part_shape();
         match &self.grid.region {
@@ -135,7 +136,7 @@ impl Selected {
         }
     }
 
-    /// The index in the array of an element.
+    /// Converts the index of a selected element to its index in the array.
     pub fn index(&self, index: &[u64]) -> Vec<u64> {
         match &self.grid.region {
             Some(region) => region.axes().iter().zip(index).map(|(axis, at)| axis.start + at * axis.step).collect(),
@@ -143,23 +144,24 @@ impl Selected {
         }
     }
 
-    /// Bytes of all elements, those of variable length as 16 each.
+    /// Number of bytes of all selected elements. Elements of variable length count as 16 bytes each.
     pub fn size(&self) -> u128 {
         zarr_grid::total_size(&self.shape(), self.array.data_type().item_size() as u64)
     }
 
-    /// Reads a part.
+    /// Reads a part of the selection.
     ///
     /// # Errors
-    /// As [`Array::read_data`].
+    /// The errors of [`Array::read_data`].
     pub fn read(&self, part: &Region) -> Result<ArrayData> {
         self.array.read_data(&self.grid.of_array(part)?)
     }
 
-    /// Reads a part, of which these chunks are stored, sorted. Where most are missing, the store is asked for the others alone.
+    /// Reads a part of the selection of which `chunks`, sorted, are stored. If most chunks of the part are not stored, requests only the
+    /// stored chunks.
     ///
     /// # Errors
-    /// As [`Array::read_data`].
+    /// The errors of [`Array::read_data`].
     pub fn read_stored(&self, part: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
         match is_worth_knowing(chunks.len(), self.grid.count(part)) {
             true => self.array.read_stored(&self.grid.of_array(part)?, chunks),
@@ -167,10 +169,10 @@ impl Selected {
         }
     }
 
-    /// The chunks that are stored and have elements of it, sorted; `None` if all are, it cannot be known which, or missing chunks are an error.
-    /// Costs a listing.
+    /// Lists the stored chunks that have selected elements, sorted. Returns `None` if all chunks are stored, if the store cannot list, or
+    /// if missing chunks are an error. Costs a listing.
     ///
-    /// Which are stored cannot be known in a store that does not list, such as a bucket that allows gets alone: each chunk is to be asked for then.
+    /// A store that does not list is, for example, a bucket that allows gets alone. Each chunk has to be requested then.
     ///
     /// # Errors
     /// [`Store`](zarr_hierarchy::ErrorKind::Store).
@@ -188,7 +190,7 @@ impl Selected {
     }
 }
 
-/// Whether a read gains by knowing which of its chunks are stored. Where there are many, it takes less to ask for all.
+/// Whether a read of `met` chunks is faster if it requests only the `stored` chunks. If most are stored, requesting all chunks is faster.
 pub(crate) fn is_worth_knowing(stored: usize, met: u64) -> bool {
     (stored as u64) < met / 2
 }

@@ -1,14 +1,15 @@
-//! In which parts an array is read and written, so that memory suffices and little is decoded twice. Pure arithmetic.
+//! Slabs: the parts in which an array is read and written, chosen so that they fit into memory and little is decoded twice. Pure
+//! arithmetic.
 
 use std::ops::Range;
 use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region};
 
-/// Bytes up to which slabs and batches of chunks grow where memory allows and no decoding is saved by it: enough for all threads to have
-/// something to do, and more gains nothing.
+/// Size in bytes up to which slabs and batches of chunks grow if memory allows but larger ones save no decoding. This gives all threads
+/// work; larger ones gain nothing.
 pub const COMFORT: u64 = 64 << 20;
 
-/// Parts of an array, each a box of whole chunks of a grid: of the chunks that it is written with, or of the boxes that its elements are
-/// looked at in.
+/// Division of an array into slabs. Each slab is a box of whole chunks of a grid: the chunks with which the array is written, or the boxes
+/// in which its elements are processed.
 ///
 /// ```
 /// use zarr_scan::Slabs;
@@ -24,38 +25,38 @@ pub const COMFORT: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct Slabs {
     grid: ChunkGrid,
-    /// How many chunks a slab has along each axis.
+    /// Number of chunks of a slab along each axis.
     chunks: Vec<u64>,
-    /// A grid with one chunk of one element for each slab.
+    /// Grid of the slabs: a chunk of one element for each slab.
     slab_grid: ChunkGrid,
 }
 
-/// One axis while slabs are being planned. Lengths in elements.
+/// Axis of an array while slabs are planned. Lengths are in elements.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
-    /// Length of the array.
+    /// Length of the array along the axis.
     len: u64,
-    /// Length of the longest chunk to be written.
+    /// Length of the longest chunk of the grid along the axis.
     chunk: u64,
-    /// Length of the longest part that is decoded at once when reading.
+    /// Length along the axis of the largest part that is decoded at once.
     part: u64,
-    /// Chunks along the axis.
+    /// Number of chunks along the axis.
     count: u64,
-    /// Chunks of a slab.
+    /// Number of chunks of a slab along the axis.
     taken: u64,
 }
 
 impl Slabs {
-    /// Slabs of at most `budget` bytes of elements of `item` bytes; `None` if a single chunk has more.
+    /// Plans slabs of at most `budget` bytes, for elements of `item` bytes; `None` if a single chunk has more.
     ///
-    /// `parts` is the shape of the parts that are decoded at once when reading. Slabs grow along the axes where that
-    /// saves most decoding for the memory it costs, until each part lies in one slab or memory is used up.
+    /// `parts` is the shape of the parts that are decoded at once. Slabs grow along the axes where growth saves most decoding for the
+    /// memory it costs, until each part lies in one slab or memory is used up.
     pub fn plan(grid: &ChunkGrid, parts: &[u64], item: u64, budget: u64) -> Option<Self> {
         Self::plan_up_to(grid, parts, item, budget, COMFORT)
     }
 
-    /// As [`plan`](Self::plan), but where no decoding is saved by it, slabs grow only up to `comfort` bytes, which `plan` takes to be 64 MiB:
-    /// enough for all threads to have something to do in one slab.
+    /// Plans slabs as [`plan`](Self::plan) does, but if larger slabs save no decoding, they grow only up to `comfort` bytes instead of 64
+    /// MiB. `comfort` should give all threads work in one slab.
     pub fn plan_up_to(grid: &ChunkGrid, parts: &[u64], item: u64, budget: u64, comfort: u64) -> Option<Self> {
         let axis = |((axis, (&len, &chunk)), &part): ((usize, (&u64, &u64)), &u64)| Axis {
             len,
@@ -80,13 +81,13 @@ impl Slabs {
         Some(Self { grid: grid.clone(), chunks: axes.iter().map(|axis| axis.taken).collect(), slab_grid })
     }
 
-    /// All slabs, in C order.
+    /// Iterates over the indices of all slabs, in C order.
     pub fn all(&self) -> impl Iterator<Item = ChunkIndex> {
         let overlaps = self.slab_grid.intersect(&Region::whole(self.slab_grid.shape()));
         (0..overlaps.len()).map(move |slab| overlaps.get(slab).index)
     }
 
-    /// The slabs that have elements of a region, in C order.
+    /// Iterates over the indices of the slabs that have elements of a region, in C order.
     pub fn meeting(&self, region: &Region) -> impl Iterator<Item = ChunkIndex> + Send {
         let met = self.grid.intersect(region);
         // Chunks are in C order, so that the first and the last have the least and the greatest index along each axis.
@@ -98,22 +99,22 @@ impl Slabs {
         slabs.into_iter().flat_map(|slabs| (0..slabs.len()).map(move |slab| slabs.get(slab).index))
     }
 
-    /// The number of a slab among all, in C order.
+    /// Number of a slab in the C order of all slabs.
     pub fn number(&self, slab: &[u64]) -> u64 {
         slab.iter().zip(self.counts()).fold(0, |number, (index, count)| number * count + index)
     }
 
-    /// The shape of the largest slab.
+    /// Shape of the largest slab, in elements.
     pub fn shape(&self) -> Vec<u64> {
         self.axes(&[]).map(|axis| axis.extent()).collect()
     }
 
-    /// How many times parts of this shape are decoded on average, if each slab decodes those that it meets.
+    /// Average number of times that parts of the shape `parts` are decoded, if each slab decodes all parts that it meets.
     pub fn decoding(&self, parts: &[u64]) -> f64 {
         self.axes(parts).map(|axis| axis.decoded() as f64 / axis.len.div_ceil(axis.part).max(1) as f64).product()
     }
 
-    /// Into how many pieces slabs and parts of this shape cut the array.
+    /// Number of pieces into which the bounds of slabs and of parts of the shape `parts` divide the array.
     pub fn pieces(&self, parts: &[u64]) -> f64 {
         self.axes(parts).map(|axis| axis.decoded() as f64).product()
     }
@@ -130,22 +131,22 @@ impl Slabs {
         self.chunks.iter().enumerate().map(of)
     }
 
-    /// The grid that the array is written with.
+    /// Grid of whose chunks the slabs consist.
     pub fn grid(&self) -> &ChunkGrid {
         &self.grid
     }
 
-    /// How many chunks a slab has along each axis, but for the last.
+    /// Number of chunks of a slab along each axis; the last slab along an axis may have fewer.
     pub fn chunks(&self) -> &[u64] {
         &self.chunks
     }
 
-    /// How many slabs there are along each axis.
+    /// Number of slabs along each axis.
     pub fn counts(&self) -> &[u64] {
         self.slab_grid.shape()
     }
 
-    /// The chunks of a slab along each axis.
+    /// Range of the chunks of a slab along each axis.
     pub fn chunks_of(&self, slab: &[u64]) -> Vec<Range<u64>> {
         let range = |((axis, &slab), &taken): ((usize, &u64), &u64)| {
             slab * taken..((slab + 1) * taken).min(self.grid.chunk_count(axis))
@@ -153,17 +154,17 @@ impl Slabs {
         slab.iter().enumerate().zip(&self.chunks).map(range).collect()
     }
 
-    /// The elements of a slab.
+    /// Region of the elements of a slab.
     pub fn region(&self, slab: &[u64]) -> Region {
         self.region_of(&self.chunks_of(slab))
     }
 
-    /// Bytes of the elements of the largest slab.
+    /// Number of bytes of the elements of the largest slab, for elements of `item` bytes.
     pub fn size(&self, item: u64) -> u64 {
         size(&self.axes(&[]).collect::<Vec<_>>(), item)
     }
 
-    /// The elements of a box of chunks, given along each axis.
+    /// Region of the elements of a box of chunks, given by a range of chunks along each axis.
     pub fn region_of(&self, chunks: &[Range<u64>]) -> Region {
         let corner =
             |position: fn(&Range<u64>) -> u64| self.grid.chunk_region(&chunks.iter().map(position).collect::<Vec<_>>());
@@ -174,7 +175,7 @@ impl Slabs {
 }
 
 impl Axis {
-    /// The length of a slab.
+    /// Length of a slab along the axis.
     fn extent(&self) -> u64 {
         self.chunk.saturating_mul(self.taken).min(self.len)
     }
@@ -183,7 +184,8 @@ impl Axis {
         Self { taken, ..self }
     }
 
-    /// How many parts are decoded, slab by slab: the pieces into which the bounds of slabs and of parts cut the axis.
+    /// Number of parts that are decoded along the axis, slab by slab: the pieces into which the bounds of slabs and of parts divide the
+    /// axis.
     fn decoded(&self) -> u64 {
         let slab = self.chunk.saturating_mul(self.taken);
         if self.len == 0 || slab == 0 {
@@ -193,7 +195,7 @@ impl Axis {
         self.len.div_ceil(slab) + self.len.div_ceil(self.part) - 1 - both
     }
 
-    /// Numbers of chunks to which the slab could grow.
+    /// Numbers of chunks to which a slab could grow.
     fn candidates(&self) -> impl Iterator<Item = u64> {
         let aligned = lcm(self.chunk, self.part).map_or(self.count, |both| both / self.chunk.max(1)).max(1);
         let next = (self.taken + 1).checked_next_multiple_of(aligned).unwrap_or(self.count);
@@ -207,7 +209,8 @@ fn size(axes: &[Axis], item: u64) -> u64 {
     axes.iter().fold(item, |size, axis| size.saturating_mul(axis.extent()))
 }
 
-/// The growth that saves most decoding for the memory it costs: the axis, and its chunks.
+/// Returns the growth that saves most decoding for the memory it costs: the number of the axis, and its new number of chunks. `None` if no
+/// growth saves decoding within `budget` bytes.
 fn best_growth(axes: &[Axis], item: u64, budget: u64) -> Option<(usize, u64)> {
     let now = size(axes, item) as f64;
     let mut best: Option<(f64, usize, u64)> = None;
@@ -229,8 +232,7 @@ fn best_growth(axes: &[Axis], item: u64, budget: u64) -> Option<(usize, u64)> {
     best.map(|(_, position, taken)| (position, taken))
 }
 
-/// Doubles slabs, innermost axis first, as long as they stay below `comfort`. Bounds that met the bounds of parts still
-/// do.
+/// Doubles slabs, innermost axis first, while they have at most `comfort` bytes and decode no more parts than before.
 fn grow_to_comfort(axes: &mut [Axis], item: u64, comfort: u64) {
     for position in (0..axes.len()).rev() {
         loop {
@@ -246,7 +248,7 @@ fn grow_to_comfort(axes: &mut [Axis], item: u64, comfort: u64) {
     }
 }
 
-/// The least common multiple; `None` beyond 64 bits.
+/// Least common multiple of `a` and `b`; `None` if it overflows 64 bits.
 fn lcm(a: u64, b: u64) -> Option<u64> {
     let (mut x, mut y) = (a, b);
     while y > 0 {
@@ -261,7 +263,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    /// Counts the result of [`Axis::decoded`] one by one.
+    /// Counts the pieces of [`Axis::decoded`] one by one.
     fn decoded(axis: &Axis) -> u64 {
         let slab = axis.chunk * axis.taken;
         (0..axis.len).map(|at| (at / slab, at / axis.part)).collect::<HashSet<_>>().len() as u64

@@ -1,4 +1,4 @@
-//! Which chunks of an array are stored, and how large they are, from one listing.
+//! Stored chunks of an array and their sizes, from one listing.
 
 use crate::location::at;
 use crate::parallel::lock;
@@ -8,17 +8,17 @@ use zarr_grid::{ChunkIndex, ChunkOverlaps};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_store::{ErrorKind, Key, Prefix, SizeVisitor, Store, StoreExt};
 
-/// Chunks under other keys than the metadata implies. The same chunk may be stored under several keys, of which the first one counts, as in
-/// reads: so they can be counted once all keys were listed.
+/// Collection of chunks under other keys than the keys by the metadata. A chunk may be stored under several keys, of which the first one
+/// counts, as in reads. So chunks can be counted only after all keys were listed.
 #[derive(Debug, Default)]
 pub struct OtherKeys {
     chunks: Vec<(ChunkIndex, usize, u64)>,
-    /// Whether some chunks are under the keys that the metadata implies.
+    /// Whether some chunks are stored under the keys by the metadata.
     has_first: bool,
 }
 
 impl OtherKeys {
-    /// Keeps a listed chunk of `size` bytes, if its key is another one than the metadata implies, and says whether it is.
+    /// Adds a listed chunk of `size` bytes if `key` is not its key by the metadata. Returns whether the chunk was added.
     pub fn keep(&mut self, keys: &ChunkKeys, key: &Key, chunk: &ChunkIndex, size: u64) -> bool {
         if keys.prefixes().nth(1).is_none() {
             return false;
@@ -31,7 +31,7 @@ impl OtherKeys {
         location > 0
     }
 
-    /// Gives `visit` each chunk that was kept with its key, the bytes of its value, and whether reads get this value.
+    /// Calls `visit` with each collected chunk: its key, its index, the number of its bytes, and whether reads get this value.
     ///
     /// # Errors
     /// [`zarr_array::ErrorKind::Store`] if the store fails.
@@ -54,7 +54,7 @@ impl OtherKeys {
     }
 }
 
-/// The prefixes that lie in no other one, sorted.
+/// Returns the prefixes that do not lie in another prefix, sorted.
 ///
 /// ```
 /// let prefixes = ["b/c/0/", "a/", "b/c/", "a/"].map(str::to_owned);
@@ -73,8 +73,8 @@ pub fn outermost(prefixes: impl IntoIterator<Item = String>) -> Vec<String> {
     apart
 }
 
-/// Gives `visit` the key of each chunk of an array that is stored, the chunk, and the bytes of its value, in any order. Those under other
-/// keys than the metadata implies come last, and are in memory until then.
+/// Calls `visit` for each stored chunk of an array, in any order, with its key, its index and the number of its bytes. Chunks under other
+/// keys than the keys by the metadata come last, and are in memory until then.
 ///
 /// # Errors
 /// [`zarr_array::ErrorKind::Store`] if the store fails or cannot list.
@@ -82,7 +82,7 @@ pub fn visit_stored(array: &Array, visit: impl Fn(&Key, &[u64], u64) + Send + Sy
     list_stored(array, visit)?.map_err(|error| at(array, error.into()))
 }
 
-/// As [`visit_stored`], with the error of the store if a list fails.
+/// Visits the stored chunks as [`visit_stored`] does. Returns an error of a listing as an error of the store, in the inner result.
 fn list_stored(
     array: &Array,
     visit: impl Fn(&Key, &[u64], u64) + Send + Sync + 'static,
@@ -112,13 +112,13 @@ fn list_stored(
     Ok(listed)
 }
 
-/// Whether an error says that the store does not list: a bucket that allows gets alone, a directory with a link that leads out. Each
-/// chunk is to be asked for then.
+/// Whether an error says that the store does not list, such as a bucket that allows gets alone, or a directory with a link that leads out.
+/// Each chunk has to be requested then.
 fn is_refused(error: &zarr_store::Error) -> bool {
     matches!(error.kind(), ErrorKind::Denied | ErrorKind::Unsupported | ErrorKind::Path)
 }
 
-/// The chunks of an array that are stored; `None` if the store does not list.
+/// Lists the stored chunks of an array; `None` if the store does not list.
 pub(crate) fn stored_chunks(array: &Array) -> Result<Option<Vec<ChunkIndex>>> {
     if !array.store().capabilities().list {
         return Ok(None);
@@ -129,11 +129,11 @@ pub(crate) fn stored_chunks(array: &Array) -> Result<Option<Vec<ChunkIndex>>> {
     }
 }
 
-/// The numbers of the chunks among `overlaps` that are stored, sorted. Takes 8 bytes for each. `None` if the store cannot list, which is
-/// also so of a bucket that allows gets alone, and of a directory with a link that leads out: each chunk is to be asked for then.
+/// Lists the stored chunks among `overlaps` by their numbers, sorted. Takes 8 bytes of memory for each. `None` if the store cannot list,
+/// which includes a bucket that allows gets alone, and a directory with a link that leads out: each chunk has to be requested then.
 ///
 /// # Errors
-/// As [`visit_stored`].
+/// The errors of [`visit_stored`].
 pub fn stored_among(array: &Array, overlaps: &ChunkOverlaps) -> Result<Option<Vec<u64>>> {
     if !array.store().capabilities().list {
         return Ok(None);
