@@ -1,4 +1,4 @@
-//! Rust types out of JSON values.
+//! Conversion of JSON values to Rust types.
 
 use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
@@ -32,7 +32,7 @@ pub fn from_value<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, Serd
     T::deserialize(value)
 }
 
-/// Hands the number to `visitor` as the type that its spelling says.
+/// Hands a number to `visitor` as a float or as the smallest integer type that holds it, as its spelling says.
 fn visit_number<'de, V: Visitor<'de>>(number: &Number, visitor: V) -> Result<V::Value, SerdeError> {
     if !number.is_integer() {
         return visitor.visit_f64(number.as_f64());
@@ -192,7 +192,7 @@ impl<'de, I: Iterator<Item = (&'de str, &'de Value)>> MapAccess<'de> for Members
     }
 }
 
-/// The name of a member: a string, or a number or bool where the key of a map is one.
+/// Name of a member as a serde deserializer: a string, or a number or bool if the key of a map is a number or bool.
 struct MemberName<'de>(&'de str);
 
 macro_rules! deserialize_parsed {
@@ -287,7 +287,7 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
     }
 }
 
-/// Builds a [`Value`] of anything that describes itself.
+/// Visitor that builds a [`Value`] of any self-describing value.
 struct AnyValue;
 
 macro_rules! visit_number {
@@ -381,7 +381,7 @@ impl<'de> Deserialize<'de> for Map {
 }
 
 impl<'de> Deserialize<'de> for NamedConfig {
-    /// A name alone, or an object with `name`, `configuration` and `must_understand`.
+    /// Reads a name alone, or an object with `name`, `configuration` and `must_understand`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         Self::from_value(&value).ok_or_else(|| {

@@ -1,26 +1,27 @@
-//! Deviations of text from JSON.
+//! Deviations of a document from JSON.
 
 use std::fmt;
 
-/// The deviations from JSON that a parser accepts.
+/// Deviations from JSON that a parser accepts; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseOptions {
-    /// The literals `NaN`, `Infinity` and `-Infinity`, which JSON does not have, read as [numbers](crate::Number::is_json).
+    /// Whether the literals `NaN`, `Infinity` and `-Infinity`, which JSON does not have, are accepted and read as
+    /// [numbers](crate::Number::is_json).
     pub nan_literals: bool,
-    /// A comma before `}` or `]`.
+    /// Whether a comma before `}` or `]` is accepted.
     pub trailing_comma: bool,
-    /// Several members of one name: the last one counts.
+    /// Whether several members with one name are accepted: the last one counts.
     pub duplicate_names: bool,
-    /// Escapes of surrogates that are no pair, as `"\ud800"`. They are written as they were read. In the string that is returned
-    /// each is three noncharacters from U+FDD0 to U+FDDF.
+    /// Whether escapes of lone surrogates, as `"\ud800"`, are accepted. They are written as they were read. In the string of the value each
+    /// lone surrogate is three noncharacters from U+FDD0 to U+FDDF.
     pub lone_surrogates: bool,
-    /// A byte order mark in front, as editors on Windows put it there.
+    /// Whether a byte order mark at the beginning is accepted, as editors on Windows write it.
     pub byte_order_mark: bool,
 }
 
 impl ParseOptions {
-    /// All deviations.
+    /// Options that accept all deviations.
     pub const ALL: Self = Self {
         nan_literals: true,
         trailing_comma: true,
@@ -29,7 +30,7 @@ impl ParseOptions {
         byte_order_mark: true,
     };
 
-    /// Sets whether literals such as `NaN` are accepted.
+    /// Sets whether the literals `NaN`, `Infinity` and `-Infinity` are accepted.
     #[must_use]
     pub const fn nan_literals(mut self, accepted: bool) -> Self {
         self.nan_literals = accepted;
@@ -43,21 +44,21 @@ impl ParseOptions {
         self
     }
 
-    /// Sets whether several members of one name are accepted.
+    /// Sets whether several members with one name are accepted.
     #[must_use]
     pub const fn duplicate_names(mut self, accepted: bool) -> Self {
         self.duplicate_names = accepted;
         self
     }
 
-    /// Sets whether escapes of surrogates that are no pair are accepted.
+    /// Sets whether escapes of lone surrogates, as `"\ud800"`, are accepted.
     #[must_use]
     pub const fn lone_surrogates(mut self, accepted: bool) -> Self {
         self.lone_surrogates = accepted;
         self
     }
 
-    /// Sets whether a byte order mark in front is accepted.
+    /// Sets whether a byte order mark at the beginning is accepted.
     #[must_use]
     pub const fn byte_order_mark(mut self, accepted: bool) -> Self {
         self.byte_order_mark = accepted;
@@ -65,35 +66,35 @@ impl ParseOptions {
     }
 }
 
-/// A deviation of a text from JSON.
+/// Deviation of a document from JSON, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deviation {
-    /// The JSON pointer of the value.
+    /// JSON pointer to the value that deviates.
     pub pointer: String,
-    /// The line, from 1.
+    /// Line of the deviation, counted from 1.
     pub line: usize,
-    /// The column in bytes, from 1.
+    /// Column of the deviation in bytes, counted from 1.
     pub column: usize,
-    /// The offset in the text in bytes, from 0.
+    /// Offset of the deviation in the document in bytes, counted from 0.
     pub offset: usize,
-    /// Which deviation it is.
+    /// Kind of the deviation.
     pub kind: DeviationKind,
 }
 
-/// A kind of deviation from JSON; displayed in words.
+/// Kind of a deviation from JSON. Its `Display` describes the deviation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviationKind {
-    /// One of the literals `NaN`, `Infinity` and `-Infinity`.
+    /// One of the literals `NaN`, `Infinity` and `-Infinity`, as spelled.
     NanLiteral(&'static str),
-    /// A comma before `}` or `]`.
+    /// Comma before `}` or `]`.
     TrailingComma,
-    /// Several members of this name.
+    /// Several members with one name, which is given.
     RepeatedName(String),
-    /// Surrogates that are no pair, in a text or in the name of a member.
+    /// Escape of a lone surrogate, in a string or in the name of a member.
     LoneSurrogate,
-    /// A byte order mark in front of the text.
+    /// Byte order mark at the beginning of the document.
     ByteOrderMark,
 }
 

@@ -1,15 +1,14 @@
-//! JSON values that keep the order of members and the spelling of numbers, for Zarr documents.
+//! JSON values that preserve the order of members and the spelling of numbers, for Zarr documents.
 //!
-//! A metadata document that is read and written back must come out as it was: members in their order, numbers in
-//! their spelling (`1e2`, `1.0`, integers of any size), and it must be possible to say where in the text something is
-//! wrong. Older dialects also have syntax that is no JSON: the literals `NaN`, `Infinity` and `-Infinity`, and
-//! trailing commas; and strings of Python hold surrogates that are no pair. Hence a small value type of our own beside
-//! `serde_json`, with which it converts both ways.
+//! A metadata document that is read and written back must stay as it was: members in their order, and numbers in their spelling (`1e2`,
+//! `1.0`, integers of any size). Errors must tell their place in the document. Older dialects also have syntax that is not JSON (the
+//! literals `NaN`, `Infinity` and `-Infinity`, and trailing commas), and strings of Python can have lone surrogates. Hence this crate has
+//! its own small value type beside `serde_json`, and converts to and from it.
 //!
 //! `serde_json` keeps the spelling of numbers only with a feature (`arbitrary_precision`) that changes its behaviour for every other
 //! crate of a program.
 //!
-//! Knows nothing of Zarr but the form of its extension points, [`NamedConfig`].
+//! This crate knows nothing of Zarr but the form of its extension points, [`NamedConfig`].
 //!
 //! # Example
 //! ```

@@ -1,9 +1,9 @@
-//! Values by JSON pointer.
+//! Access to values by JSON pointer.
 
 use crate::pointer::{At, ValueError};
 use crate::{Map, Value};
 
-/// The reference tokens of a JSON pointer, or the name of a member where it does not begin with `/`.
+/// Splits a JSON pointer into its reference tokens. A `pointer` that does not begin with `/` is one token: the name of a member.
 fn tokens(pointer: &str) -> Vec<String> {
     match pointer.strip_prefix('/') {
         Some(rest) => rest.split('/').map(|token| token.replace("~1", "/").replace("~0", "~")).collect(),
@@ -19,7 +19,7 @@ fn index(token: &str) -> Option<usize> {
 }
 
 impl Value {
-    /// The value at a JSON pointer (RFC 6901); `""` is this value.
+    /// Returns the value at a JSON pointer (RFC 6901); `""` is this value. `None` if there is no such value.
     ///
     /// ```
     /// let value = zarr_json::json!({"a": [{"b/c": 1}]});
@@ -44,7 +44,8 @@ impl Value {
 }
 
 impl Map {
-    /// The value at a JSON pointer (RFC 6901), or of the member of that name where it does not begin with `/`.
+    /// Returns the value at a JSON pointer (RFC 6901), or of the member `pointer` if that does not begin with `/`. `None` if there is no
+    /// such value.
     pub fn pointer(&self, pointer: &str) -> Option<&Value> {
         let tokens = tokens(pointer);
         let (first, rest) = tokens.split_first()?;
@@ -55,8 +56,8 @@ impl Map {
         })
     }
 
-    /// Sets the value at a JSON pointer, or of the member of that name where the pointer does not begin with `/`: one that is there is
-    /// replaced, a member that is not is put behind the others. Gives the old value.
+    /// Sets the value at a JSON pointer, or of the member `pointer` if that does not begin with `/`. An existing value is replaced and
+    /// returned; a new member is added behind all others.
     ///
     /// ```
     /// let mut map = zarr_json::Map::new();
@@ -67,7 +68,7 @@ impl Map {
     /// ```
     ///
     /// # Errors
-    /// [`ValueError`] if the value that is to hold it is not there, or is no object that can take a member.
+    /// [`ValueError`] if the object or array that is to contain the value does not exist, or cannot contain it.
     pub fn set_pointer(&mut self, pointer: &str, value: Value) -> Result<Option<Value>, ValueError> {
         let tokens = tokens(pointer);
         let Some((last, above)) = tokens.split_last() else {
@@ -88,8 +89,8 @@ impl Map {
         }
     }
 
-    /// Removes the member at a JSON pointer, or that of the name where it does not begin with `/`, and gives its value. Elements of
-    /// arrays stay: the others would move.
+    /// Removes the member at a JSON pointer, or the member `pointer` if that does not begin with `/`, and returns its value. Elements of
+    /// arrays are not removed, since later elements would move.
     pub fn remove_pointer(&mut self, pointer: &str) -> Option<Value> {
         let tokens = tokens(pointer);
         let (last, above) = tokens.split_last()?;

@@ -1,4 +1,4 @@
-//! JSON objects that keep their order.
+//! JSON objects that preserve the order of their members.
 
 use crate::Value;
 use crate::members::{Member, Members};
@@ -6,29 +6,29 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// The members of a JSON object, in the order they were read or inserted.
+/// JSON object: its members, in the order in which they were read or inserted.
 ///
-/// Short ones, as metadata objects are, are looked through; a long one gets an index when names are looked for again and again.
+/// A short object, as most metadata objects are, is searched without an index; a long object gets an index after many searches for names.
 ///
-/// Clones share the members until one of them is changed: a node holds parts of its document, and they are passed on.
+/// Clones share the members until one of the clones is changed, so that a node can hold parts of its document cheaply.
 #[derive(Clone, Default)]
 pub struct Map {
-    /// `None` where there never was one, so that an empty object takes no memory.
+    /// Shared list of the members; `None` for an object that never had any, which takes no memory.
     members: Option<Arc<Members>>,
 }
 
 impl Map {
-    /// An object without members.
+    /// Makes an object without members.
     pub const fn new() -> Self {
         Self { members: None }
     }
 
-    /// An object with members whose names are known to be different.
+    /// Makes an object of members whose names are known to be different.
     pub(crate) fn from_members(members: Vec<Member>) -> Self {
         Self { members: (!members.is_empty()).then(|| Arc::new(Members::new(members))) }
     }
 
-    /// The members that have a value.
+    /// Makes an object of the members whose value is not `None`.
     ///
     /// ```
     /// # use zarr_json::Map;
@@ -39,7 +39,7 @@ impl Map {
         members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 
-    /// An object with members whose names are known to be different.
+    /// Makes an object of members whose names are known to be different.
     pub fn from_unique(members: impl IntoIterator<Item = (String, Value)>) -> Self {
         Self::from_members(members.into_iter().map(|(name, value)| (Cow::Owned(name), value)).collect())
     }
@@ -48,33 +48,33 @@ impl Map {
         self.members.as_ref().map_or(&[], |members| members.list())
     }
 
-    /// The members, to be changed: from here on they are shared no more.
+    /// Returns the members for a change, after copying them if they are shared with clones.
     fn members_mut(&mut self) -> &mut Members {
         Arc::make_mut(self.members.get_or_insert_default())
     }
 
-    /// How many members there are.
+    /// Number of members of the object.
     pub fn len(&self) -> usize {
         self.members().len()
     }
 
-    /// Whether there are none.
+    /// Whether the object has no members.
     pub fn is_empty(&self) -> bool {
         self.members().is_empty()
     }
 
-    /// The value of member `name`.
+    /// Returns the value of member `name`; `None` if there is no such member.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.entry(name).map(|(_, value)| value)
     }
 
-    /// The member `name`, with its name.
+    /// Returns member `name`: its name and value; `None` if there is no such member.
     pub(crate) fn entry(&self, name: &str) -> Option<(&str, &Value)> {
         self.members().get(self.position(name)?).map(|(name, value)| (&**name, value))
     }
 
-    /// The value of member `name`, looked for at `index` first: maps that were made from each other have members at the
-    /// same indices, so that comparing large maps takes no square of their length.
+    /// Returns the value of member `name`, and looks at `index` first. Maps that were made from each other have members at the same
+    /// indices, so that comparing large maps takes no square of their length.
     pub fn get_near(&self, index: usize, name: &str) -> Option<&Value> {
         match self.members().get(index) {
             Some((member, value)) if member == name => Some(value),
@@ -82,7 +82,7 @@ impl Map {
         }
     }
 
-    /// The value of member `name`, to be changed in place.
+    /// Returns the value of member `name` for a change in place; `None` if there is no such member.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         let index = self.position(name)?;
         self.members_mut().value_mut(index)
@@ -97,7 +97,7 @@ impl Map {
         self.get(name).is_some()
     }
 
-    /// Sets member `name`: in place where it exists (the old value comes back), else behind all others.
+    /// Sets member `name`. The value of an existing member is replaced and returned; a new member is added behind all others.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         self.set(name.into(), value.into())
     }
@@ -112,30 +112,30 @@ impl Map {
         }
     }
 
-    /// Takes member `name` out, keeping the order of the others.
+    /// Removes member `name` and returns its value. Preserves the order of the other members.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let at = self.position(name)?;
         Some(self.members_mut().remove(at))
     }
 
-    /// The members in order.
+    /// Iterates over names and values of the members, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Value)> + ExactSizeIterator + Clone {
         self.members().iter().map(|(name, value)| (&**name, value))
     }
 
-    /// The member names in order.
+    /// Iterates over the names of the members, in order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator + Clone {
         self.members().iter().map(|(name, _)| &**name)
     }
 }
 
 impl Map {
-    /// How many NaN and Infinity literals this has; see [`Value::count_nan_literals`].
+    /// Number of NaN and Infinity literals in all values; see [`Value::count_nan_literals`].
     pub fn count_nan_literals(&self) -> usize {
         self.iter().map(|(_, value)| value.count_nan_literals()).sum()
     }
 
-    /// The same with strings in place of NaN and Infinity literals; see [`Value::without_nan_literals`].
+    /// Replaces NaN and Infinity literals in all values by strings; see [`Value::without_nan_literals`].
     #[must_use]
     pub fn without_nan_literals(self) -> Self {
         if self.count_nan_literals() == 0 {
@@ -155,14 +155,14 @@ impl PartialEq for Map {
 }
 
 impl<const N: usize> From<[(&str, Value); N]> for Map {
-    /// These members; of several with one name the last one counts, at the index of the first.
+    /// Makes an object of `members`. If several have one name, the last value counts, at the index of the first.
     fn from(members: [(&str, Value); N]) -> Self {
         members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 
 impl FromIterator<(String, Value)> for Map {
-    /// Collects members; of several with one name the last one counts, at the index of the first.
+    /// Makes an object of `members`. If several have one name, the last value counts, at the index of the first.
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
         let mut collected = Collected::default();
         members.into_iter().for_each(|(name, value)| collected.add(name, value));
@@ -170,7 +170,7 @@ impl FromIterator<(String, Value)> for Map {
     }
 }
 
-/// Members that are collected, and where each name is among them.
+/// Members that are being collected, and the index of each name in them.
 #[derive(Default)]
 struct Collected {
     members: Vec<Member>,
@@ -198,7 +198,7 @@ impl IntoIterator for Map {
     }
 }
 
-/// The members of an object by value, in order; see [`Map::into_iter`].
+/// Iterator over the members of an object by value, in order; see [`Map::into_iter`].
 #[derive(Clone, Debug)]
 pub struct IntoMembers(std::vec::IntoIter<Member>);
 

@@ -1,4 +1,4 @@
-//! The members of an object, found by name without a square of their number.
+//! Members of an object, found by name in less time than the square of their number.
 
 use crate::Value;
 use std::borrow::Cow;
@@ -6,32 +6,32 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A member: its name, which takes no memory where it is one of the well-known ones, and its value.
+/// Member of an object: its name, which takes no memory if it is a well-known name, and its value.
 pub(crate) type Member = (Cow<'static, str>, Value);
 
-/// Most members of an object that is always looked through: real objects have fewer, and an index costs more.
+/// Maximum number of members of an object that is always searched without an index: most objects have fewer, and an index costs more.
 const FEW: usize = 32;
 
-/// Number of names that are looked for in a larger object before an index of it is made. Attributes and consolidated metadata, the only
-/// large objects there are, are walked, and asked for a name or two.
+/// Number of searches for names in a larger object before an index is made. The only large objects are attributes and consolidated
+/// metadata, which are usually iterated over, or searched for a name or two.
 const PATIENCE: u32 = 32;
 
-/// Members in their order, no two of one name.
+/// Members of an object in their order. All names are different.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     list: Vec<Member>,
-    /// Number of times that a name was looked for without an index, up to [`PATIENCE`].
+    /// Number of searches for a name without an index, up to [`PATIENCE`] and a little more.
     searches: AtomicU32,
-    /// The index, on the heap since few objects have one.
+    /// Index of the names. It is boxed, since few objects have one.
     index: OnceLock<Box<Index>>,
 }
 
-/// The position of the member of each name.
+/// Positions of the members by their names.
 #[derive(Debug)]
 struct Index(HashMap<Cow<'static, str>, usize>);
 
 impl Members {
-    /// Members whose names are known to be different.
+    /// Makes the list of members whose names are known to be different.
     pub(crate) fn new(list: Vec<Member>) -> Self {
         Self { list, ..Self::default() }
     }
@@ -44,7 +44,7 @@ impl Members {
         self.list
     }
 
-    /// Where the member of this name is.
+    /// Position of the member `name`; `None` if there is no such member.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         let search = || self.list.iter().position(|(member, _)| member == name);
         if self.list.len() <= FEW {
@@ -65,7 +65,7 @@ impl Members {
         self.list.get_mut(position).map(|(_, value)| value)
     }
 
-    /// Adds a member of a new name behind all others.
+    /// Adds a member with a new name behind all others.
     pub(crate) fn push(&mut self, name: String, value: Value) {
         if let Some(index) = self.index.get_mut() {
             index.0.insert(Cow::Owned(name.clone()), self.list.len());
@@ -73,7 +73,7 @@ impl Members {
         self.list.push((Cow::Owned(name), value));
     }
 
-    /// Takes out the member at `position`, which is there.
+    /// Removes the member at `position`, which must exist, and returns its value.
     pub(crate) fn remove(&mut self, position: usize) -> Value {
         self.index.take();
         self.list.remove(position).1
@@ -81,7 +81,7 @@ impl Members {
 }
 
 impl Clone for Members {
-    /// Without the index: a clone is made to be changed.
+    /// Copies the members without the index, since a clone is made in order to be changed.
     fn clone(&self) -> Self {
         Self::new(self.list.clone())
     }

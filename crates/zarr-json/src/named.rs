@@ -1,32 +1,32 @@
-//! Extension points: a name and a configuration.
+//! Extension points of Zarr v3: a name and a configuration.
 
 use crate::{Map, Value};
 
-/// A name with a configuration, the form of every extension point of Zarr v3: data types, chunk grids, chunk key
-/// encodings, codecs, storage transformers.
+/// Name with a configuration, the form of every extension point of Zarr v3: data types, chunk grids, chunk key encodings, codecs, storage
+/// transformers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedConfig {
-    /// The name, in the vocabulary of Zarr v3.
+    /// Name of the extension, in the vocabulary of Zarr v3.
     pub name: String,
-    /// The parameters; empty where there are none.
+    /// Parameters of the extension; empty if it has none.
     pub configuration: Map,
     /// Whether a reader that does not know the name must refuse (Zarr v3.1, section "Extension definition").
     pub must_understand: bool,
 }
 
 impl NamedConfig {
-    /// A name without configuration.
+    /// Makes a name without configuration, which readers must understand.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), configuration: Map::new(), must_understand: true }
     }
 
-    /// A name with a configuration.
+    /// Makes a name with a configuration, which readers must understand.
     pub fn with(name: impl Into<String>, configuration: Map) -> Self {
         Self { name: name.into(), configuration, must_understand: true }
     }
 
-    /// The inverse of [`to_value`](Self::to_value) and [`short_value`](Self::short_value): a bare name, or an object with a
-    /// name; `None` for anything else. Further members of the object are left out.
+    /// Parses a bare name, or an object with a name, as [`to_value`](Self::to_value) and [`short_value`](Self::short_value) write them;
+    /// `None` for anything else. Further members of the object are left out.
     pub fn from_value(value: &Value) -> Option<Self> {
         if let Some(name) = value.as_str() {
             return Some(Self::new(name));
@@ -36,7 +36,7 @@ impl NamedConfig {
         Some(Self { name: value.get("name")?.as_str()?.to_owned(), configuration, must_understand })
     }
 
-    /// The object form: `{"name": .., "configuration": {..}}`, the configuration only where there is one.
+    /// Returns the object form: `{"name": .., "configuration": {..}}`, without an empty configuration.
     pub fn to_value(&self) -> Value {
         let mut object = Map::new();
         object.insert("name", self.name.as_str());
@@ -49,7 +49,7 @@ impl NamedConfig {
         Value::Object(object)
     }
 
-    /// The bare name where that says it all, else the object form.
+    /// Returns the bare name if there is no configuration and readers must understand the name, else the object form.
     pub fn short_value(&self) -> Value {
         if self.configuration.is_empty() && self.must_understand {
             Value::from(self.name.as_str())

@@ -1,6 +1,6 @@
-//! The names that members of metadata documents have.
+//! Well-known names of members of metadata documents.
 
-/// The name itself if nearly every document has it, so that no memory is taken for it.
+/// Returns `name` as a static string if it is a well-known name, so that it takes no memory; else `None`.
 pub(crate) fn well_known(name: &str) -> Option<&'static str> {
     let of_this_length: &[&'static str] = match name.len() {
         2 => &["id"],

@@ -1,6 +1,6 @@
-//! Known names that are similar to an unknown one.
+//! Search for a known name that is similar to an unknown one.
 
-/// The name nearest to `word`, if one is so near that it may be meant.
+/// Returns the name that is nearest to `word`; `None` if no name is near enough to be meant.
 ///
 /// ```
 /// assert_eq!(zarr_json::nearest_name("gzpi", ["zstd", "gzip"]), Some("gzip"));

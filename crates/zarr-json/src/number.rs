@@ -1,8 +1,8 @@
-//! JSON numbers in the spelling they were read in.
+//! JSON numbers in the spelling in which they were read.
 
 use std::fmt;
 
-/// A number as its JSON text, so that nothing is lost between reading and writing.
+/// JSON number, stored as its spelling, so that nothing is lost between reading and writing.
 ///
 /// Equality is that of the text; [`semantically_eq`](Self::semantically_eq) compares values.
 ///
@@ -11,24 +11,24 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number(Spelling);
 
-/// Most bytes of a spelling that fits beside the other kinds of value.
+/// Maximum number of bytes of a spelling that is stored inline.
 const SHORT: usize = 22;
 
-/// A spelling: a short one where it stands, as nearly all are.
+/// Spelling of a number. A short spelling, as nearly all are, is stored inline.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Spelling {
-    /// The number of bytes of the spelling, and these bytes; the others of the array are 0.
+    /// Number of bytes of the spelling, and these bytes, padded with 0.
     Short(u8, [u8; SHORT]),
-    /// Any longer spelling.
+    /// Spelling of more than [`SHORT`] bytes.
     Long(Box<str>),
 }
 
 impl Number {
-    /// The literal `NaN`.
+    /// The literal `NaN`, which JSON does not have.
     pub const NAN: Self = Self::literal(b"NaN");
-    /// The literal `Infinity`.
+    /// The literal `Infinity`, which JSON does not have.
     pub const INFINITY: Self = Self::literal(b"Infinity");
-    /// The literal `-Infinity`.
+    /// The literal `-Infinity`, which JSON does not have.
     pub const NEG_INFINITY: Self = Self::literal(b"-Infinity");
 
     const fn literal(token: &[u8]) -> Self {
@@ -41,17 +41,17 @@ impl Number {
         Self(Spelling::Short(token.len() as u8, bytes))
     }
 
-    /// Whether JSON has this number: not so for `NaN`, `Infinity` and `-Infinity`.
+    /// Whether JSON has this number: false for `NaN`, `Infinity` and `-Infinity`.
     pub fn is_json(&self) -> bool {
         self.as_str().ends_with(|last: char| last.is_ascii_digit())
     }
 
-    /// The number spelled `text`, or `None` if that is no JSON number.
+    /// Parses a JSON number; `None` if `text` is not a JSON number.
     pub fn parse(text: &str) -> Option<Self> {
         (number_len(text.as_bytes()) == Some(text.len())).then(|| Self::from_checked(text))
     }
 
-    /// A number known to be spelled well.
+    /// Makes a number of a spelling that is known to be valid.
     pub(crate) fn from_checked(text: &str) -> Self {
         let mut bytes = [0; SHORT];
         Self(match bytes.get_mut(..text.len()) {
@@ -63,17 +63,17 @@ impl Number {
         })
     }
 
-    /// The shortest spelling that gives `value` back; `None` for NaN and the infinities.
+    /// Makes the number with the shortest spelling that parses to `value`; `None` for NaN and the infinities.
     pub fn from_f64(value: f64) -> Option<Self> {
         serde_json::Number::from_f64(value).map(|number| Self::from_checked(&number.to_string()))
     }
 
-    /// The number for `value`, with the shortest spelling that gives it back.
+    /// Makes the number with the shortest spelling that parses to `value`; NaN and the infinities become literals.
     pub(crate) fn of_f64(value: f64) -> Self {
         Self::from_f64(value).unwrap_or_else(|| Self::not_in_json(value))
     }
 
-    /// The number for `value`, with the shortest spelling that gives it back as `f32`.
+    /// Makes the number with the shortest spelling that parses to `value` as `f32`; NaN and the infinities become literals.
     pub(crate) fn of_f32(value: f32) -> Self {
         match serde_json::to_string(&value) {
             Ok(text) if value.is_finite() => Self::from_checked(&text),
@@ -91,14 +91,14 @@ impl Number {
         }
     }
 
-    /// The number that [`as_str`](Self::as_str) spells `text`.
+    /// Makes the number whose [`as_str`](Self::as_str) is `text`, a literal such as `NaN` included; `None` if there is no such number.
     pub(crate) fn from_spelling(text: &str) -> Option<Self> {
         let of_python =
             [Self::NAN, Self::INFINITY, Self::NEG_INFINITY].into_iter().find(|token| token.as_str() == text);
         of_python.or_else(|| Self::parse(text))
     }
 
-    /// The spelling.
+    /// Spelling of the number.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             // Numbers are ASCII.
@@ -114,7 +114,7 @@ impl Number {
         self.is_json() && !self.as_str().contains(['.', 'e', 'E'])
     }
 
-    /// The value if it is spelled as an integer in range. `-0` is 0.
+    /// Value as `u64` if the number is spelled as an integer and fits `u64`; else `None`. `-0` is 0.
     pub fn as_u64(&self) -> Option<u64> {
         match self.as_str() {
             "-0" => Some(0),
@@ -122,22 +122,23 @@ impl Number {
         }
     }
 
-    /// The value if it is spelled as an integer in range.
+    /// Value as `i64` if the number is spelled as an integer and fits `i64`; else `None`.
     pub fn as_i64(&self) -> Option<i64> {
         self.as_str().parse().ok()
     }
 
-    /// The value if it is spelled as an integer in range.
+    /// Value as `i128` if the number is spelled as an integer and fits `i128`; else `None`.
     pub fn as_i128(&self) -> Option<i128> {
         self.as_str().parse().ok()
     }
 
-    /// The value if it is spelled as an integer in range.
+    /// Value as `u128` if the number is spelled as an integer and fits `u128`; else `None`.
     pub fn as_u128(&self) -> Option<u128> {
         self.as_str().parse().ok()
     }
 
-    /// The value if it is an integer in range, also if it is spelled with a fraction or an exponent: `5.0`, `1e3`.
+    /// Value as `i128` if the number is an integer in range; else `None`. An integer spelled with a fraction or an exponent (`5.0`, `1e3`)
+    /// counts if it is at most 2^64 from zero.
     pub fn to_i128(&self) -> Option<i128> {
         self.as_i128().or_else(|| {
             let value = self.as_f64();
@@ -146,12 +147,12 @@ impl Number {
         })
     }
 
-    /// The nearest `f64`; beyond its range an infinity.
+    /// Value as the nearest `f64`; an infinity if the number is beyond the range of `f64`.
     pub fn as_f64(&self) -> f64 {
         self.as_str().parse().unwrap_or(f64::NAN)
     }
 
-    /// Whether both have the same value. Integers compare exactly, others as `f64`. `NaN` is the same as itself only.
+    /// Whether both numbers have the same value. Integers are compared exactly, others as `f64`. `NaN` equals only `NaN`.
     pub fn semantically_eq(&self, other: &Self) -> bool {
         self.0 == other.0
             || match (self.as_i128(), other.as_i128()) {
@@ -163,7 +164,7 @@ impl Number {
     }
 }
 
-/// The length of the JSON number that `bytes` begin with; `None` if they begin with none.
+/// Length in bytes of the JSON number at the beginning of `bytes`; `None` if there is none.
 pub(crate) fn number_len(bytes: &[u8]) -> Option<usize> {
     let digits =
         |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,4 +1,4 @@
-//! A JSON parser whose errors have locations, and which accepts the deviations of old writers if it is asked to.
+//! JSON parser whose errors have locations, and which accepts the deviations of old writers on demand.
 
 use crate::deviations::{Deviation, DeviationKind, ParseOptions};
 use crate::members::Member;
@@ -18,51 +18,51 @@ mod text;
 
 pub use apart::{ApartError, MemberText, ParsedApart, begins_in, parse_apart};
 
-/// The greatest depth of nested arrays and objects. Real documents stay below ten.
+/// Maximum depth of nested arrays and objects. Real documents stay below ten.
 const MAX_DEPTH: usize = 128;
 
-/// The most deviations of one text, and the most bytes of the pointers to all of them. Consolidated metadata of 16 MiB
-/// has space for 56,000 arrays, each with a `NaN` literal in its attributes and a pointer of some 60 bytes.
+/// Maximum number of deviations in one document. `MAX_POINTERS` is the maximum number of bytes of the pointers to all of them. Consolidated
+/// metadata of 16 MiB has space for 56,000 arrays, each with a `NaN` literal in its attributes and a pointer of some 60 bytes.
 const MAX_DEVIATIONS: usize = 1 << 18;
 const MAX_POINTERS: usize = 32 << 20;
 
-/// The byte order mark.
+/// Byte order mark.
 const MARK: char = '\u{feff}';
 
-/// A parsed text and its deviations from JSON.
+/// Parsed document: its value, and its deviations from JSON.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Parsed {
-    /// The value.
+    /// Value of the document.
     pub value: Value,
-    /// The deviations that the [`ParseOptions`] accepted, in the order of the text.
+    /// Deviations that the [`ParseOptions`] accepted, in the order of the document.
     pub deviations: Vec<Deviation>,
 }
 
-/// The reason why a text is not JSON, with its location.
+/// Error in a document that is not JSON, with its location.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {what}")]
 #[non_exhaustive]
 pub struct SyntaxError {
-    /// The line, from 1.
+    /// Line of the error, counted from 1.
     pub line: usize,
-    /// The column in bytes, from 1.
+    /// Column of the error in bytes, counted from 1.
     pub column: usize,
-    /// The offset in the text in bytes, from 0.
+    /// Offset of the error in the document in bytes, counted from 0.
     pub offset: usize,
-    /// The syntax error found there.
+    /// Message that describes the error, without its location.
     pub what: String,
 }
 
 impl fmt::Debug for SyntaxError {
-    /// As `fn main() -> Result` prints it: the message.
+    /// Shows the message, as `Display` does, for a `fn main() -> Result` that prints errors with `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
 impl Value {
-    /// Parses strict JSON (RFC 8259; duplicate member names are an error).
+    /// Parses a document of strict JSON (RFC 8259; several members with one name are an error).
     ///
     /// # Errors
     /// [`SyntaxError`] with line and column.
@@ -95,48 +95,50 @@ fn error_at(text: &[u8], at: usize, what: &str) -> SyntaxError {
 }
 
 struct Parser<'t> {
-    /// The whole text.
+    /// Whole document as a string.
     checked: &'t str,
-    /// Its bytes.
+    /// Bytes of the document.
     text: &'t [u8],
     at: usize,
     options: ParseOptions,
-    /// The members and items that lead to the current value.
+    /// Members and items that lead to the current value.
     path: Vec<Step>,
-    /// The members so far of all objects that are open, the innermost last: each object gets memory when its size is known.
+    /// Members so far of all unfinished objects, the innermost last. An object gets its own memory when it is finished and its size is
+    /// known.
     members: Vec<Member>,
-    /// The items so far of all lists that are open.
+    /// Items so far of all unfinished arrays, the innermost last.
     items: Vec<Value>,
     recent: Recent,
-    /// Whether the whole text is ASCII.
+    /// Whether the whole document is ASCII.
     is_ascii: bool,
-    /// Whether the last text had any.
+    /// Whether the last string had lone surrogates.
     lone_surrogates: bool,
     deviations: Vec<Deviation>,
-    /// Bytes of the pointers to all deviations.
+    /// Number of bytes of the pointers to all deviations.
     pointers: usize,
-    /// Up to where lines are counted, how many there are, and where the last of them begins.
+    /// Offset up to which lines are counted. `line` is the number of the line at this offset, and `line_start` the offset at which that
+    /// line begins.
     counted: usize,
     line: usize,
     line_start: usize,
-    /// The object whose members are kept as text.
+    /// Object whose members are not parsed into values, but returned as ranges of the document.
     apart: Apart<'t>,
 }
 
-/// The names of the members of an object so far.
+/// Names of the members of an object so far.
 ///
-/// Looking through all of them for duplicates would be quadratic in the length of hostile objects, and a map costs more than
-/// that for the small ones that there are.
+/// A search through all names for duplicates would be quadratic in the length of hostile objects, and a map costs more than a search for
+/// small objects, which nearly all are.
 #[derive(Default)]
 struct Seen {
-    /// The index of the member of each name, once there are more than a few.
+    /// Index of the member of each name; empty while there are only a few members.
     indices: HashMap<String, usize>,
-    /// Members that came more than once.
+    /// Indices of the members whose name came more than once.
     repeated: HashSet<usize>,
 }
 
 impl Seen {
-    /// The index of the member of this name; `None` if it is new, and then it is the next one.
+    /// Index of the member `name`; `None` if the name is new, and then it is the name of the next member.
     fn index(&mut self, members: &[Member], name: &str) -> Option<usize> {
         const FEW: usize = 16;
         if members.len() <= FEW {
@@ -155,7 +157,7 @@ impl Seen {
     }
 }
 
-/// One step of a JSON pointer: a member name by its range in the text, or an index.
+/// Step of a JSON pointer: a member name, given by its range in the document, or an index.
 enum Step {
     Member(Range<usize>),
     Item(usize),
@@ -212,7 +214,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Takes note of surrogates in the text that was just read.
+    /// Notes a deviation if the string that was read last had lone surrogates.
     fn note_surrogates(&mut self) -> Result<(), SyntaxError> {
         if std::mem::take(&mut self.lone_surrogates) { self.note(DeviationKind::LoneSurrogate) } else { Ok(()) }
     }
@@ -384,7 +386,8 @@ impl<'t> Parser<'t> {
         Ok(Value::Object(Map::from_members(self.members.drain(begin..).collect())))
     }
 
-    /// The value of a member, of this name if it is a well-known one.
+    /// Parses the value of a member. `name` is the name of the member if that is a well-known one: its value is copied if the same text was
+    /// parsed recently.
     fn member_value(&mut self, name: Option<&'static str>, depth: usize) -> Result<Value, SyntaxError> {
         let (Some(name), Some(b'{' | b'[')) = (name, self.peek()) else { return self.value(depth) };
         if let Some((value, len)) = self.recent.get(name, self.rest(), depth) {
@@ -400,7 +403,8 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    /// Whether the bracket closes here: before the first item, or after a trailing comma.
+    /// Reads the closing bracket if it is next: `empty` says that there was no item yet, else it follows a trailing comma. Returns whether
+    /// it was next.
     fn closes(&mut self, bracket: u8, empty: bool) -> Result<bool, SyntaxError> {
         if self.peek() != Some(bracket) {
             return Ok(false);
@@ -415,7 +419,7 @@ impl<'t> Parser<'t> {
         Ok(true)
     }
 
-    /// Whether another item follows; the bracket is taken if not.
+    /// Reads a comma or the closing bracket. Returns true after a comma, if another item may follow.
     fn comma_or(&mut self, bracket: u8) -> Result<bool, SyntaxError> {
         match self.peek() {
             Some(b',') => {

@@ -1,11 +1,11 @@
-//! JSON access that remembers where it is, so that errors can say so.
+//! Access to JSON values that remembers their position, for errors with JSON pointers.
 
 use crate::{Map, Value};
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 use std::rc::Rc;
 
-/// A value in a document, and the JSON pointer (RFC 6901) that leads to it.
+/// Value in a document, with the JSON pointer (RFC 6901) that leads to it.
 ///
 /// # Example
 /// ```
@@ -19,12 +19,12 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub struct At<'v> {
     value: &'v Value,
-    /// Where the way begins, if that is not the document.
+    /// Pointer at which `way` begins; `None` if it begins at the document.
     base: Option<Rc<str>>,
     way: Way<'v>,
 }
 
-/// The steps from the base to a value: a pointer is made of them only where one is to be shown.
+/// Steps from the base to a value. A pointer is made of them only if it is shown.
 type Way<'v> = SmallVec<[Step<'v>; 5]>;
 
 #[derive(Clone, Copy, Debug)]
@@ -34,12 +34,12 @@ enum Step<'v> {
 }
 
 impl<'v> At<'v> {
-    /// The document itself.
+    /// Wraps a whole document.
     pub fn root(value: &'v Value) -> Self {
         Self { value, base: None, way: Way::new() }
     }
 
-    /// A value that stands for the one at `pointer`.
+    /// Wraps a value that stands for the value at `pointer` of a document.
     pub fn new(value: &'v Value, pointer: &str) -> Self {
         Self { value, base: Some(Rc::from(pointer)), way: Way::new() }
     }
@@ -50,12 +50,12 @@ impl<'v> At<'v> {
         Self { value, base: self.base.clone(), way }
     }
 
-    /// The value.
+    /// Value at this position.
     pub fn value(&self) -> &'v Value {
         self.value
     }
 
-    /// The JSON pointer.
+    /// JSON pointer to the value.
     pub fn pointer(&self) -> String {
         let mut pointer = self.base.as_deref().unwrap_or_default().to_owned();
         for step in &self.way {
@@ -68,21 +68,21 @@ impl<'v> At<'v> {
         pointer
     }
 
-    /// The member `name`; `None` if this is no object or has none of that name.
+    /// Returns the member `name`; `None` if this is not an object or has no such member.
     pub fn get(&self, name: &str) -> Option<Self> {
         let (name, value) = self.value.as_object()?.entry(name)?;
         Some(self.step(value, Step::Member(name)))
     }
 
-    /// The member `name`; `None` also if it is `null`.
+    /// Returns the member `name`; `None` if this is not an object, has no such member, or the member is `null`.
     pub fn get_non_null(&self, name: &str) -> Option<Self> {
         self.get(name).filter(|member| !member.value.is_null())
     }
 
-    /// The member `name`.
+    /// Returns the member `name`; an error if there is none.
     ///
     /// # Errors
-    /// [`ValueError`] if this is no object or has none of that name.
+    /// [`ValueError`] if this is not an object, or has no member `name`.
     pub fn member(&self, name: &str) -> Result<Self, ValueError> {
         self.object()?;
         self.get(name).ok_or_else(|| {
@@ -91,74 +91,74 @@ impl<'v> At<'v> {
         })
     }
 
-    /// The members.
+    /// Returns the members of this object, without pointers.
     ///
     /// # Errors
-    /// [`ValueError`] if this is no object.
+    /// [`ValueError`] if this is not an object.
     pub fn object(&self) -> Result<&'v Map, ValueError> {
         self.value.as_object().ok_or_else(|| self.invalid("an object"))
     }
 
-    /// The members with their pointers.
+    /// Iterates over the members of this object: names, and values with their pointers.
     ///
     /// # Errors
-    /// [`ValueError`] if this is no object.
+    /// [`ValueError`] if this is not an object.
     pub fn members(&self) -> Result<impl Iterator<Item = (&'v str, Self)>, ValueError> {
         Ok(self.object()?.iter().map(|(name, value)| (name, self.step(value, Step::Member(name)))))
     }
 
-    /// The items with their pointers.
+    /// Returns the items of this array, with their pointers.
     ///
     /// # Errors
-    /// [`ValueError`] if this is no list.
+    /// [`ValueError`] if this is not an array.
     pub fn items(&self) -> Result<Vec<Self>, ValueError> {
         Ok(self.list()?.iter().enumerate().map(|(index, value)| self.item(index, value)).collect())
     }
 
-    /// The items themselves.
+    /// Returns the items of this array, without pointers; an error if this is not an array.
     pub fn list(&self) -> Result<&'v [Value], ValueError> {
         self.value.as_array().ok_or_else(|| self.invalid("an array"))
     }
 
-    /// The item `value`, which stands at `index` of the list.
+    /// Wraps `value`, the item at `index` of this array, with its pointer.
     pub fn item(&self, index: usize, value: &'v Value) -> Self {
         self.step(value, Step::Item(index))
     }
 
-    /// The text.
+    /// Returns this string.
     ///
     /// # Errors
-    /// [`ValueError`] if this is no text.
+    /// [`ValueError`] if this is not a string.
     pub fn text(&self) -> Result<&'v str, ValueError> {
         self.value.as_str().ok_or_else(|| self.invalid("a string"))
     }
 
-    /// The bool.
+    /// Returns this bool.
     ///
     /// # Errors
-    /// [`ValueError`] if this is no bool.
+    /// [`ValueError`] if this is not a bool.
     pub fn bool(&self) -> Result<bool, ValueError> {
         self.value.as_bool().ok_or_else(|| self.invalid("true or false"))
     }
 
-    /// The number of elements, bytes or the like: spelled without fraction and exponent.
+    /// Returns this number as a size, such as a number of elements or bytes. It must be spelled without fraction and exponent.
     ///
     /// # Errors
-    /// [`ValueError`] if this is no such number, negative, or above 2^63-1.
+    /// [`ValueError`] if this is not such a number, is negative, or is above 2^63-1.
     pub fn size(&self) -> Result<u64, ValueError> {
         size(self.value).ok_or_else(|| self.invalid("an integer from 0 to 2^63-1"))
     }
 
-    /// The list of [sizes](Self::size).
+    /// Returns this array of [sizes](Self::size).
     ///
     /// # Errors
-    /// [`ValueError`] if this is no list or an item is no size.
+    /// [`ValueError`] if this is not an array, or an item is not a size.
     pub fn sizes(&self) -> Result<Vec<u64>, ValueError> {
         let sizes = self.list()?.iter().enumerate();
         sizes.map(|(index, value)| size(value).map_or_else(|| self.item(index, value).size(), Ok)).collect()
     }
 
-    /// An error about this value.
+    /// Makes an error about this value. `expected` describes what is valid.
     pub fn invalid(&self, expected: impl Into<String>) -> ValueError {
         ValueError::new(self.pointer(), self.value.excerpt(), expected)
     }
@@ -168,12 +168,12 @@ fn size(value: &Value) -> Option<u64> {
     value.as_u64().filter(|&size| i64::try_from(size).is_ok())
 }
 
-/// The member name as a reference token of a JSON pointer.
+/// Escapes a member name as a reference token of a JSON pointer.
 pub fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// An invalid value in a document, and its position. Displayed as `POINTER: found .., expected ..`.
+/// Error about an invalid value in a document, with its position. Its `Display` is `POINTER: found .., expected ..`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ValueError(Box<ValueErrorFields>);
 
@@ -189,17 +189,17 @@ impl ValueError {
         Self(Box::new(ValueErrorFields { pointer, found: found.into(), expected: expected.into() }))
     }
 
-    /// The JSON pointer (RFC 6901); empty for the whole document.
+    /// JSON pointer (RFC 6901) to the invalid value; empty for the whole document.
     pub fn pointer(&self) -> &str {
         &self.0.pointer
     }
 
-    /// The value found, as JSON text, cut if long.
+    /// Invalid value as JSON, cut if long.
     pub fn found(&self) -> &str {
         &self.0.found
     }
 
-    /// The values expected.
+    /// Description of the valid values.
     pub fn expected(&self) -> &str {
         &self.0.expected
     }
@@ -216,7 +216,7 @@ impl fmt::Display for ValueError {
 }
 
 impl fmt::Debug for ValueError {
-    /// As `fn main() -> Result` prints it: the message.
+    /// Shows the message, as `Display` does, for a `fn main() -> Result` that prints errors with `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

@@ -1,15 +1,15 @@
-//! Values that were parsed lately, so that the same text is not parsed again.
+//! Cache of recently parsed values, so that the same text is not parsed again.
 
 use crate::Value;
 use std::cell::RefCell;
 
-/// Most bytes of a text that is kept.
+/// Maximum number of bytes of a value whose text is cached.
 const MAX_TEXT: usize = 1 << 10;
 
-/// The last value of each well-known name, with its text: where the same text comes again, it is the same value. Most documents
-/// of a hierarchy, and most parts of consolidated metadata, differ from the one before in a few members only.
+/// Last value of each well-known name, with its text. If the same text comes again, its value is the same. Most documents of a hierarchy,
+/// and most parts of consolidated metadata, differ from the previous one in a few members only.
 ///
-/// Only arrays and objects are kept, whose text shows where they end, and none with deviations from JSON.
+/// Only arrays and objects are cached, since their text shows where they end, and only those without deviations from JSON.
 #[derive(Debug, Default)]
 pub(crate) struct Recent(Vec<Kept>);
 
@@ -22,29 +22,29 @@ struct Kept {
 }
 
 thread_local! {
-    /// The values that each thread keeps from text to text: some kibibytes for some twenty names.
+    /// Values that each thread retains from document to document: a few kibibytes for about twenty names.
     static KEPT: RefCell<Recent> = RefCell::default();
 }
 
 impl Recent {
-    /// The values that this thread kept; to be [given back](Self::keep).
+    /// Takes the values that this thread retained. They are to be [given back](Self::keep).
     pub(crate) fn take() -> Self {
         KEPT.take()
     }
 
-    /// Keeps it for the next text.
+    /// Retains the values for the next document of this thread.
     pub(crate) fn keep(self) {
         KEPT.set(self);
     }
 
-    /// The value of the member `name` if `text`, which begins with that, begins with the same text as the last one, that one
-    /// was nested no less deep; and how many bytes that is.
+    /// Returns the last value of member `name` and the number of bytes of its text, if `text` begins with the same text and the last value
+    /// was nested at least as deep; else `None`. `text` is the rest of the document.
     pub(crate) fn get(&self, name: &'static str, text: &[u8], depth: usize) -> Option<(&Value, usize)> {
         let kept = self.0.iter().find(|kept| kept.name == name)?;
         (depth <= kept.depth && text.starts_with(&kept.text)).then_some((&kept.value, kept.text.len()))
     }
 
-    /// Replaces the last value of this name.
+    /// Replaces the last value of member `name`.
     pub(crate) fn put(&mut self, name: &'static str, text: &[u8], depth: usize, value: &Value) {
         if text.len() > MAX_TEXT {
             return;

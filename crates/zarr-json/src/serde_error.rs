@@ -4,18 +4,18 @@ use std::fmt::{self, Display, Write};
 
 use serde::de::{Expected, Unexpected};
 
-/// A JSON value that does not fit a Rust type, or a Rust value that JSON has no form for.
+/// Error for a JSON value that does not fit a Rust type, or for a Rust value that has no form in JSON.
 ///
 /// Its message begins with the JSON pointer (RFC 6901) of the value: `/bounds/2: found string "x", expected f64`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SerdeError {
-    /// The tokens of the pointer, the last one first: a level adds its own when it hands an error on.
+    /// Tokens of the pointer to the value, the last one first: each level adds its token when it passes the error on.
     tokens: Vec<String>,
     message: String,
 }
 
 impl fmt::Debug for SerdeError {
-    /// As `fn main() -> Result` prints it: the message.
+    /// Shows the message, as `Display` does, for a `fn main() -> Result` that prints errors with `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, f)
     }
@@ -26,19 +26,19 @@ impl SerdeError {
         Self { tokens: Vec::new(), message: message.into() }
     }
 
-    /// The same error, seen from the object or array that has the value as member or element `token`.
+    /// Adds the member or element `token` in front of the pointer of the error.
     #[must_use]
     pub(crate) fn within(mut self, token: impl Display) -> Self {
         self.tokens.push(token.to_string().replace('~', "~0").replace('/', "~1"));
         self
     }
 
-    /// The value found and the one expected, without the pointer.
+    /// Message without the pointer: the value found and the type expected.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The JSON pointer to the value, from the value that was to be converted.
+    /// JSON pointer to the value, relative to the value that was converted.
     pub fn pointer(&self) -> String {
         self.tokens.iter().rev().fold(String::new(), |mut pointer, token| {
             let _ = write!(pointer, "/{token}");
@@ -94,7 +94,7 @@ impl serde::de::Error for SerdeError {
     }
 }
 
-/// A value in the words of JSON.
+/// Value that serde found, shown in terms of JSON.
 struct Found<'a>(Unexpected<'a>);
 
 impl Display for Found<'_> {

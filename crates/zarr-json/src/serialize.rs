@@ -1,4 +1,4 @@
-//! JSON values out of Rust types.
+//! Conversion of Rust types to JSON values.
 
 use serde::ser::{
     Error, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -10,8 +10,8 @@ use crate::{Map, NamedConfig, Number, SerdeError, Value};
 
 /// Converts any type that serde serializes into a JSON value.
 ///
-/// Integers keep all their digits, floats get the shortest spelling that gives them back (of `f32`, too), `NaN` and infinities become
-/// [`Number::NAN`] and the like. A [`Value`] or [`Number`] inside keeps its spelling.
+/// Integers keep all their digits. Floats, `f32` too, get the shortest spelling that parses to the same float. NaN and the infinities
+/// become [`Number::NAN`] and the like. A [`Value`] or [`Number`] within the value keeps its spelling.
 ///
 /// # Errors
 /// [`SerdeError`] for keys of maps that are neither strings nor numbers nor bools, and errors of the type's own.
@@ -47,13 +47,13 @@ impl Serialize for Map {
 }
 
 impl Serialize for NamedConfig {
-    /// The name alone where there is no more to say, else an object.
+    /// Writes the name alone if there is no configuration and readers must understand the name, else an object.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.short_value().serialize(serializer)
     }
 }
 
-/// Serializes into a [`Value`].
+/// Serializer that builds a [`Value`].
 struct ToValue;
 
 macro_rules! serialize_number {
@@ -186,7 +186,7 @@ impl Serializer for ToValue {
     }
 }
 
-/// The content of a variant as the member of an object, as serde's own enums are tagged.
+/// Wraps the content of an enum variant in an object with the variant as member name, as serde tags enums by default.
 fn in_variant(variant: Option<&str>, content: Value) -> Value {
     match variant {
         Some(variant) => Value::Object(Map::from_unique([(variant.to_owned(), content)])),
@@ -235,7 +235,7 @@ serialize_elements! {
 struct Members {
     variant: Option<&'static str>,
     members: Vec<(String, Value)>,
-    /// The name of the member whose value comes next.
+    /// Name of the member whose value comes next.
     name: Option<String>,
 }
 
@@ -288,7 +288,7 @@ macro_rules! serialize_members {
 }
 serialize_members! { SerializeStruct, SerializeStructVariant }
 
-/// Serializes the key of a map into the name of a member.
+/// Serializer that converts the key of a map to the name of a member.
 struct MemberName;
 
 impl MemberName {

@@ -1,4 +1,5 @@
-//! Numbers through serde. Its data model has no spellings: formats of others see a number, this crate sees the text.
+//! Serde support for numbers with spellings. Serde's data model has no spellings: other formats see a number, and this crate sees the
+//! spelling.
 
 use std::cell::Cell;
 
@@ -7,18 +8,18 @@ use serde::ser::{Error, Serialize, Serializer};
 
 use crate::{Number, SerdeError, Value};
 
-/// The name by which the serializer of this crate knows a [`Number`]. Others take a newtype for its content.
+/// Name of the newtype by which the serializer of this crate recognizes a [`Number`]. Other serializers use the content of the newtype.
 pub(crate) const NUMBER: &str = "$zarr_json::Number";
 
-/// The name by which the deserializer of this crate knows that a [`Value`] is asked for.
+/// Name of the newtype by which the deserializer of this crate recognizes that a [`Value`] is requested.
 pub(crate) const VALUE: &str = "$zarr_json::Value";
 
 thread_local! {
-    /// Whether the next [`Spelled`] is to come as its text. Serde has no other way to say so to a value of any type.
+    /// Whether the next [`Spelled`] serializes as its spelling. Serde has no other way to tell this to a value of any type.
     static AS_TEXT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The content of the newtype that a [`Number`] is serialized as.
+/// Content of the newtype as which a [`Number`] is serialized.
 struct Spelled<'a>(&'a Number);
 
 impl Serialize for Spelled<'_> {
@@ -50,7 +51,7 @@ impl Serialize for Spelled<'_> {
     }
 }
 
-/// Serializes the content of a newtype named [`NUMBER`] by the serializer of this crate: its text becomes a number again.
+/// Serializes the content of a newtype named [`NUMBER`] with the serializer of this crate, and makes a number of its spelling.
 pub(crate) fn serialize_number<T: Serialize + ?Sized>(
     content: &T,
     serialize: impl FnOnce(&T) -> Result<Value, SerdeError>,
@@ -65,8 +66,8 @@ pub(crate) fn serialize_number<T: Serialize + ?Sized>(
 }
 
 impl Serialize for Number {
-    /// A number. Where it is an attribute of a document of this crate, it keeps its spelling; other formats get an integer of at most
-    /// 128 bits or a `f64`. Errors are numbers beyond both.
+    /// Serializes the number. The serializer of this crate preserves its spelling; other formats get an integer of at most 128 bits or an
+    /// `f64`, and an error for numbers beyond both.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_newtype_struct(NUMBER, &Spelled(self))
     }
@@ -81,7 +82,7 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// The number that this crate's deserializer gives as a variant named [`NUMBER`]; no JSON value is one.
+/// Reads the number that the deserializer of this crate presents as an enum variant named [`NUMBER`]. No JSON value is such a variant.
 pub(crate) fn number_of_variant<'de, A: EnumAccess<'de>>(access: A) -> Result<Number, A::Error> {
     let (name, content): (String, _) = access.variant()?;
     let text: String = content.newtype_variant()?;
@@ -89,7 +90,7 @@ pub(crate) fn number_of_variant<'de, A: EnumAccess<'de>>(access: A) -> Result<Nu
     number.ok_or_else(|| de::Error::custom(format!("found variant {name:?}, expected a JSON value")))
 }
 
-/// A number as a variant with its text, which [`number_of_variant`] reads.
+/// Deserializer that presents a number as an enum variant with its spelling, for [`number_of_variant`].
 pub(crate) struct NumberText<'de>(pub(crate) &'de Number);
 
 impl<'de> Deserializer<'de> for NumberText<'de> {

@@ -1,34 +1,34 @@
-//! Lone surrogates, which the escapes of JSON can spell and no Unicode string can hold.
+//! Lone surrogates, which JSON can spell as escapes, but which no Unicode string can contain.
 //!
-//! Python reads and writes `"\ud800"`. So that such a string can be written as it was read, each lone surrogate in it is held as three
-//! noncharacters, which no string that is interchanged has: U+FDD8 to U+FDDF, then twice U+FDD0 to U+FDDF, four bits each. Where a string
-//! has one of these itself, or U+FDE0, it is held with U+FDE0 in front. Strings that are read without
-//! [`lone_surrogates`](crate::ParseOptions::lone_surrogates), such as strings of chunks, are held as they are.
+//! Python reads and writes `"\ud800"`. In order to write such a string as it was read, each lone surrogate is stored as three
+//! noncharacters, which no interchanged string has: one of U+FDD8 to U+FDDF, then two of U+FDD0 to U+FDDF, four bits each. If a string
+//! itself has one of these characters, or U+FDE0, the character is stored with U+FDE0 in front. Strings that are read without
+//! [`lone_surrogates`](crate::ParseOptions::lone_surrogates), such as strings of chunks, are stored unchanged.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// The character in front of a noncharacter that is part of the string.
+/// Character that is stored in front of a noncharacter that belongs to the string itself.
 const MARK: char = '\u{fde0}';
 
-/// Whether strings hold this character with a mark in front.
+/// Whether a character is stored with a mark in front.
 pub(crate) fn is_marked(c: char) -> bool {
     ('\u{fdd0}'..=MARK).contains(&c)
 }
 
-/// Holds a character in `text`.
+/// Adds a character to `text`, with a mark in front if need be.
 pub(crate) fn push_char(text: &mut String, c: char) {
     text.extend(is_marked(c).then_some(MARK));
     text.push(c);
 }
 
-/// Holds the lone surrogate of this code in `text`.
+/// Adds the lone surrogate with code `code` to `text`, as three noncharacters.
 pub(crate) fn push(text: &mut String, code: u32) {
     let digit = |shift: u32| char::from_u32(0xfdd0 | (code >> shift & 0xf)).unwrap_or(char::REPLACEMENT_CHARACTER);
     text.extend([8, 4, 0].map(digit));
 }
 
-/// A text as it is held.
+/// Converts a string to its stored form: adds marks in front of noncharacters.
 pub(crate) fn held(text: &str) -> Cow<'_, str> {
     if !text.contains(is_marked) {
         return Cow::Borrowed(text);
@@ -38,7 +38,8 @@ pub(crate) fn held(text: &str) -> Cow<'_, str> {
     Cow::Owned(held)
 }
 
-/// Writes the first character that `text` holds; returns the rest of it.
+/// Writes the first character of `text`, a string in its stored form: without its mark, or as the escape of a lone surrogate. Returns the
+/// rest of `text`.
 pub(crate) fn write<'t>(text: &'t str, out: &mut impl Write) -> Result<&'t str, fmt::Error> {
     let mut chars = text.chars();
     let mut next = || chars.next().unwrap_or_default();

@@ -5,18 +5,18 @@ use crate::{Map, Number};
 /// A JSON value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
-    /// `null`
+    /// The value `null`.
     #[default]
     Null,
-    /// `true` or `false`
+    /// The value `true` or `false`.
     Bool(bool),
-    /// A number, in the spelling it was read in.
+    /// A number, in the spelling in which it was read.
     Number(Number),
-    /// A text.
+    /// A string.
     String(String),
-    /// A list.
+    /// An array.
     Array(Vec<Value>),
-    /// An object, in the order it was read in.
+    /// An object, with its members in the order in which they were read.
     Object(Map),
 }
 
@@ -26,52 +26,52 @@ impl Value {
         matches!(self, Self::Null)
     }
 
-    /// The value if it is a bool.
+    /// Returns the bool; `None` if this is not a bool.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
     }
 
-    /// The number if it is one.
+    /// Returns the number; `None` if this is not a number.
     pub fn as_number(&self) -> Option<&Number> {
         if let Self::Number(value) = self { Some(value) } else { None }
     }
 
-    /// The value if it is a number without fraction or exponent in the range of `u64`.
+    /// Returns the value as `u64`; `None` if it is not a number spelled without fraction and exponent in the range of `u64`.
     pub fn as_u64(&self) -> Option<u64> {
         self.as_number()?.as_u64()
     }
 
-    /// The value if it is a number without fraction or exponent in the range of `i64`.
+    /// Returns the value as `i64`; `None` if it is not a number spelled without fraction and exponent in the range of `i64`.
     pub fn as_i64(&self) -> Option<i64> {
         self.as_number()?.as_i64()
     }
 
-    /// The value as the nearest `f64` if it is a number, however spelled.
+    /// Returns the value as the nearest `f64`, for any spelling; `None` if this is not a number.
     pub fn as_f64(&self) -> Option<f64> {
         Some(self.as_number()?.as_f64())
     }
 
-    /// The text if it is one.
+    /// Returns the string; `None` if this is not a string.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(value) = self { Some(value) } else { None }
     }
 
-    /// The items if it is a list.
+    /// Returns the items of the array; `None` if this is not an array.
     pub fn as_array(&self) -> Option<&[Value]> {
         if let Self::Array(value) = self { Some(value) } else { None }
     }
 
-    /// The members if it is an object.
+    /// Returns the object; `None` if this is not an object.
     pub fn as_object(&self) -> Option<&Map> {
         if let Self::Object(value) = self { Some(value) } else { None }
     }
 
-    /// The member `name` if this is an object that has it.
+    /// Returns the member `name`; `None` if this is not an object or has no such member.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.as_object()?.get(name)
     }
 
-    /// The kind of this value, for error messages: `"a number"`, `"null"`...
+    /// Kind of this value with an article, for error messages: `"a number"`, `"null"`...
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -83,7 +83,7 @@ impl Value {
         }
     }
 
-    /// The value as compact JSON, cut to about 60 characters, for error messages.
+    /// Returns the value as compact JSON, cut to about 60 characters, for error messages.
     pub fn excerpt(&self) -> String {
         let text = self.to_string();
         match text.char_indices().nth(60) {
@@ -92,7 +92,7 @@ impl Value {
         }
     }
 
-    /// Whether both mean the same: member order and number spelling do not count.
+    /// Whether both values have the same meaning, whatever the order of members and the spelling of numbers.
     pub fn semantically_eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => a.semantically_eq(b),
@@ -109,7 +109,7 @@ impl Value {
         }
     }
 
-    /// How many `NaN`, `Infinity` and `-Infinity` literals this has, which JSON does not have; see [`Number::is_json`].
+    /// Number of `NaN`, `Infinity` and `-Infinity` literals in this value, which JSON does not have; see [`Number::is_json`].
     pub fn count_nan_literals(&self) -> usize {
         match self {
             Self::Number(number) => usize::from(!number.is_json()),
@@ -119,7 +119,7 @@ impl Value {
         }
     }
 
-    /// The same with strings in place of NaN and Infinity literals: `"NaN"`, `"Infinity"` and `"-Infinity"`.
+    /// Replaces NaN and Infinity literals by the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
     #[must_use]
     pub fn without_nan_literals(self) -> Self {
         match self {
@@ -143,7 +143,7 @@ macro_rules! from_integer {
 from_integer!(i8, i16, i32, i64, i128, u8, u16, u32, u64, u128, usize);
 
 impl From<f64> for Value {
-    /// A number; a value that JSON has no number for becomes the text `"NaN"`, `"Infinity"` or `"-Infinity"`.
+    /// Makes a number. NaN and the infinities become the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
     fn from(value: f64) -> Self {
         match Number::from_f64(value) {
             Some(number) => Self::Number(number),
@@ -200,7 +200,7 @@ impl From<serde_json::Value> for Value {
 }
 
 impl From<&Value> for serde_json::Value {
-    /// Numbers beyond `i64`, `u64` and `f64` become the nearest `f64`, or `null` where there is none.
+    /// Converts to a value of `serde_json`. Numbers beyond `i64` and `u64` become the nearest `f64`, or `null` if that is not finite.
     fn from(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,

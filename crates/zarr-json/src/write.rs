@@ -1,10 +1,10 @@
-//! JSON text of values.
+//! Serialization of values as JSON.
 
 use crate::{Map, Value, surrogate};
 use std::fmt::{self, Write};
 
 impl fmt::Display for Value {
-    /// Compact JSON; indented by two spaces with `{:#}`.
+    /// Writes compact JSON; with `{:#}` JSON indented by two spaces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let indent = f.alternate().then_some(0);
         write_value(self, indent, f)
@@ -12,7 +12,7 @@ impl fmt::Display for Value {
 }
 
 impl fmt::Display for Map {
-    /// Compact JSON; indented by two spaces with `{:#}`.
+    /// Writes compact JSON; with `{:#}` JSON indented by two spaces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let indent = f.alternate().then_some(0);
         write_map(self, indent, f)

@@ -31,7 +31,7 @@ impl Drop for Buffer<'_> {
     }
 }
 
-/// Pool of unused buffers. At most one for each thread that reads.
+/// Pool of unused buffers, for blocks that are read later.
 #[derive(Default)]
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
 

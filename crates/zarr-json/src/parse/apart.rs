@@ -1,4 +1,4 @@
-//! Text with a large object whose members are kept as text, to be parsed one by one when they are asked for.
+//! Parser for documents with a large object whose members are returned as ranges of the document, to be parsed one by one on demand.
 
 use super::{Parser, Step, SyntaxError, error_at};
 use crate::deviations::{DeviationKind, ParseOptions};
@@ -6,53 +6,53 @@ use crate::{Deviation, Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// The most members that are kept apart: their names and places take more memory than their text if it is short.
+/// Maximum number of members that are returned as ranges: names and ranges take more memory than a short member.
 const MAX_ENTRIES: usize = 1 << 21;
 
-/// A member of the object that is kept as text.
+/// Member of the object, whose value is a range of the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemberText {
-    /// The name of the member.
+    /// Name of the member.
     pub name: String,
-    /// The range of the text of its value.
+    /// Range of the member's value in the document, in bytes.
     pub text: Range<usize>,
 }
 
-/// A parsed text, of which the members of one object are kept as text.
+/// Parsed document in which the members of one object are ranges of the document.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ParsedApart {
-    /// The value; the object is empty there.
+    /// Value of the document, in which the object is empty.
     pub value: Value,
-    /// The deviations in all of the text that the [`ParseOptions`] accepted, in its order.
+    /// Deviations in the whole document that the [`ParseOptions`] accepted, in the order of the document.
     pub deviations: Vec<Deviation>,
-    /// The members of the object, each name once; `None` if there is no such object.
+    /// Members of the object, each name once; `None` if the document has no such object.
     pub entries: Option<Vec<MemberText>>,
 }
 
-/// The reason why [`parse_apart`] refuses a text.
+/// Error of [`parse_apart`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApartError {
-    /// It is not JSON.
+    /// Document that is not JSON.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
-    /// A member of the object, or the text around the object, is too large.
+    /// Member of the object, or the part of the document around the object, that is too large.
     #[error("more than {most} bytes at offset {offset}")]
     TooLarge {
-        /// The most bytes that it may have.
+        /// Maximum number of bytes of a part.
         most: usize,
-        /// Where it begins.
+        /// Offset in bytes at which the part begins.
         offset: usize,
     },
 }
 
-/// Parses `text` as [`parse`](super::parse) does, but keeps the members of the object that the names of `path` lead to as text: each is
-/// checked, and its value dropped. So a text of many members takes little memory beside its own. Each member, and the text
-/// around the object, may have `most` bytes.
+/// Parses `text` as [`parse`](super::parse) does, but returns the members of one object as ranges of `text`: their values are checked, and
+/// dropped. So a document of many members takes little memory beside its own bytes. `path` has the names that lead to the object. Each
+/// member, and the rest of the document around the object, may have `most` bytes.
 ///
 /// # Errors
-/// As [`parse`](super::parse), and if there is more text than that.
+/// The errors of [`parse`](super::parse), and if there is more text than that.
 ///
 /// # Example
 /// ```
@@ -80,7 +80,7 @@ pub fn parse_apart(text: &[u8], options: ParseOptions, path: &[&str], most: usiz
     }
 }
 
-/// Whether the object that the names of `path` lead to begins in `text`, which may be cut off anywhere.
+/// Whether the object to which the names of `path` lead begins in `text`, which may be cut off anywhere.
 ///
 /// ```
 /// use zarr_json::begins_in;
@@ -98,25 +98,25 @@ pub fn begins_in(text: &[u8], path: &[&str]) -> bool {
     parser.apart.has_begun
 }
 
-/// The object whose members are kept as text, and how far it was read.
+/// State of parsing the object whose members are returned as ranges.
 #[derive(Default)]
 pub(super) struct Apart<'p> {
     path: &'p [&'p str],
-    /// How many names of the path lead to the current value.
+    /// Number of names of `path` that lead to the current value.
     steps: usize,
-    /// How many bytes each part may have; no limit without an object.
+    /// Maximum number of bytes of each part.
     most: usize,
-    /// Where the current part begins, and where it has to end.
+    /// Offset at which the current part begins. `end` is the offset at which it must have ended, if there is a limit.
     start: usize,
     end: Option<usize>,
-    /// Where a part begins that is too large.
+    /// Offset of the part that is too large, if any.
     too_large: Option<usize>,
     has_begun: bool,
     entries: Option<Vec<MemberText>>,
 }
 
 impl Apart<'_> {
-    /// Whether the member of this name, in an object at this depth, leads to the object.
+    /// Whether member `name`, in an object at depth `depth`, leads to the object.
     pub(super) fn is_next(&self, name: &str, depth: usize) -> bool {
         self.steps == depth && self.path.get(depth).is_some_and(|next| *next == name)
     }
@@ -132,12 +132,12 @@ impl Parser<'_> {
         error_at(self.text, self.at, "too large")
     }
 
-    /// Checks that the part of the text that is read is not too large so far.
+    /// Checks that the current part of the document is not too large so far.
     pub(super) fn check_limit(&mut self) -> Result<(), SyntaxError> {
         if self.is_too_far(self.at) { Err(self.too_large()) } else { Ok(()) }
     }
 
-    /// The value of a member that leads to the object, or is it.
+    /// Parses the value of a member that leads to the object, or is the object.
     pub(super) fn on_way(&mut self, depth: usize) -> Result<Value, SyntaxError> {
         if depth == self.apart.path.len() && self.peek() == Some(b'{') {
             self.entries(depth)?;
@@ -149,7 +149,7 @@ impl Parser<'_> {
         value
     }
 
-    /// The members of the object.
+    /// Parses the members of the object into ranges of the document.
     fn entries(&mut self, depth: usize) -> Result<(), SyntaxError> {
         self.check_limit()?;
         let (start, around) = (self.at, (self.apart.start, self.apart.end));
@@ -210,7 +210,7 @@ impl Parser<'_> {
     }
 }
 
-/// The names so far. Nothing is kept of them as long as they come in order, as writers sort them.
+/// Names of the members so far. Nothing is stored while they come in ascending order, as most writers sort them.
 #[derive(Default)]
 struct Names {
     indices: Option<HashMap<String, usize>>,
@@ -218,7 +218,7 @@ struct Names {
 }
 
 impl Names {
-    /// The index of the entry of this name; `None` if it is new, and then it is the next one.
+    /// Index of the entry `name`; `None` if the name is new, and then it is the name of the next entry.
     fn index(&mut self, entries: &[MemberText], name: &str) -> Option<usize> {
         if self.indices.is_none() && entries.last().is_none_or(|last| *last.name < *name) {
             return None;
@@ -232,7 +232,7 @@ impl Names {
         None
     }
 
-    /// Whether the name of this entry comes for the second time.
+    /// Whether the name of entry `index` comes for the second time, and not for the third.
     fn repeats(&mut self, index: usize) -> bool {
         self.repeated.insert(index)
     }

@@ -1,4 +1,4 @@
-//! Parsing, strictly and leniently.
+//! Tests of the parser, strict and lenient.
 
 use super::*;
 
@@ -64,7 +64,7 @@ fn nan_literals_are_numbers() {
     assert!(!value.semantically_eq(&value.clone().without_nan_literals()));
 }
 
-/// A text in which members of well-known names come again, in nearly the same spelling.
+/// Document in which members with well-known names occur repeatedly, in nearly the same spelling.
 fn repetitive() -> impl proptest::strategy::Strategy<Value = String> {
     use proptest::prelude::*;
     let leaf = prop_oneof![Just("1"), Just("1.0"), Just(" 1"), Just("\"a\""), Just("NaN"), Just("[ ]"), Just("{}")];

@@ -1,11 +1,11 @@
-//! Strings and their escapes.
+//! Parser of strings and their escapes.
 
 use super::{Parser, SyntaxError, error_at};
 use crate::surrogate;
 use std::borrow::Cow;
 
 impl<'t> Parser<'t> {
-    /// A text: as it stands, or put together where it has escapes.
+    /// Parses a string: borrowed from the document, or built if it has escapes.
     pub(super) fn string(&mut self) -> Result<Cow<'t, str>, SyntaxError> {
         self.at += 1;
         let mut text = Cow::Borrowed("");
@@ -32,7 +32,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Adds the character that an escape stands for to `text`.
+    /// Parses an escape, and adds its character to `text`.
     fn escape(&mut self, text: &mut String) -> Result<(), SyntaxError> {
         let start = self.at;
         self.at += 1;
