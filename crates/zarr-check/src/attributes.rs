@@ -1,4 +1,4 @@
-//! The documents that hold the attributes of a node.
+//! Places of attributes in the documents of a node.
 
 use crate::Finding;
 use std::cell::{OnceCell, RefCell};
@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use zarr_json::{ParseOptions, Value, parse};
 use zarr_meta::StoredNode;
 
-/// Where the attributes of one node stand in its documents, which are read once, for the first finding.
+/// Finds the places of attributes of one node in its documents. The documents are parsed once, for the first finding.
 pub(crate) struct AttributeDocuments<'n> {
     found: &'n StoredNode,
     documents: OnceCell<Vec<(&'n str, Value)>>,
-    /// For the name of an attribute the key of the document that has it as a member, if attributes have a document of their own.
+    /// Key of the document that has an attribute as a member, by the name of the attribute; `None` if attributes have no separate document.
     keys: RefCell<HashMap<String, Option<&'n str>>>,
 }
 
@@ -19,7 +19,8 @@ impl<'n> AttributeDocuments<'n> {
         Self { found, documents: OnceCell::new(), keys: RefCell::default() }
     }
 
-    /// A finding at an attribute; `pointer` is below `/attributes`, as in the documents of version 3.
+    /// Places a finding at an attribute. `pointer` is below `/attributes`, as in the documents of version 3, and is adapted to the
+    /// document.
     pub(crate) fn at(&self, finding: Finding, pointer: &str) -> Finding {
         let finding = finding.at_path(&self.found.path);
         let below = pointer.strip_prefix("/attributes").filter(|below| !below.is_empty());
@@ -30,7 +31,7 @@ impl<'n> AttributeDocuments<'n> {
         Finding { key, pointer: Some(pointer), ..finding }
     }
 
-    /// Attributes are members of a document of their own in some dialects.
+    /// Key of the separate document of attributes, which some dialects have, if the attribute `name` is a member of it.
     fn document_of(&self, name: &str) -> Option<&'n str> {
         if let Some(known) = self.keys.borrow().get(name) {
             return *known;

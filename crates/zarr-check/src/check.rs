@@ -1,12 +1,12 @@
-//! The check.
+//! Check of a hierarchy.
 //!
-//! Nodes come from one walk, which also has what is wrong with their documents. Arrays are opened, and then all keys are gone through,
-//! directory by directory: each is a document of a node, a chunk of an array, of something unfinished, or stray. Chunks are gathered
-//! and checked in batches, by `Array::check_chunks`, which is no read.
+//! The nodes come from one walk, which also reports broken documents. Arrays are opened, and then all keys are listed, directory by
+//! directory: each is a document of a node, a chunk of an array, part of something unfinished, or stray. Chunks are collected and checked
+//! in batches by `Array::check_chunks`.
 //!
-//! All findings go through one sink that threads share. Each has a code; the table of codes and `docs/check.md` are the same, which a
-//! test checks. A repair gathers from findings what it may repair, and asks the store for temporary files: a writer that is at work
-//! keeps its own.
+//! All findings go through one sink that threads share. Each finding has a code. The table of codes equals the table in `docs/check.md`,
+//! which a test checks. A repair collects from findings what it may repair, and asks the store for temporary files: files of a running
+//! writer stay.
 
 use crate::chunks::Chunks;
 use crate::documents::{code_of, code_of_open};
@@ -18,15 +18,15 @@ use std::sync::Arc;
 use zarr_array::{Registry, Store};
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk_stored};
 
-/// Checks the node at `path` and all below it, and calls `event` with each finding when it is found.
+/// Checks the node at `path` and all nodes below it, and calls `event` with each finding as soon as it is found.
 ///
-/// Nothing is written. In memory are all nodes, the names in one directory, and in each directory above it those that are still to be
-/// looked through; of a remote store the keys of one array. See [`CheckOptions`] for what it looks at.
+/// Nothing is written. In memory are all nodes, the names in one directory, and the directories above it that are still to be listed; in a
+/// remote store the keys of one array. [`CheckOptions`] say what is checked.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`] if there is no node at `path`, and nothing of a conversion to it that was not finished; [`ErrorKind::Store`] if its documents cannot be got;
-/// [`ErrorKind::Argument`] for a share of a sample that is none; [`ErrorKind::Cancelled`]. What is wrong with the data is a finding and
-/// no error.
+/// [`ErrorKind::NotFound`] if there is no node at `path`, and no unfinished conversion to it; [`ErrorKind::Store`] if its documents cannot
+/// be read; [`ErrorKind::Argument`] for an invalid share of a sample; [`ErrorKind::Cancelled`]. Faults of the data are findings, not
+/// errors.
 pub fn check<F: IntoFlow>(
     store: &Arc<dyn Store>,
     path: &str,
@@ -93,7 +93,7 @@ pub fn check<F: IntoFlow>(
     Ok(sink.into_report())
 }
 
-/// Whether an error of the first node says what is wrong with it.
+/// Whether an error for the first node is a finding: it says what is wrong with the node's documents.
 fn is_finding(error: &Error) -> bool {
     error.is_corrupt()
         || matches!(
@@ -102,7 +102,8 @@ fn is_finding(error: &Error) -> bool {
         )
 }
 
-/// Consolidated metadata of the first group in a document of its own, unless the keys show it (`is_listed`).
+/// Checks the consolidated metadata of the first group if it is in a separate document, unless the list of keys has that document
+/// (`is_listed`).
 fn beside(walk: &zarr_hierarchy::Walk, hierarchy: &Hierarchy, is_listed: bool, sink: &Sink<'_>) {
     let (Some(first), Some(copy)) = (hierarchy.nodes.first(), &walk.consolidated) else { return };
     if let Some(key) = zarr_meta::consolidated::document_key(first).filter(|_| !is_listed) {

@@ -1,4 +1,4 @@
-//! Chunks that are listed, gathered to be checked together.
+//! Chunks that are listed, collected to be checked together.
 
 use crate::hierarchy::Hierarchy;
 use crate::sink::Sink;
@@ -9,20 +9,20 @@ use zarr_grid::{ChunkIndex, Region, total_size};
 use zarr_hierarchy::{Error, Result};
 use zarr_store::Key;
 
-/// Number of chunks that are checked together: enough for all threads.
+/// Number of chunks that are checked together, enough for all threads.
 const BATCH: usize = 1024;
-/// Greatest number of chunks of an array that are asked for in a store that cannot list.
+/// Maximum number of chunks of an array that are requested one by one in a store that cannot list.
 const MOST: u64 = 1 << 24;
 
-/// Chunks of one array that wait to be checked, and how many each array has.
+/// Collection of chunks of one array that are to be checked together, and counts of the stored chunks of all arrays.
 pub(crate) struct Chunks<'c, 'e> {
     hierarchy: &'c Hierarchy,
     options: &'c CheckOptions,
     sink: &'c Sink<'e>,
-    /// The number of the array.
+    /// Number of the array, in the nodes of the hierarchy, to which the waiting chunks belong.
     array: usize,
     waiting: Vec<(Key, ChunkIndex)>,
-    /// The number of stored chunks of each array.
+    /// Number of stored chunks of each array, by the number of the array.
     stored: HashMap<usize, u64>,
 }
 
@@ -31,13 +31,13 @@ impl<'c, 'e> Chunks<'c, 'e> {
         Self { hierarchy, options, sink, array: 0, waiting: Vec::new(), stored: HashMap::new() }
     }
 
-    /// Takes a stored chunk of an array.
+    /// Adds a stored chunk of an array.
     pub(crate) fn add(&mut self, array: usize, key: &Key, chunk: ChunkIndex) -> Result<()> {
         *self.stored.entry(array).or_default() += 1;
         if self.is_wanted(array, key) { self.wait(array, key.clone(), chunk) } else { Ok(()) }
     }
 
-    /// Whether a chunk is to be checked, by its key; else it is counted as left out.
+    /// Whether the chunk at `key` is to be checked. If not, it is counted as left out.
     fn is_wanted(&self, array: usize, key: &Key) -> bool {
         let is_wanted = match (self.options.level, self.hierarchy.array(array)) {
             (Level::Chunks, Some(_)) => true,
@@ -60,7 +60,7 @@ impl<'c, 'e> Chunks<'c, 'e> {
         if self.waiting.len() >= BATCH { self.flush() } else { Ok(()) }
     }
 
-    /// Checks the chunks that wait.
+    /// Checks the chunks that are waiting.
     fn flush(&mut self) -> Result<()> {
         let chunks = std::mem::take(&mut self.waiting);
         let Some(array) = self.hierarchy.array(self.array).filter(|_| !chunks.is_empty()) else { return Ok(()) };
@@ -102,7 +102,7 @@ impl<'c, 'e> Chunks<'c, 'e> {
         }
     }
 
-    /// Checks the rest, and counts the chunks that are not stored.
+    /// Checks the remaining chunks, and reports the numbers of chunks that are not stored.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()?;
         for (number, node) in self.hierarchy.nodes.iter().enumerate() {
@@ -119,7 +119,7 @@ impl<'c, 'e> Chunks<'c, 'e> {
         Ok(())
     }
 
-    /// Takes the chunks of all grids, where the store cannot list. Where a chunk may have one of several keys, each is asked for.
+    /// Adds the chunks of all grids, for a store that cannot list. If a chunk may have one of several keys, each is requested.
     pub(crate) fn add_all(&mut self) -> Result<()> {
         for number in 0..self.hierarchy.nodes.len() {
             let Some(array) = self.hierarchy.array(number) else { continue };

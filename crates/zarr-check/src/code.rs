@@ -1,13 +1,13 @@
-//! The kinds of findings, each with its severity, meaning and remedy.
+//! Codes of findings, each with its severity, meaning and remedy.
 
 use crate::Severity;
 use std::fmt;
 
 macro_rules! codes {
     ($($variant:ident $name:literal $severity:ident $meaning:literal $remedy:literal;)*) => {
-        /// The kind of a finding. Its [name](Self::name) stays the same in later versions.
+        /// Code of a finding: its kind. The [name](Self::name) of a code stays the same in later versions.
         ///
-        /// `docs/check.md` of the repository has a row for each.
+        /// `docs/check.md` of the repository has a table of all codes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -18,7 +18,7 @@ macro_rules! codes {
             /// All codes.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The name in kebab case.
+            /// Name of the code in kebab case, such as `invalid-json`.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -26,7 +26,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The severity of findings of this code.
+            /// Severity of findings with this code.
             #[must_use]
             pub fn severity(self) -> Severity {
                 match self {
@@ -34,7 +34,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The meaning, in a sentence.
+            /// Meaning of findings with this code, in a sentence.
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self {
@@ -42,7 +42,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The remedy: the action to take about such a finding, in a sentence.
+            /// Remedy: what to do about findings with this code, in a sentence.
             #[must_use]
             pub fn remedy(self) -> &'static str {
                 match self {

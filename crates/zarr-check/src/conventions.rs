@@ -1,4 +1,4 @@
-//! The conventions of xarray: dimensions that agree by name, coordinates that are there, times whose units can be read.
+//! Checks of the conventions of xarray: dimensions that agree by name, coordinates that exist, times with valid units.
 
 use crate::attributes::AttributeDocuments;
 use crate::hierarchy::Hierarchy;
@@ -12,10 +12,10 @@ use zarr_json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Node, NodePath, StoredNode};
 use zarr_store::Store;
 
-/// Greatest number of paths of coordinates that are looked up above and beside the node that the check begins with.
+/// Maximum number of paths of coordinates that are looked up outside of the checked node.
 const MOST_ABOVE: usize = 1000;
 
-/// Looks at all groups.
+/// Checks the conventions of xarray in all groups.
 pub(crate) fn check(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
     let mut above = NodesAbove { store, seen: HashMap::new() };
     let mut sizes: HashMap<(String, &str), (u64, &StoredNode)> = HashMap::new();
@@ -56,7 +56,7 @@ fn dimensions<'n>(
     }
 }
 
-/// The attribute `coordinates` names arrays in the group, or in groups above.
+/// Checks that the arrays in the attribute `coordinates` exist, in the group or in groups above.
 fn coordinates(
     hierarchy: &Hierarchy,
     above: &mut NodesAbove<'_>,
@@ -84,14 +84,14 @@ fn coordinates(
     Ok(())
 }
 
-/// The nodes above and beside the one that the check begins with, which the walk has not seen.
+/// Nodes outside of the checked node, above and beside it, which the walk has not seen.
 struct NodesAbove<'s> {
     store: &'s dyn Store,
     seen: HashMap<NodePath, bool>,
 }
 
 impl NodesAbove<'_> {
-    /// Whether there is a node at a path, broken ones included, or it is not known.
+    /// Whether there is a node at `path`, or may be: it is broken, or too many paths were looked up already.
     fn may_have(&mut self, path: &NodePath) -> bool {
         if let Some(known) = self.seen.get(path) {
             return *known;

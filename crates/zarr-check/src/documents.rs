@@ -1,4 +1,4 @@
-//! Findings from the documents of nodes.
+//! Findings in the documents of nodes.
 
 use crate::hierarchy::Hierarchy;
 use crate::sink::Sink;
@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use zarr_hierarchy::{Error, ErrorKind, Walk, compare_consolidated};
 use zarr_meta::{Consolidated, Documents, Node, NodePath, StoredNode, Warning, conventions};
 
-/// The code of the error for an array whose documents are good, and which cannot be opened.
+/// Code of an error for an array whose documents are valid, but which cannot be opened.
 pub(crate) fn code_of_open(error: &Error) -> Code {
     match error.kind() {
         // The documents have been read: what is too large is a chunk, or the index of a shard.
@@ -16,7 +16,7 @@ pub(crate) fn code_of_open(error: &Error) -> Code {
     }
 }
 
-/// The code of an error in a document.
+/// Code of an error in a document.
 pub(crate) fn code_of(error: &Error) -> Code {
     match error.kind() {
         ErrorKind::InvalidJson => Code::InvalidJson,
@@ -30,13 +30,13 @@ pub(crate) fn code_of(error: &Error) -> Code {
     }
 }
 
-/// The code of an error in consolidated metadata.
+/// Code of an error in consolidated metadata.
 pub(crate) fn code_of_copy(error: &Error) -> Code {
     // Names that lead out of the hierarchy were not written by mistake: that is not to be repaired unseen.
     if error.kind() == ErrorKind::Path { Code::UnsafeName } else { Code::BadConsolidated }
 }
 
-/// Reports the findings of a walk other than nodes: broken nodes, bad consolidated metadata, nodes below arrays.
+/// Reports the findings of a walk that concern no valid node: broken nodes, bad consolidated metadata, nodes below arrays.
 pub(crate) fn of_walk(walk: &Walk, sink: &Sink<'_>) {
     walk.broken.iter().for_each(|error| sink.find(Finding::of(code_of(error), error)));
     walk.bad_copies.iter().for_each(|error| sink.find(Finding::of(code_of_copy(error), error)));
@@ -45,13 +45,13 @@ pub(crate) fn of_walk(walk: &Walk, sink: &Sink<'_>) {
     }
 }
 
-/// A document below an array.
+/// Finding for a document of a node below an array.
 pub(crate) fn below_array(path: &NodePath, key: &str) -> Finding {
     let message = "a document of a node below an array, which cannot have nodes";
     Finding::new(Code::NodeBelowArray, message).at_path(path).at_key(key)
 }
 
-/// The deviations of one node; `warnings` are those of its documents, and of its codecs.
+/// Reports the deviations of one node. `warnings` are the warnings of its documents and of its codecs.
 pub(crate) fn of_node(found: &StoredNode, warnings: &[Warning], sink: &Sink<'_>) {
     // The document of the whole hierarchy is judged with the root, and names below.
     let is_of_others = |warning: &Warning| {
@@ -87,7 +87,7 @@ pub(crate) fn of_node(found: &StoredNode, warnings: &[Warning], sink: &Sink<'_>)
     }
 }
 
-/// The lists that NCZarr keeps of the nodes in a group.
+/// Checks the lists of the nodes in a group that NCZarr stores in the group.
 pub(crate) fn lists(hierarchy: &Hierarchy, sink: &Sink<'_>) {
     for group in &hierarchy.nodes {
         let Node::Group(metadata) = &group.node else { continue };
@@ -115,12 +115,12 @@ pub(crate) fn lists(hierarchy: &Hierarchy, sink: &Sink<'_>) {
     }
 }
 
-/// Advice for consolidated metadata that has documents which are nowhere else.
+/// Advice for consolidated metadata that has documents which are nowhere else in the store.
 const ONLY_IN_COPY: &str = "Restore the documents that are missing from the copy, which `--repair` leaves as it is. If they are meant to be gone, write \
     the copy again: `zarr consolidate`.";
 
-/// The nodes of which consolidated metadata has documents that are nowhere else: neither the node is there, nor, of a node with several
-/// documents, all of them. Broken nodes do not count: their documents are there.
+/// Paths of nodes of which consolidated metadata has documents that are nowhere else in the store: the node does not exist, or lacks one of
+/// its documents. Broken nodes do not count, since their documents exist.
 pub(crate) fn only_in_copy<'n>(
     group: &NodePath,
     copy: &Consolidated,
@@ -133,7 +133,7 @@ pub(crate) fn only_in_copy<'n>(
     copied.map(|(path, _)| path).collect()
 }
 
-/// The consolidated metadata of a group, compared with its nodes.
+/// Compares the consolidated metadata of a group with the nodes below the group, and reports differences.
 pub(crate) fn copy(hierarchy: &Hierarchy, group: &StoredNode, copy: &Consolidated, key: &str, sink: &Sink<'_>) {
     let alike = |node: &&StoredNode| node.dialect == group.dialect || (node.dialect.is_v3() && group.dialect.is_v3());
     let nodes: Vec<StoredNode> = hierarchy.within(&group.path).filter(alike).cloned().collect();
@@ -164,13 +164,13 @@ pub(crate) fn copy(hierarchy: &Hierarchy, group: &StoredNode, copy: &Consolidate
     }
 }
 
-/// Consolidated metadata of a kind that is not known.
+/// Reports consolidated metadata of an unknown kind.
 pub(crate) fn unknown_copy(group: &StoredNode, key: &str, sink: &Sink<'_>) {
     let message = "consolidated metadata of an unknown kind, which no reader takes";
     sink.find(Finding::new(Code::UnknownConsolidated, message).at_path(&group.path).at_key(key));
 }
 
-/// The consolidated metadata that groups have in their own documents.
+/// Checks the consolidated metadata that groups have in their own documents.
 pub(crate) fn copies_inside(hierarchy: &Hierarchy, sink: &Sink<'_>) {
     for found in &hierarchy.nodes {
         let (Node::Group(group), Some(key)) = (&found.node, found.document_key()) else { continue };

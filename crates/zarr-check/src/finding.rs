@@ -1,4 +1,4 @@
-//! Findings, and what a check counts.
+//! Findings, counts and events of a check.
 
 use crate::{Code, Severity};
 use std::fmt;
@@ -6,27 +6,28 @@ use std::ops::Range;
 use zarr_grid::ChunkIndex;
 use zarr_hierarchy::Error;
 
-/// Something that a check found.
+/// Finding of a check: something wrong or noteworthy, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
     /// Kind of the finding.
     pub code: Code,
-    /// The node, `/a/b`, if the finding belongs to one.
+    /// Path of the node, `/a/b`; `None` if the finding belongs to no node.
     pub path: Option<String>,
-    /// The key in the store. A prefix ends in `/`.
+    /// Key in the store, or a prefix, which ends in `/`; `None` if the finding belongs to no key.
     pub key: Option<String>,
-    /// The value in a document, as a JSON pointer.
+    /// JSON pointer to the value in the document; `None` if the finding belongs to no value.
     pub pointer: Option<String>,
-    /// The chunk, by its index in the grid.
+    /// Index of the chunk in the chunk grid; `None` if the finding belongs to no chunk.
     pub chunk: Option<ChunkIndex>,
-    /// The inner chunk of a shard, by its index in there; in shards within shards one for each level.
+    /// Index of the inner chunk in its shard, with one index per level for shards within shards. Empty if the finding belongs to no inner
+    /// chunk.
     pub inner: Vec<ChunkIndex>,
-    /// The bytes of the value, where a part of it is meant.
+    /// Range of bytes in the value of the key; `None` if the finding concerns no particular range.
     pub bytes: Option<Range<u64>>,
-    /// Message: the thing that was found, and the one that was expected.
+    /// Message: what was found, and what was expected.
     pub message: String,
-    /// Advice: the action to take about the finding.
+    /// Advice: what to do about the finding.
     pub advice: String,
 }
 
@@ -45,7 +46,7 @@ impl Finding {
         }
     }
 
-    /// The finding for an error, at the place that the error names, and in its words.
+    /// Makes the finding of an error, with the message and the place of the error.
     pub(crate) fn of(code: Code, error: &Error) -> Self {
         let location = error.location();
         let offset = location.offset.map(|offset| offset..offset.saturating_add(1));
@@ -71,13 +72,13 @@ impl Finding {
         Self { key: Some(key.to_string()), ..self }
     }
 
-    /// The severity of the finding.
+    /// Severity of the finding, that of its code.
     #[must_use]
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
 
-    /// The place of the finding, in one line: the key or else the node, and the pointer, or the chunk with its part.
+    /// Place of the finding in one line: the key, or else the path of the node, and then the pointer, the inner chunk and the bytes.
     #[must_use]
     pub fn place(&self) -> String {
         let mut place = match (&self.key, &self.path) {
@@ -101,63 +102,63 @@ impl Finding {
     }
 }
 
-/// One line: `error  a/c/0  codec bytes: 3 bytes, expected 4 [broken-chunk]`.
+/// Shows one line: `error  a/c/0  codec bytes: 3 bytes, expected 4 [broken-chunk]`.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<7}  {}  {} [{}]", self.severity(), self.place(), self.message, self.code)
     }
 }
 
-/// Counts of the things that were checked.
+/// Counts of what was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckCounts {
-    /// Nodes that were found.
+    /// Number of nodes that were found.
     pub nodes: u64,
-    /// Keys that were listed.
+    /// Number of keys that were listed.
     pub keys: u64,
-    /// Stored chunks (shards, if an array is sharded) that were looked at.
+    /// Number of stored chunks (shards, if an array is sharded) that were checked.
     pub chunks: u64,
-    /// Bytes of them that were read.
+    /// Number of bytes of these chunks that were read.
     pub bytes: u64,
-    /// Chunks of which nothing would notice a changed byte: no checksum, and codecs that take any bytes.
+    /// Number of chunks in which a changed byte would not be noticed: they have no checksum, and codecs that accept any bytes.
     pub unprotected: u64,
-    /// Chunks of which a changed byte is noticed only if it breaks the format of a codec.
+    /// Number of chunks in which a changed byte is noticed only if it breaks the format of a codec.
     pub by_form: u64,
-    /// Chunks with a checksum.
+    /// Number of chunks with a checksum.
     pub by_checksum: u64,
-    /// Chunks that were left out: of a sample, or of an array that cannot be opened.
+    /// Number of chunks that were not checked: they are not in the sample, or their array cannot be opened.
     pub left_out: u64,
 }
 
-/// The result of a check.
+/// Result of a check: counts of what was checked, and of findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The counts of the things that were checked.
+    /// Counts of what was checked.
     pub checked: CheckCounts,
-    /// Findings that data or metadata cannot be read.
+    /// Number of findings with the severity [`Severity::Error`].
     pub errors: u64,
-    /// Findings that are warnings.
+    /// Number of findings with the severity [`Severity::Warning`].
     pub warnings: u64,
-    /// Findings that are notes.
+    /// Number of findings with the severity [`Severity::Note`].
     pub notes: u64,
 }
 
 impl Report {
-    /// Whether there is nothing but notes.
+    /// Whether there are no errors and no warnings, but possibly notes.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.errors == 0 && self.warnings == 0
     }
 }
 
-/// Events that a check reports while it runs.
+/// Event that a check reports while it runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The check found something.
+    /// Something that the check found.
     Finding(Finding),
-    /// The progress: the counts of all that is checked so far.
+    /// Progress: the counts of what was checked so far.
     Progress(CheckCounts),
 }

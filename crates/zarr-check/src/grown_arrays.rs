@@ -1,4 +1,4 @@
-//! Arrays that have become larger since the check found them: chunks outside of the grids that it found may be theirs.
+//! Arrays that have grown since the check opened them: chunks outside of the known grid may belong to the new one.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -8,15 +8,16 @@ use zarr_hierarchy::open_stored_node;
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Store};
 
-/// Time for which the lock of an array is waited for, which an append holds until the shape shows what it has written.
+/// Time to wait for the lock of an array. An append holds the lock until the shape includes its chunks.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of chunks of an array that are still outside its grid after the shape was read again; after them it is not read any more.
+/// Number of chunks of an array that were outside of the grid even after the shape was read again, after which the shape is not read any
+/// more.
 const MAX_IN_VAIN: u32 = 64;
 
-/// Pause between two tries of a lock that another holds.
+/// Pause between two tries to take a lock that another process holds.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The grids of such arrays, by their numbers.
+/// Newest grids of arrays that have chunks outside of the grid with which they were opened, by the numbers of the arrays.
 #[derive(Debug)]
 pub(crate) struct GrownArrays {
     arrays: HashMap<usize, GridLookup>,
@@ -27,7 +28,8 @@ pub(crate) struct GrownArrays {
 struct GridLookup {
     keys: Option<ChunkKeys>,
     in_vain: u32,
-    /// Whether the lock was waited for in vain: it is not waited for again, and any chunk may be one of the append that holds it.
+    /// Whether the lock was still held after the waiting time. The check then waits no more, and any chunk may belong to the append that
+    /// holds the lock.
     is_held: bool,
 }
 
@@ -38,7 +40,8 @@ impl Default for GrownArrays {
 }
 
 impl GrownArrays {
-    /// Whether the key of a chunk that was listed is one of the array `node`, whose number this is, as it is by now, or may become one.
+    /// Whether `key`, a listed key, is the key of a chunk of the array `node` in its newest shape, or may become one by a running append.
+    /// `number` is the number of the array.
     pub(crate) fn has(&mut self, store: &dyn Store, number: usize, node: Option<&StoredNode>, key: &Key) -> bool {
         let looked = self.arrays.entry(number).or_default();
         let has =
@@ -54,7 +57,7 @@ impl GrownArrays {
     }
 }
 
-/// Whether the lock of an array is still held after so long, as far as the locks of the store reach.
+/// Whether another process holds the lock of an array for the whole of `patience`, as far as the locks of the store can tell.
 fn is_held(store: &dyn Store, node: &StoredNode, patience: Duration) -> bool {
     let Ok(prefix) = order::lock_prefix(node) else { return false };
     let begun = Instant::now();
@@ -68,7 +71,7 @@ fn is_held(store: &dyn Store, node: &StoredNode, patience: Duration) -> bool {
     false
 }
 
-/// The keys of an array as it is now.
+/// Returns the keys of the chunks of an array in its newest shape; `None` if the array cannot be opened.
 fn keys_now(store: &dyn Store, node: &StoredNode) -> Option<ChunkKeys> {
     let now = open_stored_node(store, &node.path.to_string(), Some(node.dialect)).ok()?;
     ChunkKeys::new(&now).ok()

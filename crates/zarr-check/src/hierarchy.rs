@@ -1,4 +1,4 @@
-//! The nodes of a hierarchy that is checked, as a walk found them.
+//! Nodes of the hierarchy that is checked, as a walk found them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,32 +8,32 @@ use zarr_hierarchy::{Error, Walk};
 use zarr_meta::{NodePath, StoredNode, consolidated};
 use zarr_store::Store;
 
-/// The nodes of a hierarchy, and what is known of their keys.
+/// Nodes of a hierarchy, and indexes of their keys.
 pub(crate) struct Hierarchy {
-    /// Sorted by path; the first one is where the check begins.
+    /// Nodes sorted by path; the first is the node at which the check begins.
     pub(crate) nodes: Vec<StoredNode>,
-    /// For each node, the array, if it is one that can be opened.
+    /// Opened array of each node; `None` for a group, and for an array that cannot be opened.
     pub(crate) arrays: Vec<Option<Array>>,
-    /// The paths of nodes that are there but broken.
+    /// Paths of nodes whose documents are broken.
     broken: HashSet<String>,
-    /// The keys of documents.
+    /// Keys of the documents of all nodes.
     documents: HashSet<String>,
-    /// Nodes by their paths.
+    /// Numbers of nodes in `nodes`, by their paths.
     numbers: HashMap<String, usize>,
-    /// The numbers of the nodes in a group, by its path.
+    /// Numbers of the nodes directly in a group, by the path of the group.
     children: HashMap<String, Vec<usize>>,
-    /// The paths of nodes that lie below arrays, of which the walk has told.
+    /// Paths of the nodes below arrays that the walk has reported.
     below_arrays: HashSet<String>,
-    /// Documents of consolidated metadata by their keys.
+    /// Numbers of groups with a separate document of consolidated metadata, by the key of that document.
     pub(crate) copies: HashMap<String, usize>,
-    /// Arrays by the prefixes of their chunks.
+    /// Arrays with the keys of their chunks, by the prefixes of their chunks.
     prefixes: HashMap<String, Vec<(usize, ChunkKeys)>>,
-    /// Prefixes of arrays whose keys are not known.
+    /// Prefixes of nodes whose keys are not known, since their documents are broken.
     unknown: HashSet<String>,
 }
 
 impl Hierarchy {
-    /// Opens the arrays of a walk; `fault` is told why one cannot be opened.
+    /// Opens the arrays of a walk. Calls `fault` with the error of an array that cannot be opened.
     pub(crate) fn new(
         store: &Arc<dyn Store>,
         registry: &Arc<Registry>,
@@ -103,43 +103,43 @@ impl Hierarchy {
         self.arrays.push(array);
     }
 
-    /// Whether there is a node at a path that is broken.
+    /// Whether the node at `path` has broken documents.
     pub(crate) fn is_broken(&self, path: &NodePath) -> bool {
         self.broken.contains(&path.to_string())
     }
 
-    /// Whether what lies below a prefix belongs to a node that cannot be read, so that nothing is known of it.
+    /// Whether keys below `prefix` belong to a node that cannot be read, so that nothing is known about them.
     pub(crate) fn is_unknown(&self, prefix: &str) -> bool {
         self.unknown.contains(prefix)
     }
 
-    /// The arrays whose chunks lie below a prefix, with their numbers.
+    /// Arrays whose chunks lie below `prefix`, with their numbers and keys; `None` if there are none.
     pub(crate) fn arrays_at(&self, prefix: &str) -> Option<&[(usize, ChunkKeys)]> {
         self.prefixes.get(prefix).map(Vec::as_slice)
     }
 
-    /// Whether a key is that of a document of a node.
+    /// Whether `key` is the key of a document of a node.
     pub(crate) fn is_document(&self, key: &str) -> bool {
         self.documents.contains(key)
     }
 
-    /// Whether the walk has found a node at a path below an array.
+    /// Whether the walk has reported the node at `path` as lying below an array.
     pub(crate) fn is_below_array(&self, path: &NodePath) -> bool {
         self.below_arrays.contains(&path.to_string())
     }
 
-    /// The node at a path.
+    /// Node at `path`; `None` if there is none.
     pub(crate) fn node(&self, path: &NodePath) -> Option<&StoredNode> {
         self.nodes.get(*self.numbers.get(&path.to_string())?)
     }
 
-    /// The nodes directly in a group.
+    /// Nodes directly in the group at `path`.
     pub(crate) fn children(&self, path: &NodePath) -> impl Iterator<Item = &StoredNode> {
         let numbers = self.children.get(&path.to_string()).map(Vec::as_slice).unwrap_or_default();
         numbers.iter().filter_map(|number| self.nodes.get(*number))
     }
 
-    /// The node at a path, and all below it.
+    /// Node at `path`, and all nodes below it.
     pub(crate) fn within(&self, path: &NodePath) -> impl Iterator<Item = &StoredNode> {
         let prefix = path.key_prefix();
         // Sorted by path, all nodes below it stand together.
@@ -149,12 +149,12 @@ impl Hierarchy {
         self.node(path).filter(|_| !path.is_root()).into_iter().chain(below)
     }
 
-    /// The path of a node by its number.
+    /// Path of the node with the number `number`.
     pub(crate) fn path(&self, number: usize) -> String {
         self.nodes.get(number).map_or_else(String::new, |node| node.path.to_string())
     }
 
-    /// The array of a node by its number.
+    /// Opened array of the node with the number `number`; `None` for a group, and for an array that cannot be opened.
     pub(crate) fn array(&self, number: usize) -> Option<&Array> {
         self.arrays.get(number).and_then(Option::as_ref)
     }

@@ -1,4 +1,4 @@
-//! The list of all keys, each of which is a document, a chunk, of something unfinished, or stray.
+//! Check of all keys: each is a document, a chunk, part of something unfinished, or stray.
 
 use crate::chunks::Chunks;
 use crate::documents;
@@ -15,25 +15,25 @@ use zarr_meta::{Consolidated, NodePath, dialects_by_key, document_path};
 use zarr_scan::outermost;
 use zarr_store::{Key, Listing, Prefix, Store, StoreExt, StoreKind};
 
-/// Lists the keys below the node that the check begins with.
+/// Check of the keys below the node at which the check begins.
 pub(crate) struct Keys<'c, 'e> {
     store: &'c dyn Store,
     hierarchy: &'c Hierarchy,
     sink: &'c Sink<'e>,
     chunks: Chunks<'c, 'e>,
-    /// The paths below arrays that findings name.
+    /// Paths of nodes below arrays that findings have named already.
     below_arrays: HashSet<NodePath>,
     grown: GrownArrays,
 }
 
-/// The nodes that the keys below a prefix may be of.
+/// Owner of the keys below a prefix: the nodes to which they may belong.
 #[derive(Clone)]
 enum PrefixOwner {
-    /// A group.
+    /// Group or groups.
     Group,
     /// Arrays whose chunks have this prefix.
     Arrays(String),
-    /// A node that cannot be read, so that nothing is known of its keys.
+    /// Node that cannot be read, so that nothing is known about its keys.
     Unknown,
 }
 
@@ -47,8 +47,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         Self { store, hierarchy, sink, chunks, below_arrays: HashSet::new(), grown: GrownArrays::default() }
     }
 
-    /// Goes through all directories, each below the one that it is in before those beside it. Behind a network the keys of an array are
-    /// listed together.
+    /// Lists and checks all directories, depth first. In a remote store the keys of an array are listed by one request.
     pub(crate) fn check(mut self) -> Result<()> {
         unfinished::beside(self.store, self.hierarchy, self.sink)?;
         let is_remote = self.store.access_profile().kind == StoreKind::Remote;
@@ -86,7 +85,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         self.chunks.finish()
     }
 
-    /// The prefixes that all keys of the hierarchy have.
+    /// Prefixes below which all keys of the hierarchy lie.
     fn roots(&self) -> Result<Vec<Prefix>> {
         let Some(first) = self.hierarchy.nodes.first() else { return Ok(Vec::new()) };
         let all = first.own_prefixes().into_iter().chain([first.path.key_prefix()]);
@@ -103,7 +102,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         }
     }
 
-    /// Reports the findings of a directory apart from those of its keys one by one.
+    /// Reports the findings of a directory as a whole, without the findings of its single keys.
     fn directory(&self, prefix: &Prefix, listing: &Listing) {
         if listing.keys.is_empty() && listing.prefixes.is_empty() && !prefix.is_root() {
             self.sink.find(Finding::new(Code::EmptyFolder, "an empty directory").at_key(prefix));
@@ -158,8 +157,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         Ok(())
     }
 
-    /// Returns the finding for a key that is neither a document of a node nor a chunk of an array; `None` if there is a finding of it
-    /// already.
+    /// Returns the finding for a key that is neither a document of a node nor a chunk of an array; `None` if the key has a finding already.
     fn odd(&mut self, key: &Key, within: &PrefixOwner) -> Option<Finding> {
         let name = key.name();
         if let PrefixOwner::Unknown = within {
@@ -209,7 +207,8 @@ impl<'c, 'e> Keys<'c, 'e> {
         }
     }
 
-    /// The path of the node whose document would have this key, in any dialect of the hierarchy.
+    /// Path of the node to which a document with this key would belong, in any dialect of the hierarchy; `None` if it is not the key of a
+    /// document.
     fn path_of_document(&self, key: &Key) -> Option<NodePath> {
         let path = NodePath::parse(&format!("/{}", key.parent().as_str().trim_end_matches('/'))).ok()?;
         if !dialects_by_key(&path)(key.as_str()).is_empty() {
@@ -225,7 +224,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         is_copy.then_some(path)
     }
 
-    /// A document that is of no node of the walk.
+    /// Returns the finding for a document that belongs to no node of the walk; `None` if there is a finding already.
     fn document(&mut self, key: &Key, path: &NodePath, within: &PrefixOwner) -> Option<Finding> {
         if self.hierarchy.is_broken(path) || self.hierarchy.is_below_array(path) {
             return None;
@@ -248,7 +247,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         Some(Finding::new(Code::StrayDocument, "a document of no node").at_path(path))
     }
 
-    /// Consolidated metadata that has a document of its own.
+    /// Checks consolidated metadata in a separate document.
     fn copy(&self, key: &Key, group: usize) {
         let Some(group) = self.hierarchy.nodes.get(group) else { return };
         let at = |finding: Finding| self.sink.find(finding.at_path(&group.path).at_key(key));

@@ -1,9 +1,11 @@
-//! Checks of stored Zarr hierarchies: documents, keys, indexes of shards and chunks; and repair of what can be repaired without loss.
+//! Checks of stored Zarr hierarchies (documents, keys, indexes of shards, and chunks), and repair of faults that can be repaired without
+//! loss.
 //!
-//! A check reads and decodes everything that is stored, as far as its [`Level`] says, and goes on behind each fault. A [`Finding`] has a
-//! [`Code`] that stays the same, its [`Severity`], the place, and what to do.
+//! A check reads and decodes what is stored, as far as its [`Level`] says, and continues after each fault. A [`Finding`] has a [`Code`]
+//! that stays the same in later versions, a [`Severity`], a place, and advice.
 //!
-//! Names no concrete codec and no rule of a dialect: codecs come in a [`Registry`](zarr_array::Registry), documents are `zarr-meta`'s.
+//! This crate names no concrete codec and no rule of a dialect: codecs come in a [`Registry`](zarr_array::Registry), and `zarr-meta` reads
+//! and writes documents.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Names that tell what a key is of.
+//! Names of keys that tell what the keys are.
 
 pub(crate) use zarr_hierarchy::is_temporary;
 
-/// Whether the end of a key is written as chunks are in some dialect: numbers with separators, perhaps behind a `c`.
+/// Whether the end of a key looks like the key of a chunk in some dialect: numbers with separators, perhaps behind a `c`.
 pub(crate) fn is_chunk_like(text: &str) -> bool {
     let text = text.strip_prefix("c/").or_else(|| text.strip_prefix("c.")).unwrap_or(text);
     let text = match text.strip_prefix('c') {
@@ -13,9 +13,9 @@ pub(crate) fn is_chunk_like(text: &str) -> bool {
         && text.split(['/', '.']).all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The file that a key below groups is by a convention of other software, none of which is a document or a chunk: tables of SpatialData
-/// (`points/NAME/points.parquet`, a file or a directory, and `shapes/NAME/shapes.parquet`), the OME-XML that bioformats2raw writes
-/// (`OME/METADATA.ome.xml`), text files about the data.
+/// Description of a file that other software puts below groups by a convention, and which is neither a document nor a chunk; `None` for
+/// other keys. Such files are tables of SpatialData (`points/NAME/points.parquet`, a file or a directory, and
+/// `shapes/NAME/shapes.parquet`), the OME-XML of bioformats2raw (`OME/METADATA.ome.xml`), and text files about the data.
 pub(crate) fn of_other_software(key: &str) -> Option<&'static str> {
     const TEXTS: [&str; 6] = ["README", "LICENSE", "LICENCE", "CHANGELOG", "CITATION", "ro-crate-metadata.json"];
     let mut names = key.rsplit('/');

@@ -1,4 +1,4 @@
-//! The conventions of OME-Zarr: what groups say, and what is there.
+//! Checks of the conventions of OME-Zarr: whether the metadata of groups is valid, and fits the nodes in the store.
 
 mod images;
 mod labels;
@@ -16,7 +16,7 @@ use zarr_hierarchy::{ErrorKind, Result};
 use zarr_meta::{Node, NodePath, StoredNode};
 use zarr_ome::{Metadata, ValueError};
 
-/// Looks at all groups that have metadata of OME-Zarr.
+/// Checks all groups that have metadata of OME-Zarr.
 pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
     for group in &hierarchy.nodes {
         let Some(metadata) = metadata(group) else { continue };
@@ -44,7 +44,7 @@ pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The metadata of a node that is a group, and has some.
+/// Metadata of OME-Zarr of a group; `None` for an array, and for a group without such metadata.
 fn metadata(node: &StoredNode) -> Option<Metadata<'_>> {
     match &node.node {
         Node::Group(group) => Metadata::find(&group.attributes, node.path.name()),
@@ -52,7 +52,7 @@ fn metadata(node: &StoredNode) -> Option<Metadata<'_>> {
     }
 }
 
-/// Whether the version stands where the format of the store has it.
+/// Checks that the version of the metadata fits the format of the store, and is present.
 fn version(group: &StoredNode, metadata: &Metadata<'_>, places: &AttributeDocuments<'_>, sink: &Sink<'_>) {
     let find = |code, message: &str, pointer: &str| sink.find(places.at(Finding::new(code, message), pointer));
     match metadata.is_in_ome() {
@@ -73,7 +73,7 @@ fn version(group: &StoredNode, metadata: &Metadata<'_>, places: &AttributeDocume
     }
 }
 
-/// Reports faults, each at its place.
+/// Reports faults as findings with the code `code`, each at its place.
 fn faults(faults: &[ValueError], code: Code, places: &AttributeDocuments<'_>, sink: &Sink<'_>) -> Result<()> {
     for fault in faults {
         let message = format!("found {}, expected {}", fault.found(), fault.expected());
@@ -83,7 +83,7 @@ fn faults(faults: &[ValueError], code: Code, places: &AttributeDocuments<'_>, si
     Ok(())
 }
 
-/// Whether the path of an image leads to one, or it is not known.
+/// Whether `path`, relative to `above`, leads to an image or to a broken node.
 fn is_image(hierarchy: &Hierarchy, above: &NodePath, path: &str) -> bool {
     let Ok(path) = above.join(path.trim_end_matches('/')) else { return false };
     let has_images = |node| metadata(node).is_some_and(|metadata| metadata.member("multiscales").is_some());

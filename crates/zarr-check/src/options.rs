@@ -3,34 +3,34 @@
 use zarr_array::Options;
 use zarr_meta::Dialect;
 
-/// Depth of a check: each level includes those before.
+/// Depth of a check. Each level includes the levels before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// The documents of nodes.
+    /// Checks the documents of nodes.
     Documents,
-    /// And the list of all keys.
+    /// Checks also the list of all keys.
     Keys,
-    /// And the indexes of shards.
+    /// Checks also the indexes of shards.
     Indexes,
-    /// And all chunks, decoded.
+    /// Checks also all chunks, which are decoded.
     #[default]
     Chunks,
 }
 
-/// Options of a check: a default, and a method for each option that is to have another value.
+/// Options of a check. `CheckOptions::default()` has the defaults, and a method sets each option.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CheckOptions {
-    /// Depth of the check.
+    /// Depth of the check; by default [`Level::Chunks`].
     pub level: Level,
-    /// The share of the chunks that are looked at, above 0 and up to 1; which ones, their keys decide.
+    /// Share of the chunks that are checked, above 0 and up to 1; by default 1. A hash of its key decides whether a chunk is in the sample.
     pub sample: f64,
-    /// Whether the conventions of xarray and of OME-Zarr are looked at.
+    /// Whether the conventions of xarray and of OME-Zarr are checked; by default they are.
     pub conventions: bool,
-    /// Whether nodes of one dialect are looked at, and not of all.
+    /// Dialect of the nodes that are checked; `None` for nodes of all dialects.
     pub dialect: Option<Dialect>,
-    /// Options with which arrays are opened: threads, limits, requests under way.
+    /// Options with which arrays are opened, such as threads, limits, and requests in flight.
     pub arrays: Options,
 }
 
@@ -71,7 +71,7 @@ impl CheckOptions {
         Self { arrays, ..self }
     }
 
-    /// Whether the chunk at a key is in the sample.
+    /// Whether the chunk at `key` is in the sample.
     pub(crate) fn takes(&self, key: &str) -> bool {
         if self.sample >= 1.0 {
             return true;

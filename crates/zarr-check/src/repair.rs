@@ -1,4 +1,4 @@
-//! Repair of what can be repaired without loss; and, if it is asked for, what becomes of chunks that cannot be decoded.
+//! Repair of faults that can be repaired without loss, and on demand erasure of chunks that cannot be decoded.
 
 use crate::documents::only_in_copy;
 use crate::{CheckOptions, Code, Finding};
@@ -10,15 +10,15 @@ use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Result, consolidate, walk_stored};
 use zarr_store::{GetOptions, Key, Prefix};
 
-/// Number of chunks that are checked again together, before those that are torn are erased.
+/// Number of chunks that are checked again together, before the torn ones among them are erased.
 const BATCH: usize = 64;
 
-/// Repairs that are to be made, gathered from findings: temporary files that nobody holds, directories without anything in them, and
-/// consolidated metadata that is stale or broken. None of these holds a value, or metadata that is nowhere else: consolidated metadata
-/// with documents that the nodes do not have is kept.
+/// Collection of repairs, made from findings: removal of temporary files that no process holds and of empty directories, and renewal of
+/// consolidated metadata that is stale or broken. None of them removes a value, or metadata that is nowhere else in the store: consolidated
+/// metadata with documents that the nodes do not have is left alone.
 ///
-/// With [`drop_torn`](Self::drop_torn) chunks that cannot be decoded are erased as well. Their elements are the fill value then. Those of
-/// which a part can be read are kept: shards, and chunks that are not compressed.
+/// With [`drop_torn`](Self::drop_torn) chunks that cannot be decoded are erased as well, so that their elements have the fill value. Chunks
+/// of which a part can be read stay: shards, and chunks that are not compressed.
 #[derive(Clone, Debug, Default)]
 pub struct Repair {
     torn_only: bool,
@@ -31,43 +31,43 @@ pub struct Repair {
     kept: BTreeSet<String>,
 }
 
-/// One thing that was repaired, or would be.
+/// Action of a repair on one file, directory, chunk or group; with `dry_run` the action that would be done.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RepairAction {
-    /// A temporary file was removed.
+    /// Removed a temporary file, with this path.
     Temporary(String),
-    /// An empty directory was removed.
+    /// Removed an empty directory, with this prefix.
     Folder(String),
-    /// The consolidated metadata of a group was written again.
+    /// Wrote the consolidated metadata of the group at this path again.
     Consolidated(String),
-    /// A chunk that cannot be decoded was erased, with its key.
+    /// Erased the chunk at this key, which cannot be decoded.
     Torn(String),
-    /// A shard was left, since some of its inner chunks can be read.
+    /// Left the shard at this key alone, since some of its inner chunks can be read.
     KeptShard(String),
-    /// A chunk that cannot be decoded as a whole was left, since its codecs let parts of it be read.
+    /// Left the chunk at this key alone: it cannot be decoded as a whole, but its codecs let parts of it be read.
     KeptChunk(String),
-    /// The consolidated metadata of a group was left, since it has documents that are nowhere else.
+    /// Left the consolidated metadata of the group at this path alone, since it has documents that are nowhere else in the store.
     KeptConsolidated(String),
 }
 
-/// The result of a repair: the repairs that were made, and those that failed.
+/// Result of a repair: the actions that were done, and those that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepairReport {
-    /// Repairs that were made, or would be.
+    /// Actions that were done, or with `dry_run` would be done.
     pub done: Vec<RepairAction>,
-    /// Repairs that failed.
+    /// Actions that failed.
     pub failed: Vec<FailedRepair>,
 }
 
-/// A repair that failed.
+/// Action of a repair that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FailedRepair {
-    /// The repair that was to be made. Its place may stand for several: the directory for its temporary files, the array for its chunks.
+    /// Action that was to be done. Its place may stand for several: a directory for its temporary files, an array for its chunks.
     pub repair: RepairAction,
-    /// The reason of the failure.
+    /// Message of the error.
     pub message: String,
 }
 
@@ -81,7 +81,7 @@ impl RepairReport {
 }
 
 impl RepairAction {
-    /// The action, in a word.
+    /// Action in a word, such as `removed` or `kept`.
     #[must_use]
     pub fn action(&self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl RepairAction {
         }
     }
 
-    /// The key, prefix, or path of a group.
+    /// Place of the action: a key, a prefix, or the path of a group.
     #[must_use]
     pub fn place(&self) -> &str {
         match self {
@@ -106,7 +106,7 @@ impl RepairAction {
         }
     }
 
-    /// The reason why it was kept; `None` for a thing that was repaired.
+    /// Reason why something was left alone; `None` for an action that repaired something.
     #[must_use]
     pub fn reason(&self) -> Option<&'static str> {
         match self {
@@ -125,25 +125,25 @@ impl fmt::Display for RepairAction {
 }
 
 impl Repair {
-    /// A repair with nothing to do so far.
+    /// Makes an empty collection of repairs.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether chunks that cannot be decoded are erased.
+    /// Sets whether chunks that cannot be decoded are erased; by default they are not.
     #[must_use]
     pub fn drop_torn(self, drop_torn: bool) -> Self {
         Self { drop_torn, ..self }
     }
 
-    /// Repairs nothing but chunks.
+    /// Restricts the repair to chunks: temporary files, directories and consolidated metadata are left alone.
     #[must_use]
     pub fn torn_only(self) -> Self {
         Self { torn_only: true, ..self }
     }
 
-    /// Takes note of a finding that can be repaired.
+    /// Adds the repair of a finding, if the finding can be repaired.
     pub fn add(&mut self, finding: &Finding) {
         let (key, path) = (finding.key.clone().unwrap_or_default(), finding.path.clone());
         match finding.code {
@@ -165,9 +165,9 @@ impl Repair {
         }
     }
 
-    /// Repairs, or with `dry_run` only says what it would repair. Whoever holds a temporary file or puts something into a directory
-    /// meanwhile keeps it. A chunk stays that can be decoded by now, or that others replaced since it was looked at, where the store has
-    /// versions. A repair that fails keeps no other from being done.
+    /// Does the repairs, or with `dry_run` only reports what it would do. A temporary file that a process holds stays, and so does a
+    /// directory into which something was put meanwhile. A chunk stays if it can be decoded by now, or if others replaced it since it was
+    /// checked, in stores with versions. A repair that fails does not prevent others.
     pub fn run(
         &self,
         store: &Arc<dyn Store>,
@@ -221,7 +221,7 @@ impl Repair {
         report.done.extend(gone.into_iter().map(RepairAction::Folder));
     }
 
-    /// Removes a directory and those above that have nothing else in them, and adds those that are `gone` then.
+    /// Removes a directory, and the directories above it that have nothing else in them. Adds the removed directories to `gone`.
     fn remove_folder(
         &self,
         store: &dyn Store,
@@ -255,7 +255,7 @@ impl Repair {
         Ok(())
     }
 
-    /// Whether nothing is in a directory but what is removed.
+    /// Whether a directory has nothing in it except directories in `gone` and temporary files that are to be removed.
     fn is_empty(&self, store: &dyn Store, prefix: &Prefix, gone: &BTreeSet<String>) -> Result<bool> {
         let listing = store.list_dir(prefix)?;
         let left = store.leftovers(prefix, false)?;
@@ -265,7 +265,7 @@ impl Repair {
     }
 }
 
-/// Whether the consolidated metadata of a group has documents that are nowhere else by now.
+/// Whether the consolidated metadata of a group now has documents that are nowhere else in the store.
 fn has_last_copy(store: &dyn Store, path: &str, options: &CheckOptions) -> Result<bool> {
     let walk = walk_stored(store, path, options.dialect)?;
     let (Some(copy), Some(group)) = (&walk.consolidated, walk.nodes.first()) else { return Ok(false) };
@@ -274,7 +274,7 @@ fn has_last_copy(store: &dyn Store, path: &str, options: &CheckOptions) -> Resul
     Ok(!only_in_copy(&group.path, copy, &walk.nodes, |path| broken.contains(path.to_string().as_str())).is_empty())
 }
 
-/// The directory that one lies in.
+/// Returns the prefix of the directory above `prefix`.
 fn above(prefix: &Prefix) -> Result<Prefix> {
     let text = prefix.as_str().trim_end_matches('/');
     let end = text.rfind('/').map_or(0, |at| at + 1);
@@ -322,7 +322,7 @@ fn drop_torn(
     }
 }
 
-/// Erases a chunk, unless others have replaced it since it was looked at, as far as the store has versions.
+/// Erases a chunk, unless others have replaced it since it was checked, as far as the store has versions. Returns whether it was erased.
 fn erase(store: &dyn Store, chunk: &CheckedChunk, dry_run: bool) -> Result<bool> {
     if dry_run {
         return Ok(true);
@@ -337,7 +337,7 @@ fn erase(store: &dyn Store, chunk: &CheckedChunk, dry_run: bool) -> Result<bool>
     Ok(true)
 }
 
-/// Which of some chunks cannot be decoded as a whole, in the order of their keys.
+/// Checks `chunks` again. Returns those that cannot be decoded as a whole, in the order of their keys.
 fn still_torn(array: &Array, chunks: &[(Key, ChunkIndex)]) -> Result<Vec<CheckedChunk>> {
     let torn = Mutex::new(Vec::new());
     array.check_chunks(chunks, CheckDepth::Values, &|checked| {

@@ -1,21 +1,21 @@
-//! How grave findings are.
+//! Severity of findings.
 
 use std::fmt;
 
-/// How grave a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// Worth to be known, and right as it is.
+    /// Something that is worth knowing, and correct as it is.
     Note,
-    /// Some software reads something else, or nothing; or something lies there that is of no use.
+    /// Something that other software reads differently or not at all, or that is of no use in the store.
     Warning,
-    /// Data or metadata cannot be read.
+    /// Data or metadata that cannot be read.
     Error,
 }
 
 impl Severity {
-    /// Its name: `error`, `warning`, `note`.
+    /// Name of the severity: `error`, `warning` or `note`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,14 +1,14 @@
-//! Who is told of findings, and what is counted.
+//! Sink for findings and counts of a check.
 
 use crate::{CheckCounts, Event, Finding, Report, Severity};
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zarr_hierarchy::{IntoFlow, Result};
 
-/// Number of nodes, keys and chunks after which progress is reported.
+/// Number of nodes, keys and chunks after which progress is reported again.
 const STEP: u64 = 64;
 
-/// Takes findings and counts of all threads.
+/// Sink that takes findings and counts from all threads, and reports events to the caller.
 pub(crate) struct Sink<'e>(Mutex<SinkState<'e>>);
 
 struct SinkState<'e> {
@@ -46,7 +46,7 @@ impl<'e> Sink<'e> {
         state.tell(Event::Finding(finding));
     }
 
-    /// Counts, and tells of progress from time to time.
+    /// Changes the counts with `count`, and reports progress from time to time.
     pub(crate) fn count(&self, count: impl FnOnce(&mut CheckCounts)) {
         let mut state = self.state();
         count(&mut state.report.checked);
@@ -58,7 +58,7 @@ impl<'e> Sink<'e> {
         }
     }
 
-    /// Ends a check that its caller cancelled.
+    /// Returns an error if the caller has cancelled the check.
     pub(crate) fn go_on(&self) -> Result<()> {
         self.state().flow.into_result()
     }

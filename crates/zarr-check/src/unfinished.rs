@@ -1,4 +1,4 @@
-//! Findings of changes that were not finished: journals of conversions, nodes that were to replace others, records of migrations.
+//! Findings of unfinished changes: journals of conversions, nodes that were to replace others, records of migrations.
 
 use crate::hierarchy::Hierarchy;
 use crate::sink::Sink;
@@ -10,7 +10,7 @@ use zarr_hierarchy::{Error, Result};
 use zarr_meta::NodePath;
 use zarr_store::{Key, Prefix, Store, StoreExt};
 
-/// Longer names of nodes are cut in the keys of journals.
+/// Maximum length of the name of a node in the key of a journal; longer names are cut.
 const LONGEST: usize = 100;
 
 /// Returns the finding for a key of a journal or of the record of a migration; `None` for all other keys.
@@ -32,8 +32,8 @@ pub(crate) fn of_key(key: &Key) -> Option<Finding> {
     })
 }
 
-/// Returns the description of a journal by its name, and the name of the node beside it that it belongs to; an empty one if it lies in
-/// the node.
+/// Returns the description of a journal by the name of its key, and the name of the node beside the journal to which it belongs; an empty
+/// name if the journal lies in the node. `None` if `name` is not that of a journal.
 fn journal(name: &str) -> Option<(&'static str, &str)> {
     let rest = name.strip_prefix(CONVERSION_JOURNAL)?;
     let (what, rest) = match rest.strip_prefix('.') {
@@ -57,18 +57,18 @@ fn journal(name: &str) -> Option<(&'static str, &str)> {
     }
 }
 
-/// Returns the text after a leading number; `None` without one.
+/// Returns the rest of `text` after a leading number; `None` without one.
 fn after_number(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (rest.len() < text.len()).then_some(rest)
 }
 
-/// Returns the text after a leading part such as `1-of-2`; `None` without one.
+/// Returns the rest of `text` after a leading part such as `1-of-2`; `None` without one.
 fn after_part(text: &str) -> Option<&str> {
     after_number(after_number(text)?.strip_prefix("-of-")?)
 }
 
-/// Looks at the nodes under [`REPLACEMENTS`], which are to replace the nodes beside it.
+/// Reports the nodes under `prefix`, a directory [`REPLACEMENTS`], which were to replace nodes beside the directory.
 pub(crate) fn replacing(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
     let listing = match store.list_dir(prefix) {
         Ok(listing) => listing,
@@ -84,7 +84,7 @@ pub(crate) fn replacing(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
     listing.prefixes.iter().for_each(|prefix| one_replacing(store, prefix, sink));
 }
 
-/// Looks for what writers that were killed have left directly under a prefix.
+/// Reports temporary files directly under a prefix that killed writers have left.
 pub(crate) fn leftovers(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
     match store.leftovers(prefix, false) {
         Ok(left) => left.into_iter().for_each(|left| {
@@ -95,7 +95,7 @@ pub(crate) fn leftovers(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
     }
 }
 
-/// Looks at the nodes that are to replace one node: each lies under a number of its own.
+/// Reports the nodes under `prefix` that were to replace one node. Each lies under a number of its own.
 fn one_replacing(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
     leftovers(store, prefix, sink);
     let finding = match store.list_dir(prefix) {
@@ -113,7 +113,7 @@ fn one_replacing(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
     });
 }
 
-/// Looks beside the node that the check begins with, which may not be the root: what belongs to it lies in the group above.
+/// Reports what belongs to the first node but lies in the group above it, if the check does not begin at the root.
 pub(crate) fn beside(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
     let Some((path, group)) = hierarchy.nodes.first().and_then(|node| Some((&node.path, node.path.parent()?))) else {
         return Ok(());
@@ -145,8 +145,8 @@ pub(crate) fn beside(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) 
     Ok(())
 }
 
-/// Finds the keys that a conversion to a path has left in and beside it, where there is no node yet. A store that cannot list is asked
-/// for the journal alone. Keys that cannot be read are left out: the error that there is no node is reported then.
+/// Finds the keys that an unfinished conversion has left in and beside `path`, at which there is no node yet. In a store that cannot list,
+/// looks for the journal alone. Keys that cannot be read are left out: the caller then reports that there is no node.
 pub(crate) fn without_node(store: &dyn Store, path: &str) -> Vec<Finding> {
     let Ok(path) = NodePath::parse(path) else { return Vec::new() };
     let Ok(journal) = journal_key(&path, None) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Images of OME-Zarr: metadata that can be read, levels that are there and fit the image.
+//! Checks of images of OME-Zarr: valid metadata, and levels that exist and fit the image.
 
 use crate::attributes::AttributeDocuments;
 use crate::hierarchy::Hierarchy;
@@ -9,12 +9,12 @@ use zarr_json::{Map, Value};
 use zarr_meta::{ArrayMetadata, StoredNode};
 use zarr_ome::{Metadata, Multiscale, Multiscales, Version};
 
-/// Whether the arrays of a group are of different resolutions, by OME-Zarr or another convention.
+/// Whether the arrays of a group with these attributes are of different resolutions, by OME-Zarr or another convention.
 pub(crate) fn is_pyramid(attributes: &Map) -> bool {
     attributes.contains_key("multiscales") || attributes.contains_key("ome")
 }
 
-/// Looks at the images of a group.
+/// Checks the images of a group.
 pub(super) fn check(
     hierarchy: &Hierarchy,
     group: &StoredNode,
@@ -59,7 +59,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// How many scales a level has by its own transformations. From 0.6 on it has one transformation, which may be the identity or a sequence.
+/// Number of scales in the transformations of a level. From version 0.6 on a level has one transformation, which may be the identity or a
+/// sequence.
 fn scales(list: Option<&Value>, version: Version) -> usize {
     let items = |list: Option<&Value>| list.and_then(Value::as_array).unwrap_or_default().to_vec();
     let kind = |item: &Value| item.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -71,17 +72,17 @@ fn scales(list: Option<&Value>, version: Version) -> usize {
     items(list).iter().flat_map(within).filter(is_scale).count()
 }
 
-/// The data types that labels may have.
+/// Data types that labels may have.
 const OF_LABELS: [&str; 8] = ["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"];
 
-/// The arrays of the levels of an image.
+/// Check of the arrays of an image's levels.
 struct Levels<'c> {
     hierarchy: &'c Hierarchy,
     group: &'c StoredNode,
     image: &'c Multiscale,
-    /// Its elements are labels.
+    /// Whether the elements of the image are labels.
     is_labels: bool,
-    /// The names of the dimensions of its arrays are those of its axes, if there are any.
+    /// Whether the arrays must have the names of the image's axes as dimension names, if they have any.
     has_names: bool,
 }
 
@@ -123,7 +124,7 @@ impl Levels<'_> {
         Ok(())
     }
 
-    /// The dimensions of an array beside the axes.
+    /// Compares the dimensions of an array with the axes of the image.
     fn axes(&self, array: &ArrayMetadata, find: &impl Fn(Code, String)) {
         let axes: Vec<&str> = self.image.axes.iter().map(|axis| axis.name.as_str()).collect();
         if array.shape.len() != axes.len() {

@@ -1,4 +1,4 @@
-//! Labels of OME-Zarr, and series of images.
+//! Checks of labels of OME-Zarr, and of series of images.
 
 use super::{faults, is_image};
 use crate::attributes::AttributeDocuments;
@@ -9,7 +9,7 @@ use zarr_hierarchy::Result;
 use zarr_meta::{NodePath, StoredNode};
 use zarr_ome::{ImageLabel, Listed, Metadata};
 
-/// Looks at the lists of a group, and at what it says of labels.
+/// Checks the lists of labels and of a series in a group, and the metadata of a label image.
 pub(super) fn check(
     hierarchy: &Hierarchy,
     group: &StoredNode,

@@ -1,4 +1,4 @@
-//! Plates and wells of OME-Zarr.
+//! Checks of plates and wells of OME-Zarr.
 
 use super::{faults, is_image, metadata};
 use crate::attributes::AttributeDocuments;
@@ -9,7 +9,7 @@ use zarr_hierarchy::Result;
 use zarr_meta::StoredNode;
 use zarr_ome::{Metadata, Plate, Well};
 
-/// Looks at a group that is a plate, or a well.
+/// Checks a group that is a plate or a well.
 pub(super) fn check(
     hierarchy: &Hierarchy,
     group: &StoredNode,
@@ -49,7 +49,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// A well beside its entry in the plate.
+/// Checks a well against the metadata of its plate: the acquisitions and the number of images.
 fn in_plate(plate: &Plate, node: &StoredNode, well: &Well, sink: &Sink<'_>) {
     let places = AttributeDocuments::new(node);
     let find = |code, message: String, pointer: &str| sink.find(places.at(Finding::new(code, message), pointer));

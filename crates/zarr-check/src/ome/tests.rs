@@ -1,4 +1,4 @@
-//! Findings in small stores of OME-Zarr, in the version of each format.
+//! Tests of findings in small stores of OME-Zarr, in the version of each format.
 
 use crate::{CheckOptions, Event, Level, check};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use zarr_json::{Map, Value, json};
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::MemoryStore;
 
-/// Groups with their attributes in the form of 0.5, and arrays with shape and data type, of the dimensions y and x.
+/// Groups with attributes in the form of version 0.5, and arrays with shape and data type, with the dimensions y and x.
 #[derive(Clone)]
 struct Sample {
     groups: Vec<(&'static str, Value)>,
@@ -27,7 +27,7 @@ fn ome(member: &str, value: Value) -> Value {
     json!({"ome": members})
 }
 
-/// A plate of two wells, one of two images; and an image with a list of labels.
+/// Plate of two wells, one of them with two images, and an image with a list of labels.
 fn sample() -> Sample {
     let images = || ome("multiscales", json!([(image())]));
     let mut labels = images();
@@ -75,7 +75,7 @@ fn sample() -> Sample {
 }
 
 impl Sample {
-    /// Replaces a value in the attributes of a group, as version 0.5 has them.
+    /// Replaces a value in the attributes of a group. `at` is a JSON pointer in the form of version 0.5.
     fn with(mut self, path: &str, at: &str, value: Value) -> Self {
         let found = self.groups.iter_mut().find(|group| group.0 == path).unwrap();
         let Value::Object(members) = &mut found.1 else { panic!("an object") };
@@ -89,7 +89,7 @@ impl Sample {
         self
     }
 
-    /// The findings of a check, each as its code and the pointer in the document, in the store of a dialect.
+    /// Findings of a check in a store of `dialect`, each as its code and its pointer in the document.
     fn findings(&self, dialect: Dialect) -> Vec<(String, String)> {
         let own = |attributes: &Map, name: Option<&str>| match dialect.is_v2() {
             // What cannot be said by 0.4 stays.
@@ -203,7 +203,7 @@ fn labels_are_integers() {
     assert_eq!(found[1].1, "/attributes/ome/multiscales/0/datasets/1/path");
 }
 
-/// Metadata of each version in the format of the other.
+/// Metadata of each version in the format of the other version is a finding.
 #[test]
 fn versions_go_with_formats() {
     for (dialect, is_old) in [(Dialect::V3, true), (Dialect::V2, false)] {
@@ -223,7 +223,7 @@ fn versions_go_with_formats() {
     assert_eq!(found, [("bad-image /image".to_owned(), "/attributes/ome".to_owned())]);
 }
 
-/// GeoZarr, and pyramids of maps.
+/// Metadata of GeoZarr and of pyramids of maps gives no findings.
 #[test]
 fn other_conventions_are_no_faulty_images() {
     let layout = json!({"multiscales": {"layout": [{"asset": "a"}]}, "zarr_conventions": [{"name": "multiscales"}]});
