@@ -1,7 +1,8 @@
-//! Nodes in the form of Zarr v2 as parts of documents of others, for `#[serde(with = "zarr_meta::as_v2")]`.
+//! Serde support for Zarr v2 nodes inside documents of other formats, for `#[serde(with = "zarr_meta::as_v2")]`.
 //!
-//! Written as an object with the documents by their names, as consolidated metadata has them: `.zarray` or `.zgroup`, and `.zattrs`
-//! where there are attributes. Read from such an object, or from one that is itself the content of a `.zarray` or `.zgroup`.
+//! A node is serialized as an object whose members are the v2 documents by their names, as in consolidated metadata: `.zarray` or
+//! `.zgroup`, and `.zattrs` if there are attributes. A node is deserialized from such an object, or from an object that is itself the
+//! content of a `.zarray` or `.zgroup`.
 //!
 //! ```
 //! use zarr_meta::{ArrayMetadata, NamedConfig};
@@ -31,20 +32,19 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use std::fmt::Display;
 use zarr_json::{Map, Value};
 
-/// Serializes the documents that the node has in Zarr v2.
+/// Serializes a node as an object of its Zarr v2 documents: `.zarray` or `.zgroup`, and `.zattrs`.
 ///
 /// # Errors
-/// Nodes that v2 cannot express exactly; [`for_dialect`](crate::for_dialect) gives the nearest
-/// node.
+/// Fails for nodes that v2 cannot express exactly; [`for_dialect`](crate::for_dialect) gives the nearest node.
 pub fn serialize<N: Clone + Into<Node>, S: Serializer>(node: &N, serializer: S) -> Result<S::Ok, S::Error> {
     let documents = write(Dialect::V2, &node.clone().into()).map_err(S::Error::custom)?;
     Map::from_unique(documents).serialize(serializer)
 }
 
-/// Deserializes the documents of a node in Zarr v2.
+/// Deserializes a node from an object of its Zarr v2 documents, or from the content of one `.zarray` or `.zgroup`.
 ///
 /// # Errors
-/// Invalid documents, naming document and member, and documents of a node of another kind.
+/// Fails for invalid documents, naming document and member, and for documents of a node that is not an `N`.
 pub fn deserialize<'de, N, D>(deserializer: D) -> Result<N, D::Error>
 where
     N: TryFrom<Node, Error: Display>,

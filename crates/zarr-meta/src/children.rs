@@ -1,4 +1,4 @@
-//! Which nodes lie below a group.
+//! Paths of the nodes below a group, as a listing shows them.
 
 use crate::NodePath;
 
@@ -6,18 +6,19 @@ use crate::NodePath;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Children {
-    /// Candidates, sorted, each to be probed: a prefix may also hold files that are no node.
+    /// Paths at which the listing shows a document or a prefix, sorted. Each has to be probed: a prefix may also hold files that belong to
+    /// no node.
     pub candidates: Vec<NodePath>,
-    /// Paths, sorted, at which there is no document, but there may be some below: groups if there are. None in dialects
+    /// Paths, sorted, that have a prefix but no document: each is an implicit group if documents lie below the prefix. Empty in dialects
     /// whose documents lie below the path of the node.
     pub maybe_implicit: Vec<NodePath>,
-    /// Names in the listing that no node may have, because they could lead out of the hierarchy.
+    /// Names in the listing that are not allowed as names of nodes, because they could lead out of the hierarchy.
     pub refused: Vec<String>,
 }
 
 impl Children {
-    /// One candidate for each name of a document, and the groups that `prefixes` may imply, which lie directly below
-    /// `above`.
+    /// Returns one candidate for each name in `names`, and in `maybe_implicit` the groups that the prefixes directly below `above` may
+    /// imply.
     #[cfg(feature = "drafts")]
     pub(crate) fn from_names(
         path: &NodePath,
@@ -47,7 +48,7 @@ impl Children {
         children
     }
 
-    /// One candidate for each prefix directly below `path`.
+    /// Returns one candidate for each of the `prefixes` directly below `path`.
     pub(crate) fn from_prefixes(path: &NodePath, prefixes: &[&str]) -> Self {
         let mut children = Self::default();
         let above = path.key_prefix();

@@ -1,12 +1,12 @@
-//! Keys of the chunks of an array.
+//! Forms of the keys of chunks.
 
 use zarr_json::NamedConfig;
 
 /// A form that the keys of the chunks of an array may have: a prefix and a chunk key encoding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChunkKeyForm {
-    /// The beginning of every key, relative to the root of the store: empty, or ending in `/`.
+    /// Beginning of every chunk key, relative to the root of the store: empty, or ending in `/`.
     pub prefix: String,
-    /// How the index of a chunk becomes the rest of its key.
+    /// Chunk key encoding, which forms the rest of the key from the chunk index.
     pub encoding: NamedConfig,
 }

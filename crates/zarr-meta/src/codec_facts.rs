@@ -1,71 +1,75 @@
-//! Facts of each codec for the translation of documents: its names in each version, its kind, and what is its own in documents of
-//! numcodecs. It is one row for each.
+//! Table of facts about each codec for the translation of documents: names in each version, kind, and peculiarities in documents of
+//! numcodecs. Each codec has one row.
 //!
-//! A codec of version 3 goes by the name that other software reads: the registered one, or `numcodecs.<id>` where zarr-python has it
-//! by that alone. A codec that is not in the table has one name in version 3; if that is `numcodecs.<id>`, it turns bytes into bytes,
-//! compresses, has the `id` in version 2, and the same configuration in both. A codec needs a row for other names, and for an `id` of
-//! which anything else is true. A test compares the rows with the entries of the codecs (`zarr_codec::CodecEntry`).
+//! In version 3 a codec is written under the name that other software reads: the registered name, or `numcodecs.<id>` if zarr-python knows
+//! the codec only under that name. A codec without a row has one name in version 3. If that name is `numcodecs.<id>`, the codec turns bytes
+//! into bytes, compresses, has the `id` in version 2, and has the same configuration in both versions. A codec needs a row if it has
+//! further names, or if one of these facts is false for its `id`. A test compares the rows with the entries of the codecs
+//! (`zarr_codec::CodecEntry`).
 
-/// The prefix that version 3 puts in front of the `id` of a codec of numcodecs.
+/// Prefix that version 3 puts in front of the `id` of a codec of numcodecs.
 pub const NUMCODECS: &str = "numcodecs.";
 
-/// The kind of a codec: its input and its output.
+/// Kind of a codec, by its input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Chunks into chunks.
+    /// Codec from an array to an array.
     ArrayToArray,
-    /// Chunks into bytes.
+    /// Codec from an array to bytes.
     ArrayToBytes,
-    /// Bytes into bytes.
+    /// Codec from bytes to bytes.
     BytesToBytes,
 }
 
-/// The facts of one codec. Those from `object_type` on are about documents that have it by its `id`.
+/// Facts about one codec. The fields `object_type`, `compresses`, `types` and `form` are about documents that name the codec by its `id`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CodecFacts {
-    /// The `id` in documents up to version 2 and of the drafts: that of numcodecs.
+    /// `id` of the codec in numcodecs, used in documents of versions up to 2 and of the drafts; `None` if numcodecs lacks the codec.
     pub id: Option<&'static str>,
-    /// The name written in version 3.
+    /// Name of the codec that is written in version 3.
     pub v3: &'static str,
-    /// Other names in version 3 that other software reads. They stay as they are.
+    /// Further names in version 3 that other software reads; documents with such a name keep it.
     pub kept: &'static [&'static str],
-    /// Names in version 3 that are only read.
+    /// Names in version 3 that are read, but replaced by `v3` when a document is written.
     pub read: &'static [&'static str],
     /// The kind of the codec: its input and its output.
     pub kind: Kind,
-    /// The data type of variable length that it stands for as the first filter of objects; `None` for a codec that takes no objects.
+    /// Data type of variable length that this codec implies if it is the first filter of an object array; `None` for a codec that takes no
+    /// objects.
     pub object_type: Option<&'static str>,
-    /// Whether it compresses, so that the last codec of an array is its compressor. Others are filters, wherever they are.
+    /// Whether the codec compresses: if it is the last codec of an array, it becomes the compressor. A codec that does not compress is a
+    /// filter at any position.
     pub compresses: bool,
-    /// The way in which its configuration says the types of the elements in front of it and behind it.
+    /// Way in which the configuration of the codec gives the types of its decoded and encoded elements.
     pub types: FilterTypes,
-    /// The translation of its configuration.
+    /// Translation of the configuration between numcodecs and version 3.
     pub(crate) form: Form,
 }
 
-/// The way in which the configuration of a filter says the types of the elements in front of it and behind it.
+/// Way in which the configuration of a filter gives the types of its decoded and encoded elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilterTypes {
-    /// Elements of any type on both sides, the same on each.
+    /// Elements of any type; decoded and encoded elements have the same type.
     Same,
-    /// Types that members of the configuration name.
+    /// Types given by members of the configuration.
     Named(TypeMembers),
-    /// Bools in front of the filter, `uint8` behind it.
+    /// Decoded elements are bools, encoded elements are `uint8`.
     Packed,
 }
 
-/// The members in which a filter names the types in front of it and behind it; without the second one they are the same.
+/// Names of the members by which a filter gives the types of its decoded and encoded elements. Without the member `encoded` both types are
+/// equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeMembers {
-    /// The member of the type in front.
+    /// Name of the member with the type of decoded elements (the input when encoding).
     pub decoded: &'static str,
-    /// The member of the type behind.
+    /// Name of the member with the type of encoded elements (the output when encoding).
     pub encoded: &'static str,
-    /// Whether zarr-python 3.4 takes the elements that `bytes` decodes for elements in the order of the type behind the filter.
-    /// If not, it takes them for little-endian ones.
+    /// Whether zarr-python 3.4 takes the elements that the codec `bytes` decodes to be in the byte order of the filter's encoded type. If
+    /// not, zarr-python takes them to be little-endian.
     pub has_order: bool,
 }
 
@@ -75,25 +79,25 @@ impl TypeMembers {
     const OF_ASTYPE: Self = Self { decoded: "decode_dtype", encoded: "encode_dtype", has_order: true };
 }
 
-/// The translation of the configuration of numcodecs into that of version 3, and back: `dialect/numcodecs/form.rs`.
+/// Translation of a configuration of numcodecs into that of version 3 and back, see `dialect/numcodecs/form.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As it is.
+    /// Configuration is the same in both.
     Same,
-    /// `shuffle` is a number, and the size of elements is not there.
+    /// Blosc: in numcodecs `shuffle` is a number, and the element size (`typesize`) is missing.
     Blosc,
-    /// There is a level -1.
+    /// Gzip: numcodecs has a level -1.
     Gzip,
-    /// There are levels beyond those of zstd.
+    /// Zstd: numcodecs has levels beyond the range of zstd.
     Zstd,
-    /// There is a member `location`, which version 3 has by the name of numcodecs alone.
+    /// CRC32C: numcodecs has a member `location`, which version 3 has only under the name `numcodecs.crc32c`.
     Crc32c,
-    /// The size of elements has a default.
+    /// Shuffle: in numcodecs the element size has a default.
     Shuffle,
 }
 
 impl CodecFacts {
-    /// The members in which it names types of elements.
+    /// Returns the names of the members that give types of elements; `None` if the configuration gives no types.
     pub fn type_members(&self) -> Option<TypeMembers> {
         match self.types {
             FilterTypes::Named(members) => Some(members),
@@ -101,7 +105,7 @@ impl CodecFacts {
         }
     }
 
-    /// Whether a document of version 3 may call it so.
+    /// Returns whether `name` is one of the names of this codec in version 3, written or only read.
     pub fn is_called(&self, name: &str) -> bool {
         self.v3 == name || self.kept.contains(&name) || self.read.contains(&name)
     }
@@ -122,7 +126,7 @@ const BYTES_TO_BYTES: CodecFacts = CodecFacts {
     form: Form::Same,
 };
 
-/// The codecs that are known by name, with the codecs that this library lacks.
+/// Codecs known by name, including codecs that this library does not implement.
 #[rustfmt::skip]
 pub static CODECS: &[CodecFacts] = &[
     CodecFacts { id: Some("adler32"), v3: "numcodecs.adler32", read: &["adler32"], compresses: false, ..BYTES_TO_BYTES },
@@ -175,18 +179,18 @@ pub static CODECS: &[CodecFacts] = &[
     CodecFacts { id: Some("zstd"), v3: "zstd", kept: &["numcodecs.zstd"], form: Form::Zstd, ..BYTES_TO_BYTES },
 ];
 
-/// The codec that a document of version 3 calls `name`.
+/// Returns the codec that a document of version 3 calls `name`; `None` if no row has that name.
 pub fn codec_named(name: &str) -> Option<&'static CodecFacts> {
     CODECS.iter().find(|codec| codec.is_called(name))
 }
 
-/// The codec of an `id` of numcodecs.
+/// Returns the codec with the numcodecs `id`; `None` if no row has that id.
 pub fn codec_of_id(id: &str) -> Option<&'static CodecFacts> {
     CODECS.iter().find(|codec| codec.id == Some(id))
 }
 
-/// The name in the vocabulary of version 3 that is written for `name`: another one if that is only read. In dialects that have ids
-/// of numcodecs (`has_ids`), an id is that codec.
+/// Returns the version 3 name that is written for the codec `name`: `name` itself, or the written name of the codec if `name` is only read.
+/// In dialects with ids of numcodecs (`has_ids`), `name` may also be an id.
 pub fn written_name(name: &str, has_ids: bool) -> &str {
     if let Some(codec) = codec_of_id(name).filter(|_| has_ids) {
         return codec.v3;
@@ -197,8 +201,8 @@ pub fn written_name(name: &str, has_ids: bool) -> &str {
     }
 }
 
-/// The name that is written for a codec of version 3 in front of elements of a data type. `bitround` of numcodecs is for floats: it
-/// takes the bits of integers for these.
+/// Returns the version 3 name to write for the codec `name` if its elements have type `data_type`. `numcodecs.bitround` takes integers for
+/// the bits of floats, so for integers the name becomes `bitround`.
 pub fn name_for<'a>(name: &'a str, data_type: &str) -> &'a str {
     let is_float = matches!(data_type, "float16" | "float32" | "float64");
     if name == "numcodecs.bitround" && !is_float { "bitround" } else { name }

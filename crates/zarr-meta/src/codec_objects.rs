@@ -1,18 +1,18 @@
-//! Codecs as documents of other dialects than version 3 have them: objects with an `id`, or with a URI.
+//! Codecs as dialects other than version 3 write them: objects with an `id` or a URI.
 
 use crate::dialect::{numcodecs, uri};
 use crate::error::Result;
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The codecs in a list of a document of any dialect, in the vocabulary of version 3; `None` for a value that is no list of names and objects
-/// that name a codec.
+/// Returns the codecs of a `list` from a document of any dialect, in the vocabulary of version 3; `None` if `list` is not an array of names
+/// and objects that name a codec.
 ///
 /// A codec is a name or an object with a `name`, as in version 3; `{"id": "gzip", "level": 1}` as in version 2; an object with a URI in `type`
 /// or `codec`, as in the drafts, and its parameters in `configuration` or beside the URI.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension) for a URI that is none.
+/// Fails with [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension) for a URI that names no known codec.
 ///
 /// ```
 /// use zarr_json::json;

@@ -1,6 +1,6 @@
 //! Consolidated metadata: copies of the documents of all nodes below a group.
 //!
-//! It is a snapshot and may be stale; whether to trust it is the caller's business.
+//! Consolidated metadata is a snapshot and may be stale; the caller decides whether to trust it.
 
 mod beside;
 mod build;
@@ -21,30 +21,31 @@ use crate::NodePath;
 use crate::documents::INLINE;
 use crate::error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Result};
 
-/// The key of the consolidated metadata of version 2, below the prefix of the group it is for.
+/// Key of the consolidated metadata of version 2, relative to the group that it describes.
 pub const V2_KEY: &str = ".zmetadata";
 
-/// Where groups of a dialect have consolidated metadata.
+/// Place of the consolidated metadata of groups in a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consolidation {
-    /// Nowhere.
+    /// The dialect has no consolidated metadata.
     None,
-    /// In the document of each group.
+    /// Member of the group's document.
     InGroup,
-    /// In a document of this name beside that of each group.
+    /// Document of this name beside the document of each group.
     Beside(&'static str),
-    /// In a document with this key, for the root alone.
+    /// Document with this key, for the root group only.
     #[cfg(feature = "drafts")]
     OfRoot(&'static str),
 }
 
 impl Consolidation {
-    /// Whether a group at `path` may have some.
+    /// Returns whether a group at `path` may have consolidated metadata.
     pub(crate) fn at(self, path: &NodePath) -> bool {
         self == Self::InGroup || self.key(path).is_some()
     }
 
-    /// The key of the document that holds it for a group at `path`, where that is not the group's own.
+    /// Returns the key of the separate document with the consolidated metadata of the group at `path`; `None` if the dialect has no
+    /// separate document for that group.
     pub(crate) fn key(self, path: &NodePath) -> Option<String> {
         match self {
             Self::Beside(name) => Some(path.key_of(name)),
@@ -55,13 +56,13 @@ impl Consolidation {
     }
 }
 
-/// Whether the document at `key` may have consolidated metadata, and so may be larger than others.
+/// Returns whether the document at `key` may hold consolidated metadata, and so may be larger than other documents.
 pub fn is_key(key: &str) -> bool {
     matches!(key.rsplit('/').next(), Some("zarr.json" | V2_KEY))
 }
 
-/// Whether the document at `key` has more than is read of it at first, and consolidated metadata begin in that: the document may then be
-/// as large as [`MAX_CONSOLIDATED_SIZE`](crate::MAX_CONSOLIDATED_SIZE), and is to be read anew.
+/// Returns whether `text`, the first part that was read of the document at `key`, is cut off and contains the beginning of consolidated
+/// metadata. Such a document may be as large as [`MAX_CONSOLIDATED_SIZE`](crate::MAX_CONSOLIDATED_SIZE) and has to be read again in full.
 pub fn is_cut_off(key: &str, text: &[u8]) -> bool {
     let path: &[&str] = match key.rsplit('/').next() {
         Some("zarr.json") => &INLINE,
@@ -71,36 +72,35 @@ pub fn is_cut_off(key: &str, text: &[u8]) -> bool {
     text.len() > MAX_DOCUMENT_SIZE && zarr_json::begins_in(text, path)
 }
 
-/// How a [`Probe`](crate::Probe) that expects a group takes consolidated metadata that has a document of its own.
+/// Use that a [`Probe`](crate::Probe) for a group makes of consolidated metadata in a separate document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
-    /// It is read with the documents of the group, which say what the group is.
+    /// Reads the consolidated metadata together with the documents of the group, and builds the group from its documents.
     Read,
-    /// As [`Read`](Self::Read); but where the dialect is known it is read alone, and says what the group is. The documents of the
-    /// group are read only if it does not.
+    /// Reads only the consolidated metadata if the dialect is known, and builds the group from it. The documents of the group are read only
+    /// if the consolidated metadata does not describe the group. If the dialect is unknown, behaves as [`Read`](Self::Read).
     Trusted,
 }
 
-/// The documents of all nodes below a group, as they were when somebody collected them.
+/// Documents of all nodes below a group, as they were when the metadata was consolidated.
 ///
-/// In version 3 a member `consolidated_metadata` of the group's document, in version 2 a document `.zmetadata`, in the protocol
-/// drafts as zarr-python 2 wrote them a document `meta/root/consolidated/.zmetadata`.
+/// Version 3 stores them in the member `consolidated_metadata` of the group's document, version 2 in a document `.zmetadata`, and the
+/// protocol drafts, as zarr-python 2 wrote them, in a document `meta/root/consolidated/.zmetadata`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Consolidated {
-    /// The documents by their keys relative to the group, `a/zarr.json` or `a/.zarray`, in the order stored. In the
-    /// protocol drafts they are the documents of the whole hierarchy by their keys, with the entry point document
-    /// `zarr.json`.
+    /// Documents by keys relative to the group, such as `a/zarr.json` or `a/.zarray`, in the stored order. In the protocol drafts: the
+    /// documents of the whole hierarchy by their full keys, and the entry point document `zarr.json`.
     pub documents: CopiedDocuments,
-    /// Names that could lead out of the hierarchy. Their documents are left out.
+    /// Names that could lead out of the hierarchy. The documents with these names are not in `documents`.
     pub refused: Vec<String>,
 }
 
 impl Consolidated {
-    /// Checks that no name had to be refused.
+    /// Checks that no name was refused.
     ///
     /// # Errors
-    /// [`ErrorKind::Path`] naming the first one.
+    /// Fails with [`ErrorKind::Path`] naming the first refused name.
     pub fn check(&self) -> Result<()> {
         match self.refused.first() {
             None => Ok(()),

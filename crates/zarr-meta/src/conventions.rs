@@ -1,4 +1,4 @@
-//! Conventions laid over version 2: dimension names by xarray and by NCZarr.
+//! Dimension names of version 2 by the conventions of xarray and NCZarr.
 //!
 //! Version 2 has no dimension names of its own. xarray stores them as an attribute:
 //!
@@ -6,12 +6,12 @@
 //! {"_ARRAY_DIMENSIONS": ["time", "lat", "lon"]}
 //! ```
 //!
-//! NCZarr (netCDF-C) names dimensions by path, in members of `.zarray` or `.zattrs` that changed their names over time:
-//! `_NCZARR_ARRAY {"dimrefs": ["/y", "/x"]}` before 4.9.3, `_nczarr_array {"dimension_references": ["/y", "/x"]}` since.
-//! A scalar of NCZarr is stored as one element of a dimension `_scalar_`, to which nothing refers. The attributes stay as they are stored.
+//! NCZarr (netCDF-C) names dimensions by path, in a member of `.zarray` or `.zattrs` whose name changed over time: `_NCZARR_ARRAY
+//! {"dimrefs": ["/y", "/x"]}` before 4.9.3, `_nczarr_array {"dimension_references": ["/y", "/x"]}` since. NCZarr stores a scalar as an
+//! array of one element with the dimension `_scalar_`, which `dimrefs` does not list. The attributes are not changed.
 //!
-//! To xarray the fill value of version 2 marks missing data, in version 3 the attribute `_FillValue` does: see
-//! [`missing_data()`]. Drafts of version 3 are read in one way or the other: see [`Dialect::fill_value_marks_missing`].
+//! xarray takes the fill value of version 2 as the mark of missing data, but in version 3 the attribute `_FillValue`: see
+//! [`missing_data()`]. For the drafts of version 3 see [`Dialect::fill_value_marks_missing`].
 
 pub(crate) mod missing_data;
 
@@ -21,49 +21,49 @@ pub use zarr_cf::fill::FILL_VALUE;
 use crate::{ArrayMetadata, Dialect, GroupMetadata};
 use zarr_json::{Map, Value};
 
-/// The attribute by which xarray names dimensions in version 2.
+/// Attribute in which xarray stores the dimension names of a version 2 array.
 pub const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-/// Where dimension names come from if not from the format.
+/// Convention that gives dimension names to arrays of formats without dimension names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Convention {
-    /// The attribute `_ARRAY_DIMENSIONS`.
+    /// xarray: the attribute `_ARRAY_DIMENSIONS`.
     Xarray,
-    /// The dimension references of NCZarr.
+    /// NCZarr: dimension references.
     NcZarr,
 }
 
-/// Which convention a conversion takes nodes to follow.
+/// Choice of the convention that a conversion assumes for nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Conventions {
-    /// The one by which the dimensions of an array are named.
+    /// Convention that names the dimensions of the array, detected for each array.
     #[default]
     Detect,
-    /// None.
+    /// No convention: dimension names are not looked for.
     Ignore,
-    /// This one.
+    /// Given convention for all arrays.
     Assume(Convention),
 }
 
-/// Dimension names by a convention.
+/// Result of the search for dimension names by a convention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The names, one for each dimension, and the convention that they come from.
+    /// Dimension names, one for each dimension, and their convention; `None` if no convention names all dimensions.
     pub(crate) names: Option<(Vec<String>, Convention)>,
-    /// The fault of the attribute [`ARRAY_DIMENSIONS`], if it is there and names no dimensions.
+    /// Description of the fault if the attribute [`ARRAY_DIMENSIONS`] exists but names no dimensions.
     pub(crate) deviation: Option<String>,
 }
 
-/// The dimension names that an array of version 2 with these attributes and further members of `.zarray` has by
-/// convention; `None` if there are none or not one for each of the `rank` dimensions.
+/// Returns the dimension names of a version 2 array by convention, from its `attributes` and the further members `extra` of its `.zarray`;
+/// `None` if there is not exactly one name for each of the `rank` dimensions.
 pub fn dimension_names(attributes: &Map, extra: &Map, rank: usize) -> Option<(Vec<String>, Convention)> {
     named(attributes, extra, rank, Convention::Xarray).names
 }
 
-/// The same with the reason why the attribute names no dimensions. `first`: the convention that counts where there are names by
-/// both.
+/// Finds the dimension names of an array by convention, and the fault of [`ARRAY_DIMENSIONS`] if there is one. If both conventions give
+/// names, those of `first` count.
 fn named(attributes: &Map, extra: &Map, rank: usize, first: Convention) -> Named {
     let mut named = Named::default();
     match attributes.get(ARRAY_DIMENSIONS).map(|attribute| names_of(attribute, rank)) {
@@ -78,7 +78,7 @@ fn named(attributes: &Map, extra: &Map, rank: usize, first: Convention) -> Named
     named
 }
 
-/// The names in the attribute [`ARRAY_DIMENSIONS`], or why it has none.
+/// Returns the dimension names in the value of [`ARRAY_DIMENSIONS`], or a description of why the value names none.
 fn names_of(attribute: &Value, rank: usize) -> Result<Vec<String>, String> {
     let no = |found: String| Err(format!("{found}, expected a name for each of {rank} dimensions; it names none"));
     match (attribute.as_array(), texts(attribute)) {
@@ -89,17 +89,17 @@ fn names_of(attribute: &Value, rank: usize) -> Result<Vec<String>, String> {
     }
 }
 
-/// The dimension that netCDF-C gives the one element of a scalar, where it names dimensions for xarray as well.
+/// Name of the dimension that netCDF-C gives to the one element of a scalar if it also names dimensions for xarray.
 const SCALAR: &str = "_scalar_";
 
-/// The paths of the dimensions that NCZarr names for an array, such as `/group/x`: of dimension `x` of the group `/group`. `None` if it
-/// names none, or not one for each dimension.
+/// Returns the paths of an array's dimensions as NCZarr stores them, such as `/group/x` for dimension `x` of the group `/group`; `None`
+/// unless there is one path for each of the `rank` dimensions.
 pub fn dimension_references(attributes: &Map, extra: &Map, rank: usize) -> Option<Vec<String>> {
     let (_, references) = referred(attributes, extra)?;
     texts(references).filter(|references| references.len() == rank)
 }
 
-/// The last names in the dimension references of NCZarr.
+/// Returns the names of an array's dimensions: the last part of each NCZarr dimension reference; `_scalar_` for a scalar.
 fn references(attributes: &Map, extra: &Map, rank: usize) -> Option<Vec<String>> {
     let (array, references) = referred(attributes, extra)?;
     let references = texts(references)?;
@@ -110,43 +110,44 @@ fn references(attributes: &Map, extra: &Map, rank: usize) -> Option<Vec<String>>
     (references.len() == rank).then(|| references.into_iter().map(last).collect())
 }
 
-/// The member of NCZarr of an array, and its dimension references.
+/// Returns the NCZarr member of an array, and the dimension references in it.
 fn referred<'m>(attributes: &'m Map, extra: &'m Map) -> Option<(&'m Value, &'m Value)> {
     let members = [(attributes, "_nczarr_array"), (extra, "_nczarr_array"), (extra, "_NCZARR_ARRAY")];
     let mut found = members.into_iter().filter_map(|(map, name)| map.get(name));
     found.find_map(|array| Some((array, array.get("dimension_references").or_else(|| array.get("dimrefs"))?)))
 }
 
-/// Whether a member of NCZarr says that its array is a scalar.
+/// Returns whether `array`, the NCZarr member of an array, declares a scalar.
 fn is_scalar(array: &Value) -> bool {
     array.get("storage").and_then(Value::as_str) == Some("scalar")
         || array.get("scalar").and_then(Value::as_u64) == Some(1)
 }
 
-/// Whether a member or an attribute of this name is netCDF-C's own: `_NCZARR_ATTR`, `_nczarr_array`...
+/// Returns whether `name` is a member or attribute that netCDF-C keeps for itself: `_NCZARR_ATTR`, `_nczarr_array`..
 pub(crate) fn is_nczarr(name: &str) -> bool {
     name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("_nczarr"))
 }
 
-/// Whether arrays of the dialect have dimension names by convention, since it has none of its own.
+/// Returns whether arrays of the dialect get dimension names from a convention, since the dialect stores none.
 pub(crate) fn hold_in(dialect: Dialect) -> bool {
     !dialect.has_dimension_names()
 }
 
 /// Sets the dimension names of an array of version 2 to the names in its attributes.
 ///
-/// To be called after its attributes were changed: the names are not stored elsewhere.
+/// Call this function after the attributes of the array were changed: the names are stored nowhere else.
 pub fn refresh(array: &mut ArrayMetadata) -> Option<Convention> {
     set_names(array, Convention::Xarray).0
 }
 
-/// As [`refresh`], with the names by `first` if there are names by several conventions.
+/// Sets the dimension names of an array of version 2 to the names in its attributes. If both conventions give names, those of `first`
+/// count. Returns the convention used.
 pub fn refresh_by(array: &mut ArrayMetadata, first: Convention) -> Option<Convention> {
     set_names(array, first).0
 }
 
-/// Sets the dimension names of an array that is read, and returns where they come from, and what is wrong with the attribute
-/// [`ARRAY_DIMENSIONS`].
+/// Sets the dimension names of an array that was read from version 2. Returns their convention, and the fault of the attribute
+/// [`ARRAY_DIMENSIONS`] if there is one.
 pub(crate) fn read_names(array: &mut ArrayMetadata) -> (Option<Convention>, Option<String>) {
     set_names(array, Convention::Xarray)
 }
@@ -158,8 +159,8 @@ fn set_names(array: &mut ArrayMetadata, first: Convention) -> (Option<Convention
     (convention, deviation)
 }
 
-/// Adds the node `name` to the lists that NCZarr keeps of the nodes in a group, or takes it out. Whether that changes something; it
-/// does not where the group has no such lists.
+/// Adds the node `name` to the lists of child nodes that NCZarr keeps in a group, or removes it if not `is_there`. Returns whether a list
+/// changed; false if the group has no such lists.
 pub fn list_child(group: &mut GroupMetadata, name: &str, is_array: bool, is_there: bool) -> bool {
     let mut changed = false;
     for (map, member) in [(&mut group.attributes, "_nczarr_group"), (&mut group.extra, "_NCZARR_GROUP")] {
@@ -187,8 +188,8 @@ pub fn list_child(group: &mut GroupMetadata, name: &str, is_array: bool, is_ther
     changed
 }
 
-/// Gives a dimension that NCZarr lists in a group with the length `before` another one. Whether that changes something; it does not where
-/// the group lists no such dimension.
+/// Changes the length of the dimension `name` in the lists that NCZarr keeps in a group from `before` to `now`. Returns whether a list
+/// changed; false if the group lists no dimension of that name and length.
 pub fn resize_dimension(group: &mut GroupMetadata, name: &str, before: u64, now: u64) -> bool {
     let GroupMetadata { attributes, extra, .. } = group;
     let mut changed = false;
@@ -218,7 +219,7 @@ pub fn resize_dimension(group: &mut GroupMetadata, name: &str, before: u64, now:
     changed
 }
 
-/// Whether NCZarr lists a dimension of this name and length in a group.
+/// Returns whether NCZarr lists a dimension with this `name` and length `len` in the group.
 pub fn lists_dimension(group: &GroupMetadata, name: &str, len: u64) -> bool {
     let maps = [group.attributes.get("_nczarr_group"), group.extra.get("_NCZARR_GROUP")];
     let lists = maps.into_iter().flatten().flat_map(|lists| [lists.get("dimensions"), lists.get("dims")]);
@@ -226,7 +227,8 @@ pub fn lists_dimension(group: &GroupMetadata, name: &str, len: u64) -> bool {
     known.any(|dimension| dimension.as_u64().or_else(|| dimension.get("size")?.as_u64()) == Some(len))
 }
 
-/// The lists that NCZarr keeps of the nodes in a group: each of arrays or (if not `is_array`) of groups, with the names in it.
+/// Returns the lists of child nodes that NCZarr keeps in a group. Each item is a flag (true: list of arrays, false: list of groups) and the
+/// names in the list.
 pub fn child_lists(group: &GroupMetadata) -> Vec<(bool, Vec<&str>)> {
     let maps = [group.attributes.get("_nczarr_group"), group.extra.get("_NCZARR_GROUP")];
     let lists = maps.into_iter().flatten().filter_map(Value::as_object);
@@ -235,7 +237,7 @@ pub fn child_lists(group: &GroupMetadata) -> Vec<(bool, Vec<&str>)> {
     both.map(|(is_array, items)| (is_array, items.iter().filter_map(Value::as_str).collect())).collect()
 }
 
-/// The list of arrays, or else of groups, with its name: old versions have other ones.
+/// Returns the list of arrays (or of groups if not `is_array`), and the member name of the list, which differs in old versions of NCZarr.
 fn list_of(lists: &Map, is_array: bool) -> Option<(&'static str, &[Value])> {
     let names: &[&'static str] = if is_array { &["arrays", "vars"] } else { &["groups"] };
     names.iter().find_map(|name| Some((*name, lists.get(name)?.as_array()?)))

@@ -24,25 +24,25 @@ use zarr_dtype::{ByteOrder, DataType, FillValue, NumpyType, Spelling};
 use zarr_json::pointer::escaped;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// Something that becomes different when a node is stored in another dialect.
+/// Difference that arises when a node is stored in another dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
-    /// Where in the node, as a JSON pointer into [`Node::to_value`].
+    /// JSON pointer into [`Node::to_value`] to the value that changes.
     pub pointer: String,
-    /// How it changes, in words.
+    /// Description of the change, in words.
     pub what: String,
-    /// Whether it is lost: the new documents do not say it in any way.
+    /// Whether the value is lost: the new documents do not contain it in any form.
     pub is_loss: bool,
 }
 
 impl Note {
-    /// Something is said otherwise.
+    /// Returns a note that the value at `pointer` is expressed in another way, described by `what`.
     pub fn change(pointer: impl Into<String>, what: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), what: what.into(), is_loss: false }
     }
 
-    /// Something is left out; `why` gives the reason, or names the member that says it instead.
+    /// Returns a note that the value at `pointer` is left out; `why` gives the reason, or names the member that expresses it instead.
     pub fn loss(pointer: impl Into<String>, why: &str) -> Self {
         Self { pointer: pointer.into(), what: format!("left out; {why}"), is_loss: true }
     }
@@ -54,35 +54,37 @@ impl fmt::Display for Note {
     }
 }
 
-/// The node that comes nearest to `node` in `dialect`, and notes of the differences.
+/// Returns the node of `dialect` that comes nearest to `node`, and notes of the differences.
 ///
-/// [`documents`](crate::documents) can write the result. Chunks have to be encoded again where `codecs`, `data_type` or
-/// `chunk_grid` of the result differ from the members of `node`, and to be given new keys where `chunk_key_encoding` does.
+/// [`documents`](crate::documents) can write the result. Chunks have to be encoded again if `codecs`, `data_type` or `chunk_grid` of the
+/// result differ from `node`. Chunks have to get new keys if `chunk_key_encoding` differs.
 ///
-/// Members that [`ForDialect::carry`] put aside when the node left `dialect` are put back.
+/// Members that [`ForDialect::carry`] stored in an attribute when the node was converted away from `dialect` are restored.
 ///
-/// Numbers that JSON does not have become strings, unless the dialect [has them](Dialect::allows_nan_literals).
+/// NaN and infinities in attributes become strings, unless the dialect [allows literals of them](Dialect::allows_nan_literals).
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] naming the member if nothing in the dialect comes near or dimension names would be lost,
-/// [`ErrorKind::UnsupportedVersion`] for a dialect that cannot be written.
+/// Fails with [`ErrorKind::NotExpressible`] naming the member if the dialect has nothing near the value or dimension names would be lost,
+/// and with [`ErrorKind::UnsupportedVersion`] for a dialect that cannot be written.
 pub fn for_dialect(node: &Node, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
     fitted(node, None, dialect, None)
 }
 
-/// As [`for_dialect`] for a node that is stored in the dialect `from`: if that is the same, numbers that JSON does not have stay
-/// in its attributes. [`documents`](crate::documents) writes them over, or beside, the documents that the node is from.
+/// Returns the node of `dialect` that comes nearest to `node`, which is stored in the dialect `from`, as [`for_dialect`] does. If both
+/// dialects are equal, literals of NaN and infinities stay in the attributes. [`documents`](crate::documents) then needs the previous
+/// documents of the node.
 ///
 /// # Errors
-/// As [`for_dialect`].
+/// Fails in the same cases as [`for_dialect`].
 pub fn for_dialect_from(node: &Node, from: Dialect, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
     fitted(node, Some(from), dialect, None)
 }
 
-/// As [`for_dialect_from`] with [`ForDialect::carry`].
+/// Returns the node of `dialect` that comes nearest to `node`, and stores members that `dialect` lacks in an attribute, see
+/// [`ForDialect::carry`].
 ///
 /// # Errors
-/// As [`for_dialect`], but dimension names are never a reason.
+/// Fails in the same cases as [`for_dialect`], except that dimension names are never a reason.
 ///
 /// # Example
 /// ```
@@ -102,7 +104,7 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
     ForDialect::new(from, dialect).carry(true).convert(node)
 }
 
-/// How a node comes into another dialect.
+/// Options for the conversion of a node into another dialect.
 ///
 /// ```
 /// use zarr_json::json;
@@ -133,46 +135,47 @@ pub struct ForDialect {
 }
 
 impl ForDialect {
-    /// A node that is stored in the dialect `from`, and to be stored in `dialect`: to the letter.
+    /// Options to convert a node that is stored in `from` to `dialect`, with all options off: values are converted literally.
     pub fn new(from: Dialect, dialect: Dialect) -> Self {
         Self { from, dialect, carry: false, meaning: false, keep_fill_value: false, all_stored: false }
     }
 
-    /// Whether members that would not come back from the other dialect are kept in the attribute [`CARRIED`]: names of some
-    /// dimensions only, an undefined fill value, members that need not be understood, storage transformers, another name of the
-    /// data type. A conversion puts them back where the dialect is again one that can express them.
+    /// Sets whether members that would get lost in the other dialect are stored in the attribute [`CARRIED`]: dimension names if some
+    /// dimensions have none, an undefined fill value, members that need not be understood, storage transformers, another name of the data
+    /// type. A later conversion into a dialect that can express the members restores them.
     pub fn carry(mut self, carry: bool) -> Self {
         self.carry = carry;
         self
     }
 
-    /// Whether the node keeps its meaning to xarray, and to netCDF-C, instead of the letters of its documents: the mark of missing
-    /// data moves between the fill value of version 2 and the attribute `_FillValue` of version 3 (and so in the drafts, see
-    /// [`Dialect::fill_value_marks_missing`]), arrays without dimensions have names of none where attributes have names, NCZarr's own
-    /// members are left out of version 3, and numbers that JSON does not have stay in attributes of every dialect, as zarr-python writes
-    /// them in version 3, so that [`documents_with_nan_literals`](crate::documents_with_nan_literals) has to write it.
+    /// Sets whether the conversion preserves the meaning of the node to xarray and netCDF-C instead of its literal values. The mark of
+    /// missing data moves between the fill value of version 2 and the attribute `_FillValue` of version 3 (for the drafts see
+    /// [`Dialect::fill_value_marks_missing`]). If attributes give dimension names elsewhere, arrays without named dimensions get names for
+    /// none. Members private to NCZarr are left out of version 3. Literals of NaN and infinities stay in the attributes of every dialect,
+    /// as zarr-python writes them in version 3, so that the node has to be written by
+    /// [`documents_with_nan_literals`](crate::documents_with_nan_literals).
     pub fn meaning(mut self, meaning: bool) -> Self {
         self.meaning = meaning;
         self
     }
 
-    /// Whether the fill value stays all the same, since there are chunks that are not stored.
+    /// Sets whether the fill value stays even if [`meaning`](Self::meaning) would change it. Needed if some chunks are not stored.
     pub fn keep_fill_value(mut self, keep: bool) -> Self {
         self.keep_fill_value = keep;
         self
     }
 
-    /// Whether all chunks are stored: then NaN, as a fill value that marks nothing, need not stay for missing ones where fill values mark
-    /// missing data, and xarray finds no `_FillValue` that was not there.
+    /// Sets whether all chunks are stored. If so, a fill value NaN that marks nothing need not be preserved for missing chunks, and can be
+    /// dropped in dialects whose fill values mark missing data, so that xarray finds no `_FillValue` that was not there before.
     pub fn all_stored(mut self, all_stored: bool) -> Self {
         self.all_stored = all_stored;
         self
     }
 
-    /// The node that comes nearest to `node`, and notes of the differences.
+    /// Returns the node of the target dialect that comes nearest to `node`, and notes of the differences.
     ///
     /// # Errors
-    /// As [`for_dialect`].
+    /// Fails in the same cases as [`for_dialect`].
     pub fn convert(&self, node: &Node) -> Result<(Node, Vec<Note>)> {
         let meaning = Translation { from: self.from, keeps_fill: self.keep_fill_value, all_stored: self.all_stored };
         let meaning = Some(meaning).filter(|_| self.meaning);
@@ -245,8 +248,8 @@ fn fitted(
     Ok((written, notes))
 }
 
-/// Whether numbers that JSON does not have stay in attributes. Where documents are JSON they are none, but xarray writes and reads
-/// them as such in version 3 too (zarr-python 3.1), and finds them again behind any dialect in between.
+/// Returns whether literals of NaN and infinities may stay in attributes. They are not valid JSON, but xarray writes and reads them in
+/// version 3 too (zarr-python 3.1).
 fn may_have_nan_literals(dialect: Dialect, meaning: Option<Translation>) -> bool {
     dialect.allows_nan_literals() || meaning.is_some()
 }
@@ -260,7 +263,8 @@ fn drop_extra(extra: &mut Map, keep: impl Fn(&str, &Value) -> bool, notes: &mut 
     }
 }
 
-/// Dialects that have no null need a value. A type whose zero is not known keeps null, which is then refused.
+/// Gives an array without a fill value the zero of its data type, for dialects that have no null. If the zero of the type is not known, the
+/// fill value stays null and is refused later.
 fn define_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     if let (None, Some(zero)) = (&array.fill_value, zero(&array.data_type)) {
         notes.push(Note::change("/fill_value", format!("undefined becomes {}", zero.excerpt())));
@@ -301,7 +305,7 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     }
 }
 
-/// Calls codecs by the names that other software reads.
+/// Renames codecs to the names that other software reads.
 fn read_names(chain: &mut [NamedConfig]) {
     for codec in chain {
         let name = written_name(&codec.name, false);
@@ -312,8 +316,8 @@ fn read_names(chain: &mut [NamedConfig]) {
     }
 }
 
-/// Leaves out codecs of arrays behind codecs of bytes, which version 3 does not have; chunks are encoded without them.
-/// Other filters go too: they may decode values that they did not encode to other values.
+/// Removes codecs from array to array that follow a codec to bytes, since version 3 does not allow them; chunks have to be encoded without
+/// them. The filters in front of them are removed too: their decoded values might differ from the values that were encoded.
 fn without_views(chain: &mut Vec<NamedConfig>, data_type: &NamedConfig, pointer: &str, notes: &mut Vec<Note>) {
     if let Some(first) = chain.iter().position(|codec| codec.name == codecs::VIEW) {
         let behind = chain.split_off(first);
@@ -343,8 +347,8 @@ fn without_views(chain: &mut Vec<NamedConfig>, data_type: &NamedConfig, pointer:
     }
 }
 
-/// Gives an array another name of its data type, and its fill value the notation that goes with it: `raw_bytes` have base64 where
-/// `r8` and its like have a list.
+/// Replaces the data type of an array by `data_type`, another name of the same type, and respells the fill value: `raw_bytes` uses base64,
+/// `r8` and the like use a list.
 fn rename(array: &mut ArrayMetadata, data_type: NamedConfig) {
     let respelled = |value: &Value| {
         let known = DataType::from_config(&data_type).ok()?;
@@ -358,7 +362,7 @@ fn rename(array: &mut ArrayMetadata, data_type: NamedConfig) {
     array.data_type = data_type;
 }
 
-/// The zero of a data type in the notation of version 3.
+/// Returns the zero of a data type in the notation of version 3; `None` for types that are unknown or have very large elements.
 fn zero(data_type: &NamedConfig) -> Option<Value> {
     let known = DataType::from_config(data_type).ok()?;
     // Larger zeros are not written into metadata, where they are spelled byte by byte.

@@ -1,4 +1,4 @@
-//! Data types as documents of the drafts have them: objects with the URI of an extension.
+//! Data types in the form of the drafts: objects with the URI of an extension.
 
 #[cfg(feature = "drafts")]
 use crate::drafts::v3::data_type;
@@ -10,24 +10,25 @@ use zarr_dtype::ByteOrder;
 use zarr_json::pointer::At;
 use zarr_json::{NamedConfig, Value};
 
-/// The data type that an extension object of a draft says, and the byte order of its elements.
+/// Returns the data type that an extension object of a draft describes, and the byte order of its elements.
 ///
 /// ```json
 /// {"extension": "https://purl.org/zarr/spec/extensions/data-types/datetime/1.0", "type": "<M8[ns]", "fallback": "int64"}
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension) if the type itself is not known, whatever its fallback, and in
-/// builds without the feature `drafts`; [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) for no such object.
+/// Fails with [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension) if the type is not known (even if it has a fallback) and
+/// in builds without the feature `drafts`, and with [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) if `object` is no
+/// extension object.
 #[cfg(feature = "drafts")]
 pub fn data_type_of_extension(object: &Value) -> Result<(NamedConfig, ByteOrder)> {
     data_type::of_extension(object)
 }
 
-/// The data type that an extension object of a draft says, in builds with the feature `drafts`.
+/// Fails always: this build lacks the feature `drafts`, which reads data types of drafts.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension), since this build lacks the feature.
+/// Fails with [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension).
 #[cfg(not(feature = "drafts"))]
 pub fn data_type_of_extension(object: &Value) -> Result<(NamedConfig, ByteOrder)> {
     let expected = "a name: enable feature `drafts` for data types of the drafts";

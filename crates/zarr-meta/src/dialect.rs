@@ -1,6 +1,6 @@
-//! The dialects of Zarr. Each is a module that implements [`Rules`](rules::Rules), which map documents to the model and back; they
-//! are listed below. Versions 2 and 3 are here, with what all share; the others are in `drafts`, a part of builds with the feature of
-//! that name.
+//! Dialects of Zarr. Each dialect is a module that implements [`Rules`](rules::Rules), which map documents to the model and back. Versions
+//! 2 and 3 are in this folder, together with the code that all dialects share; the other dialects are in `drafts` and need the feature
+//! `drafts`.
 //!
 //! # A new dialect
 //! 1. A module in `drafts/`, or in `dialect/` if every build is to have it, that implements `Rules`. Eight methods have no default. The
@@ -18,8 +18,8 @@
 //!    `tests/src/fuzz/documents.rs`, and a test in `tests/tests/all/conformance.rs`. `docs/dialects.md` has a section for each dialect,
 //!    and columns in its tables; the help of `create`, `convert` and `migrate` lists the names, and so does `docs/formats.md`.
 //!
-//! The drafts are a folder behind a feature and no crate: the facts of a dialect are methods of `Dialect`, which have to be in the
-//! crate that has the type and the table of rules, and all dialects share the translation of codecs, data types and fill values.
+//! The drafts are a folder behind a feature instead of a crate: the facts of a dialect are methods of `Dialect`, which must be in the crate
+//! that defines the type and the table of rules, and all dialects share the translation of codecs, data types and fill values.
 
 #[cfg(not(feature = "drafts"))]
 mod absent;
@@ -42,8 +42,8 @@ use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Runs the macro `$with` on the table of dialects: for each its documentation, its variant, its name and its rules, oldest first. Where
-/// the rules come from is said in `table.rs`.
+/// Runs the macro `$with` on the table of dialects, oldest first: documentation, variant, name and rules of each. The module of the rules
+/// is given in `table.rs`.
 macro_rules! dialects {
     ($with:ident) => {
         $with! {
@@ -59,7 +59,7 @@ macro_rules! dialects {
             V3Protocol2020 "p2020" V3Protocol2020,
             /// The version 3 core draft of 2022: `zarr.json` with a URI `.../spec/core/3.0`.
             V3Draft2022 "d2022" V3Draft2022,
-            /// Version 3 while it settled, February to December 2023. The same reader as for [`V3`](Self::V3).
+            /// Version 3 before it settled, February to December 2023. It has the same reader as [`V3`](Self::V3).
             V3Provisional2023 "v3-2023" V3,
             /// Version 3.0 and 3.1: key `zarr.json`.
             V3 "v3" V3,
@@ -70,7 +70,7 @@ pub(crate) use dialects;
 
 macro_rules! enumeration {
     ($($(#[$doc:meta])* $variant:ident $name:literal $rules:ident,)*) => {
-        /// The form in which a node is stored.
+        /// Dialect of Zarr: the version or draft of the format in which a node is stored.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Dialect {
@@ -81,7 +81,7 @@ macro_rules! enumeration {
             /// All dialects, oldest first.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
-            /// The short name: `v2`, `v3-2023`...
+            /// Returns the short name of the dialect: `v2`, `v3-2023`..
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
@@ -93,24 +93,26 @@ macro_rules! enumeration {
 dialects!(enumeration);
 
 impl Dialect {
-    /// The newest.
+    /// The newest dialect.
     pub const NEWEST: Self = Self::V3;
 
-    /// The one whose documents lie at paths and whose hierarchy may lie beside one that has an entry point document.
+    /// The dialect whose documents lie at the path of each node and whose hierarchy may share a store with a hierarchy that has an entry
+    /// point document (`zarr.json`).
     pub const BESIDE_ZARR_JSON: Self = Self::V2;
 
-    /// Whether this build reads and writes it: with the feature `drafts` all, without it version 2 and version 3, with its form of 2023.
+    /// Returns whether this build reads and writes the dialect: with the feature `drafts` every dialect, else version 2, version 3 and its
+    /// form of 2023.
     ///
-    /// Stores of another are recognised, where a document at the root shows it, and refused. Other facts of such a dialect are not known
-    /// here.
+    /// Stores of an unsupported dialect are refused if a document at the root shows the dialect. The other methods know nothing of
+    /// unsupported dialects.
     pub const fn is_supported(self) -> bool {
         cfg!(feature = "drafts") || matches!(self, Self::V2 | Self::V3Provisional2023 | Self::V3)
     }
 
-    /// Refuses one that this build does not have.
+    /// Returns an error if this build does not support the dialect.
     ///
     /// # Errors
-    /// [`ErrorKind::UnsupportedVersion`] naming the feature.
+    /// Fails with [`ErrorKind::UnsupportedVersion`] naming the feature to enable.
     pub(crate) fn check_supported(self) -> Result<()> {
         match self.is_supported() {
             true => Ok(()),
@@ -122,17 +124,17 @@ impl Dialect {
         }
     }
 
-    /// Whether it is version 2.
+    /// Returns whether the dialect is version 2.
     pub const fn is_v2(self) -> bool {
         matches!(self, Self::V2)
     }
 
-    /// The dialect in which data of this one is written today: version 2 for itself, version 3 for all others.
+    /// Returns the dialect in which new data should be written in place of this dialect: version 2 for version 2, version 3 for all others.
     pub const fn to_write(self) -> Self {
         if self.is_v2() { Self::V2 } else { Self::V3 }
     }
 
-    /// Whether fill values are spelled as version 3 says, and not in the ways of older writers.
+    /// Returns whether fill values are spelled strictly as version 3 says, without the variants of older writers.
     pub const fn has_strict_fill_values(self) -> bool {
         matches!(self, Self::V3)
     }

@@ -1,4 +1,4 @@
-//! The documents of a node.
+//! Metadata documents of a node.
 
 use crate::consolidated::Copied;
 use crate::error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Position, Result};
@@ -8,32 +8,32 @@ use zarr_json::{
     parse_apart,
 };
 
-/// Where consolidated metadata is in a document of version 3.
+/// Member names that lead to the consolidated metadata inside a document of version 3.
 pub(crate) const INLINE: [&str; 2] = ["consolidated_metadata", "metadata"];
 
-/// The content of a document.
+/// Content of a document, with the entries of consolidated metadata apart.
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
-    /// Its value, without the entries.
+    /// JSON value of the document, without the entries of consolidated metadata.
     pub(crate) value: Value,
-    /// The entries of consolidated metadata in it, and the text that they are in; `None` if there is none.
+    /// Bytes of the document, and the entries of consolidated metadata in it; `None` if the document has none.
     pub(crate) entries: Option<(Arc<Vec<u8>>, Vec<MemberText>)>,
 }
 
-/// The metadata documents of one node as stored: keys relative to the root of the store, and bytes.
+/// Metadata documents of one node as stored: keys relative to the root of the store, and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Documents {
     entries: Vec<Document>,
 }
 
-/// A document: its bytes, or else the copy of which they are made when somebody asks for them.
+/// Document with its key: its bytes, or a document of consolidated metadata from which the bytes are made when they are first needed.
 #[derive(Clone, Debug)]
 struct Document {
     key: String,
     bytes: OnceLock<Arc<Vec<u8>>>,
-    /// The content of the bytes, if it is known and they are plain JSON.
+    /// Parsed content of `bytes`, if it is known and is JSON without deviations.
     value: Option<Read>,
-    /// The document in consolidated metadata that it is.
+    /// Document of consolidated metadata that this document comes from; `None` for a document from its own key.
     copied: Option<Copied>,
 }
 
@@ -57,18 +57,18 @@ impl PartialEq for Document {
 impl Eq for Document {}
 
 impl Documents {
-    /// No documents.
+    /// Returns an empty set of documents.
     pub const fn new() -> Self {
         Self { entries: Vec::new() }
     }
 
-    /// Sets the document at `key`.
+    /// Inserts or replaces the document at `key`.
     pub fn insert(&mut self, key: impl Into<String>, bytes: impl Into<Vec<u8>>) {
         let bytes = OnceLock::from(Arc::new(bytes.into()));
         self.put(Document { key: key.into(), bytes, value: None, copied: None });
     }
 
-    /// Sets the document at `key` to one that consolidated metadata has. Its text is compact.
+    /// Inserts or replaces the document at `key` by one from consolidated metadata. Its bytes will be compact JSON.
     pub(crate) fn insert_copy(&mut self, key: impl Into<String>, copied: Copied) {
         self.put(Document { key: key.into(), bytes: OnceLock::new(), value: None, copied: Some(copied) });
     }
@@ -84,53 +84,54 @@ impl Documents {
         self.entries.iter().find(|document| document.key == key)
     }
 
-    /// Whether there is a document at `key`.
+    /// Returns whether there is a document at `key`.
     pub fn contains(&self, key: &str) -> bool {
         self.find(key).is_some()
     }
 
-    /// The document at `key`.
+    /// Returns the bytes of the document at `key`; `None` if there is no such document.
     pub fn get(&self, key: &str) -> Option<&[u8]> {
         self.find(key).map(Document::bytes)
     }
 
-    /// The document at `key`, shared.
+    /// Returns the bytes of the document at `key` as a shared buffer; `None` if there is no such document.
     pub(crate) fn shared(&self, key: &str) -> Option<Arc<Vec<u8>>> {
         self.find(key).map(|document| Arc::clone(document.shared()))
     }
 
-    /// Keys and bytes, in the order they were inserted.
+    /// Returns keys and bytes of all documents, in insertion order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &[u8])> {
         self.entries.iter().map(|document| (document.key.as_str(), document.bytes()))
     }
 
-    /// The keys, in the order they were inserted.
+    /// Returns the keys of all documents, in insertion order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.entries.iter().map(|document| document.key.as_str())
     }
 
-    /// The documents at `keys`, as far as they exist.
+    /// Returns the documents at `keys`; keys without a document are skipped.
     pub(crate) fn among(&self, keys: &[String]) -> Self {
         Self { entries: keys.iter().filter_map(|key| self.find(key).cloned()).collect() }
     }
 
-    /// The same documents; their values are dropped, since they are needed no more.
+    /// Drops the parsed values of all documents, to free memory. The bytes stay.
     pub(crate) fn without_values(mut self) -> Self {
         self.entries.iter_mut().for_each(|document| document.value = None);
         self
     }
 
-    /// Whether some come from consolidated metadata, where they were copied to, and not from their own keys.
+    /// Returns whether any document comes from consolidated metadata instead of its own key.
     pub fn are_copies(&self) -> bool {
         self.entries.iter().any(|document| document.copied.is_some())
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Applies the changes that [`documents`](crate::documents) returned: sets, and removes where there are no bytes.
+    /// Applies changes returned by [`documents`](crate::documents): sets the bytes at each key, or removes the document if there are no
+    /// bytes.
     pub fn apply(&mut self, changes: &[(String, Option<Vec<u8>>)]) {
         for (key, bytes) in changes {
             match bytes {
@@ -140,9 +141,9 @@ impl Documents {
         }
     }
 
-    /// The JSON value of the document at `key`, if there is such a document.
+    /// Returns the JSON value of the document at `key` and the deviations from JSON in it; `None` if there is no such document.
     ///
-    /// Liberties are taken where `permitted`, given the pointer, says so; elsewhere they are syntax errors.
+    /// `permitted` is called with each deviation that `options` accept; a deviation that it rejects is a syntax error.
     pub(crate) fn json(
         &self,
         key: &str,
@@ -157,7 +158,8 @@ impl Documents {
         }
     }
 
-    /// As [`json`](Self::json), of a document in which an object may be large: its members are kept as text.
+    /// Returns the content of the document at `key` and the deviations from JSON in it, as [`json`](Self::json) does, with the entries of
+    /// consolidated metadata as unparsed text, since they may be large.
     pub(crate) fn json_apart(
         &self,
         key: &str,
@@ -176,11 +178,12 @@ impl Documents {
         }
     }
 
-    /// The JSON value of the document at `key`, with all deviations accepted, and without the members of consolidated metadata in it; null
-    /// if it is not JSON even so. If it has none, the value is kept, so that the document is not parsed again.
+    /// Returns the JSON value of the document at `key` with all deviations accepted and without entries of consolidated metadata:
+    /// `Some(Null)` if the document is not JSON even so, `None` if there is no such document. If the document has no deviations, the value
+    /// is cached, so that the document is not parsed again.
     ///
     /// # Errors
-    /// If the document is too large.
+    /// Fails if the document is too large.
     pub(crate) fn json_anyhow(&mut self, key: &str) -> Result<Option<Value>> {
         let Some(document) = self.entries.iter_mut().find(|document| document.key == key) else { return Ok(None) };
         if let Some(copied) = &document.copied {
@@ -209,7 +212,7 @@ impl FromIterator<(String, Vec<u8>)> for Documents {
     }
 }
 
-/// Parses one document, see [`Documents::json`].
+/// Parses the document at `key`; see [`Documents::json`] for `options` and `permitted`.
 pub(crate) fn parse_document(
     key: &str,
     bytes: &[u8],
@@ -219,7 +222,7 @@ pub(crate) fn parse_document(
     parse_where(key, bytes, options, &permitted)
 }
 
-/// Compiled once, whatever is permitted.
+/// Parses a document. Takes `permitted` as a trait object, so that the function is compiled once.
 fn parse_where(
     key: &str,
     bytes: &[u8],
@@ -233,8 +236,8 @@ fn parse_where(
     Ok((parsed.value, parsed.deviations))
 }
 
-/// Parses a document that has, or may have, consolidated metadata in an object to which the names of `path` lead. Its entries are checked and
-/// kept as text; each of them, and the text around them, is as large as a document at most.
+/// Parses a document that may have consolidated metadata in the object at `path`. The entries of that object are checked and returned as
+/// text. Each entry, and the text around all entries, is limited to [`MAX_DOCUMENT_SIZE`].
 pub(crate) fn parse_consolidated(
     key: &str,
     bytes: &[u8],

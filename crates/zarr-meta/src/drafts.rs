@@ -1,8 +1,8 @@
-//! The dialects that were given up: versions 0 and 1, and the drafts of version 3. They are in builds with the feature `drafts` alone;
-//! without it, `dialect/absent.rs` has rules for them that refuse.
+//! Obsolete dialects: versions 0 and 1, and the drafts of version 3. They are only in builds with the feature `drafts`; in other builds
+//! `dialect/absent.rs` has rules for them that return errors.
 //!
-//! They use what is shared in `dialect`, and are known outside of this folder by their [`Rules`](crate::dialect::rules::Rules), by what
-//! `p2020` has to say of consolidated metadata, and by the data types of extensions.
+//! The modules use the shared code in `dialect`. Code outside of this folder uses only their [`Rules`](crate::dialect::rules::Rules), the
+//! consolidated metadata of `p2020`, and the data types of extensions.
 
 mod d2022;
 mod p2019;

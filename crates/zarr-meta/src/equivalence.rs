@@ -1,15 +1,15 @@
-//! Documents that mean the same: defaults are filled in, and values have one spelling.
+//! Canonical form of documents, to compare documents by meaning: defaults are filled in, and values have one spelling.
 //!
-//! Software that writes copies of documents (consolidated metadata) writes them from its own model: it adds defaults, leaves out empty
-//! members and spells fill values in its own way.
+//! Software that consolidates metadata writes the documents from its own model: it adds defaults, leaves out empty members and spells fill
+//! values in its own way.
 
 use crate::{ArrayMetadata, Dialect, Node};
 use zarr_dtype::{Class, DataType, FillValue, Spelling};
 use zarr_json::{Map, NamedConfig, Value};
 
 impl Node {
-    /// The node as one JSON object that is the same for all documents of the same meaning: defaults of codecs and chunk keys are filled
-    /// in, fill values have one spelling, and consolidated metadata is left out.
+    /// Returns the node as a JSON object that is equal for all documents of equal meaning: defaults of codecs and chunk keys are filled in,
+    /// fill values have one spelling, and consolidated metadata is left out.
     ///
     /// ```
     /// use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
@@ -69,7 +69,7 @@ fn canonical(array: &ArrayMetadata, dialect: Dialect) -> ArrayMetadata {
     array
 }
 
-/// The fill value in one spelling. One NaN is as good as another; numbers of JSON do not tell the zeros apart.
+/// Returns the fill value in one spelling. All NaNs become equal; 0.0 and -0.0, which are equal as JSON numbers, stay distinct.
 fn canonical_fill(data_type: &DataType, fill: &FillValue) -> Value {
     match data_type.to_f64(fill.bytes()).filter(|_| data_type.class() == Some(Class::Float)) {
         Some(value) if value.is_nan() => Value::from("NaN"),
@@ -84,7 +84,8 @@ fn fill_in(configuration: &mut Map, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// Fills in the defaults of the next codec of a list. Behind a filter the size of elements is not known.
+/// Fills in the defaults of the next codec of a list. `item` is the element size in bytes; after a filter other than `transpose` it becomes
+/// unknown.
 fn complete_next(codec: &mut NamedConfig, item: &mut Option<usize>) {
     complete(codec, *item);
     if codec.name != "transpose" {
@@ -92,7 +93,7 @@ fn complete_next(codec: &mut NamedConfig, item: &mut Option<usize>) {
     }
 }
 
-/// Fills in the defaults of a codec, for elements of `item` bytes where these are known.
+/// Fills in the defaults of a codec. `item` is the element size in bytes if known.
 fn complete(codec: &mut NamedConfig, item: Option<usize>) {
     let configuration = &mut codec.configuration;
     match codec.name.as_str() {
@@ -120,7 +121,7 @@ fn complete(codec: &mut NamedConfig, item: Option<usize>) {
     }
 }
 
-/// Fills in the defaults of the codecs in a member.
+/// Fills in the defaults of the codecs in the list `name` of a configuration. `item` is the element size in bytes if known.
 fn complete_list(configuration: &mut Map, name: &str, item: Option<usize>) {
     let Some(list) = configuration.get(name).and_then(Value::as_array) else { return };
     let mut item = item;

@@ -1,4 +1,4 @@
-//! Why a document or a path is refused.
+//! Errors: reasons why a document or a path is refused.
 
 use std::fmt;
 use zarr_json::pointer::{At, ValueError};
@@ -6,41 +6,41 @@ use zarr_json::pointer::{At, ValueError};
 /// The result of an operation of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The largest metadata document that is parsed, in bytes: 16 MiB.
+/// Maximum size of a metadata document that is parsed, in bytes: 16 MiB.
 ///
-/// Real documents stay below 100 KiB. Consolidated metadata have a limit of their own, [`MAX_CONSOLIDATED_SIZE`].
+/// Real documents stay below 100 KiB. Consolidated metadata has its own limit, [`MAX_CONSOLIDATED_SIZE`].
 pub const MAX_DOCUMENT_SIZE: usize = 16 << 20;
 
-/// The largest document with consolidated metadata that is parsed, in bytes: 256 MiB, enough for 300,000 nodes. Each document in it, and
-/// what is around them, is bounded by [`MAX_DOCUMENT_SIZE`].
+/// Maximum size of a document with consolidated metadata that is parsed, in bytes: 256 MiB, enough for 300,000 nodes. Each entry, and the
+/// text around all entries, is limited by [`MAX_DOCUMENT_SIZE`].
 pub const MAX_CONSOLIDATED_SIZE: usize = 256 << 20;
 
-/// The kind of fault of an [`Error`].
+/// Kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The document is not JSON.
     InvalidJson,
-    /// A member is missing or has a value it must not have.
+    /// A required member is missing, or a member has an invalid value.
     InvalidMetadata,
-    /// A member that no version of the format defines and that may not be ignored.
+    /// The document has a member that no version of the format defines and that must not be ignored.
     UnknownMember,
-    /// A data type, codec, storage transformer or other extension that is not known.
+    /// The document uses an unknown data type, codec, storage transformer or other extension.
     UnknownExtension,
-    /// A version of Zarr that cannot be read.
+    /// The document has a version of Zarr that is not supported.
     UnsupportedVersion,
-    /// A node path or name that is not allowed.
+    /// A node path or name is not allowed.
     Path,
-    /// The node cannot be said in the dialect asked for.
+    /// The requested dialect cannot express the node.
     NotExpressible,
     /// The document is larger than [`MAX_DOCUMENT_SIZE`] or [`MAX_CONSOLIDATED_SIZE`], or the array that it describes has more than 1,000
     /// dimensions.
     Limit,
 }
 
-/// A fault, the document that has it, and its location there.
+/// Error with its kind, the key of the document, and the location in the document.
 ///
-/// Displayed as `KEY:LINE:COLUMN POINTER: found .., expected ..`, each part as far as known.
+/// Displayed as `KEY:LINE:COLUMN POINTER: found .., expected ..`; unknown parts are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -58,7 +58,7 @@ struct Inner {
 /// A position in the text of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// Number of the line, from 1.
+    /// Line number, from 1.
     pub(crate) line: usize,
     /// Column in bytes, from 1.
     pub(crate) column: usize,
@@ -67,7 +67,7 @@ pub(crate) struct Position {
 }
 
 impl Error {
-    /// An error about the value at `pointer`, a JSON pointer (RFC 6901; empty: the whole document).
+    /// Creates an error about the value at `pointer`, a JSON pointer (RFC 6901; empty: the whole document).
     ///
     /// `found` and `expected` complete the sentence "found .., expected ..". An empty `expected` leaves that part out.
     pub fn new(
@@ -87,47 +87,47 @@ impl Error {
         }))
     }
 
-    /// An error of this kind about a value of a document.
+    /// Creates an error of the given kind about the value at a position in a document.
     pub fn about(at: &At<'_>, kind: ErrorKind, expected: impl Into<String>) -> Self {
         Self::from(at.invalid(expected)).with_kind(kind)
     }
 
-    /// The same error in the document at `key`, unless one is named already.
+    /// Sets the key of the document, unless the error has a key already.
     #[must_use]
     pub fn in_document(mut self, key: &str) -> Self {
         self.0.key.get_or_insert_with(|| key.to_owned());
         self
     }
 
-    /// The same error, about a value that lies below `pointer`.
+    /// Puts `pointer` in front of the error's JSON pointer.
     #[must_use]
     pub(crate) fn below(mut self, pointer: &str) -> Self {
         self.0.pointer.insert_str(0, pointer);
         self
     }
 
-    /// The same error with another kind.
+    /// Replaces the kind of the error.
     #[must_use]
     pub(crate) fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
         self
     }
 
-    /// The same error, about a dialect that this build lacks.
+    /// Marks the error as one about a dialect that this build lacks.
     #[must_use]
     pub(crate) fn of_absent_dialect(mut self) -> Self {
         self.0.is_absent = true;
         self
     }
 
-    /// The same error at a position in the text of the document.
+    /// Sets the position in the text of the document.
     #[must_use]
     pub(crate) fn at_position(mut self, position: Position) -> Self {
         self.0.position = Some(position);
         self
     }
 
-    /// Refuses documents larger than [`MAX_DOCUMENT_SIZE`].
+    /// Returns an error if `size`, the size of the document at `key` in bytes, exceeds [`MAX_DOCUMENT_SIZE`].
     pub(crate) fn if_too_large(key: &str, size: usize) -> Result<()> {
         if size <= MAX_DOCUMENT_SIZE {
             return Ok(());
@@ -137,7 +137,7 @@ impl Error {
         Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes or more"), expected).in_document(key))
     }
 
-    /// Refuses documents with consolidated metadata that are larger than [`MAX_CONSOLIDATED_SIZE`].
+    /// Returns an error if `size`, the size in bytes of a document with consolidated metadata, exceeds [`MAX_CONSOLIDATED_SIZE`].
     pub(crate) fn if_consolidated_too_large(key: &str, size: usize) -> Result<()> {
         if size <= MAX_CONSOLIDATED_SIZE {
             return Ok(());
@@ -148,8 +148,8 @@ impl Error {
         Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes or more"), expected).in_document(key))
     }
 
-    /// The error for a part of consolidated metadata that is too large: a document in it, which begins at `offset`, or, with 0, the text
-    /// around all documents.
+    /// Returns the error for a part of consolidated metadata that is too large: the entry at byte `offset`, or the text around all entries
+    /// if `offset` is 0.
     pub(crate) fn part_too_large(key: &str, offset: usize) -> Self {
         let found = match offset {
             0 => format!("a document of {} bytes or more", MAX_DOCUMENT_SIZE + 1),
@@ -159,48 +159,48 @@ impl Error {
         Self::new(ErrorKind::Limit, "", found, expected).in_document(key)
     }
 
-    /// The kind of this fault.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The key of the document, relative to the root of the store, where there is one.
+    /// Returns the key of the document, relative to the root of the store; `None` if the error is not about a document.
     pub fn key(&self) -> Option<&str> {
         self.0.key.as_deref()
     }
 
-    /// Where in the document, as a JSON pointer; empty for the document as a whole.
+    /// Returns the JSON pointer to the faulty value in the document; empty for the whole document.
     pub fn pointer(&self) -> &str {
         &self.0.pointer
     }
 
-    /// The line in the document, from 1, for syntax errors.
+    /// Returns the line in the document, from 1; `None` unless it is a syntax error.
     pub fn line(&self) -> Option<usize> {
         self.0.position.map(|position| position.line)
     }
 
-    /// The column in the document in bytes, from 1, for syntax errors.
+    /// Returns the column in the document in bytes, from 1; `None` unless it is a syntax error.
     pub fn column(&self) -> Option<usize> {
         self.0.position.map(|position| position.column)
     }
 
-    /// The offset in the document in bytes, from 0, for syntax errors.
+    /// Returns the offset in the document in bytes, from 0; `None` unless it is a syntax error.
     pub fn offset(&self) -> Option<usize> {
         self.0.position.map(|position| position.offset)
     }
 
-    /// Whether the fault is that this build lacks a dialect: the documents may be sound. See
+    /// Returns whether the reason is that this build lacks a dialect, so that the documents may be valid. See
     /// [`Dialect::is_supported`](crate::Dialect::is_supported).
     pub fn is_absent_dialect(&self) -> bool {
         self.0.is_absent
     }
 
-    /// The value or form found.
+    /// Returns the value or form that was found.
     pub fn found(&self) -> &str {
         &self.0.found
     }
 
-    /// The value or form expected; empty where it cannot be said.
+    /// Returns the value or form that was expected; empty if there is no short description.
     pub fn expected(&self) -> &str {
         &self.0.expected
     }
@@ -231,7 +231,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl From<ValueError> for Error {
-    /// An error of kind [`ErrorKind::InvalidMetadata`].
+    /// Converts a [`ValueError`] into an error of kind [`ErrorKind::InvalidMetadata`].
     fn from(error: ValueError) -> Self {
         Self::new(ErrorKind::InvalidMetadata, error.pointer(), error.found(), error.expected())
     }

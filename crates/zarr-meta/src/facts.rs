@@ -1,12 +1,12 @@
-//! The description of a node as JSON, for programs. It needs only metadata, so that nodes of unknown data types or codecs have one, too.
+//! JSON description of a node, for programs. It uses only metadata, so it works for nodes with unknown data types or codecs too.
 
 use crate::text::ChunkShapes;
 use crate::{Node, StoredNode};
 use zarr_json::{Map, Value};
 
-/// The facts about a node that `zarr info`, `ls` and `tree` print as JSON: `path`, `kind`, `dialect`, `implicit`, `attributes`, and of an
-/// array `shape`, `data_type`, `fill_value`, `chunk_shape`, `shard_shape`, `codecs` (their names), `dimension_names`. What is not there is
-/// `null`.
+/// Returns the facts about a node that `zarr info`, `ls` and `tree` print as JSON: `path`, `kind`, `dialect`, `implicit`, `attributes`, and
+/// for an array `shape`, `data_type`, `fill_value`, `chunk_shape`, `shard_shape`, `codecs` (their names), `dimension_names`. Missing values
+/// are `null`.
 ///
 /// ```
 /// use zarr_meta::{Dialect, NodePath, StoredNode, facts};
@@ -39,7 +39,7 @@ pub fn facts(found: &StoredNode) -> Map {
     facts
 }
 
-/// `array` or `group`.
+/// Returns the kind of the node, `array` or `group`.
 #[must_use]
 pub fn kind(found: &StoredNode) -> &'static str {
     if found.node.as_array().is_some() { "array" } else { "group" }

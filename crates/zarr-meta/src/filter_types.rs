@@ -1,10 +1,9 @@
-//! The byte orders of the types that filters of numcodecs name in version 3.
+//! Byte orders of the element types that filters of numcodecs name in version 3.
 //!
-//! zarr-python 3 gives numcodecs elements as they lie in memory, and numcodecs takes their bytes for elements of the type that the
-//! filter names in front (`dtype`, `decode_dtype`), so that elements of another order become other numbers. The output
-//! is of the type that it names behind (`astype`, `encode_dtype`); the codec `bytes` puts these numbers into its own
-//! order. So in the model the orders of these types mean nothing. [`normalize_filter_types`] writes the orders that all
-//! versions of zarr-python read.
+//! zarr-python 3 gives numcodecs elements in memory order, and numcodecs takes their bytes for elements of the filter's decoded type
+//! (`dtype`, `decode_dtype`), so elements of another byte order become other numbers. The output has the filter's encoded type (`astype`,
+//! `encode_dtype`); the codec `bytes` converts the numbers to its own order. So in the model the byte orders of these types mean nothing.
+//! [`normalize_filter_types`] writes the byte orders that all versions of zarr-python read.
 
 use crate::codec_facts::{TypeMembers, codec_named};
 use crate::dialect::codecs;
@@ -17,13 +16,13 @@ fn members_of(codec: &NamedConfig) -> Option<TypeMembers> {
     codec_named(&codec.name)?.type_members()
 }
 
-/// A type of numpy by its type string, or by the name that zarr-python fills in.
+/// Returns the numpy type for a type string, or for a type name that zarr-python fills in.
 fn dtype(value: &Value) -> Option<NumpyType> {
     let named = value.as_str().and_then(NumpyType::named);
     named.or_else(|| typestr::parse(&At::root(value)).ok().map(|(dtype, _)| dtype))
 }
 
-/// Whether a type string says big-endian, of elements that have an order.
+/// Returns whether a type string says big-endian, for a type whose elements have a byte order.
 fn is_big(value: &Value) -> bool {
     matches!(typestr::parse(&At::root(value)), Ok((_, ByteOrder::Big)))
 }
@@ -33,9 +32,8 @@ fn in_order(value: &Value, order: &str) -> Option<Value> {
     Some(dtype.to_value(&dtype.all_in(&typestr::order(order))))
 }
 
-/// Gives the types that filters of numcodecs name in a chain of version 3 the orders by which zarr-python reads the
-/// chunks that this library stores: little-endian ones, as it has elements in memory, and behind the last filter that
-/// of the codec `bytes`.
+/// Sets the byte orders of the element types in numcodecs filters of a version 3 chain so that zarr-python reads the chunks that this
+/// library stores: little-endian, the order in memory, and for the encoded type of the last filter the order of the codec `bytes`.
 ///
 /// # Example
 /// ```
@@ -52,8 +50,8 @@ pub fn normalize_filter_types(chain: &mut [NamedConfig]) {
     normalize(chain, |members| members.has_order);
 }
 
-/// The same for dialects that have filters of numcodecs, where the type behind the last filter says the order of the
-/// stored elements.
+/// Sets the byte orders of the element types in numcodecs filters, for dialects in which the encoded type of the last filter gives the byte
+/// order of the stored elements.
 pub(crate) fn normalize_filter_types_for_ids(chain: &mut [NamedConfig]) {
     normalize(chain, |_| true);
 }
@@ -82,8 +80,8 @@ fn normalize(chain: &mut [NamedConfig], takes_order: fn(&TypeMembers) -> bool) {
     }
 }
 
-/// A codec without the members that do not change the bytes that it stores: the orders of the types of filters of
-/// numcodecs, and a type behind a filter that is the one in front. To compare chains by.
+/// Returns the codec without members that do not change the stored bytes, for comparing chains: the byte orders of the types of numcodecs
+/// filters are dropped, and so is an encoded type equal to the decoded type.
 #[must_use]
 pub fn without_filter_orders(codec: &NamedConfig) -> NamedConfig {
     let mut codec = codec.clone();
@@ -105,7 +103,7 @@ pub fn without_filter_orders(codec: &NamedConfig) -> NamedConfig {
     codec
 }
 
-/// The types in front of filters that are big-endian, with pointers below `list`, and the possible consequence.
+/// Returns warnings about filters whose decoded type is big-endian: a pointer below `list`, and the possible consequence.
 pub(crate) fn of_other_order(chain: &[NamedConfig], list: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (index, codec) in chain.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Metadata documents of every Zarr dialect, read into and written from one model in the vocabulary of Zarr v3.
 //!
-//! Never does I/O, and never interprets a codec beyond translating its name and configuration. A data type that is not known is
-//! no error: it is carried as it stands.
+//! The crate does no I/O, and knows nothing of codecs but the translation of their names and configurations. An unknown data type is no
+//! error: the model holds its name and configuration unchanged.
 //!
 //! ```
 //! use zarr_meta::{Dialect, Documents, NodePath, StoredNode, documents, for_dialect};

@@ -1,15 +1,15 @@
-//! Finding the children of a group in a listing.
+//! Children of a group, found in a listing.
 
 use crate::dialect::table::rules;
 use crate::{Children, Dialect, Documents, NodePath};
 
-/// The prefix (empty or ending in `/`) whose listing shows the children of a group.
+/// Returns the prefix (empty or ending in `/`) to list in order to find the children of the group at `path`.
 pub fn listing_prefix(dialect: Dialect, path: &NodePath) -> String {
     rules(dialect).listing_prefix(path)
 }
 
-/// The beginnings (ending in `/`) of the keys of all documents and chunks of a dialect that keeps these apart from each other. In other
-/// dialects, where keys begin with the path of their node, there are none.
+/// Returns the prefixes (ending in `/`) of all documents and of all chunks, in a dialect that separates documents from chunks. Empty for
+/// dialects whose keys begin with the path of the node.
 pub fn key_spaces(dialect: Dialect) -> Vec<String> {
     let (rules, root) = (rules(dialect), NodePath::root());
     let prefixes = [rules.listing_prefix(&root), rules.chunk_prefix(&root, &Documents::new())];
@@ -17,17 +17,18 @@ pub fn key_spaces(dialect: Dialect) -> Vec<String> {
     prefixes.iter().filter(|_| !dialect.has_documents_at_paths()).filter_map(space).collect()
 }
 
-/// The children of the group at `path`, from the keys and the prefixes (ending in `/`) directly below
-/// [`listing_prefix`], both relative to the root of the store.
+/// Returns the children of the group at `path`, from the `keys` and the `prefixes` (ending in `/`) directly below [`listing_prefix`], both
+/// relative to the root of the store.
 ///
-/// `entry` has the document that [`entry_point_key`](crate::entry_point_key) names, which says how the others are called; it may have others,
-/// and be empty where the dialect has none.
+/// `entry` must contain the document that [`entry_point_key`](crate::entry_point_key) names, which determines the names of the other
+/// documents. It may contain further documents, and may be empty if the dialect has no entry point.
 pub fn children(dialect: Dialect, path: &NodePath, keys: &[&str], prefixes: &[&str], entry: &Documents) -> Children {
     rules(dialect).children(path, keys, prefixes, entry)
 }
 
-/// The path of the node whose document has this key, in dialects that keep documents apart from chunks
-/// ([`Dialect::implies_groups`]); `None` for keys of anything else, and for paths that are not safe. `entry` as for [`children`].
+/// Returns the path of the node whose document has the given `key`, in dialects that separate documents from chunks
+/// ([`Dialect::implies_groups`]); `None` if `key` is not the key of a document or the path is not safe. `entry` is the same as for
+/// [`children`].
 pub fn document_path(dialect: Dialect, key: &str, entry: &Documents) -> Option<NodePath> {
     rules(dialect).document_path(key, entry)
 }

@@ -4,9 +4,9 @@ use crate::consolidated::Consolidated;
 use crate::{Error, ErrorKind};
 use zarr_json::{Map, NamedConfig, Value};
 
-/// An array in the vocabulary of Zarr v3, whatever dialect it was stored in.
+/// Metadata of an array in the vocabulary of Zarr v3, for all dialects.
 ///
-/// Names that v3 does not have but older dialects need, all of them met only in nodes read from such dialects:
+/// Names that v3 does not have but older dialects need; they appear only in nodes read from older dialects:
 ///
 /// | name | where | meaning |
 /// |---|---|---|
@@ -19,31 +19,31 @@ use zarr_json::{Map, NamedConfig, Value};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ArrayMetadata {
-    /// Elements along each dimension.
+    /// Number of elements along each dimension.
     pub shape: Vec<u64>,
-    /// The data type. Its name never says a byte order; that is in the configuration of the codec `bytes`.
+    /// Data type. Its name never gives a byte order, which is in the configuration of the codec `bytes`.
     pub data_type: NamedConfig,
-    /// How the array is cut into chunks.
+    /// Chunk grid: the division of the array into chunks.
     pub chunk_grid: NamedConfig,
-    /// How the index of a chunk becomes its key.
+    /// Chunk key encoding: the way from a chunk index to a key.
     pub chunk_key_encoding: NamedConfig,
-    /// The value of elements in missing chunks, in the notation of v3. `None`: undefined (`null` in dialects up to v2);
-    /// reads as zero, written back as `null`.
+    /// Value of elements in missing chunks, in the notation of v3. `None` means undefined (`null` in dialects up to v2): missing elements
+    /// read as zero, and `null` is written.
     pub fill_value: Option<Value>,
-    /// The full chain: array to array, one array to bytes, bytes to bytes.
+    /// Complete chain of codecs: array to array codecs, one array to bytes codec, bytes to bytes codecs.
     pub codecs: Vec<NamedConfig>,
-    /// Transformers that the document permits to ignore; others are refused.
+    /// Storage transformers that the document permits to ignore; documents with other storage transformers are refused.
     pub storage_transformers: Vec<NamedConfig>,
     /// Names of the dimensions, from the document or, for v2, from a [convention](crate::conventions).
     pub dimension_names: Option<Vec<Option<String>>>,
-    /// The user's attributes, as stored.
+    /// Attributes of the user, as stored.
     pub attributes: Map,
-    /// Members that no rule of the dialect names and that it permits to ignore; kept and written back.
+    /// Members that the dialect does not define but permits to ignore; they are written back.
     pub extra: Map,
 }
 
 impl ArrayMetadata {
-    /// An array without storage transformers, dimension names, attributes and further members.
+    /// Creates the metadata of an array without storage transformers, dimension names, attributes and further members.
     #[must_use]
     pub fn new(
         shape: Vec<u64>,
@@ -68,28 +68,28 @@ impl ArrayMetadata {
     }
 }
 
-/// A group.
+/// Metadata of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GroupMetadata {
-    /// The user's attributes, as stored.
+    /// Attributes of the user, as stored.
     pub attributes: Map,
-    /// The consolidated metadata inside the group's document (v3). That of v2 is a document of its own, see
+    /// Consolidated metadata in the group's document (v3). The consolidated metadata of v2 has a separate document, see
     /// [`Consolidated::parse_v2`].
     pub consolidated: Option<Consolidated>,
-    /// Members that no rule of the dialect names and that it permits to ignore; kept and written back.
+    /// Members that the dialect does not define but permits to ignore; they are written back.
     pub extra: Map,
 }
 
 impl GroupMetadata {
-    /// A group with these attributes alone.
+    /// Creates the metadata of a group with the given attributes.
     #[must_use]
     pub fn new(attributes: Map) -> Self {
         Self { attributes, ..Self::default() }
     }
 }
 
-/// An array or a group.
+/// Metadata of a node: an array or a group.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     target_pointer_width = "64",
@@ -99,24 +99,24 @@ impl GroupMetadata {
     )
 )]
 pub enum Node {
-    /// An array.
+    /// The node is an array.
     Array(ArrayMetadata),
-    /// A group.
+    /// The node is a group.
     Group(GroupMetadata),
 }
 
 impl Node {
-    /// The array if this is one.
+    /// Returns the metadata of the array; `None` if the node is a group.
     pub fn as_array(&self) -> Option<&ArrayMetadata> {
         if let Self::Array(array) = self { Some(array) } else { None }
     }
 
-    /// The group if this is one.
+    /// Returns the metadata of the group; `None` if the node is an array.
     pub fn as_group(&self) -> Option<&GroupMetadata> {
         if let Self::Group(group) = self { Some(group) } else { None }
     }
 
-    /// The user's attributes.
+    /// Returns the user's attributes.
     pub fn attributes(&self) -> &Map {
         match self {
             Self::Array(array) => &array.attributes,
@@ -124,7 +124,7 @@ impl Node {
         }
     }
 
-    /// The user's attributes, to be changed.
+    /// Returns the user's attributes for modification.
     pub fn attributes_mut(&mut self) -> &mut Map {
         match self {
             Self::Array(array) => &mut array.attributes,
@@ -132,9 +132,9 @@ impl Node {
         }
     }
 
-    /// The node as one JSON object, in the members of a v3 document: for comparing and showing.
+    /// Returns the node as a JSON object with the members of a v3 document, for comparison and display.
     ///
-    /// Unlike a document, it may hold `"fill_value": null` and the private names listed at [`ArrayMetadata`].
+    /// Unlike a document, the object may contain `"fill_value": null` and the private names listed at [`ArrayMetadata`].
     pub fn to_value(&self) -> Value {
         match self {
             Self::Array(array) => array.to_value(),
@@ -178,7 +178,7 @@ impl TryFrom<Node> for GroupMetadata {
 }
 
 impl ArrayMetadata {
-    /// The array as one JSON object, see [`Node::to_value`].
+    /// Returns the array as a JSON object with the members of a v3 document, see [`Node::to_value`].
     pub fn to_value(&self) -> Value {
         let list = |items: &[NamedConfig]| Value::Array(items.iter().map(NamedConfig::to_value).collect());
         let mut map = Map::new();
@@ -204,7 +204,7 @@ impl ArrayMetadata {
 }
 
 impl GroupMetadata {
-    /// The group as one JSON object, see [`Node::to_value`].
+    /// Returns the group as a JSON object with the members of a v3 document, see [`Node::to_value`].
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
         map.insert("zarr_format", 3);
@@ -218,7 +218,7 @@ impl GroupMetadata {
     }
 }
 
-/// Adds members of other dialects, which may have names that mean something else here.
+/// Adds members of other dialects to `map`. Members whose name `map` has already are skipped, since the name may mean something else in v3.
 fn add_extra(map: &mut Map, extra: &Map) {
     for (name, value) in extra.iter() {
         if !map.contains_key(name) {

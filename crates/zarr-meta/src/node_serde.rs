@@ -1,4 +1,4 @@
-//! Nodes as parts of documents of others, by serde.
+//! Serde implementations of nodes, for use inside documents of other formats.
 
 use crate::{
     ArrayMetadata, Dialect, Documents, Error, ErrorKind, GroupMetadata, Node, NodePath, StoredNode, documents,
@@ -7,7 +7,7 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Error as _, Serialize, Serializer};
 use zarr_json::{ParseOptions, Value, parse};
 
-/// The node that the documents of a root in `dialect` say.
+/// Reads the root node of a hierarchy in `dialect` from its documents.
 pub(crate) fn read(dialect: Dialect, stored: &Documents) -> Result<Node, Error> {
     let expected = || Error::new(ErrorKind::InvalidMetadata, "", "no such document", format!("documents of {dialect}"));
     StoredNode::read(dialect, NodePath::root(), stored)?.ok_or_else(expected).and_then(|found| {
@@ -18,7 +18,7 @@ pub(crate) fn read(dialect: Dialect, stored: &Documents) -> Result<Node, Error> 
     })
 }
 
-/// The documents of `node` as a root in `dialect`, by their keys.
+/// Returns the documents of `node` as the root of a hierarchy in `dialect`, with their keys.
 pub(crate) fn write(dialect: Dialect, node: &Node) -> Result<Vec<(String, Value)>, Error> {
     let written = documents(dialect, &NodePath::root(), node, None)?;
     let documents = written.into_iter().filter_map(|(key, bytes)| Some((key, bytes?)));
@@ -27,11 +27,10 @@ pub(crate) fn write(dialect: Dialect, node: &Node) -> Result<Vec<(String, Value)
 }
 
 impl Serialize for Node {
-    /// The node as the document that it has in Zarr v3. In the form of v2: [`as_v2`](crate::as_v2).
+    /// Serializes the node as its Zarr v3 document. For the form of v2 see [`as_v2`](crate::as_v2).
     ///
     /// # Errors
-    /// Nodes of other dialects that v3 cannot express exactly; [`for_dialect`](crate::for_dialect) gives the nearest
-    /// node.
+    /// Fails for nodes of other dialects that v3 cannot express exactly; [`for_dialect`](crate::for_dialect) gives the nearest node.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let documents = write(Dialect::V3, self).map_err(S::Error::custom)?;
         match &*documents {
@@ -42,7 +41,7 @@ impl Serialize for Node {
 }
 
 impl<'de> Deserialize<'de> for Node {
-    /// The node that a document of Zarr v3 says, as a `zarr.json` holds it. From the form of v2: [`as_v2`](crate::as_v2).
+    /// Deserializes a node from the content of a Zarr v3 `zarr.json`. For the form of v2 see [`as_v2`](crate::as_v2).
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let document = Value::deserialize(deserializer)?;
         let stored = [("zarr.json".to_owned(), document.to_string().into_bytes())].into_iter().collect();
@@ -53,14 +52,14 @@ impl<'de> Deserialize<'de> for Node {
 macro_rules! of_one_kind {
     ($kind:ident) => {
         impl Serialize for $kind {
-            /// As [`Node`].
+            /// Serializes the metadata as a Zarr v3 document, as [`Node`] does.
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 Node::from(self.clone()).serialize(serializer)
             }
         }
 
         impl<'de> Deserialize<'de> for $kind {
-            /// As [`Node`]; a node of the other kind is an error.
+            /// Deserializes the metadata from a Zarr v3 document, as [`Node`] does; a node of the other kind is an error.
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 Self::try_from(Node::deserialize(deserializer)?).map_err(de::Error::custom)
             }

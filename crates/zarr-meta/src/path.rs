@@ -1,18 +1,17 @@
-//! Where nodes lie in a hierarchy.
+//! Paths of nodes in a hierarchy.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// How many names a path may have. The paths of all nodes above one are together as long as their number times the length of
-/// its own, which a few kilobytes of hostile keys could make gigabytes.
+/// Maximum number of names in a path. The paths of all ancestors of a node have a total length of about the number of names times the
+/// length of the path, so a few kilobytes of hostile keys could otherwise need gigabytes.
 const MAX_NAMES: usize = 128;
 
-/// The path of a node: `/` for the root, else `/a/b`, of at most 128 names.
+/// Path of a node: `/` for the root, else `/a/b`, of at most 128 names.
 ///
-/// Every name in it is safe to be part of a key: not empty, not made of periods only, without `/` and NUL. The dialect
-/// decides which other characters a name may hold when a node is written, see
-/// [`Dialect::check_path`](crate::Dialect::check_path).
+/// Every name in the path is safe as part of a key: not empty, not only periods, without `/` and NUL. When a node is written, the dialect
+/// decides which other characters a name may contain, see [`Dialect::check_path`](crate::Dialect::check_path).
 ///
 /// # Example
 /// ```
@@ -28,15 +27,15 @@ const MAX_NAMES: usize = 128;
 pub struct NodePath(String);
 
 impl NodePath {
-    /// The root, `/`.
+    /// Returns the path of the root, `/`.
     pub const fn root() -> Self {
         Self(String::new())
     }
 
-    /// The path spelled `/a/b` or `a/b`; a `/` at the end is allowed, and both `/` and the empty text are the root.
+    /// Parses a path spelled `/a/b` or `a/b`; a `/` at the end is allowed, and both `/` and the empty string are the root.
     ///
     /// # Errors
-    /// [`ErrorKind::Path`] if a name is not safe, or there are more than 128.
+    /// Fails with [`ErrorKind::Path`] if a name is not safe, or if there are more than 128 names.
     pub fn parse(text: &str) -> Result<Self> {
         let names = text.strip_prefix('/').unwrap_or(text);
         let names = names.strip_suffix('/').unwrap_or(names);
@@ -48,32 +47,32 @@ impl NodePath {
         Ok(Self(names.to_owned()))
     }
 
-    /// The path below this one that `text`, one name or several joined by `/`, leads to.
+    /// Returns this path extended by `text`, one name or several names joined by `/`.
     ///
     /// # Errors
-    /// [`ErrorKind::Path`] if a name is not safe, or the path would have more than 128; `text` may neither begin nor end
-    /// with `/`.
+    /// Fails with [`ErrorKind::Path`] if a name is not safe, if the path would have more than 128 names, or if `text` begins or ends with
+    /// `/`.
     pub fn join(&self, text: &str) -> Result<Self> {
         check_names(self.names().count(), text)?;
         Ok(Self(if self.is_root() { text.to_owned() } else { [&self.0, "/", text].concat() }))
     }
 
-    /// Whether this is the root.
+    /// Returns whether this is the path of the root.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The last name; `None` for the root.
+    /// Returns the last name of the path; `None` for the root.
     pub fn name(&self) -> Option<&str> {
         self.names().next_back()
     }
 
-    /// The names from the root on.
+    /// Returns the names of the path, beginning below the root.
     pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/').filter(|name| !name.is_empty())
     }
 
-    /// The path of the node that this one lies in; `None` for the root.
+    /// Returns the path of the parent group; `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         if self.is_root() {
             return None;
@@ -81,34 +80,34 @@ impl NodePath {
         Some(Self(self.0.rsplit_once('/').map_or_else(String::new, |(parent, _)| parent.to_owned())))
     }
 
-    /// The paths above this one, from the root on; none for the root.
+    /// Returns the paths of all ancestors, beginning with the root; empty for the root.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
         let ends = (!self.is_root()).then_some(0).into_iter().chain(self.0.match_indices('/').map(|(at, _)| at));
         ends.map(|end| Self(self.0.get(..end).unwrap_or_default().to_owned()))
     }
 
-    /// Whether this is `other` or lies below it.
+    /// Returns whether this path equals `other` or lies below `other`.
     pub fn is_within(&self, other: &Self) -> bool {
         other.is_root() || self.0.strip_prefix(&other.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// The prefix of keys in dialects without separate prefixes: empty for the root, else `a/b/`.
+    /// Returns the prefix of the node's keys in dialects whose keys begin with the path: empty for the root, else `a/b/`.
     pub fn key_prefix(&self) -> String {
         if self.is_root() { String::new() } else { [&self.0, "/"].concat() }
     }
 
-    /// The key of a document of this name below [`key_prefix`](Self::key_prefix).
+    /// Returns the key of the document `name` below [`key_prefix`](Self::key_prefix).
     pub(crate) fn key_of(&self, name: &str) -> String {
         if self.is_root() { name.to_owned() } else { [&self.0, "/", name].concat() }
     }
 
-    /// The path without the leading `/`: empty for the root, else `a/b`.
+    /// Returns the path without the leading `/`: empty for the root, else `a/b`.
     pub fn as_relative(&self) -> &str {
         &self.0
     }
 }
 
-/// Checks names joined by `/` that come behind `before` others.
+/// Checks `names`, joined by `/`, which follow `before` other names in a path.
 fn check_names(before: usize, names: &str) -> Result<()> {
     for (number, name) in names.split('/').enumerate() {
         check_name(name)?;
@@ -120,7 +119,7 @@ fn check_names(before: usize, names: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses names that could lead out of the hierarchy.
+/// Returns an error for a name that could lead out of the hierarchy.
 fn check_name(name: &str) -> Result<()> {
     let what = if name.is_empty() {
         "an empty name"

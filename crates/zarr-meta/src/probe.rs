@@ -1,4 +1,4 @@
-//! Finding out which node lies at a path, without I/O.
+//! Search for the node at a path, without I/O.
 
 mod read;
 
@@ -14,14 +14,15 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 use zarr_json::ParseOptions;
 
-/// How many prefixes are listed at most in search of documents that imply a group.
+/// Maximum number of prefixes that are listed in search of documents that imply a group.
 const MAX_LISTINGS: usize = 1000;
 
-/// Finds the node at a path: says which keys it wants to see, takes them, and so on until it is found or is not there.
+/// State machine that finds the node at a path: it returns the keys whose values it needs, takes the values, and continues until the node
+/// is found or known to be missing.
 ///
-/// The documents of the self-contained dialects (v3, v2) are asked for first and at once; where there are none, the
-/// documents by which the other dialects are detected; then, if the store can list, it is searched below the path for
-/// documents that imply a group, breadth first and at most 1000 prefixes.
+/// The documents of the self-contained dialects (v3, v2) are requested first, all at once. If there are none, the documents by which other
+/// dialects are detected follow. If there are none of these either and the store can list, the probe searches below the path for documents
+/// that imply a group, breadth first and at most 1000 prefixes.
 ///
 /// ```text
 /// Start ──► Documents ── none ──► Entry ── none ──► Search ── none ──► not found
@@ -48,37 +49,37 @@ pub struct Probe {
     can_list: bool,
     f_order_is_c: bool,
     self_contained: bool,
-    /// How many of the self-contained dialects, from the newest on, are asked for now; `None`: all at once.
+    /// Number of self-contained dialects that are requested now, beginning with the newest; `None` for all at once.
     newest: Option<usize>,
-    /// Whether a group is expected, and how much its consolidated metadata is to be believed.
+    /// Use of consolidated metadata if a group is expected; `None` if no group is expected.
     group: Option<Copies>,
-    /// The document of consolidated metadata that lies beside that of a group, as far as it was read.
+    /// Separate document with the group's consolidated metadata, as far as it was read.
     beside: Beside,
-    /// The key of that document, once it was asked for.
+    /// Key of the document in `beside`; `None` before it is requested.
     copy_key: Option<String>,
     known: Documents,
-    /// The documents at the path that made no node: attributes of a group that has no other document.
+    /// Documents at the path that made no node: attributes of a group that has no other document.
     rest: Documents,
     state: State,
     tried: Vec<String>,
 }
 
-/// A request of a [`Probe`], or its result.
+/// Request of a [`Probe`], or its result.
 #[derive(Debug)]
 pub enum ProbeStep {
-    /// The values at these keys; to be answered with one pair for each, `None` for a key that is not there.
+    /// Request for the values at these keys. The answer has one pair for each key, with `None` for a missing key.
     Need(Vec<String>),
-    /// The keys and prefixes directly below `prefix`; to be answered with one pair for each key and each prefix (ending
-    /// in `/`), without values, relative to the root of the store as all keys are.
+    /// Request for the keys and prefixes directly below `prefix`. The answer has one pair without a value for each key and each prefix
+    /// (ending in `/`), all relative to the root of the store.
     List {
-        /// Empty, or ending in `/`.
+        /// Prefix to be listed: empty, or ending in `/`.
         prefix: String,
     },
-    /// The node.
+    /// Result: the node was found.
     Found(Box<StoredNode>),
-    /// There is no node.
+    /// Result: there is no node at the path.
     NotFound {
-        /// The keys that were looked at.
+        /// Keys of documents that were requested.
         tried: Vec<String>,
     },
 }
@@ -86,31 +87,32 @@ pub enum ProbeStep {
 #[derive(Debug)]
 enum State {
     Start,
-    /// The consolidated metadata was requested, nothing else so far.
+    /// Only the consolidated metadata was requested so far.
     Copy,
-    /// The documents so far, and whether documents that depend on others were requested.
+    /// Documents read so far, and whether documents whose keys depend on others were requested.
     Documents(Documents, bool),
     Entry,
-    /// The fault of a `meta` that may be of version 1; the request was for `attrs` beside it.
+    /// Error of a `meta` that may belong to version 1; `attrs` beside it was requested.
     Attributes(Error),
     Search(Search),
     Done,
 }
 
-/// A search for documents below the path.
+/// State of a search for documents below the path.
 #[derive(Debug, Default)]
 struct Search {
     /// Prefixes still to be listed.
     prefixes: VecDeque<String>,
-    /// Keys of the name `zarr.json`, which may be of a dialect that implies no group here.
+    /// Keys named `zarr.json` to be read: they may belong to a dialect that implies no group at the path.
     look: VecDeque<String>,
     listings: usize,
-    /// The documents that were read before the search.
+    /// Documents that were read before the search.
     documents: Documents,
 }
 
 impl Probe {
-    /// A search for the node at `path`, of `dialect` if that is known. Listing is tried; see [`can_list`](Self::can_list).
+    /// Creates a probe for the node at `path`, in `dialect` if the dialect is known. The store is assumed to be able to list; see
+    /// [`can_list`](Self::can_list).
     pub fn new(path: NodePath, dialect: Option<Dialect>) -> Self {
         Self {
             path,
@@ -129,76 +131,78 @@ impl Probe {
         }
     }
 
-    /// Says whether the store can list. If not, groups without a document are not found.
+    /// Sets whether the store can list. If not, groups without a document are not found.
     #[must_use]
     pub fn can_list(mut self, can_list: bool) -> Self {
         self.can_list = can_list;
         self
     }
 
-    /// Says that nothing is looked for but documents at the path itself, of the self-contained dialects (v3, v2).
+    /// Restricts the probe to documents at the path itself, of the self-contained dialects (v3, v2).
     #[must_use]
     pub fn self_contained_only(mut self) -> Self {
         self.self_contained = true;
         self
     }
 
-    /// Says that the documents of the newest dialect are asked for alone, and those of the others only if it has none: one request for
-    /// a node of v3, where each costs more than the time that it saves. Documents of older dialects at the same path are then no
-    /// warning.
+    /// Sets whether the documents of the newest dialect are requested alone first, and those of the other dialects only if the newest has
+    /// none. That saves requests for a node of v3, useful if requests are expensive. There is then no warning about documents of older
+    /// dialects at the same path.
     #[must_use]
     pub fn newest_first(mut self, newest_first: bool) -> Self {
         self.newest = newest_first.then_some(1);
         self
     }
 
-    /// Says that a group is expected, of which all nodes may be wanted: where its dialect has consolidated metadata in a document of its
-    /// own, that is asked for at once with the documents of a group, and [`StoredNode::consolidated_beside`] has it. The documents of an
-    /// array are looked at only if there are none of a group.
+    /// Tells the probe that the path is expected to be a group whose child nodes may be needed. If the dialect stores consolidated metadata
+    /// in a separate document, that document is requested together with the documents of the group and available by
+    /// [`StoredNode::consolidated_beside`]. Documents of an array are requested only if there are none of a group.
     #[must_use]
     pub fn expecting_group(mut self, copies: Copies) -> Self {
         self.group = Some(copies);
         self
     }
 
-    /// Says that arrays of version 1 with `order` F and a compressor other than blosc are to be read as zarr-python 1, the only
-    /// software that wrote them, stored them: in C order. By default they are read as the text of version 1 says, with a warning.
+    /// Sets whether arrays of version 1 with `order` F and a compressor other than blosc are read in C order, as zarr-python 1, the only
+    /// software that wrote such arrays, stored them. By default they are read in F order, as the specification of version 1 says, with a
+    /// warning.
     #[must_use]
     pub fn v1_f_order_is_c(mut self, is_c: bool) -> Self {
         self.f_order_is_c = is_c;
         self
     }
 
-    /// Gives documents that were read before, so that they are not asked for again: in the walk of a hierarchy the
-    /// document that [`entry_point_key`](crate::entry_point_key) names. Others are of no account.
+    /// Passes documents that were read before, so that they are not requested again: only the document that
+    /// [`entry_point_key`](crate::entry_point_key) names is used.
     #[must_use]
     pub fn knowing(mut self, documents: &Documents) -> Self {
         self.know(documents);
         self
     }
 
-    /// The dialect, as far as it is known by now: the given one, or the dialect of the hierarchy that the path lies in.
+    /// Returns the dialect: the given dialect, or the detected dialect of the hierarchy; `None` if not known yet.
     pub fn dialect(&self) -> Option<Dialect> {
         self.forced
     }
 
-    /// The path probed.
+    /// Returns the path of the node searched for.
     pub fn path(&self) -> &NodePath {
         &self.path
     }
 
-    /// Takes the values that the last step requested (none at first), and returns the next step.
+    /// Takes the values that the last step requested (empty at first), and returns the next step.
     ///
     /// # Errors
-    /// If a document of the node is wrong, or of a dialect or version that is not read.
+    /// Fails if a document of the node is invalid, or of a dialect or version that is not supported.
     pub fn step(&mut self, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
         self.take(got.to_vec())
     }
 
-    /// As [`step`](Self::step), with values that are not copied: they may be large.
+    /// Takes the values that the last step requested and returns the next step, as [`step`](Self::step) does, but without copying the
+    /// values, which may be large.
     ///
     /// # Errors
-    /// As [`step`](Self::step).
+    /// Fails in the same cases as [`step`](Self::step).
     pub fn take(&mut self, got: Vec<(String, Option<Vec<u8>>)>) -> Result<ProbeStep> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Start => {
@@ -302,14 +306,14 @@ impl Probe {
         }
     }
 
-    /// The rules in question, newest first.
+    /// Returns the rules of the dialects that are still possible, newest first.
     fn rules(&self) -> SmallVec<[&'static dyn Rules; 8]> {
         let self_contained =
             || all_rules().filter(|rules| rules.is_self_contained()).take(self.newest.unwrap_or(usize::MAX)).collect();
         self.forced.map_or_else(self_contained, |dialect| smallvec![rules(dialect)])
     }
 
-    /// The documents to be asked for first, and those of the older dialects after the newest.
+    /// Returns the keys of the documents to request first. Called again for older dialects if the newest dialect was requested alone.
     fn first_keys(&mut self) -> Vec<String> {
         let rules = self.rules();
         let mut keys: Vec<_> = rules.iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
@@ -321,7 +325,7 @@ impl Probe {
         keys
     }
 
-    /// The key of the consolidated metadata, if it has a document of its own that was not asked for yet.
+    /// Returns the key of the separate document with consolidated metadata if it is still to be requested, and marks it as requested.
     fn ask_copy(&mut self) -> Option<String> {
         if self.copy_key.is_some() {
             return None;
@@ -330,7 +334,7 @@ impl Probe {
         self.copy_key.clone()
     }
 
-    /// The group as its consolidated metadata has it.
+    /// Returns the group as its consolidated metadata describes it; `None` if the consolidated metadata has no valid group.
     fn read_copy(&self) -> Option<StoredNode> {
         let copy = self.beside.parse(self.forced?, self.copy_key.as_deref()?)?.ok()??;
         let documents = copy.documents_of(&self.path, &self.path)?;
@@ -339,7 +343,7 @@ impl Probe {
         found.node.as_group().is_some().then_some(found)
     }
 
-    /// Begins again, now that the dialect is known.
+    /// Restarts the probe, now with a known `dialect`.
     fn begin_again(&mut self, dialect: Dialect, documents: &Documents) -> Result<ProbeStep> {
         self.forced = Some(dialect);
         (self.beside, self.copy_key) = (Beside::default(), None);
@@ -348,7 +352,7 @@ impl Probe {
         self.step(&[])
     }
 
-    /// Keeps the entry point document, so that it is not requested again.
+    /// Stores the entry point document, if it is among `documents`, so that it is not requested again.
     fn know(&mut self, documents: &Documents) {
         let entry = self.forced.and_then(crate::entry_point_key);
         if let Some((key, bytes)) = entry.and_then(|key| Some((key, documents.get(key)?))) {
@@ -356,7 +360,7 @@ impl Probe {
         }
     }
 
-    /// Whether the document is not there without which nothing is of the dialect.
+    /// Returns whether the dialect needs an entry point document and `documents` does not contain it.
     fn lacks_entry(&self, documents: &Documents) -> bool {
         self.forced.and_then(crate::entry_point_key).is_some_and(|key| !documents.contains(key))
     }
@@ -389,7 +393,7 @@ impl Probe {
         self.go_on(Search { prefixes, documents, ..Search::default() })
     }
 
-    /// The next step of the search.
+    /// Returns the next request of the search.
     fn go_on(&mut self, mut search: Search) -> ProbeStep {
         if let Some(key) = search.look.pop_front() {
             self.state = State::Search(search);
@@ -441,7 +445,7 @@ impl Probe {
         Ok(self.go_on(search))
     }
 
-    /// A group without a document.
+    /// Returns the step that reports a group without a document as found.
     fn implicit_group(&self, dialect: Dialect, documents: &Documents) -> ProbeStep {
         let mut found = self.implied(dialect);
         if let Some((key, bytes)) = crate::entry_point_key(dialect).and_then(|key| Some((key, documents.get(key)?))) {
@@ -450,14 +454,15 @@ impl Probe {
         ProbeStep::Found(Box::new(found))
     }
 
-    /// The group at the path that nodes below it imply, where the probe found no node: it may have a document of attributes all the same.
+    /// Returns the group at the path that nodes below it imply, for a probe that found no node. The group may still have a document of
+    /// attributes.
     pub fn implied(&self, dialect: Dialect) -> StoredNode {
         StoredNode::implied(dialect, self.path.clone(), &self.rest)
     }
 }
 
-/// The keys of documents that detect dialects which are not self-contained, besides the keys of a node at `path` in the
-/// self-contained dialects.
+/// Returns the keys of the documents that detect dialects which are not self-contained, for a node at `path`. The keys of the
+/// self-contained dialects are not included.
 fn probed_keys(path: &NodePath) -> Vec<String> {
     let root = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
     if path.is_root() {

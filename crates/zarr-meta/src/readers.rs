@@ -1,6 +1,6 @@
-//! Other software that reads arrays: of which data types and codecs, as it was found out by running it.
+//! Data types and codecs that other software reads, as found out by running that software.
 //!
-//! `readers/marks.txt` is the table in `docs/support.md`, whose text says how it is made. Both are written by the same run.
+//! `readers/marks.txt` holds the table that is also in `docs/support.md`, which says how the table is made. One run writes both.
 
 use crate::codec_facts::{NUMCODECS, codec_named};
 use crate::dialect::codecs::{VIEW, chains};
@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use zarr_dtype::{DataType, npy_descr};
 use zarr_json::{NamedConfig, Value};
 
-/// Codecs of numcodecs that no software has in version 3. The table has all of numcodecs alone in version 2; the others are read by
-/// zarr-python 3 in version 3 as well, by the same names.
+/// Codecs of numcodecs that no other software reads in version 3. For codecs that exist only in numcodecs, the table has version 2 alone;
+/// zarr-python 3 reads those outside of this list in version 3 as well, under the same names.
 const NOT_IN_V3: [&str; 11] = [
     "numcodecs.aec",
     "numcodecs.base64",
@@ -25,19 +25,19 @@ const NOT_IN_V3: [&str; 11] = [
     "numcodecs.vlen-array",
 ];
 
-/// The result for arrays of a data type with a codec: of Zarr v2 where the codec is one of numcodecs alone, else of Zarr v3.
+/// Result for arrays of one data type with one codec: of Zarr v2 if the codec exists only in numcodecs, else of Zarr v3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The name of the codec.
+    /// Name of the codec.
     pub codec: &'static str,
-    /// The short name of the data type.
+    /// Short name of the data type.
     pub data_type: &'static str,
-    /// The letter in the table: `z`, `t`, `s` and `r` where other software reads such arrays, `n` where numcodecs decodes their chunks, `o`
-    /// where none does.
+    /// Letter in the table: `z`, `t`, `s` or `r` if other software reads such arrays, `n` if numcodecs decodes their chunks, `o` if none
+    /// does.
     pub mark: char,
 }
 
-/// The marks of the table, in its order.
+/// Returns the marks of the table, in the order of the table.
 pub fn marks() -> &'static [Mark] {
     static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(|| {
         let mut lines = include_str!("readers/marks.txt").lines();
@@ -53,22 +53,22 @@ pub fn marks() -> &'static [Mark] {
     &MARKS
 }
 
-/// A member of an array for which no other software is known that reads it.
+/// Data type or codec of an array that no other software is known to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unread {
-    /// The data type or codec, as a JSON pointer into [`Node::to_value`](crate::Node::to_value).
+    /// JSON pointer to the data type or codec in [`Node::to_value`](crate::Node::to_value).
     pub pointer: String,
-    /// Its name in the vocabulary of version 3.
+    /// Name of the data type or codec in the vocabulary of version 3.
     pub name: String,
-    /// The reason, in words.
+    /// Reason, in words.
     pub what: String,
 }
 
-/// The data type and the codecs of an array in `dialect` that no other software reads, or that are not known, so that nothing is known of
-/// their readers. Empty in dialects other than those of versions 2 and 3, of which there is no table.
+/// Returns the data type and codecs of an array in `dialect` that no other software reads, or that are unknown. Empty in dialects other
+/// than versions 2 and 3, since there is no table for them.
 ///
-/// Where no other software reads the data type, codecs are not looked at.
+/// If no other software reads the data type, the codecs are not checked.
 ///
 /// ```
 /// use zarr_json::json;
@@ -99,7 +99,7 @@ pub fn unread(array: &ArrayMetadata, dialect: Dialect) -> Vec<Unread> {
     unread
 }
 
-/// Why no other software reads the data type; `None` if some does.
+/// Returns why no other software reads the data type; `None` if some software does.
 fn data_type(of: &NamedConfig, dialect: Dialect) -> Option<String> {
     let name = &of.name;
     let Some(short) = short_name(of) else {
@@ -119,7 +119,7 @@ fn data_type(of: &NamedConfig, dialect: Dialect) -> Option<String> {
     inner_types(of).iter().find_map(|inner| data_type(inner, dialect))
 }
 
-/// Adds the codecs of a chain, whose elements are of a type with this short name as far as it is known.
+/// Adds the codecs of a chain that no other software reads to `unread`. `data_type` is the short name of the element type, if known.
 fn codecs(chain: &[NamedConfig], data_type: Option<&str>, dialect: Dialect, pointer: &str, unread: &mut Vec<Unread>) {
     for (index, at) in chain.iter().enumerate() {
         let pointer = format!("{pointer}/{index}");
@@ -136,7 +136,7 @@ fn codecs(chain: &[NamedConfig], data_type: Option<&str>, dialect: Dialect, poin
     }
 }
 
-/// Why no other software reads a codec of elements of the type; `None` if some does.
+/// Returns why no other software reads the codec `name` with elements of `data_type`; `None` if some software does.
 fn codec(name: &str, data_type: Option<&str>, dialect: Dialect) -> Option<String> {
     let Some(known) = codec_named(name) else {
         let why =
@@ -164,7 +164,7 @@ fn codec(name: &str, data_type: Option<&str>, dialect: Dialect) -> Option<String
     }
 }
 
-/// Whether other software reads arrays with this mark.
+/// Returns whether `mark` means that other software reads such arrays.
 fn is_read(mark: char) -> bool {
     matches!(mark, 'z' | 't' | 's' | 'r')
 }
@@ -173,7 +173,7 @@ fn is_of_numcodecs(name: &str) -> bool {
     name.starts_with(NUMCODECS) && name != "numcodecs.bitround"
 }
 
-/// The name of a data type in the table.
+/// Returns the name that the table uses for a data type; `None` if the type is unknown.
 fn short_name(data_type: &NamedConfig) -> Option<&'static str> {
     let name = match data_type.name.as_str() {
         // A type that is defined elsewhere.
@@ -193,7 +193,7 @@ fn short_name(data_type: &NamedConfig) -> Option<&'static str> {
     marks().iter().map(|mark| mark.data_type).find(|known| *known == short)
 }
 
-/// The data types of the parts of elements.
+/// Returns the data types of the fields of a struct type; empty for other types.
 fn inner_types(data_type: &NamedConfig) -> Vec<NamedConfig> {
     let configuration = &data_type.configuration;
     let fields = configuration.get("fields").and_then(Value::as_array).unwrap_or_default();

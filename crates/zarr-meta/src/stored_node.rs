@@ -1,4 +1,4 @@
-//! A node that was found.
+//! Node read from a store.
 
 use crate::chunk_key_form::ChunkKeyForm;
 use crate::consolidated::{Beside, Consolidated};
@@ -8,62 +8,60 @@ use crate::dialect::table::rules;
 use crate::{Dialect, Documents, Error, GroupMetadata, Node, NodePath, Warning};
 use zarr_json::{Map, NamedConfig};
 
-/// A node, and how it was stored.
+/// Node read from a store, with its documents and facts about the way in which it is stored.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoredNode {
-    /// The dialect of its documents.
+    /// Dialect of the documents.
     pub dialect: Dialect,
-    /// The path of the node.
+    /// Path of the node.
     pub path: NodePath,
-    /// The node.
+    /// Metadata of the node.
     pub node: Node,
-    /// Whether it is a group without a document of its own, known only from nodes below it.
+    /// Whether the node is a group without a document, known only from nodes below it.
     pub implicit: bool,
-    /// Its documents as stored.
+    /// Documents of the node as stored.
     pub documents: Documents,
-    /// The deviations in them.
+    /// Deviations from the specification in the documents.
     pub warnings: Vec<Warning>,
-    /// The reason why the attributes cannot be read, if so; the attributes of the node are then empty. A document of attributes only (v2)
-    /// that is broken does not keep the data from being read.
+    /// Reason why the attributes cannot be read; `None` if they can. The attributes of `node` are then empty. A broken attributes document
+    /// (v2) does not prevent the data from being read.
     pub attributes_error: Option<Error>,
-    /// Whether the document does not say how chunk indices are joined. Old writers of v2 joined them by `/` without
-    /// saying so: where a chunk is missing at the key with `.`, the one with `/` is to be tried.
+    /// Whether the document does not give the separator of chunk indices. Old writers of v2 used `/` without recording it: if no chunk
+    /// exists at the key with `.`, try the key with `/`.
     pub separator_unmarked: bool,
-    /// Whether all software reads elements that are not stored as the fill value of the array. If not, no chunk may be left out because it
-    /// holds nothing else: the fill value is undefined, or spelled in a way that others read as another value, as 0 is for strings and any
-    /// for most objects of v2.
+    /// Whether all software reads elements of missing chunks as the fill value of the array. If false, a chunk that holds only the fill
+    /// value must still be stored: the fill value is undefined, or spelled in a way that other software reads as another value, such as 0
+    /// for strings, or any value for most objects of v2.
     pub may_omit_empty_chunks: bool,
-    /// The convention that the dimension names come from, where it is not the format itself.
+    /// Convention that gave the dimension names; `None` if the names are part of the format.
     pub dimension_names_from: Option<Convention>,
-    /// Other keys under which chunks of the array may lie, in the order to be tried. Some versions of the specification changed the keys
-    /// without changing anything else: where no chunk of the array is found under the keys that the metadata imply, these are to be tried.
-    /// All chunks of an array lie under keys of one kind.
+    /// Alternative forms of the chunk keys of the array, in the order to try them. Some versions of the specification changed the keys and
+    /// nothing else: if no chunk exists under the keys that the metadata implies, try these. All chunks of an array have keys of one form.
     pub fallback_keys: Vec<ChunkKeyForm>,
-    /// The reason why its data type is not known, if so, and the node has the fallback of its document: whoever does not want that has the
-    /// error here.
+    /// Error about the unknown data type of the document, if `node` has the fallback type instead; `None` if the type is known. A caller
+    /// that does not want the fallback can return this error.
     pub fallback: Option<Error>,
-    /// The reason why elements cannot be read, where the document of an array of a draft has an extension that is not known: a data type
-    /// without a fallback, a chunk grid, an order of elements, a storage transformer. The node can be listed, copied, changed and erased.
+    /// Reason why elements cannot be read: the document of an array of a draft has an unknown extension (a data type without a fallback, a
+    /// chunk grid, an order of elements, a storage transformer). The node can still be listed, copied, changed and erased.
     pub unknown: Option<Error>,
-    /// The codecs for chunks in C order, where the document says F and that is in doubt; see
-    /// [`v1_f_order_is_c`](Self::v1_f_order_is_c).
+    /// Codecs for chunks in C order, if the document says F but that is in doubt; see [`v1_f_order_is_c`](Self::v1_f_order_is_c).
     pub codecs_if_c_order: Option<Vec<NamedConfig>>,
     pub(crate) beside: Beside,
 }
 
-/// The keys that belong to a node and to all nodes below it.
+/// Keys that belong to a node and to all nodes below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Owned {
-    /// All keys below these prefixes (each empty, or ending in `/`).
+    /// Prefixes (each empty, or ending in `/`) below which all keys belong to the node.
     pub prefixes: Vec<String>,
-    /// The keys outside of them at which the node may have documents.
+    /// Keys outside of `prefixes` at which the node may have documents.
     pub keys: Vec<String>,
 }
 
-/// The keys that belong to a node at `path`, of whichever kind, and to all nodes below it. `documents` has the document that
-/// [`entry_point_key`](crate::entry_point_key) names; it may have others, and be empty where the dialect has none.
+/// Returns the keys that belong to a node of any kind at `path`, and to all nodes below it. `documents` must contain the document that
+/// [`entry_point_key`](crate::entry_point_key) names. It may contain further documents, and may be empty if the dialect has no entry point.
 pub fn owned(dialect: Dialect, path: &NodePath, documents: &Documents) -> Owned {
     let rules = rules(dialect);
     let prefixes = rules.own_prefixes(path, documents);
@@ -79,7 +77,7 @@ pub fn owned(dialect: Dialect, path: &NodePath, documents: &Documents) -> Owned 
 }
 
 impl StoredNode {
-    /// A group without a document of its own.
+    /// Returns a group without a document at `path`.
     pub fn implicit(dialect: Dialect, path: NodePath) -> Self {
         Self {
             dialect,
@@ -100,8 +98,8 @@ impl StoredNode {
         }
     }
 
-    /// A group without a document of its own, at whose path these documents were found: in a dialect that keeps attributes in a document
-    /// of their own, they are its attributes.
+    /// Returns a group without a main document at `path`. `rest` are other documents found there: in a dialect with a separate attributes
+    /// document, `rest` may give the attributes.
     pub fn implied(dialect: Dialect, path: NodePath, rest: &Documents) -> Self {
         let mut found = Self::implicit(dialect, path);
         let Some(key) = rules(dialect).attributes_key(&found.path).filter(|key| rest.contains(key)) else {
@@ -115,11 +113,11 @@ impl StoredNode {
         found
     }
 
-    /// The same array of version 1 as zarr-python 1, the only software that wrote that version, stored it: for `order` F and a
-    /// compressor other than blosc it has C order. The text of version 1 says otherwise, which is the default, with a warning.
-    /// Other nodes stay as they are.
+    /// Changes an array of version 1 with `order` F and a compressor other than blosc to C order, as zarr-python 1, the only software that
+    /// wrote that version, stored it. By default such arrays are read in F order, as the specification of version 1 says, with a warning.
+    /// Other nodes are not changed.
     ///
-    /// If the node is then written over its documents, they say the true order.
+    /// If the node is then written over its documents, they give the true order.
     #[must_use]
     pub fn v1_f_order_is_c(mut self) -> Self {
         if let (Some(codecs), Node::Array(array)) = (self.codecs_if_c_order.take(), &mut self.node) {
@@ -129,33 +127,32 @@ impl StoredNode {
         self
     }
 
-    /// The prefix of the keys of its chunks if it is an array, relative to the root of the store: empty, or ending in
-    /// `/`.
+    /// Returns the prefix of the array's chunk keys, relative to the root of the store: empty, or ending in `/`.
     pub fn chunk_prefix(&self) -> String {
         rules(self.dialect).chunk_prefix(&self.path, &self.documents)
     }
 
-    /// The keys that belong to this node and to all nodes below it, which are to be erased with it.
+    /// Returns the keys that belong to this node and to all nodes below it, which have to be erased with the node.
     pub fn owned(&self) -> Owned {
         owned(self.dialect, &self.path, &self.documents)
     }
 
-    /// The prefixes (empty, or ending in `/`) below which there is nothing but this node and the nodes below it.
-    /// Together with [`own_documents`](Self::own_documents) they are all keys of it.
+    /// Returns the prefixes (empty, or ending in `/`) below which all keys belong to this node and the nodes below it. Together with
+    /// [`own_documents`](Self::own_documents) they cover all keys of the node.
     pub fn own_prefixes(&self) -> Vec<String> {
         rules(self.dialect).own_prefixes(&self.path, &self.documents)
     }
 
-    /// The keys of the documents that are of this node alone, and not of the whole hierarchy.
+    /// Returns the keys of the documents of this node, without documents of the whole hierarchy.
     pub fn own_documents(&self) -> impl Iterator<Item = &str> {
         let entry = crate::entry_point_key(self.dialect).filter(|_| !self.path.is_root());
         self.documents.keys().filter(move |key| Some(*key) != entry)
     }
 
-    /// The attributes.
+    /// Returns the attributes of the node.
     ///
     /// # Errors
-    /// [`attributes_error`](Self::attributes_error) where there is one.
+    /// Fails with [`attributes_error`](Self::attributes_error) if there is one.
     pub fn attributes(&self) -> Result<&Map, &Error> {
         match &self.attributes_error {
             None => Ok(self.node.attributes()),
@@ -163,20 +160,19 @@ impl StoredNode {
         }
     }
 
-    /// The consolidated metadata that lies in a document beside that of the group
-    /// ([`document_key`](crate::consolidated::document_key)), if that was read with the group
-    /// ([`Probe::expecting_group`](crate::Probe::expecting_group)); `None` if it was not read.
+    /// Returns the consolidated metadata from the separate document of the group ([`document_key`](crate::consolidated::document_key)), if
+    /// that was read together with the group ([`Probe::expecting_group`](crate::Probe::expecting_group)); `None` if it was not read.
     ///
-    /// The inner `None` says that there is no such document, or none of a format that is known.
+    /// The inner `None` means that there is no such document, or that its format is not known.
     ///
     /// # Errors
-    /// As [`Consolidated::parse_document`].
+    /// Fails in the same cases as [`Consolidated::parse_document`].
     pub fn consolidated_beside(&self) -> Option<Result<Option<Consolidated>, Error>> {
         self.node.as_group()?;
         self.beside.parse(self.dialect, &rules(self.dialect).consolidation().key(&self.path)?)
     }
 
-    /// The same node without consolidated metadata that was read with it: it is asked for again where it is wanted.
+    /// Returns the node without the consolidated metadata that was read with it, so that later uses request the metadata again.
     #[must_use]
     pub fn without_copies(mut self) -> Self {
         self.beside = Beside::default();
@@ -186,7 +182,8 @@ impl StoredNode {
         self
     }
 
-    /// The node with other attributes. Dimension names that come from attributes follow them.
+    /// Returns the metadata of the node with `attributes` instead of the present ones. Dimension names that come from attributes change
+    /// too.
     pub fn with_attributes(&self, attributes: Map) -> Node {
         let mut node = self.node.clone();
         *node.attributes_mut() = attributes;

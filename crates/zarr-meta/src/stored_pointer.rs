@@ -1,4 +1,4 @@
-//! Where a value of the model stands in the document that it was read from.
+//! Positions of values of the model in the document that the model was read from.
 
 use crate::dialect::stored_members::{CodecList, Codecs};
 use crate::dialect::table::rules;
@@ -6,24 +6,24 @@ use crate::documents::parse_document;
 use crate::{StoredNode, entry_point_key};
 use zarr_json::{NamedConfig, ParseOptions, Value};
 
-/// A codec as it stands in a document.
+/// Codec in a document.
 struct Stored<'d> {
     pointer: String,
     value: &'d Value,
-    /// Whether its parameters stand in a member `configuration`, and not beside its name.
+    /// Whether the parameters are in a member `configuration`, and not beside the codec's name.
     has_configuration: bool,
 }
 
 impl StoredNode {
-    /// The key of the document that describes the node; `None` if it has none of its own.
+    /// Returns the key of the main document of the node; `None` if the node has no document of its own.
     pub fn document_key(&self) -> Option<&str> {
         let entry = entry_point_key(self.dialect);
         self.own_documents().find(|key| Some(*key) != entry).or_else(|| self.own_documents().next())
     }
 
-    /// The JSON pointer into the document of this array for the value at `pointer` in
-    /// [`Node::to_value`](crate::Node::to_value): older dialects have other members, and the model has codecs that
-    /// documents leave out. A value without an exact position has the pointer of the member that holds it.
+    /// Returns the JSON pointer into this array's document for the value at `pointer` in [`Node::to_value`](crate::Node::to_value). They
+    /// differ because older dialects have other members, and because the model has codecs that documents leave out. For a value without an
+    /// exact position the result points to the member that contains the value.
     pub fn document_pointer(&self, pointer: &str) -> String {
         let Some(rest) = pointer.strip_prefix("/codecs/") else { return self.member(pointer) };
         let options = ParseOptions::ALL;
@@ -62,8 +62,8 @@ impl StoredNode {
         in_list(&codecs, &stored, members.as_ref(), list, rest)
     }
 
-    /// The URI that the document of this array names a codec by; `None` if it names it otherwise. `pointer` is that of the codec or of its
-    /// name, in the document.
+    /// Returns the URI by which the document of this array names a codec; `None` if the name is not a URI. `pointer` points to the codec or
+    /// to its name, in the document.
     pub fn codec_uri(&self, pointer: &str) -> Option<String> {
         let key = self.document_key()?;
         let (document, _) = parse_document(key, self.documents.get(key)?, ParseOptions::ALL, |_| true).ok()?;
@@ -72,7 +72,7 @@ impl StoredNode {
         names.find(|name| name.contains("://")).map(str::to_owned)
     }
 
-    /// The pointer to a member that is none of the codecs, or to their list.
+    /// Returns the pointer into the document for `pointer`, if that points to a member other than a codec, or to the list of codecs.
     fn member(&self, pointer: &str) -> String {
         let names = rules(self.dialect).members().names;
         let known = names.iter().find(|(name, _)| pointer.strip_prefix(name).is_some_and(|it| !it.starts_with('_')));
@@ -86,8 +86,8 @@ impl StoredNode {
     }
 }
 
-/// The pointer to `rest`, which begins with the index of a codec, where `codecs` were read from the list `stored`, and
-/// the codecs that are not in it from `others`, if there are any.
+/// Returns the pointer into the document for `rest`, which begins with the index of a codec in `codecs`. `stored` are the codecs in the
+/// list of the document; codecs missing there come from the members `others`.
 fn in_list(
     codecs: &[NamedConfig],
     stored: &[Stored<'_>],
@@ -128,7 +128,7 @@ fn in_list(
     format!("{}{tail}", codec.pointer)
 }
 
-/// The value at `pointer`, whose names have no escapes.
+/// Returns the value at `pointer`, whose names have no escapes.
 fn at<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
     pointer.split('/').skip(1).try_fold(document, |value, name| value.get(name))
 }

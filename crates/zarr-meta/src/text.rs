@@ -1,4 +1,4 @@
-//! Text for people: metadata and numbers in short, without characters that control a terminal.
+//! Text for users: metadata and numbers in short, without characters that control a terminal.
 //!
 //! ```
 //! use zarr_json::{NamedConfig, json};
@@ -19,7 +19,7 @@ pub use numbers::{grouped, percent, ratio, rounded, size, tuple};
 
 use std::borrow::Cow;
 
-/// The text on one line, with escapes as Rust writes them for characters that [control](is_control) a terminal: `\n`, `\u{1b}`.
+/// Returns `text` as one line: characters that [control](is_control) a terminal are escaped as in Rust (`\n`, `\u{1b}`).
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_control) else { return Cow::Borrowed(text) };
@@ -38,8 +38,8 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Whether the character controls a terminal: C0, DEL and C1, separators of lines and paragraphs, and controls of the direction of
-/// text, which could move the cursor, change the title of a terminal, and hide or reorder printed text.
+/// Returns whether the character controls a terminal: C0, DEL and C1, separators of lines and paragraphs, and controls of text direction.
+/// Such characters can move the cursor, change the title of a terminal, and hide or reorder printed text.
 #[must_use]
 pub fn is_control(c: char) -> bool {
     c.is_control()

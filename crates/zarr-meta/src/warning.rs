@@ -1,35 +1,35 @@
-//! Deviations that are no errors.
+//! Warnings: deviations that are no errors.
 
 use crate::Dialect;
 use std::fmt;
 use zarr_json::Deviation;
 
-/// Something odd in a document that is read all the same.
+/// Deviation in a document that is nevertheless read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The key of the document, relative to the root of the store.
+    /// Key of the document, relative to the root of the store.
     pub key: String,
-    /// Where in the document, as a JSON pointer; empty for the document as a whole.
+    /// JSON pointer to the deviating value in the document; empty for the whole document.
     pub pointer: String,
-    /// The deviation, and how it was read.
+    /// Description of the deviation, and of how it was read.
     pub what: String,
-    /// The dialect of the node that the document describes, where another node at the same path hides it.
+    /// Dialect of the node that the document describes, if another node at the same path hides that node; else `None`.
     pub hides: Option<Dialect>,
 }
 
 impl Warning {
-    /// A warning about the value at `pointer` in the document at `key`.
+    /// Creates a warning about the value at `pointer` in the document at `key`.
     pub fn new(key: impl Into<String>, pointer: impl Into<String>, what: impl Into<String>) -> Self {
         Self { key: key.into(), pointer: pointer.into(), what: what.into(), hides: None }
     }
 
-    /// A warning about a deviation from JSON in the document at `key`.
+    /// Creates a warning about a deviation from JSON in the document at `key`.
     pub(crate) fn of(key: &str, deviation: Deviation) -> Self {
         Self::new(key, deviation.pointer, deviation.kind.to_string())
     }
 
-    /// A warning that the document at `key` is ignored, since a node of `taken` at the same path hides its node of
-    /// `hidden`.
+    /// Creates a warning that the document at `key` is ignored: its node, of dialect `hidden`, is hidden by a node of dialect `taken` at
+    /// the same path.
     pub fn hidden(key: impl Into<String>, hidden: Dialect, taken: Dialect) -> Self {
         let what = match hidden == taken {
             true => "ignored, since there is an array document as well".to_owned(),

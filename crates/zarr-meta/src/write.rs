@@ -1,4 +1,4 @@
-//! The documents to store for a node.
+//! Documents to store for a node.
 
 use crate::dialect::layout;
 use crate::dialect::rules::{Parsed, Rules};
@@ -9,21 +9,20 @@ use crate::{Dialect, Documents, Node, NodePath};
 use zarr_json::pointer::escaped;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value, parse};
 
-/// The documents that say `node`: keys relative to the root of the store, and bytes to set there, or `None` where the key is
-/// to be erased.
+/// Returns the documents that describe `node`: keys relative to the root of the store, and the bytes to set at each key, or `None` to erase
+/// the key.
 ///
-/// `previous` are the documents that the node has now. Values that do not change keep their spelling, and so do unknown
-/// members and the order of members: changing one attribute changes one attribute. A document without any change comes
-/// back byte for byte. Without `previous`, the node is taken to be new, and nothing is erased.
+/// `previous` are the present documents of the node. Values that do not change keep their spelling, and unknown members and the order of
+/// members stay, so that changing one attribute changes one attribute only. A document without any change is returned byte for byte.
+/// Without `previous`, the node is taken to be new, and nothing is erased.
 ///
-/// Some dialects have a document that says something about the whole hierarchy
-/// ([`entry_point_key`](crate::entry_point_key)). It is returned too if it is not among `previous`, and else stays as
-/// it is.
+/// Some dialects have a document about the whole hierarchy ([`entry_point_key`](crate::entry_point_key)). It is also returned if it is not
+/// among `previous`; otherwise it does not change.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] naming the member if the dialect cannot express `node` exactly; see
-/// [`for_dialect`](crate::for_dialect) for the nearest node. [`ErrorKind::UnsupportedVersion`] for a dialect that
-/// cannot be written.
+/// Fails with [`ErrorKind::NotExpressible`] naming the member if the dialect cannot express `node` exactly; see
+/// [`for_dialect`](crate::for_dialect) for the nearest node. Fails with [`ErrorKind::UnsupportedVersion`] for a dialect that cannot be
+/// written.
 ///
 /// # Example
 /// ```
@@ -44,11 +43,11 @@ pub fn documents(
     documents_with_nan_literals(dialect, path, node, previous)
 }
 
-/// As [`documents`], but attributes in new documents of any dialect may have numbers that JSON does not have. zarr-python
-/// writes and reads these, also in version 3; other software may refuse the documents.
+/// Returns the documents that describe `node`, as [`documents`] does, but attributes of any dialect may contain literals of NaN and
+/// infinities. zarr-python writes and reads such literals, also in version 3; other software may refuse the documents.
 ///
 /// # Errors
-/// As [`documents`].
+/// Fails in the same cases as [`documents`].
 pub fn documents_with_nan_literals(
     dialect: Dialect,
     path: &NodePath,
@@ -75,8 +74,8 @@ pub fn documents_with_nan_literals(
     Ok(fresh.into_iter().chain(erased).collect())
 }
 
-/// Refuses numbers that JSON does not have in attributes of documents that are JSON. Documents that have such numbers
-/// already may get others.
+/// Returns an error for literals of NaN and infinities in attributes of a dialect whose documents are strict JSON, unless the `previous`
+/// documents contain such literals already.
 fn check_nan_literals(dialect: Dialect, node: &Node, previous: Option<&Documents>) -> Result<()> {
     let has_nan = |(_, value): &(&str, &Value)| value.count_nan_literals() > 0;
     let Some((name, value)) = node.attributes().iter().find(has_nan).filter(|_| !dialect.allows_nan_literals()) else {
@@ -91,15 +90,15 @@ fn check_nan_literals(dialect: Dialect, node: &Node, previous: Option<&Documents
     Err(Error::new(ErrorKind::NotExpressible, format!("/attributes/{}", escaped(name)), value.excerpt(), expected))
 }
 
-/// The document of `previous` that says something about the whole hierarchy.
+/// Returns the document about the whole hierarchy, if `previous` contains it.
 fn entry(dialect: Dialect, previous: Option<&Documents>) -> Documents {
     let entry = entry_point_key(dialect).and_then(|key| Some((key.to_owned(), previous?.get(key)?.to_vec())));
     entry.into_iter().collect()
 }
 
-/// The keys at which a node at `path` may have documents, without the documents of the whole hierarchy except at the
-/// root. `known` has the documents read before, for dialects that say in one document how the others are called. The
-/// keys of two paths are in the same order.
+/// Returns the keys at which a node at `path` may have documents. Documents of the whole hierarchy are included only for the root. `known`
+/// are documents read before, for dialects in which one document determines the names of the others. The keys for two paths are in the same
+/// order.
 pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Vec<String> {
     let rules = rules(dialect);
     let entry = entry_point_key(dialect).filter(|_| !path.is_root());
@@ -109,8 +108,8 @@ pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Ve
     keys
 }
 
-/// A function from a key to the dialects, newest first, that look at it for a node at `path`, as far as keys do not depend on the content
-/// of documents. Version 3 stands for its form of 2023 too.
+/// Returns a function that maps a key to the dialects, newest first, in which a probe for a node at `path` reads that key. Keys that depend
+/// on the content of documents are not included. Version 3 stands for its form of 2023 too.
 ///
 /// # Example
 /// ```
@@ -140,18 +139,18 @@ pub fn dialects_by_key(path: &NodePath) -> impl Fn(&str) -> Vec<Dialect> + use<>
     }
 }
 
-/// The prefix of the chunk keys of an array, relative to the root of the store: empty, or ending in `/`.
+/// Returns the prefix of the chunk keys of an array at `path`, relative to the root of the store: empty, or ending in `/`.
 ///
-/// For an array that was found, [`StoredNode::chunk_prefix`](crate::StoredNode::chunk_prefix) knows better: some dialects have several
-/// forms.
+/// For an array that was read, use [`StoredNode::chunk_prefix`](crate::StoredNode::chunk_prefix): some dialects have several forms of
+/// prefixes.
 pub fn chunk_prefix(dialect: Dialect, path: &NodePath) -> String {
     rules(dialect).chunk_prefix(path, &Documents::new())
 }
 
-/// How the keys of the chunks of a new array with `rank` dimensions are formed in a dialect, with this separator if one is
-/// wanted. `entry` has the document that [`entry_point_key`](crate::entry_point_key) names, if it is there: the form may depend on it.
+/// Returns the chunk key encoding of a new array with `rank` dimensions in a dialect, with `separator` if one is given. `entry` contains
+/// the document that [`entry_point_key`](crate::entry_point_key) names, if it exists: the encoding may depend on it.
 ///
-/// Whether the dialect has that separator, [`documents`] says.
+/// A separator that the dialect does not allow is not refused here, but by [`documents`].
 ///
 /// # Example
 /// ```
@@ -164,8 +163,8 @@ pub fn chunk_keys(dialect: Dialect, rank: usize, separator: Option<&str>, entry:
     rules(dialect).chunk_keys(rank, separator, entry)
 }
 
-/// Gives a new node the form that nodes have in the hierarchy whose [entry point document](crate::entry_point_key) is among `entry`: chunk
-/// keys, which some dialects changed.
+/// Changes the chunk keys of a new node to the form used in the hierarchy whose [entry point document](crate::entry_point_key) is in
+/// `entry`. Some dialects had several forms.
 pub fn fit_in(node: &mut Node, dialect: Dialect, entry: &Documents) {
     if let Node::Array(array) = node
         && let Some((_, separator)) = layout::innermost(&array.chunk_key_encoding)
@@ -179,7 +178,7 @@ fn text(document: &Map) -> Vec<u8> {
     format!("{document:#}\n").into_bytes()
 }
 
-/// Checks that the documents say the node and nothing else.
+/// Checks that the documents describe exactly `node`.
 fn says(rules: &dyn Rules, path: &NodePath, documents: &Documents, node: &Node) -> Result<()> {
     let refused = |error: Error| error.with_kind(ErrorKind::NotExpressible);
     let parsed = rules.parse(path, documents).map_err(refused)?;
@@ -193,7 +192,7 @@ fn says(rules: &dyn Rules, path: &NodePath, documents: &Documents, node: &Node) 
     }
 }
 
-/// Where two values first differ in meaning: the pointer, and the values there.
+/// Returns the first difference in meaning between two values: its pointer, and excerpts of both values; `None` if they mean the same.
 pub(crate) fn first_difference(a: &Value, b: &Value, pointer: &str) -> Option<(String, String, String)> {
     if a.semantically_eq(b) {
         return None;
@@ -221,7 +220,7 @@ pub(crate) fn first_difference(a: &Value, b: &Value, pointer: &str) -> Option<(S
     Some((pointer.to_owned(), a.excerpt(), b.excerpt()))
 }
 
-/// The previous documents with the changes put in; `None` if they would not say the node.
+/// Returns the previous documents with the changes applied; `None` if the result would not describe `node`.
 fn merged(
     rules: &dyn Rules,
     dialect: Dialect,
@@ -274,12 +273,12 @@ fn merged(
     Some(changes)
 }
 
-/// The members of the document at `key` that are read with a warning.
+/// Returns the members of the document at `key` that were read with a warning.
 fn odd_of<'p>(parsed: &'p Parsed, key: &'p str) -> impl Iterator<Item = &'p str> {
     parsed.odd_members.iter().filter(move |(document, _)| document == key).map(|(_, name)| name.as_str())
 }
 
-/// `old` with the members `odd` in it as they are in `base`, which means the same as `old`.
+/// Returns `old` with the members named by `odd` replaced by those of `base`, a document of equal meaning in standard spelling.
 fn put_right<'n>(old: &Map, base: &Map, odd: impl Iterator<Item = &'n str>) -> Map {
     let mut right = old.clone();
     for name in odd {
@@ -291,8 +290,8 @@ fn put_right<'n>(old: &Map, base: &Map, odd: impl Iterator<Item = &'n str>) -> M
     right
 }
 
-/// The documents of a node at `path` with the members that are read with a warning in the spelling of the specification, as far as the dialect
-/// knows one that means the same, and without byte order marks: for a copy of the node. Other documents stay byte for byte.
+/// Returns the documents of a node at `path`, with each member that is read with a warning respelled as the specification says (if the
+/// dialect has such a spelling of equal meaning), and without byte order marks. For copying a node. Other documents stay byte for byte.
 ///
 /// ```
 /// use zarr_meta::{Dialect, Documents, NodePath, corrected};
@@ -333,12 +332,12 @@ pub fn corrected(dialect: Dialect, path: &NodePath, documents: &Documents) -> Do
     }
 }
 
-/// A text without a byte order mark in front.
+/// Returns the bytes without a leading byte order mark.
 fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }
 
-/// `old` with the members in it changed that differ between `base`, which means the same as `old`, and `new`.
+/// Returns `old` with the changes from `base` to `new` applied, where `base` is a document of equal meaning to `old`.
 fn merge(old: &Map, base: &Map, new: &Map) -> Map {
     // Only an order that is the document's own is kept: whoever sets an attribute gives its members their order.
     if old.len() == base.len() && old.iter().zip(base.iter()).all(|((old, _), (base, _))| old == base) {
