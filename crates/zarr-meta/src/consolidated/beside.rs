@@ -1,4 +1,4 @@
-//! The document of consolidated metadata beside that of a group.
+//! Separate document with the consolidated metadata of a group.
 
 use super::Consolidated;
 use crate::Dialect;
@@ -6,7 +6,7 @@ use crate::dialect::table::rules;
 use crate::error::Result;
 use std::sync::{Arc, OnceLock};
 
-/// The document of consolidated metadata beside that of a group, as far as it was read.
+/// Separate document with the consolidated metadata of a group, as far as it was read.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Beside {
     #[default]
@@ -15,7 +15,7 @@ pub(crate) enum Beside {
     Text(Arc<CopyText>),
 }
 
-/// Its text, and what it says once that was asked for.
+/// Bytes of the document, and the consolidated metadata in it after the first request to parse it.
 #[derive(Debug)]
 pub(crate) struct CopyText {
     bytes: Arc<Vec<u8>>,
@@ -28,7 +28,7 @@ impl Beside {
         text.map_or(Self::Missing, |text| Self::Text(Arc::new(unread(text))))
     }
 
-    /// Its content; `None` if it was not read.
+    /// Returns the consolidated metadata in the document; `None` if the document was not read, `Some(Ok(None))` if it does not exist.
     pub(crate) fn parse(&self, dialect: Dialect, key: &str) -> Option<Result<Option<Consolidated>>> {
         match self {
             Self::Unknown => None,

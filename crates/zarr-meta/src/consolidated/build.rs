@@ -8,14 +8,14 @@ use crate::{Dialect, Node, NodePath, StoredNode, documents};
 use zarr_json::{Map, ParseOptions, Value, parse};
 
 impl Consolidated {
-    /// Consolidated metadata of the group at `group`, from nodes below it (others are left out) in the order given.
+    /// Collects consolidated metadata for the group at `group` from `nodes` in the given order. Nodes outside of the group are skipped.
     ///
-    /// Documents of nodes that were found in `dialect` go in as they are stored. Consolidated metadata of version 3
-    /// does not include the group's own document, others do.
+    /// Documents of nodes that were read from `dialect` are copied as stored. Consolidated metadata of version 3 does not include the
+    /// group's own document; consolidated metadata of other dialects does.
     ///
     /// # Errors
-    /// [`ErrorKind::NotExpressible`] if a node cannot be said in `dialect`, [`ErrorKind::UnsupportedVersion`] if the dialect has
-    /// no consolidated metadata.
+    /// Fails with [`ErrorKind::NotExpressible`] if `dialect` cannot express a node, and with [`ErrorKind::UnsupportedVersion`] if the
+    /// dialect has no consolidated metadata.
     pub fn collect<'f>(
         dialect: Dialect,
         group: &NodePath,
@@ -55,7 +55,7 @@ impl Consolidated {
         Ok(Self { documents: collected.into_iter().collect(), refused: Vec::new() })
     }
 
-    /// The text of a `.zmetadata`, of version 2 or of the protocol drafts.
+    /// Returns the content of a `.zmetadata` of version 2 or of the protocol drafts.
     pub fn to_v2(&self) -> Vec<u8> {
         let mut map = Map::new();
         map.insert("zarr_consolidated_format", 1);
@@ -63,7 +63,7 @@ impl Consolidated {
         text_within(MAX_CONSOLIDATED_SIZE, &map)
     }
 
-    /// The member `consolidated_metadata` of version 3.
+    /// Returns the value of the member `consolidated_metadata` of version 3.
     pub(crate) fn to_inline(&self) -> Value {
         let path = |key: &str| key.strip_suffix("/zarr.json").unwrap_or(key).to_owned();
         let metadata = self.documents.to_map(path);
@@ -75,7 +75,7 @@ impl Consolidated {
     }
 }
 
-/// The text with a line for each member, or in one line if it is only then as short as a reader takes it.
+/// Returns `map` as JSON with one member per line, or on a single line if the first form exceeds `most` bytes, the limit of readers.
 fn text_within(most: usize, map: &Map) -> Vec<u8> {
     let lines = format!("{map:#}\n");
     if lines.len() <= most { lines.into_bytes() } else { format!("{map}\n").into_bytes() }

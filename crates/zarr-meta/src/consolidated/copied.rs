@@ -1,29 +1,29 @@
-//! The documents in consolidated metadata: kept as text, and parsed when they are asked for.
+//! Documents in consolidated metadata: stored as text, and parsed when they are requested.
 
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_json::{Map, MemberText, ParseOptions, Value, parse};
 
-/// The documents in consolidated metadata by their keys, in the order stored.
+/// Documents in consolidated metadata by their keys, in the stored order.
 ///
-/// Documents that were read are kept as text, each parsed when it is asked for. Clones share them.
+/// Documents that were read are stored as text, and each is parsed when it is requested. Clones share the text.
 #[derive(Clone, Default)]
 pub struct CopiedDocuments {
     entries: Arc<Vec<(String, Copied)>>,
 }
 
-/// One of them.
+/// One document of consolidated metadata, parsed or as text.
 #[derive(Clone, Debug)]
 pub(crate) enum Copied {
     Value(Value),
     Text(Arc<CopiedText>, Range<usize>),
 }
 
-/// The document of consolidated metadata that was read.
+/// Whole document of consolidated metadata that was read.
 #[derive(Debug)]
 pub(crate) struct CopiedText {
     bytes: Arc<Vec<u8>>,
-    /// Whether it is of version 3, where groups in it may have consolidated metadata that say nothing.
+    /// Whether it is from version 3, in which groups inside may have consolidated metadata of their own that is to be ignored.
     is_inline: bool,
 }
 
@@ -42,7 +42,8 @@ impl Copied {
 }
 
 impl CopiedDocuments {
-    /// The members of an object of `bytes`, whose names `key` makes keys of; the others are left out.
+    /// Returns the documents in `members` of a JSON object in `bytes`. `key` maps the name of a member to the key of the document, or to
+    /// `None` to skip the member.
     pub(super) fn of_text(
         bytes: &Arc<Vec<u8>>,
         is_inline: bool,
@@ -58,7 +59,7 @@ impl CopiedDocuments {
         self.entries.iter().map(|(key, copied)| (key.as_str(), copied))
     }
 
-    /// The same with the document at `key` in front.
+    /// Moves the document at `key` to the front.
     #[cfg(feature = "drafts")]
     pub(super) fn with_first(self, key: &str) -> Self {
         let mut entries = Arc::unwrap_or_clone(self.entries);
@@ -68,32 +69,32 @@ impl CopiedDocuments {
         Self { entries: Arc::new(entries) }
     }
 
-    /// How many there are.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The keys, in the order stored.
+    /// Returns the keys of the documents, in the stored order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
         self.entries().map(|(key, _)| key)
     }
 
-    /// The document at `key`.
+    /// Returns the parsed document at `key`; `None` if there is no such document.
     pub fn get(&self, key: &str) -> Option<Value> {
         self.entries().find(|(other, _)| *other == key).map(|(_, copied)| copied.value())
     }
 
-    /// Keys and documents, in the order stored.
+    /// Returns keys and parsed documents, in the stored order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, Value)> + ExactSizeIterator {
         self.entries().map(|(key, copied)| (key, copied.value()))
     }
 
-    /// Takes out the document at `key`, if there is one.
+    /// Removes the document at `key`. Returns whether there was one.
     pub(super) fn remove(&mut self, key: &str) -> bool {
         let at = self.entries.iter().position(|(other, _)| other == key);
         at.is_some_and(|at| {
@@ -102,7 +103,7 @@ impl CopiedDocuments {
         })
     }
 
-    /// Puts a document at `key`: in the place of the one there, or behind all others.
+    /// Sets the document at `key`: replaces the old document in its place, or appends the new one.
     pub(super) fn put(&mut self, key: &str, document: Value) {
         let entries = Arc::make_mut(&mut self.entries);
         match entries.iter_mut().find(|(other, _)| other == key) {
@@ -111,14 +112,14 @@ impl CopiedDocuments {
         }
     }
 
-    /// The documents as one object.
+    /// Returns the documents as one object. `key` maps the key of a document to the name of its member.
     pub(super) fn to_map(&self, key: impl Fn(&str) -> String) -> Map {
         Map::from_unique(self.iter().map(|(at, document)| (key(at), document)))
     }
 }
 
 impl FromIterator<(String, Value)> for CopiedDocuments {
-    /// Collects documents; the last one with a key counts.
+    /// Collects documents; if a key occurs several times, its last document counts.
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(documents: I) -> Self {
         let unique: Map = documents.into_iter().collect();
         let entries = unique.into_iter().map(|(key, value)| (key, Copied::Value(value))).collect();
@@ -138,8 +139,8 @@ impl std::fmt::Debug for CopiedDocuments {
     }
 }
 
-/// Groups inside of consolidated metadata may have some of their own that is empty though they have children
-/// (zarr-python 3.1), so it says nothing.
+/// Returns the document without the member `consolidated_metadata`: groups inside of consolidated metadata may have an empty one even if
+/// they have children (zarr-python 3.1), so the member means nothing.
 pub(super) fn without_nested(document: &Value) -> Value {
     let mut members = document.as_object().cloned().unwrap_or_default();
     if members.contains_key("consolidated_metadata") {

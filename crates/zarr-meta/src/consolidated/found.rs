@@ -1,26 +1,27 @@
-//! Looking for consolidated metadata of a group whose dialect is not known.
+//! Search for the consolidated metadata of a group whose dialect is not known.
 
 use super::Consolidated;
 use crate::dialect::rules::Rules;
 use crate::dialect::table::{all_rules, rules};
 use crate::{Dialect, Documents, NodePath, StoredNode, Warning};
 
-/// Consolidated metadata of a group, as it was found.
+/// Consolidated metadata of a group, as found in a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FoundCopy {
-    /// The dialect of the documents in it.
+    /// Dialect of the documents in the consolidated metadata.
     pub dialect: Dialect,
-    /// The path of the group.
+    /// Path of the group.
     pub group: NodePath,
-    /// Whether the group has a document of its own, apart from the consolidated metadata. If not, they are all that is known.
+    /// Whether the group has a main document besides the consolidated metadata. If not, the consolidated metadata is all that is known of
+    /// the group.
     pub has_document: bool,
-    /// The documents.
+    /// Consolidated metadata of the group.
     pub consolidated: Consolidated,
 }
 
-/// The keys of the documents that [`found`] takes: those of a group at `path` and of its consolidated metadata, in the dialects that have
-/// some, or the one that is given.
+/// Returns the keys of the documents that [`found`] needs: the documents of the group at `group` and of its consolidated metadata, in
+/// `dialect`, or without `dialect` in all dialects with consolidated metadata.
 pub fn keys(group: &NodePath, dialect: Option<Dialect>) -> Vec<String> {
     let mut keys = Vec::new();
     for rules in candidates(group, dialect) {
@@ -32,7 +33,8 @@ pub fn keys(group: &NodePath, dialect: Option<Dialect>) -> Vec<String> {
     keys
 }
 
-/// The consolidated metadata of the group at `path` in these documents. What cannot be read is left out.
+/// Returns the consolidated metadata of the group at `group` in `documents`, one result for each dialect. Consolidated metadata that cannot
+/// be read is skipped.
 pub fn found(group: &NodePath, dialect: Option<Dialect>, documents: &Documents) -> Vec<FoundCopy> {
     let copy = |rules: &'static dyn Rules| {
         let dialect = *rules.dialects().first()?;
@@ -56,12 +58,13 @@ fn candidates(group: &NodePath, dialect: Option<Dialect>) -> impl Iterator<Item 
 }
 
 impl FoundCopy {
-    /// Consolidated metadata of the group at `group`.
+    /// Creates the description of consolidated metadata that was found for the group at `group`.
     pub fn new(dialect: Dialect, group: NodePath, has_document: bool, consolidated: Consolidated) -> Self {
         Self { dialect, group, has_document, consolidated }
     }
 
-    /// The node at `path` as it is here, a group that nodes below imply included; `None` if there is none, or if it cannot be read.
+    /// Returns the node at `path` as the consolidated metadata describes it, including a group that nodes below `path` imply; `None` if
+    /// there is no such node, or if it cannot be read.
     pub fn node(&self, path: &NodePath) -> Option<StoredNode> {
         let found = match self.consolidated.documents_of(&self.group, path) {
             Some(documents) => match StoredNode::read(self.dialect, path.clone(), &documents).ok()? {
@@ -74,7 +77,7 @@ impl FoundCopy {
         Some(self.marked(found))
     }
 
-    /// The nodes below `path` as they are here, those that cannot be read left out.
+    /// Returns the nodes below `path` as the consolidated metadata describes them. Nodes that cannot be read are skipped.
     pub fn nodes_below(&self, path: &NodePath) -> Vec<StoredNode> {
         let nodes = self.consolidated.nodes(&self.group).into_iter();
         let below = nodes.filter(|(at, _)| at.is_within(path) && at != path);
@@ -82,7 +85,7 @@ impl FoundCopy {
         read.map(|found| self.marked(found)).collect()
     }
 
-    /// The node with a warning that its own document is missing.
+    /// Adds a warning to `found` that its own document is missing.
     fn marked(&self, mut found: StoredNode) -> StoredNode {
         let key = found.own_documents().next().map(str::to_owned);
         if let Some(key) = key {

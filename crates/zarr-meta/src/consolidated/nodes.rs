@@ -1,4 +1,4 @@
-//! The documents of single nodes in consolidated metadata.
+//! Documents of single nodes in consolidated metadata.
 
 use super::Consolidated;
 #[cfg(feature = "drafts")]
@@ -9,30 +9,30 @@ use crate::{Documents, NodePath};
 use std::collections::BTreeMap;
 
 impl Consolidated {
-    /// The documents of each node, under their keys relative to the root of the store, if the group that this belongs to is at
-    /// `group`: as they would be in the store, to be given to [`StoredNode::read`](crate::StoredNode::read). They are parsed, and
-    /// their text is made, when they are asked for.
+    /// Returns the documents of each node, as they would be in the store: with keys relative to the root of the store, ready for
+    /// [`StoredNode::read`](crate::StoredNode::read). `group` is the path of the group that the consolidated metadata belongs to. Documents
+    /// are parsed, and their bytes made, when they are requested.
     pub fn nodes(&self, group: &NodePath) -> BTreeMap<NodePath, Documents> {
         let mut nodes = BTreeMap::new();
         self.collect_nodes(group, &mut nodes, |_| true);
         nodes
     }
 
-    /// The documents of the node at `path`, as [`nodes`](Self::nodes) has them.
+    /// Returns the documents of the node at `path`, as [`nodes`](Self::nodes) does; `None` if there is no such node.
     pub(crate) fn documents_of(&self, group: &NodePath, path: &NodePath) -> Option<Documents> {
         let mut nodes = BTreeMap::new();
         self.collect_nodes(group, &mut nodes, |at| at == path);
         nodes.remove(path)
     }
 
-    /// Whether there is a node at `path` or below.
+    /// Returns whether there is a node at or below `path`.
     pub(crate) fn has_below(&self, group: &NodePath, path: &NodePath) -> bool {
         let mut nodes = BTreeMap::new();
         self.collect_nodes(group, &mut nodes, |at| at.is_within(path));
         !nodes.is_empty()
     }
 
-    /// Adds the documents of the nodes whose paths are `wanted`.
+    /// Adds the documents of the nodes whose paths are `wanted` to `nodes`.
     fn collect_nodes(
         &self,
         group: &NodePath,

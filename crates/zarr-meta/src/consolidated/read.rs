@@ -14,17 +14,17 @@ use zarr_json::pointer::{At, ValueError, escaped};
 use zarr_json::{Deviation, DeviationKind, MemberText, ParseOptions, Value, parse};
 
 impl Consolidated {
-    /// The consolidated metadata in a `.zmetadata` of version 2 with this content; `key` is for error messages.
+    /// Parses the consolidated metadata in `bytes`, the content of a `.zmetadata` of version 2; `key` is for error messages.
     ///
-    /// `None` if its format is not 1, the only one that is defined.
+    /// Returns `None` if the format of the document is not 1, the only one that is defined.
     ///
     /// # Errors
-    /// If it is not JSON, or has no object `metadata`.
+    /// Fails if the document is not JSON, or has no object `metadata`.
     pub fn parse_v2(key: &str, bytes: &[u8]) -> Result<Option<Self>> {
         Self::parse_v2_shared(key, &Arc::new(bytes.to_vec()))
     }
 
-    /// As [`parse_v2`](Self::parse_v2), of a text that is shared.
+    /// Parses the consolidated metadata in a `.zmetadata`, as [`parse_v2`](Self::parse_v2) does, from shared bytes.
     pub(crate) fn parse_v2_shared(key: &str, bytes: &Arc<Vec<u8>>) -> Result<Option<Self>> {
         let Some(metadata) = members(key, bytes)? else { return Ok(None) };
         let mut refused = Vec::new();
@@ -42,18 +42,18 @@ impl Consolidated {
         Ok(Some(Self { documents, refused }))
     }
 
-    /// The consolidated metadata in a document of its own, at [`document_key`](super::document_key), with this content: as
-    /// [`parse_v2`](Self::parse_v2), or as zarr-python 2 wrote it for the protocol drafts.
+    /// Parses the consolidated metadata in `bytes`, the content of a separate document at [`document_key`](super::document_key): of version
+    /// 2, see [`parse_v2`](Self::parse_v2), or as zarr-python 2 wrote it for the protocol drafts.
     ///
-    /// `None` if its format is not 1, the only one that is defined, or if the dialect has no such document.
+    /// Returns `None` if the format of the document is not 1, the only one that is defined, or if the dialect has no such document.
     ///
     /// # Errors
-    /// If it is not JSON, or has no object `metadata`, or in it no entry point document where that is needed.
+    /// Fails if the document is not JSON, has no object `metadata`, or lacks the entry point document that the dialect needs.
     pub fn parse_document(dialect: Dialect, key: &str, bytes: &[u8]) -> Result<Option<Self>> {
         rules(dialect).parse_consolidated(key, &Arc::new(bytes.to_vec()))
     }
 
-    /// That of the protocol drafts, as zarr-python 2 wrote it.
+    /// Parses consolidated metadata of the protocol drafts, as zarr-python 2 wrote it.
     #[cfg(feature = "drafts")]
     pub(crate) fn parse_p2020(key: &str, bytes: &Arc<Vec<u8>>) -> Result<Option<Self>> {
         let Some(metadata) = members(key, bytes)? else { return Ok(None) };
@@ -76,9 +76,10 @@ impl Consolidated {
         Ok(Some(Self { documents: documents.with_first(ENTRY), refused }))
     }
 
-    /// The consolidated metadata in the value of a member `consolidated_metadata` of version 3, whose `metadata` were read as text.
+    /// Parses the value of a member `consolidated_metadata` of version 3. `copies` are the entries of its `metadata`, which were read as
+    /// text.
     ///
-    /// `None` if it is of a kind other than inline, or null.
+    /// Returns `None` if the value is null or its kind is not `inline`.
     pub(crate) fn parse_inline(
         key: &str,
         member: &At<'_>,
@@ -113,13 +114,13 @@ impl Consolidated {
     }
 }
 
-/// The value of a member that was kept as text.
+/// Returns the parsed value of a member that was stored as text.
 fn value_of(bytes: &[u8], member: &MemberText) -> Value {
     let text = bytes.get(member.text.clone()).unwrap_or_default();
     parse(text, ParseOptions::ALL).map(|parsed| parsed.value).unwrap_or_default()
 }
 
-/// The documents in one of consolidated metadata, by key; `None` if its format is not 1.
+/// Returns the entries of a separate document of consolidated metadata; `None` if the format of the document is not 1.
 fn members(key: &str, bytes: &[u8]) -> Result<Option<Vec<MemberText>>> {
     let options = ParseOptions::ALL.trailing_comma(false);
     // User attributes may be odd, documents may not.

@@ -1,15 +1,15 @@
-//! Bringing consolidated metadata up to date where a node has changed.
+//! Update of consolidated metadata after a node has changed.
 
 use super::Consolidated;
 use crate::error::Result;
 use crate::{Dialect, NodePath, StoredNode, document_keys, entry_point_key};
 
 impl Consolidated {
-    /// Puts the documents of a node into consolidated metadata of the group at `group`, which is at or above the node, instead of those that
-    /// it has there; nothing if it has none. Gives whether these were others.
+    /// Replaces the documents of `node` in this consolidated metadata, which belongs to the group at `group`, the node itself or an
+    /// ancestor. Does nothing if the consolidated metadata has no documents of the node. Returns whether the documents changed.
     ///
     /// # Errors
-    /// As [`collect`](Self::collect).
+    /// Fails in the same cases as [`collect`](Self::collect).
     pub fn renew(&mut self, dialect: Dialect, group: &NodePath, node: &StoredNode) -> Result<bool> {
         let new = Self::collect(dialect, group, [node])?.documents;
         if new.is_empty() {

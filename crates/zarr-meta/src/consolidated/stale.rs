@@ -1,17 +1,15 @@
-//! Consolidated metadata that a change makes stale.
+//! Removal of consolidated metadata that a change makes stale.
 
 use crate::dialect::table::rules;
 use crate::error::Result;
 use crate::{GroupMetadata, Node, StoredNode, documents};
 
-/// The writes by which the group `found` loses its consolidated metadata: keys with their new bytes, `None` to erase a
-/// key.
+/// Returns the writes that remove the consolidated metadata of the group `found`: keys with their new bytes, or `None` to erase a key.
 ///
-/// For writers that change a hierarchy: the copy would be stale, and is dropped rather than left wrong. Empty where there is
-/// nothing to drop.
+/// Writers that change a hierarchy use it, since the consolidated metadata would be stale. Empty if the group has no consolidated metadata.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) if the dialect is not written.
+/// Fails with [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) if the dialect cannot be written.
 pub fn without_consolidated(found: &StoredNode) -> Result<Vec<(String, Option<Vec<u8>>)>> {
     if let Some(key) = document_key(found) {
         return Ok(vec![(key, None)]);
@@ -25,7 +23,8 @@ pub fn without_consolidated(found: &StoredNode) -> Result<Vec<(String, Option<Ve
     }
 }
 
-/// The key of the document that holds the consolidated metadata of a group, where that is not the group's own document.
+/// Returns the key of the separate document for the consolidated metadata of a group; `None` if `found` is an array, or its dialect has no
+/// such document.
 pub fn document_key(found: &StoredNode) -> Option<String> {
     found.node.as_group()?;
     rules(found.dialect).consolidation().key(&found.path)

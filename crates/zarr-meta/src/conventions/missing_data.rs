@@ -1,8 +1,8 @@
-//! The values that mark missing data to xarray, and what becomes of them in documents of another version.
+//! Values that mark missing data for xarray, and their conversion between versions.
 //!
-//! In version 2, and in other dialects that have null, the fill value of an array marks missing data, unless it is null; then the
-//! attribute `_FillValue` does, as it stands. In version 3, and in the draft of 2022, the attribute alone does, in a form that depends on
-//! the data type: [`zarr_cf::fill`] reads and writes it.
+//! In version 2, and in other dialects that have null, the fill value of an array marks missing data. If it is null, the attribute
+//! `_FillValue` does, as a plain value. In version 3, and in the draft of 2022, only the attribute marks missing data, in a form that
+//! depends on the data type: [`zarr_cf::fill`] reads and writes that form.
 
 use super::FILL_VALUE;
 use crate::dialect::typestr;
@@ -12,20 +12,20 @@ use zarr_cf::fill::{Fill, from_attribute, to_attribute};
 use zarr_dtype::{Class, DataType, FillValue, NumpyType, Spelling};
 use zarr_json::{NamedConfig, Value};
 
-/// How xarray has the values of a data type in the attribute [`FILL_VALUE`] of version 3.
+/// Form of the attribute [`FILL_VALUE`] in version 3 for a data type, as xarray reads and writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Coding {
     /// Base64 of a float64.
     Float(DataType),
-    /// Two of these.
+    /// List of two base64 strings, each of a float64.
     Complex(DataType),
-    /// JSON.
+    /// Plain JSON value.
     Plain(DataType),
-    /// Not at all; the attribute [`MISSING_VALUE`] marks them.
+    /// No form: the attribute [`MISSING_VALUE`] marks missing strings instead.
     Text,
-    /// Not at all, though the fill value of version 2 marks them. Bytes are written as base64.
+    /// No form, although in version 2 the fill value marks missing data. Fill values of bytes are base64.
     Undecoded(Option<DataType>),
-    /// Not at all: xarray masks no elements of the type.
+    /// No form: xarray masks no elements of the type.
     Unmasked,
 }
 
@@ -46,7 +46,7 @@ impl Coding {
         }
     }
 
-    /// The attribute of version 3 for a fill value, in the notation of the model.
+    /// Returns the value of the attribute in version 3 for a fill value in the notation of the model; `None` if the type has no form.
     pub(crate) fn encode(&self, value: &Value) -> Option<Value> {
         match self {
             // As the type has it, which may be less exact than the number in the document.
@@ -58,8 +58,8 @@ impl Coding {
         }
     }
 
-    /// The fill value for an attribute of version 3, in the notation of the model. Numbers for floats are taken too, though xarray
-    /// takes none; `None` for other attributes that it does not take, and for values that the data type does not have.
+    /// Returns the fill value, in the notation of the model, for the attribute of version 3. Numbers are accepted for floats, though xarray
+    /// accepts none. `None` if xarray rejects the attribute, or the data type has no such value.
     pub(crate) fn decode(&self, attribute: &Value) -> Option<Value> {
         let parsed =
             |data_type: &DataType, value: &Value| Some(FillValue::parse(data_type, value).ok()?.to_json(data_type));
@@ -78,7 +78,7 @@ impl Coding {
         }
     }
 
-    /// Whether xarray opens a data set of version 3 in which an array has this attribute.
+    /// Returns whether xarray can open a version 3 data set in which an array has this attribute.
     fn is_decoded(&self, attribute: &Value) -> bool {
         match self {
             Self::Float(number) | Self::Complex(number) => from_attribute(number, attribute).is_ok(),
@@ -87,7 +87,7 @@ impl Coding {
         }
     }
 
-    /// The value that an attribute of version 2 has, in the notation of the model.
+    /// Returns the value of an attribute of version 2, in the notation of the model.
     pub(crate) fn plain(&self, attribute: &Value) -> Option<Value> {
         match self {
             Self::Float(number) | Self::Complex(number) | Self::Plain(number) => {
@@ -99,7 +99,7 @@ impl Coding {
         }
     }
 
-    /// A number as its type spells it, which may be less exact than a document.
+    /// Returns a number in the spelling of its data type, which may be less exact than the document.
     fn normalized(&self, value: Value) -> Value {
         match self {
             Self::Float(number) | Self::Complex(number) | Self::Plain(number) => {
@@ -109,27 +109,27 @@ impl Coding {
         }
     }
 
-    /// Whether it is missing to xarray whatever the metadata say.
+    /// Returns whether `value` is a NaN of a float type, which is missing data for xarray regardless of the metadata.
     fn is_nan(&self, value: &Value) -> bool {
         matches!(self, Self::Float(_)) && value.as_str() == Some("NaN")
     }
 }
 
-/// As the model spells numbers that JSON does not have.
+/// Returns the attribute with literals of NaN and infinities as the strings that the model uses.
 fn plain(attribute: &Value) -> Value {
     attribute.clone().without_nan_literals()
 }
 
-/// The value that the attribute [`FILL_VALUE`] has to have in version 3 for the fill value of an array to mark missing
-/// data to xarray; `None` if it has no fill value, or is of a type for which xarray decodes no such attribute.
+/// Returns the value that the attribute [`FILL_VALUE`] needs in version 3 so that the fill value of the array marks missing data for
+/// xarray; `None` if the array has no fill value, or if xarray decodes no such attribute for its data type.
 pub fn missing_data(array: &ArrayMetadata) -> Option<Value> {
     Coding::of(&array.data_type).encode(array.fill_value.as_ref()?)
 }
 
-/// The values that are missing data to xarray; NaN, which always is, is none of them.
+/// Returns the values that mark missing data for xarray in an array. NaN, which always does, is not included.
 ///
 /// # Errors
-/// The attribute [`FILL_VALUE`] if xarray refuses to open a data set that has it.
+/// Fails with the attribute [`FILL_VALUE`] if xarray refuses to open a data set that has it.
 pub(crate) fn masked(array: &ArrayMetadata, dialect: Dialect) -> Result<Vec<Value>, Value> {
     let coding = Coding::of(&array.data_type);
     let attribute = array.attributes.get(FILL_VALUE);
@@ -148,17 +148,18 @@ pub(crate) fn masked(array: &ArrayMetadata, dialect: Dialect) -> Result<Vec<Valu
     Ok(values.filter(|value| !coding.is_nan(value)).collect())
 }
 
-/// Whether one of the dialects marks missing data by the fill value, and the other by an attribute.
+/// Returns whether one of the dialects marks missing data by the fill value, and the other by an attribute.
 pub(crate) fn is_between_forms(from: Dialect, to: Dialect) -> bool {
     from.fill_value_marks_missing() != to.fill_value_marks_missing()
 }
 
-/// The items of a list, or the one that is no list.
+/// Returns the items of a list, or `value` itself as the only item if it is no list.
 pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().unwrap_or(std::slice::from_ref(value))
 }
 
-/// The difference in the data that are missing to xarray between an array in one dialect and in another.
+/// Returns a description of the difference in missing data, for xarray, between an array in one dialect and its conversion in another;
+/// `None` if there is none.
 pub fn missing_data_difference(from: (&ArrayMetadata, Dialect), to: (&ArrayMetadata, Dialect)) -> Option<String> {
     if !is_between_forms(from.1, to.1) {
         return None;

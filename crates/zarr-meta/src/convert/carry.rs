@@ -1,4 +1,4 @@
-//! Metadata that a dialect cannot express, carried in an attribute until the node is in its own dialect again.
+//! Storage of members that a dialect cannot express in an attribute, until the node is converted back.
 
 use super::meaning::Translation;
 use super::{Note, fitted, may_have_nan_literals, nan_literals, rename, zero};
@@ -12,22 +12,21 @@ use zarr_dtype::NumpyType;
 use zarr_json::pointer::escaped;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The attribute that holds the members that a dialect cannot express, written by
-/// [`ForDialect::carry`](crate::ForDialect::carry):
+/// Attribute for members that a dialect cannot express, written by [`ForDialect::carry`](crate::ForDialect::carry):
 ///
 /// ```json
 /// {"_zarr_carried": {"dialect": "v3", "members": {"dimension_names": ["y", null]}}}
 /// ```
 ///
-/// `members` are members of the node as [`Node::to_value`] has them, members of `attributes` only as far as they would be lost. If
-/// the conversion adds attributes that would stay, `added` lists their names. `bare` lists pointers to the strings in
-/// attributes that stand for numbers which JSON does not have.
+/// `members` are members of the node as in [`Node::to_value`]; those of `attributes` only if they would be lost. If the conversion adds
+/// attributes that would remain after the way back, `added` lists their names. `bare` lists JSON pointers to strings in attributes that
+/// stand for literals of NaN and infinities.
 pub const CARRIED: &str = "_zarr_carried";
 
-/// Members that say how chunks are stored, which is a matter of each dialect.
+/// Members about the storage of chunks, which each dialect has in its own form; they are never carried.
 const OF_STORAGE: [&str; 6] = ["zarr_format", "node_type", "shape", "chunk_grid", "chunk_key_encoding", "codecs"];
 
-/// The node with the members that would not come back in the attribute [`CARRIED`].
+/// Converts the node, and stores members that would be lost on the way back in the attribute [`CARRIED`].
 pub(super) fn carrying(
     node: &Node,
     from: Dialect,
@@ -86,7 +85,7 @@ pub(super) fn carrying(
     Ok((carrier, notes))
 }
 
-/// Takes out the members that are elsewhere by their meaning: the mark of missing data, and the names of no dimensions.
+/// Removes members that the other dialect expresses elsewhere: the mark of missing data, and an empty list of dimension names.
 fn without_moved(members: &mut Map) {
     let moved = |name: &str, value: &Value| match name {
         "dimension_names" => value.as_array().is_some_and(<[Value]>::is_empty),
@@ -103,7 +102,7 @@ fn without_moved(members: &mut Map) {
     }
 }
 
-/// The node, and apart from it the data type that is not known.
+/// Returns the node without its unknown data type, and that data type; `None` if the type is known.
 fn without_unknown_type(node: &Node) -> (Node, Option<Value>) {
     let mut node = node.clone();
     let data_type = match &mut node {
@@ -113,7 +112,7 @@ fn without_unknown_type(node: &Node) -> (Node, Option<Value>) {
     (node, data_type)
 }
 
-/// Whether dialects differ in nothing that a node says.
+/// Returns whether the dialects have the same rules, so that a node means the same in both.
 pub(super) fn is_same_family(a: Dialect, b: Dialect) -> bool {
     rules(a).dialects().contains(&b)
 }
@@ -126,7 +125,7 @@ fn without_names(node: &Node) -> Node {
     node
 }
 
-/// Adds the members of `node` that are others in `back`.
+/// Adds the members of `node` that differ in `back` to `members`.
 fn lost(node: &Node, back: &Node, members: &mut Map) {
     let (before, after) = (node.to_value(), back.to_value());
     for (name, value) in before.as_object().into_iter().flat_map(Map::iter) {
@@ -148,8 +147,8 @@ fn lost(node: &Node, back: &Node, members: &mut Map) {
     }
 }
 
-/// Puts the carried members back into a node that is to be written in `dialect`, if it comes from there. Later changes
-/// stay. Returns the fill value that it had, where that may have moved by its meaning.
+/// Restores the carried members in a node that is to be written in `dialect`, if they were carried from that dialect. Members that were
+/// changed since are not overwritten. Returns the original fill value, if its meaning may have moved to an attribute.
 pub(super) fn restore(node: &mut Node, dialect: Dialect) -> Option<Value> {
     let carried = node.attributes().get(CARRIED);
     let from = carried.and_then(|carried| carried.get("dialect")?.as_str()?.parse::<Dialect>().ok());
@@ -214,7 +213,7 @@ fn restore_member(array: &mut ArrayMetadata, name: &str, value: &Value) {
     }
 }
 
-/// Whether two data types are one with two names.
+/// Returns whether two data types are the same type under different names.
 fn is_same_type(a: &NamedConfig, b: &NamedConfig) -> bool {
     match (typestr::from_model(a), typestr::from_model(b)) {
         (Ok(NumpyType::Object), Ok(NumpyType::Object)) => {

@@ -1,4 +1,4 @@
-//! Members that mean something to xarray or netCDF-C, in the form that these have in the other version.
+//! Translation of members that have a meaning to xarray or netCDF-C into their form in another version.
 
 use super::Note;
 use crate::conventions::missing_data::{Coding, MISSING_VALUE, is_between_forms, items};
@@ -8,18 +8,18 @@ use zarr_dtype::{DataType, FillValue};
 use zarr_json::pointer::escaped;
 use zarr_json::{Map, Value};
 
-/// A conversion that keeps the meaning of a node in the dialect that it comes from.
+/// Conversion that preserves the meaning of a node in its dialect of origin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Translation {
     pub(super) from: Dialect,
-    /// The fill value stays, and so does the attribute beside it.
+    /// Whether the fill value and the attribute `_FillValue` are left unchanged.
     pub(super) keeps_fill: bool,
-    /// No chunk is missing, which would have the fill value.
+    /// Whether all chunks are stored, so that no element is read from the fill value.
     pub(super) all_stored: bool,
 }
 
 impl Translation {
-    /// Gives a node the members by which it has the same meaning in the other dialect.
+    /// Changes the members of a node so that it has the same meaning in the dialect `to`.
     pub(super) fn translate(self, node: &mut Node, to: Dialect, notes: &mut Vec<Note>) {
         if self.from == to {
             return;
@@ -39,7 +39,7 @@ impl Translation {
         }
     }
 
-    /// Gives an array the fill value again that it had in the dialect `to`, where that means nothing.
+    /// Sets the fill value that an array had in the dialect `to` before it was carried, if fill values of `to` do not mark missing data.
     pub(super) fn restore_fill(self, node: &mut Node, to: Dialect, fill: Value) {
         if to.fill_value_marks_missing() || !is_between_forms(self.from, to) {
             return;
@@ -52,7 +52,7 @@ impl Translation {
     }
 }
 
-/// Leaves out the members that netCDF-C has for itself: of a group, of an array, and of their attributes.
+/// Removes the members and attributes of a node that are private to netCDF-C.
 fn without_nczarr(node: &mut Node, notes: &mut Vec<Note>) {
     let mut clear = |members: &mut Map, prefix: &str| {
         let names: Vec<String> = members.keys().filter(|name| is_nczarr(name)).map(str::to_owned).collect();
@@ -69,7 +69,8 @@ fn without_nczarr(node: &mut Node, notes: &mut Vec<Note>) {
     }
 }
 
-/// Makes the fill value, or without one the attribute, the attribute of version 3: from version 2 to 3, or between dialects alike.
+/// Converts the mark of missing data to the attribute of version 3, for a conversion from version 2 to 3 or between similar dialects. The
+/// mark is the fill value, or without one the attribute.
 fn mark_by_attribute(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     let coding = Coding::of(&array.data_type);
     // Beside a fill value xarray takes no notice of the attribute.
@@ -126,10 +127,11 @@ fn one_or_list(mut values: Vec<Value>) -> Value {
     }
 }
 
-/// The attributes by which floats are scaled, to float64 unless NaN marks missing data.
+/// Attributes that scale values. xarray scales floats to float64, unless NaN marks missing data.
 const SCALING: [&str; 2] = ["scale_factor", "add_offset"];
 
-/// Makes the value of the attribute the fill value, which is null where nothing is missing: from version 3 to 2, or between dialects alike.
+/// Converts the attribute that marks missing data to the fill value (null if nothing is missing), for a conversion from version 3 to 2 or
+/// between similar dialects.
 fn mark_by_fill_value(array: &mut ArrayMetadata, all_stored: bool, notes: &mut Vec<Note>) {
     let coding = Coding::of(&array.data_type);
     let mark = match array.attributes.get(FILL_VALUE) {
@@ -157,7 +159,8 @@ fn mark_by_fill_value(array: &mut ArrayMetadata, all_stored: bool, notes: &mut V
     array.fill_value = mark;
 }
 
-/// The fill value of strings, if it is among the missing values, as where `mark_by_attribute` wrote it there.
+/// Returns the fill value of strings, and removes it from the attribute [`MISSING_VALUE`], if it is there (`mark_by_attribute` writes it
+/// there).
 fn taken_from_missing_values(array: &mut ArrayMetadata, coding: &Coding, notes: &mut Vec<Note>) -> Option<Value> {
     let fill = array.fill_value.clone().filter(|_| *coding == Coding::Text)?;
     let mut values = items(array.attributes.get(MISSING_VALUE)?).to_vec();

@@ -1,13 +1,13 @@
-//! Numbers that JSON does not have, in attributes.
+//! Literals of NaN and infinities in attributes.
 //!
-//! Python writes the literals `NaN`, `Infinity` and `-Infinity`. Documents of version 3 and of some drafts are JSON: there a string stands
-//! for each.
+//! Python writes the literals `NaN`, `Infinity` and `-Infinity`. Documents of version 3 and of some drafts are strict JSON, in which a
+//! string stands for each of them.
 
 use super::Note;
 use zarr_json::pointer::escaped;
 use zarr_json::{Map, Number, Value};
 
-/// Makes strings of these numbers, with a note for each attribute.
+/// Replaces literals of NaN and infinities by strings, with a note for each attribute.
 pub(super) fn to_texts(attributes: &mut Map, notes: &mut Vec<Note>) {
     for (name, value) in attributes.iter() {
         let what = match (value.count_nan_literals(), value) {
@@ -20,7 +20,7 @@ pub(super) fn to_texts(attributes: &mut Map, notes: &mut Vec<Note>) {
     *attributes = std::mem::take(attributes).without_nan_literals();
 }
 
-/// The pointers into `attributes` of all of them.
+/// Returns JSON pointers into `attributes` to all literals of NaN and infinities.
 pub(super) fn pointers(attributes: &Map) -> Vec<String> {
     let mut found = Vec::new();
     attributes.iter().for_each(|(name, value)| collect(value, format!("/{}", escaped(name)), &mut found));
@@ -43,7 +43,7 @@ fn collect(value: &Value, pointer: String, found: &mut Vec<String>) {
     }
 }
 
-/// Makes the text at a pointer into `attributes` the number that it stands for, if there still is such a text.
+/// Replaces the string at `pointer` in `attributes` by the literal that it stands for. Does nothing if there is no such string any more.
 pub(super) fn restore(attributes: &mut Map, pointer: &str) {
     let unescaped = |token: &str| token.replace("~1", "/").replace("~0", "~");
     let mut tokens = pointer.split('/').skip(1).map(unescaped);

@@ -48,10 +48,10 @@ pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec
     Ok(())
 }
 
-/// Dimension names become the attribute that xarray has for them.
+/// Replaces dimension names by the attribute that xarray uses.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] for names that the attribute cannot say.
+/// Fails with [`ErrorKind::NotExpressible`] for names that the attribute cannot express.
 fn dimension_names(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) -> Result<()> {
     let names = array.dimension_names.take();
     if conventions::hold_in(dialect) {
@@ -79,7 +79,7 @@ fn dimension_names(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<
     Ok(())
 }
 
-/// The form of chunk keys that the dialect has, with the separator as it is where there is a choice.
+/// Converts the chunk key encoding to the one of the dialect, with the same separator if the dialect allows a choice.
 fn chunk_keys(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
     let Some((name, separator)) = layout::innermost(&array.chunk_key_encoding) else { return };
     let rules = rules(dialect);
@@ -88,7 +88,7 @@ fn chunk_keys(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>
     become_keys(&mut array.chunk_key_encoding, (&name, &separator), keys, notes);
 }
 
-/// Replaces keys that only the drafts have by keys of version 3.
+/// Replaces chunk key encodings that only the drafts have by one of version 3.
 pub(super) fn settled_keys(encoding: &mut NamedConfig, notes: &mut Vec<Note>) {
     match layout::innermost(encoding) {
         Some((name, separator)) if name == "joined" => {
@@ -108,7 +108,7 @@ fn become_keys(encoding: &mut NamedConfig, was: (&str, &str), keys: NamedConfig,
     *encoding = keys;
 }
 
-/// Gives shards the index that the storage transformer of the drafts has: at the end, without a checksum.
+/// Gives shards the index of the drafts' storage transformer: at the end, without a checksum.
 fn plain_index(shard: &mut NamedConfig, pointer: &str, notes: &mut Vec<Note>) {
     let pointer = format!("{pointer}/configuration");
     let configuration = &mut shard.configuration;

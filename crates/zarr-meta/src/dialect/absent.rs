@@ -1,4 +1,4 @@
-//! The rules of the dialects that are in builds with the feature `drafts` alone: documents of these are neither read nor written.
+//! Rules for the dialects that need the feature `drafts`, in builds without it: reading and writing their documents is an error.
 
 use super::Dialect;
 use super::layout;
@@ -8,7 +8,7 @@ use zarr_json::{Map, NamedConfig};
 
 macro_rules! absent {
     ($($dialect:ident)*) => {$(
-        /// A dialect that this build does not have.
+        /// Rules of a dialect that this build lacks.
         pub(super) struct $dialect;
 
         impl Rules for $dialect {

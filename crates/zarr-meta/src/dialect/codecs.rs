@@ -1,4 +1,4 @@
-//! The kinds of codecs, by their names.
+//! Names of codecs and their kinds.
 
 use crate::codec_facts::{codec_named, codec_of_id};
 use crate::error::Result;
@@ -9,10 +9,10 @@ use zarr_json::{Map, NamedConfig, Value};
 
 pub(crate) use crate::codec_facts::Kind;
 
-/// The codec of the model that takes bytes for an array of another type, which filters of numcodecs do.
+/// Name of the model's codec that takes bytes for an array of another type, as filters of numcodecs do.
 pub(crate) const VIEW: &str = "array_view";
 
-/// The kind of the codec of this name, which says its input and its output; `None` for an unknown codec.
+/// Returns the kind of the codec `name`, by its input and output; `None` for an unknown codec.
 pub(crate) fn kind(name: &str) -> Option<Kind> {
     match name {
         VIEW => Some(Kind::BytesToBytes),
@@ -20,12 +20,12 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
     }
 }
 
-/// The same for an id of numcodecs.
+/// Returns the kind of the codec with the numcodecs `id`; `None` for an unknown codec.
 pub(crate) fn numcodecs_kind(id: &str) -> Option<Kind> {
     codec_of_id(id).map(|codec| codec.kind)
 }
 
-/// Checks as far as names tell that array-to-array codecs come first, then one array-to-bytes codec, then the rest.
+/// Checks that array-to-array codecs come first, then one array-to-bytes codec, then bytes-to-bytes codecs. Unknown codecs are skipped.
 pub(crate) fn check_order(at: &At<'_>, chain: &[NamedConfig]) -> Result<()> {
     let mut last = Kind::ArrayToArray;
     for (item, codec) in at.items()?.iter().zip(chain) {
@@ -45,7 +45,7 @@ fn misplaced(at: &At<'_>, name: &str, expected: &str) -> Error {
     Error::new(ErrorKind::InvalidMetadata, at.pointer(), format!("codec {name:?} out of order"), expected)
 }
 
-/// Where an array-to-bytes codec has to be put in: all codecs are known, and none is of that kind.
+/// Returns the index at which an array-to-bytes codec has to be inserted; `None` if the chain has one, or has unknown codecs.
 pub(crate) fn missing_array_to_bytes(chain: &[NamedConfig]) -> Option<usize> {
     let kinds: Vec<_> = chain.iter().map(|codec| kind(&codec.name)).collect();
     if kinds.iter().any(|kind| matches!(kind, None | Some(Kind::ArrayToBytes))) {
@@ -54,12 +54,12 @@ pub(crate) fn missing_array_to_bytes(chain: &[NamedConfig]) -> Option<usize> {
     Some(kinds.iter().take_while(|kind| **kind == Some(Kind::ArrayToArray)).count())
 }
 
-/// Which codec of the chain turns the array into bytes.
+/// Returns the index of the array-to-bytes codec of the chain; `None` if it has none.
 pub(crate) fn array_to_bytes(chain: &[NamedConfig]) -> Option<usize> {
     chain.iter().position(|codec| kind(&codec.name) == Some(Kind::ArrayToBytes))
 }
 
-/// The codec `bytes`; without byte order where elements consist of single bytes.
+/// Returns the codec `bytes` with the byte order `endian`; `None` for elements of single bytes.
 pub(crate) fn bytes(endian: Option<&str>) -> NamedConfig {
     let mut configuration = Map::new();
     if let Some(endian) = endian {
@@ -68,11 +68,11 @@ pub(crate) fn bytes(endian: Option<&str>) -> NamedConfig {
     NamedConfig::with("bytes", configuration)
 }
 
-/// The words of the shuffles of blosc, in the order of their numbers.
+/// Names of the shuffles of blosc, indexed by their numbers.
 pub(crate) const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];
 
-/// The word for a shuffle of blosc given as a number, if there is one. -1 (`AUTOSHUFFLE` of numcodecs) is `bitshuffle` for elements of one
-/// byte, else `shuffle`.
+/// Returns the name of a shuffle of blosc given as a number; `None` for an unknown number. -1 (`AUTOSHUFFLE` of numcodecs) is `bitshuffle`
+/// for elements of one byte, else `shuffle`.
 pub(crate) fn shuffle_word(number: i64, typesize: u64) -> Option<&'static str> {
     let index = match number {
         -1 if typesize == 1 => Some(2),
@@ -82,24 +82,24 @@ pub(crate) fn shuffle_word(number: i64, typesize: u64) -> Option<&'static str> {
     index.and_then(|index| SHUFFLES.get(index)).copied()
 }
 
-/// Whether the data type is one that has no `null` among its values.
+/// Returns whether the data type is known to have no `null` among its values.
 pub(crate) fn is_without_null(data_type: &NamedConfig) -> bool {
     // These have none either if their inner elements are of a type that is defined elsewhere.
     ["struct", "structured", "vlen-array"].contains(&data_type.name.as_str())
         || DataType::from_config(data_type).is_ok_and(|known| known != DataType::Object)
 }
 
-/// The size in bytes of an element of the data type; `None` where it varies, and for types that are defined elsewhere.
+/// Returns the size in bytes of an element of the data type; `None` for types of variable length, and for types that this library does not
+/// know.
 pub(crate) fn item_size(data_type: &NamedConfig) -> Option<u64> {
     let known = DataType::from_config(data_type).ok().filter(|known| !known.is_variable())?;
     u64::try_from(known.item_size()).ok()
 }
 
-/// The members of configurations that are chains of codecs: of shards, `optional`, `zarrs.vlen`, `conditional`, `n5_default` and
-/// `array_view`.
+/// Members of configurations that are chains of codecs, for shards, `optional`, `zarrs.vlen`, `conditional`, `n5_default` and `array_view`.
 pub(crate) const CHAINS: [&str; 5] = ["codecs", "index_codecs", "data_codecs", "mask_codecs", "bytes_codecs"];
 
-/// The chains in the configuration of a codec, each with the member that it is.
+/// Returns the chains of codecs in the configuration of a codec, each with the name of its member.
 pub(crate) fn chains(codec: &NamedConfig) -> impl Iterator<Item = (&'static str, Vec<NamedConfig>)> {
     CHAINS.into_iter().filter_map(|member| {
         let list = codec.configuration.get(member)?.as_array()?;
@@ -107,8 +107,7 @@ pub(crate) fn chains(codec: &NamedConfig) -> impl Iterator<Item = (&'static str,
     })
 }
 
-/// Gives the codecs in configurations of codecs the object form where they are bare names: zarr-python 3 reads no other inside of
-/// shards.
+/// Replaces bare names of codecs inside of configurations by objects: zarr-python 3 does not read bare names inside of shards.
 ///
 /// # Example
 /// ```
@@ -129,7 +128,7 @@ pub fn spell_out(chain: &mut [NamedConfig]) {
     }
 }
 
-/// Changes the codecs of the chains in the configuration of a codec. Codecs that stay the same keep their spelling.
+/// Applies `change` to each chain of codecs in the configuration of a codec. Codecs that do not change keep their spelling.
 pub(crate) fn change_chains(codec: &mut NamedConfig, change: &mut dyn FnMut(&mut [NamedConfig])) {
     let chains: Vec<_> = chains(codec).collect();
     for (member, mut chain) in chains {

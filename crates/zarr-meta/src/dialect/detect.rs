@@ -1,4 +1,4 @@
-//! Which dialect a document is of.
+//! Detection of the dialect of a document.
 
 use super::Dialect;
 use crate::Documents;
@@ -6,14 +6,14 @@ use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::{ParseOptions, Value};
 
-/// The document of an array of version 0.
+/// Key of the document of an array of version 0.
 pub(crate) const V0_ARRAY: &str = "__zmeta__";
-/// The document of an array of version 1.
+/// Key of the document of an array of version 1.
 pub(crate) const V1_ARRAY: &str = "meta";
-/// The document of the attributes of an array of version 1.
+/// Key of the document with the attributes of an array of version 1.
 pub(crate) const V1_ATTRIBUTES: &str = "attrs";
 
-/// The dialect that `zarr_format` in a `zarr.json` names; `None` if it is none that is known.
+/// Returns the dialect that `zarr_format` in a `zarr.json` names; `None` for an unknown one.
 pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
     let format = document.get("zarr_format")?;
     if format.as_u64() == Some(3) {
@@ -31,25 +31,25 @@ pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
     }
 }
 
-/// The dialect that the document at one of [`DETECTION_KEYS`], or at another key that the probe asks for, names; `None` for none, or a
-/// self-contained one, or no document.
+/// Returns the dialect that the document at `key` shows. `key` is one of [`DETECTION_KEYS`], or another key that the probe requests. `None`
+/// if there is no document, or if it shows no dialect or a self-contained one.
 ///
 /// # Errors
-/// [`ErrorKind::UnsupportedVersion`] for one that is not read, or that this build does not have.
+/// Fails with [`ErrorKind::UnsupportedVersion`] for a version that is not read, or a dialect that this build lacks.
 pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Dialect>> {
     let Some(dialect) = shown(key, documents)? else { return Ok(None) };
     supported(key, dialect).map(Some)
 }
 
-/// The dialect of the document at `key`.
+/// Returns `dialect`, the dialect of the document at `key`, if this build supports it.
 ///
 /// # Errors
-/// [`ErrorKind::UnsupportedVersion`] for one that this build does not have.
+/// Fails with [`ErrorKind::UnsupportedVersion`] for a dialect that this build lacks.
 pub(crate) fn supported(key: &str, dialect: Dialect) -> Result<Dialect> {
     dialect.check_supported().map(|()| dialect).map_err(|error| error.in_document(key))
 }
 
-/// As [`of_entry`], with dialects that this build does not have.
+/// Returns the dialect that the document at `key` shows, as [`of_entry`] does, including dialects that this build lacks.
 fn shown(key: &str, documents: &mut Documents) -> Result<Option<Dialect>> {
     // Whether it is well-formed in its dialect is for the rules of that to say.
     let Some(value) = documents.json_anyhow(key)? else { return Ok(None) };
@@ -81,11 +81,11 @@ fn shown(key: &str, documents: &mut Documents) -> Result<Option<Dialect>> {
     Ok(Some(dialect))
 }
 
-/// The keys of documents that detect hierarchies of dialects which are not self-contained.
+/// Keys of the documents that detect hierarchies of dialects which are not self-contained.
 pub const DETECTION_KEYS: [&str; 5] = ["zarr.json", "meta/group.json", "meta/array.json", "meta", "__zmeta__"];
 
-/// The dialects that are not self-contained and that the documents at [`DETECTION_KEYS`] show: newest first, each with
-/// the key of the document; or the error of such a document.
+/// Returns the dialects that are not self-contained and that the documents at [`DETECTION_KEYS`] show, newest first, each with the key of
+/// the document, or the error of such a document.
 pub fn detected_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dialect)>> {
     let mut documents = documents.clone();
     let (mut all, mut found) = (Vec::new(), Vec::new());
@@ -107,8 +107,8 @@ pub fn detected_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dia
     all
 }
 
-/// Whether this is the key of a document of some node of the first protocol draft: `meta/`, names that end in `.g` or `.a`, and the
-/// document.
+/// Returns whether `key` can be the key of a node document of the first protocol draft: `meta/`, names that end in `.g` or `.a`, and
+/// `array.json` or `group.json`.
 pub(crate) fn is_document_key(key: &str) -> bool {
     let Some((names, document)) = key.strip_prefix("meta/").map(|rest| rest.rsplit_once('/').unwrap_or(("", rest)))
     else {
@@ -118,7 +118,7 @@ pub(crate) fn is_document_key(key: &str) -> bool {
     matches!(document, "array.json" | "group.json") && (names.is_empty() || names.split('/').all(is_name))
 }
 
-/// Refuses the pickle of zarr-python 0.3.
+/// Returns an error if `bytes` are not a JSON object, such as the pickle of zarr-python 0.3.
 pub(crate) fn check_is_json(bytes: &[u8]) -> Result<()> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
@@ -130,7 +130,7 @@ pub(crate) fn check_is_json(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// The fault of a document `meta` beside `attrs`, which has to be of version 1; `None` if it has no fault.
+/// Returns the error of a document `meta` beside `attrs`, which must be of version 1; `None` if it has no error.
 pub(crate) fn fault(bytes: &[u8]) -> Option<Error> {
     let value = match parse_document(V1_ARRAY, bytes, ParseOptions::ALL, |_| true) {
         Ok((value, _)) => value,
@@ -143,7 +143,7 @@ pub(crate) fn fault(bytes: &[u8]) -> Option<Error> {
     }
 }
 
-/// The error for a `zarr.json` that is not of version 3, though it was taken for that.
+/// Returns the error for a `zarr.json` that was expected to be of version 3 but is not.
 pub(crate) fn unsupported_zarr_json(document: &Value) -> Error {
     let format = document.get("zarr_format");
     let mut found = format.map_or("no zarr_format".to_owned(), |format| format!("zarr_format {}", format.excerpt()));

@@ -1,7 +1,7 @@
-//! Fill values of version 2 and of the model.
+//! Translation of fill values between version 2 and the model.
 //!
-//! The model has them in the notation of version 3. Version 2 differs in the base64 strings that it has for raw bytes
-//! and structs, and in the spellings of old software.
+//! The model has fill values in the notation of version 3. Version 2 differs in base64 strings for raw bytes and structs, and in the
+//! spellings of old software.
 
 use super::packed;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,8 +12,8 @@ use zarr_dtype::{ByteOrder, Class, DataType, NumpyType, Scalar, TimeUnit};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Number as JsonNumber, Value, json};
 
-/// The fill value in the notation of the model; `None` for null. `data_type` is the name of the type in the model,
-/// which tells objects apart.
+/// Returns the fill value in the notation of the model; `None` for null. `data_type` is the name of the type in the model, which
+/// distinguishes the types of objects.
 pub(crate) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder, data_type: &str) -> Result<Option<Value>> {
     let value = at.value();
     // The default of old software, whatever the type.
@@ -51,8 +51,8 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder, data_
     }))
 }
 
-/// Whether all software reads elements that are not stored as the fill value that `array` has, which its document spells as
-/// `stored`. zarr-python and numcodecs differ from 2.0 on:
+/// Returns whether all software reads elements of missing chunks as the fill value of `array`, which its document spells as `stored`.
+/// zarr-python and numcodecs differ in these cases, from 2.0 on:
 ///
 /// - null, or none, leaves elements undefined: memory as it was, or None for objects;
 /// - a number for a type of strings, bytes or structs, which old software wrote whatever the type, is its digits, or an error;
@@ -74,10 +74,10 @@ pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: 
     }
 }
 
-/// The deviation in the spelling of the value at `at`, in words and with its pointer, if it is read as `read`: quotes around a number, a
-/// list around it, a fraction of zero for integers, true and false for numbers or the other way round, one number for a complex one, and
-/// for strings, bytes and structs a number, or a string that is not base64. Objects have values of all kinds. `is_draft`: bit patterns and
-/// a sign of infinity are as the specification says.
+/// Returns the deviation in the spelling of the value at `at`, as pointer and description; `None` if there is none. `read` is the value as
+/// it was read. Deviations are: quotes or a list around a number, a fraction of zero for integers, booleans for numbers or numbers for
+/// booleans, one number for a complex number, and for strings, bytes and structs a number or a string that is not base64. Objects may have
+/// any value. If `is_draft`, bit patterns and `+Infinity` are no deviations.
 pub(crate) fn deviation(
     at: &At<'_>,
     dtype: &NumpyType,
@@ -117,7 +117,7 @@ pub(crate) fn deviation(
     })
 }
 
-/// The value in a list of one, in which netCDF-C 4.8.0 wrote fill values of numbers; zarr-python 2 reads it.
+/// Returns the value inside of a list of one item, the form in which netCDF-C 4.8.0 wrote fill values of numbers; zarr-python 2 reads it.
 fn only_item<'v>(at: &At<'v>) -> Option<At<'v>> {
     let mut items = at.items().ok()?;
     let only = items.pop().filter(|_| items.is_empty())?;
@@ -153,7 +153,7 @@ fn number(at: &At<'_>, number: &DataType) -> Result<Value> {
     }
 }
 
-/// A count of `unit` or `"NaT"`; also a date, as zarr-python 3.0 wrote it.
+/// Reads the fill value of a time: a count of `unit`, `"NaT"`, or a date as zarr-python 3.0 wrote it.
 fn time(at: &At<'_>, is_span: bool, unit: TimeUnit) -> Result<Value> {
     if let Some(only) = only_item(at) {
         return time(&only, is_span, unit);
@@ -168,8 +168,8 @@ fn time(at: &At<'_>, is_span: bool, unit: TimeUnit) -> Result<Value> {
     }
 }
 
-/// An integer, also if spelled `5.0` or `"5"`, and where there is no sign, the one whose bits a negative number has: -1 for `uint8` is
-/// 255 to zarr-python 2 with numpy 1 and to Zarr.jl.
+/// Reads an integer from `least` to `most`, also if spelled `5.0` or `"5"`. For unsigned types a negative number is read by its bits: -1
+/// for `uint8` is 255, as in zarr-python 2 with numpy 1 and in Zarr.jl.
 fn integer(at: &At<'_>, least: i128, most: i128) -> Result<Value> {
     let expected = || at.invalid(format!("an integer from {least} to {most}"));
     let quoted = quoted(at.value());
@@ -186,7 +186,7 @@ fn integer(at: &At<'_>, least: i128, most: i128) -> Result<Value> {
     Ok(JsonNumber::parse(&in_range.to_string()).map_or(Value::Null, Value::Number))
 }
 
-/// A float, also in quotes, and with the words of Python for NaN and infinity.
+/// Reads a float, also in quotes, and with Python's words for NaN and infinity.
 fn float(at: &At<'_>) -> Result<Value> {
     let value = at.value();
     if let Some(number) = quoted(value) {
@@ -206,12 +206,13 @@ fn float(at: &At<'_>) -> Result<Value> {
     }
 }
 
-/// A number in quotes, which zarr-python takes for the number; documents with it exist.
+/// Returns the number in a string; documents have such strings, and zarr-python reads them as numbers.
 fn quoted(value: &Value) -> Option<JsonNumber> {
     JsonNumber::parse(value.as_str()?)
 }
 
-/// Base64 of at most `size` bytes. Text that is not base64 is meant as it is: zarr-python 2.0 and 2.1 wrote that.
+/// Reads base64 of at most `size` bytes. A string that is not base64 is taken as the bytes themselves, as zarr-python 2.0 and 2.1 wrote
+/// them.
 fn bytes(at: &At<'_>, size: u64) -> Result<Value> {
     let text = at.text()?;
     let decoded = STANDARD.decode(text).ok();
@@ -223,7 +224,7 @@ fn bytes(at: &At<'_>, size: u64) -> Result<Value> {
     }
 }
 
-/// Base64 of exactly `size` bytes, or 0.
+/// Reads base64 of exactly `size` bytes; the number 0 gives zeros.
 fn element(at: &At<'_>, size: u64) -> Result<Vec<u8>, ValueError> {
     let expected = || at.invalid(format!("base64 of {size} bytes"));
     if at.value().as_f64() == Some(0.0) {
@@ -235,7 +236,7 @@ fn element(at: &At<'_>, size: u64) -> Result<Vec<u8>, ValueError> {
     if u64::try_from(decoded.len()).ok() == Some(size) { Ok(decoded) } else { Err(expected()) }
 }
 
-/// The fill value as version 2 has it: the inverse of [`to_model`].
+/// Returns the fill value in the notation of version 2: the inverse of [`to_model`].
 pub(crate) fn from_model(
     value: Option<&Value>,
     dtype: &NumpyType,

@@ -1,17 +1,18 @@
-//! The layout of chunks in dialects up to the drafts of version 3: regular grids, and elements in an order said by a letter.
+//! Layout of chunks in dialects up to the drafts of version 3: regular grids, and an order of elements given by a letter.
 
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{NamedConfig, Value, json};
 
-/// Most dimensions of an array. numpy has 64, HDF5 32. A bound keeps documents from naming a number of dimensions with which work that goes
-/// by pairs of dimensions takes long.
+/// Maximum number of dimensions of an array. numpy has 64, HDF5 32. The limit prevents documents from causing long work, since some work is
+/// quadratic in the number of dimensions.
 const MAX_RANK: usize = 1000;
 
-/// The member `shape` of the document of an array.
+/// Returns the member `shape` of the document of an array.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidMetadata`] if it is missing or no list of sizes, [`ErrorKind::Limit`] if it has too many.
+/// Fails with [`ErrorKind::InvalidMetadata`] if the member is missing or no list of sizes, and with [`ErrorKind::Limit`] if it has too many
+/// sizes.
 pub(crate) fn shape(document: &At<'_>) -> Result<Vec<u64>> {
     let at = document.member("shape")?;
     let shape = at.sizes()?;
@@ -22,7 +23,7 @@ pub(crate) fn shape(document: &At<'_>) -> Result<Vec<u64>> {
     Ok(shape)
 }
 
-/// The letter at `at` as a codec: none for `C`, nor where the order makes no difference.
+/// Returns the codec `transpose` for the order letter at `at`; `None` for `C`, or if the order makes no difference.
 pub(crate) fn to_model(at: &At<'_>, rank: usize) -> Result<Option<NamedConfig>> {
     match at.value().as_str() {
         Some("C") => Ok(None),
@@ -36,7 +37,7 @@ pub(crate) fn to_model(at: &At<'_>, rank: usize) -> Result<Option<NamedConfig>> 
     }
 }
 
-/// The letter for the transposes that a chain of codecs begins with, and how many these are.
+/// Returns the order letter for the `transpose` codecs at the beginning of a chain, and the number of these codecs.
 pub(crate) fn from_model(codecs: &[NamedConfig], rank: usize) -> Result<(&'static str, usize)> {
     let transposes = codecs.iter().take_while(|codec| codec.name == "transpose").count();
     let mut order = "C";
@@ -59,7 +60,7 @@ fn is_order(codec: &NamedConfig, axes: impl Iterator<Item = usize>) -> bool {
     order.iter().map(Value::as_u64).eq(axes.map(|axis| u64::try_from(axis).ok()))
 }
 
-/// The chunk shape of a regular grid.
+/// Returns the chunk shape of a regular grid.
 pub(crate) fn chunk_shape(grid: &NamedConfig) -> Result<Value> {
     match grid.configuration.get("chunk_shape") {
         Some(shape) if grid.name == "regular" => Ok(shape.clone()),
@@ -70,11 +71,10 @@ pub(crate) fn chunk_shape(grid: &NamedConfig) -> Result<Value> {
     }
 }
 
-/// A regular grid of chunks of the shape at `at`, one length above 0 for each dimension of `shape`; `size` is that of an
-/// element in bytes.
+/// Returns a regular grid with the chunk shape at `at`, which has one length above 0 for each dimension of `shape`. `size` is the size of
+/// an element in bytes.
 ///
-/// The length is 1 where the dimension is 0 and so is the length in the document: the drafts allow that, and zarr-python 2
-/// writes it for `chunks=False`.
+/// A chunk length 0 becomes 1 if the length of the dimension is 0 too: the drafts allow 0, and zarr-python 2 writes it for `chunks=False`.
 pub(crate) fn regular(at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConfig> {
     let mut chunk_shape = at.sizes()?;
     if chunk_shape.len() == shape.len() {
@@ -91,7 +91,8 @@ pub(crate) fn regular(at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConf
     Ok(NamedConfig::with("regular", configuration))
 }
 
-/// The encoding that another may add to, and its separator; `None` if it is an extension.
+/// Returns the name and the separator of the encoding inside of an encoding that adds to it (such as a suffix); `None` for an encoding that
+/// is an extension.
 pub(crate) fn innermost(encoding: &NamedConfig) -> Option<(String, String)> {
     let base = encoding.configuration.get("base_encoding").and_then(NamedConfig::from_value);
     let encoding = base.as_ref().unwrap_or(encoding);
@@ -104,19 +105,19 @@ pub(crate) fn innermost(encoding: &NamedConfig) -> Option<(String, String)> {
     Some((encoding.name.clone(), separator.to_owned()))
 }
 
-/// The key encoding `name` with a separator.
+/// Returns the chunk key encoding `name` with a separator.
 pub(crate) fn keys(name: &str, separator: &str) -> NamedConfig {
     NamedConfig::with(name, [("separator".to_owned(), json!(separator))].into_iter().collect())
 }
 
-/// The key encoding that puts a suffix behind the keys of another.
+/// Returns the chunk key encoding that appends `suffix` to the keys of `encoding`.
 #[cfg(feature = "drafts")]
 pub(crate) fn with_suffix(encoding: &NamedConfig, suffix: &str) -> NamedConfig {
     let members = [("suffix".to_owned(), Value::from(suffix)), ("base_encoding".to_owned(), encoding.to_value())];
     NamedConfig::with("suffix", members.into_iter().collect())
 }
 
-/// The separator of keys of the encoding `name`.
+/// Returns the separator of the encoding `name`. Fails if `encoding` has another name or an invalid separator.
 #[cfg(feature = "drafts")]
 pub(crate) fn separator<'e>(encoding: &'e NamedConfig, name: &str) -> Result<&'e str> {
     match encoding.configuration.get("separator").map(Value::as_str) {

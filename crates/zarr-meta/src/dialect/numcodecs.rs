@@ -1,7 +1,7 @@
-//! Filters and compressors of version 2 (numcodecs), and the codecs of the model.
+//! Translation between filters and compressors of version 2 (numcodecs) and codecs of the model.
 //!
-//! Codecs that version 3 has too go by its names there: `blosc`, `gzip`, `zstd`, `crc32c`, `vlen-utf8`, `vlen-bytes`.
-//! All others are `numcodecs.<id>`, with the configuration as it is stored.
+//! Codecs that version 3 has too have its names in the model: `blosc`, `gzip`, `zstd`, `crc32c`, `vlen-utf8`, `vlen-bytes`. All other
+//! codecs are named `numcodecs.<id>`, with the configuration as stored.
 
 mod chain;
 mod form;
@@ -21,8 +21,8 @@ use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The data type and the codecs of the model for elements of `dtype` that go through `codecs` one after the other, each of which
-/// takes the bytes that come for elements of its own type, as numcodecs does.
+/// Returns the data type and the codecs of the model for elements of `dtype` that pass through `codecs` in order. As in numcodecs, each
+/// codec takes the incoming bytes for elements of the type that it names.
 pub(crate) fn to_model(
     codecs: &[At<'_>],
     dtype: &NumpyType,
@@ -31,8 +31,8 @@ pub(crate) fn to_model(
     Chain::new(dtype, endian, Orders::OfTypes).through(codecs, 0)
 }
 
-/// As [`to_model`] for dialects in which the byte order is not part of a type: the types of codecs have that of the elements.
-/// Codecs that are not known are of arrays if they are among the first `of_arrays`.
+/// Returns the data type and the codecs of the model, as [`to_model`] does, for dialects in which the byte order is not part of a type:
+/// types in codecs have the byte order of the elements. The first `of_arrays` codecs are array codecs if they are unknown.
 #[cfg(feature = "drafts")]
 pub(crate) fn to_model_in_one_order(
     codecs: &[At<'_>],
@@ -43,7 +43,7 @@ pub(crate) fn to_model_in_one_order(
     Chain::new(dtype, endian, Orders::One).through(codecs, of_arrays)
 }
 
-/// A codec in the form of the model that is given for elements that are not known: without the members that follow from these.
+/// Returns the codec `id` in the form of the model if the elements are not known: without members that depend on the elements.
 pub(crate) fn given(id: &str, parameters: &Map) -> Result<NamedConfig> {
     let mut map = parameters.clone();
     // The default of numcodecs depends on the elements.
@@ -61,7 +61,7 @@ pub(crate) fn given(id: &str, parameters: &Map) -> Result<NamedConfig> {
     Ok(codec)
 }
 
-/// The filters and the compressor for codecs of the model, which begin behind a transpose; and the byte order.
+/// Filters, compressor and byte order of a document, for codecs of the model without a leading `transpose`.
 pub(crate) struct Stored {
     pub(crate) filters: Vec<Value>,
     pub(crate) compressor: Option<Value>,
@@ -69,10 +69,10 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// The codecs of a document that has each as an object of numcodecs, in which a parameter cannot be called `id`.
+    /// Checks codecs for a document that stores each codec as an object of numcodecs, in which a parameter cannot be called `id`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotExpressible`] for a codec with such a parameter.
+    /// Fails with [`ErrorKind::NotExpressible`] for a codec with a parameter `id`.
     pub(crate) fn of_numcodecs(self) -> Result<Self> {
         match self.filters.iter().chain(&self.compressor).any(|codec| codec.get(OWN_ID).is_some()) {
             true => Err(Error::new(ErrorKind::NotExpressible, "", "a parameter named id", "parameters of other names")),
@@ -81,7 +81,8 @@ impl Stored {
     }
 }
 
-/// The inverse of [`to_model`]. Pointers in errors begin at the list of codecs, of which `offset` have gone before.
+/// Returns filters, compressor and byte order for a chain of the model: the inverse of [`to_model`]. JSON pointers in errors begin at the
+/// list of codecs, of which `offset` codecs precede `chain`.
 pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &NumpyType) -> Result<Stored> {
     let mut stored: Vec<Map> = Vec::new();
     let mut array_endian = None;
@@ -155,7 +156,7 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &NumpyType
     })
 }
 
-/// The codecs that a view of bytes as an array has, and the size of the elements behind them.
+/// Returns the numcodecs objects of the codecs inside of the view `view`, and the size of the elements after them.
 fn viewed(view: &NamedConfig) -> Option<(Vec<Map>, u64)> {
     let named = NamedConfig::from_value(view.configuration.get("data_type")?)?;
     let mut dtype = typestr::from_model(&named).ok()?;
@@ -180,7 +181,7 @@ fn viewed(view: &NamedConfig) -> Option<(Vec<Map>, u64)> {
     Some((maps, if is_bytes { 1 } else { dtype.size()? }))
 }
 
-/// Adds the members that numcodecs asks for and version 3 may leave out, since they follow from the data type.
+/// Adds members that numcodecs requires but version 3 may omit, since they follow from the data type.
 fn complete(map: &mut Map, elements: Option<&NumpyType>, order: &str, item_size: u64) {
     let lacks = |map: &Map, member: &str| map.get(member).is_none_or(Value::is_null);
     let Some(codec) = map.get("id").and_then(Value::as_str).and_then(codec_of_id) else { return };
@@ -193,7 +194,7 @@ fn complete(map: &mut Map, elements: Option<&NumpyType>, order: &str, item_size:
     }
 }
 
-/// A codec as version 2 has it; `None` if it has none such.
+/// Returns a codec in the form of version 2; `None` if version 2 has no such codec.
 fn stored_form(codec: &NamedConfig, typesize: u64) -> Option<Map> {
     let known = codec_named(&codec.name);
     let id = match known {

@@ -1,4 +1,4 @@
-//! Elements as bytes, for the fill values of structs: fields one after the other, each in its byte order.
+//! Packed bytes of elements, for fill values of structs: the fields one after the other, each in its byte order.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use zarr_dtype::{ByteOrder, DataType, FillValue, Layout, NumpyType, Scalar, print};
 use zarr_json::{Map, Value};
 
-/// The element in the notation of version 3; `None` if `bytes` are not one.
+/// Returns the element in `bytes` in the notation of version 3; `None` if `bytes` are not one element.
 pub(crate) fn unpack(dtype: &NumpyType, endian: &ByteOrder, bytes: &[u8]) -> Option<Value> {
     if u64::try_from(bytes.len()).ok()? != dtype.size()? {
         return None;
@@ -41,7 +41,7 @@ pub(crate) fn unpack(dtype: &NumpyType, endian: &ByteOrder, bytes: &[u8]) -> Opt
     })
 }
 
-/// The bytes of an element: the inverse of [`unpack`].
+/// Returns the packed bytes of an element: the inverse of [`unpack`].
 pub(crate) fn pack(dtype: &NumpyType, endian: &ByteOrder, value: &Value) -> Option<Vec<u8>> {
     Some(match dtype {
         NumpyType::Number(number) => item_bytes(number, endian, value)?,
@@ -74,7 +74,7 @@ pub(crate) fn pack(dtype: &NumpyType, endian: &ByteOrder, value: &Value) -> Opti
     })
 }
 
-/// The inner elements of a field that is an array as nested lists; of another field, its value.
+/// Returns the inner elements of a field with `shape` as nested lists; the value itself for a field that is no array.
 fn nested(shape: &[u64], items: &[u8], one: &impl Fn(&[u8]) -> Option<Value>) -> Option<Value> {
     let Some((&len, inner)) = shape.split_first() else { return one(items) };
     let size = items.len().checked_div(usize::try_from(len).ok()?).filter(|&size| size > 0);
@@ -83,7 +83,7 @@ fn nested(shape: &[u64], items: &[u8], one: &impl Fn(&[u8]) -> Option<Value>) ->
     items.chunks(size).map(|part| nested(inner, part, one)).collect::<Option<_>>().map(Value::Array)
 }
 
-/// Calls `one` with each inner element of nested lists.
+/// Calls `one` with each inner element of nested lists of the given `shape`.
 fn each(shape: &[u64], value: &Value, one: &mut impl FnMut(&Value) -> Option<()>) -> Option<()> {
     let Some((&len, inner)) = shape.split_first() else { return one(value) };
     let parts = value.as_array()?;
@@ -100,15 +100,16 @@ fn field_endian(endian: &ByteOrder, index: usize) -> &ByteOrder {
     }
 }
 
-/// A list of numbers that are bytes.
+/// Returns the bytes given by a list of numbers; `None` if `value` is no such list.
 pub(crate) fn byte_list(value: &Value) -> Option<Vec<u8>> {
     value.as_array()?.iter().map(|item| u8::try_from(item.as_u64()?).ok()).collect()
 }
 
-/// The unit of a text of fixed length.
+/// Layout of one code point of a string of fixed length.
 const CODE_POINT: Layout = Layout::Fixed { scalar: Scalar::U32, count: 1 };
 
-/// Elements in the byte order of the machine, from this one or into it. Without an order they are little-endian.
+/// Converts elements between the byte order `endian` and that of the machine, in either direction. Elements without a byte order are
+/// little-endian.
 fn in_order<'i>(layout: &Layout, endian: &ByteOrder, items: &'i [u8]) -> Cow<'i, [u8]> {
     let order = if *endian == ByteOrder::Big { ByteOrder::Big } else { ByteOrder::Little };
     if order == ByteOrder::NATIVE {
@@ -128,7 +129,7 @@ fn item_bytes(number: &DataType, endian: &ByteOrder, value: &Value) -> Option<Ve
     Some(in_order(&number.layout(), endian, item.bytes()).into_owned())
 }
 
-/// The type of the parts of a complex number; of another number that type itself.
+/// Returns the type of the parts of a complex number; for another type the type itself.
 pub(crate) fn part(number: &DataType) -> &DataType {
     match number {
         DataType::Complex64 => &DataType::Float32,
@@ -137,7 +138,7 @@ pub(crate) fn part(number: &DataType) -> &DataType {
     }
 }
 
-/// A float without the notation `0x..`, which version 2 lacks; `None` if it says a NaN other than the common one.
+/// Returns a float without the notation `0x..`, which version 2 lacks; `None` for a NaN other than the usual one.
 pub(crate) fn without_hex(value: &Value, number: &DataType) -> Option<Value> {
     let is_bits = |value: &Value| value.as_str().is_some_and(|text| text.starts_with("0x"));
     if !is_bits(value) {

@@ -1,49 +1,49 @@
-//! The locations in documents of arrays, as JSON pointers, of the members that the model has elsewhere.
+//! JSON pointers into documents of arrays for members that the model has elsewhere.
 
-/// The names that the document of an array has for the members of the model.
+/// Places of the model's members in the document of an array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Members {
-    /// Pointers in the model, each with its pointer in the document.
+    /// Pairs of a JSON pointer in the model and the JSON pointer in the document.
     pub(crate) names: &'static [(&'static str, &'static str)],
-    /// Where the codecs are.
+    /// Place of the codecs in the document.
     pub(crate) codecs: Codecs,
 }
 
-/// Where a document has the codecs.
+/// Place of the codecs in a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Codecs {
-    /// In `codecs`, as in the model.
+    /// Member `codecs`, as in the model.
     AsInModel,
-    /// There is one.
+    /// Single codec, with its name and its parameters in two members.
     #[cfg(feature = "drafts")]
     One {
-        /// Its name.
+        /// JSON pointer to the name of the codec.
         name: &'static str,
-        /// Its parameters.
+        /// JSON pointer to the parameters of the codec.
         parameters: &'static str,
     },
-    /// In a list, and `compressor` behind it if there is one.
+    /// List of codecs, followed by `compressor` if the document has one.
     List(CodecList),
 }
 
-/// A list of codecs, from which some are missing that other members say.
+/// List of codecs that lacks the codecs which other members express.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CodecList {
-    /// The list.
+    /// JSON pointer to the list.
     pub(crate) list: &'static str,
-    /// Whether parameters stand in a member `configuration`, and not beside the name.
+    /// Whether parameters are in a member `configuration`, and not beside the name of the codec.
     pub(crate) has_configurations: bool,
-    /// Whether the parameters of `compressor` do.
+    /// Whether the parameters of `compressor` are in a member `configuration`.
     pub(crate) has_configured_compressor: bool,
-    /// The location that is named for a codec whose own location is unknown.
+    /// JSON pointer to use for a codec whose own place is unknown.
     pub(crate) otherwise: &'static str,
-    /// The member that says the order of elements, a `transpose` in the model.
+    /// JSON pointer to the member for the order of elements, which is the codec `transpose` in the model.
     pub(crate) order: &'static str,
-    /// The member that says the byte order, `bytes` in the model.
+    /// JSON pointer to the member for the byte order, which is the codec `bytes` in the model.
     pub(crate) data_type: &'static str,
 }
 
 impl Members {
-    /// The members of the model.
+    /// Places in a document that has all members as in the model.
     pub(crate) const OF_MODEL: Self = Self { names: &[], codecs: Codecs::AsInModel };
 }

@@ -1,4 +1,4 @@
-//! numpy's types as the data types of dialects up to version 2.
+//! Translation between numpy's types, used by dialects up to version 2, and data types of the model.
 //!
 //! In the model the byte order is part of the codec `bytes`, not of the type.
 
@@ -8,7 +8,7 @@ use zarr_dtype::{ByteOrder, NumpyType, NumpyTypeError};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The type that a type string or a list of fields names, and its byte order.
+/// Returns the type that a type string or a list of fields names, and its byte order.
 pub(crate) fn parse(at: &At<'_>) -> Result<(NumpyType, ByteOrder)> {
     NumpyType::parse(at).map_err(|error| match error {
         NumpyTypeError::Unknown { error, .. } => Error::from(error).with_kind(ErrorKind::UnknownExtension),
@@ -16,8 +16,8 @@ pub(crate) fn parse(at: &At<'_>) -> Result<(NumpyType, ByteOrder)> {
     })
 }
 
-/// The deviations in the type string or the list of fields at `at`, in words, each with a pointer: a type string without a byte order,
-/// with that of the machine, or with one that elements do not have, and other spellings than numpy's.
+/// Returns the deviations in the type string or list of fields at `at`, as JSON pointers and descriptions: a type string without a byte
+/// order, with that of the machine, or with a byte order that the elements cannot have, and spellings other than numpy's.
 pub(crate) fn deviations(at: &At<'_>) -> Vec<(String, String)> {
     if at.value().as_array().is_some() {
         let fields = at.items().unwrap_or_default();
@@ -45,7 +45,7 @@ fn deviation(at: &At<'_>) -> Option<(String, String)> {
     Some((at.pointer(), format!("{text:?} says {what}")))
 }
 
-/// The codec `bytes` that stores elements in this byte order.
+/// Returns the codec `bytes` that stores elements of `dtype` in the byte order `endian`.
 pub(crate) fn bytes_codec(dtype: &NumpyType, endian: &ByteOrder) -> NamedConfig {
     if !dtype.has_byte_order() {
         return codecs::bytes(None);
@@ -59,7 +59,7 @@ pub(crate) fn bytes_codec(dtype: &NumpyType, endian: &ByteOrder) -> NamedConfig 
     }
 }
 
-/// The byte order in which a codec `bytes` of this configuration stores elements.
+/// Returns the byte order in which a codec `bytes` with this configuration stores elements of `dtype`.
 pub(crate) fn endian(dtype: &NumpyType, configuration: &Map) -> Result<ByteOrder> {
     if let Some(fields) = configuration.get("field_endian") {
         let unknown = || {
@@ -75,17 +75,17 @@ pub(crate) fn endian(dtype: &NumpyType, configuration: &Map) -> Result<ByteOrder
     }
 }
 
-/// The order that a word says, little where it is another word.
+/// Returns the byte order that `word` names; little-endian for an unknown word.
 pub(crate) fn order(word: &str) -> ByteOrder {
     if word == "big" { ByteOrder::Big } else { ByteOrder::Little }
 }
 
-/// The word for an order.
+/// Returns the word for a byte order.
 pub(crate) fn word(order: &ByteOrder) -> &'static str {
     if *order == ByteOrder::Big { "big" } else { "little" }
 }
 
-/// The form in the configuration of the codec `bytes`, member `field_endian`.
+/// Returns a byte order as the member `field_endian` of the configuration of the codec `bytes`.
 fn to_value(endian: &ByteOrder) -> Value {
     match endian {
         ByteOrder::Irrelevant => Value::Null,
@@ -94,7 +94,7 @@ fn to_value(endian: &ByteOrder) -> Value {
     }
 }
 
-/// The inverse of [`to_value`].
+/// Returns the byte order for a value of `field_endian`: the inverse of [`to_value`]; `None` for an invalid value.
 fn from_value(value: &Value) -> Option<ByteOrder> {
     match value {
         Value::Null => Some(ByteOrder::Irrelevant),
@@ -104,7 +104,7 @@ fn from_value(value: &Value) -> Option<ByteOrder> {
     }
 }
 
-/// The type of numpy for a data type of the model; [`NumpyType::Object`] for types of variable length.
+/// Returns the numpy type for a data type of the model; [`NumpyType::Object`] for types of variable length.
 pub(crate) fn from_model(data_type: &NamedConfig) -> Result<NumpyType> {
     let no = || {
         let found = data_type.short_value().excerpt();
@@ -113,7 +113,7 @@ pub(crate) fn from_model(data_type: &NamedConfig) -> Result<NumpyType> {
     NumpyType::from_config(data_type).ok_or_else(no)
 }
 
-/// As [`from_model`], without the types that TensorStore adds to version 2.
+/// Returns the numpy type for a data type of the model, as [`from_model`] does, but fails for the types that TensorStore adds to version 2.
 pub(crate) fn from_model_of_numpy(data_type: &NamedConfig) -> Result<NumpyType> {
     let dtype = from_model(data_type)?;
     if dtype.is_of_numpy() {

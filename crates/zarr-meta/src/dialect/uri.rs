@@ -1,20 +1,20 @@
-//! The URIs by which the drafts of version 3, and documents of 2023, name extensions. Several spellings were in use.
+//! URIs by which the drafts of version 3, and documents of 2023, name extensions. Several spellings were in use.
 
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 
-/// Whether part of a URI is a version, as `1.0` is.
+/// Returns whether a part of a URI is a version, such as `1.0`.
 pub(crate) fn is_version(part: &str) -> bool {
     !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Whether a version has the major version 1, the only one that extensions have. Another minor one may be read.
+/// Returns whether a version has the major version 1, the only one that extensions have. The minor version does not matter.
 pub(crate) fn is_first_version(version: &str) -> bool {
     version.split('.').next() == Some("1")
 }
 
-/// The parts of a URI of the Zarr specifications behind `purl.org/zarr/spec/`, the version left out: `["codecs", "gzip"]`.
-/// `None` for any other text, and for another major version than 1.
+/// Returns the parts of a URI after `purl.org/zarr/spec/`, without the version: `["codecs", "gzip"]`. `None` for any other string, and for
+/// a major version other than 1.
 pub(crate) fn spec_uri(uri: &str) -> Option<Vec<&str>> {
     let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
     let mut parts: Vec<&str> = rest.strip_prefix("purl.org/zarr/spec/")?.split('/').collect();
@@ -27,7 +27,7 @@ pub(crate) fn spec_uri(uri: &str) -> Option<Vec<&str>> {
     parts.iter().all(|part| !part.is_empty()).then_some(parts)
 }
 
-/// The id of numcodecs in a URI, `gzip` in `https://purl.org/zarr/spec/codecs/gzip/1.0`.
+/// Returns the numcodecs id in a URI, `gzip` in `https://purl.org/zarr/spec/codecs/gzip/1.0`.
 pub(crate) fn id_of(uri: &str) -> Option<&str> {
     match spec_uri(uri)?.as_slice() {
         ["codec" | "codecs", id] => Some(id),
@@ -35,10 +35,10 @@ pub(crate) fn id_of(uri: &str) -> Option<&str> {
     }
 }
 
-/// The id of numcodecs in the URI at `at`, or another URI as it is: codecs may be published anywhere.
+/// Returns the numcodecs id in the URI at `at`, or the whole URI if it is not of the Zarr specifications: codecs may be published anywhere.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownExtension`] if it is no URI.
+/// Fails with [`ErrorKind::UnknownExtension`] if the string is no URI.
 pub(crate) fn id_at<'v>(at: &At<'v>) -> Result<&'v str> {
     let uri = at.text()?;
     let expected = "the URI of a codec, such as https://purl.org/zarr/spec/codecs/gzip/1.0";
@@ -46,7 +46,7 @@ pub(crate) fn id_at<'v>(at: &At<'v>) -> Result<&'v str> {
     id_of(uri).or(own).ok_or_else(|| Error::about(at, ErrorKind::UnknownExtension, expected))
 }
 
-/// Whether a codec goes by a URI of its own, and not by an id.
+/// Returns whether a codec is named by a URI of its own instead of an id.
 pub(crate) fn is_uri(id: &str) -> bool {
     id.contains("://")
 }

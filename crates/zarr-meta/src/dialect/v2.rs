@@ -14,7 +14,7 @@ use crate::{Children, Documents, Error, Node, NodePath, Result};
 use std::sync::Arc;
 use zarr_json::{Map, NamedConfig};
 
-/// The rules of version 2.
+/// Rules of version 2.
 pub(super) struct V2;
 
 const ARRAY: &str = ".zarray";

@@ -1,4 +1,4 @@
-//! Version 3: 3.0, 3.1, and the form of 2023, before it settled.
+//! Version 3: 3.0, 3.1, and the form of 2023, before the specification settled.
 //!
 //! Every node has one document `zarr.json`. Zarr v3 core specification, section "Metadata".
 
@@ -12,7 +12,7 @@ use crate::consolidated::Consolidation;
 use crate::{Children, Documents, Error, Node, NodePath, Result};
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The rules of version 3.
+/// Rules of version 3.
 pub(super) struct V3;
 
 const DOCUMENT: &str = "zarr.json";

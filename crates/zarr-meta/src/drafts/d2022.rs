@@ -1,7 +1,7 @@
 //! The core draft of version 3 dated 25 May 2022, as it stood at the end of that year.
 //!
-//! An entry point document `zarr.json`, documents at `meta/a/b.array.json` and `meta/a/b.group.json`, chunks at `data/a/b/c0/1`.
-//! Groups need no document. Zarr core specification, editor's draft 25 May 2022.
+//! The dialect has an entry point document `zarr.json`, documents at `meta/a/b.array.json` and `meta/a/b.group.json`, and chunks at
+//! `data/a/b/c0/1`. Groups need no document. Zarr core specification, editor's draft 25 May 2022.
 
 mod entry;
 mod parse;
@@ -16,10 +16,10 @@ use crate::{Children, Documents, Error, Node, NodePath};
 use entry::Entry;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The rules of the core draft of 2022.
+/// Rules of the core draft of 2022.
 pub(crate) struct V3Draft2022;
 
-/// The key of the entry point document.
+/// Key of the entry point document.
 const ENTRY: &str = "zarr.json";
 
 impl Rules for V3Draft2022 {
@@ -31,7 +31,7 @@ impl Rules for V3Draft2022 {
         true
     }
 
-    /// Accepts unknown ones, which the dialect keeps.
+    /// Accepts unknown transformers, since documents keep them.
     fn has_transformers(&self, transformers: &[NamedConfig]) -> bool {
         unknown::transformers(transformers).is_ok()
     }
@@ -56,7 +56,7 @@ impl Rules for V3Draft2022 {
         true
     }
 
-    /// It refuses unknown members.
+    /// Rejects unknown members.
     fn may_have_member(&self, is_array: bool, name: &str, _value: &Value) -> bool {
         is_array && matches!(name, "extensions" | UNKNOWN_TYPE)
     }
@@ -136,7 +136,7 @@ impl Rules for V3Draft2022 {
     }
 }
 
-/// The kind of node that a document describes.
+/// Kind of node that a document describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Array,

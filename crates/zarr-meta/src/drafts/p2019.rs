@@ -1,8 +1,8 @@
 //! The first protocol draft of version 3, of April 2019.
 //!
-//! No entry point document. Every name in a key ends in `.g` for a group or `.a` for an array: documents at
-//! `meta/a.g/b.a/array.json` and `meta/a.g/group.json`, chunks at `data/a.g/b.a/0.1`. Groups need no document. The text
-//! leaves the members of documents and the chunk keys open; they are as the same draft had them a month later.
+//! The dialect has no entry point document. Every name in a key ends in `.g` for a group or `.a` for an array: documents at
+//! `meta/a.g/b.a/array.json` and `meta/a.g/group.json`, chunks at `data/a.g/b.a/0.1`. Groups need no document. The draft leaves the members
+//! of documents and the chunk keys open; this module uses those of the same draft one month later.
 
 mod parse;
 mod write;
@@ -16,25 +16,25 @@ use crate::error::Result;
 use crate::{Children, Documents, Error, Node, NodePath};
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 
-/// The rules of the first protocol draft.
+/// Rules of the first protocol draft.
 pub(crate) struct V3Protocol2019;
 
 const ARRAY: &str = "array.json";
 const GROUP: &str = "group.json";
-/// Attributes beside the document, which have a say if there are none in it.
+/// Name of the attributes document, used if the main document has no attributes.
 const ATTRIBUTES: &str = "attributes.json";
 
-/// The URI of the draft.
+/// URI of the draft.
 const URI: &str = "http://purl.org/zarr/spec/protocol/core/3.0";
 
-/// The beginning of the keys of a node behind `meta/` and `data/`; `last` is the ending of the last name, `g` or `a`.
+/// Returns the part of a node's keys after `meta/` or `data/`; `last` is the ending of the last name, `g` or `a`.
 fn prefix(path: &NodePath, last: char) -> String {
     let names = path.names().count();
     let ending = |index: usize| if index + 1 == names { last } else { 'g' };
     path.names().enumerate().map(|(index, name)| format!("{name}.{}/", ending(index))).collect()
 }
 
-/// Where the documents of a node lie.
+/// Keys of the documents of a node.
 #[derive(Debug)]
 struct Keys {
     array: String,

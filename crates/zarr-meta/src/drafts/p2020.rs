@@ -1,15 +1,15 @@
 //! The protocol drafts in use from 2020 to 2024: zarrita, xtensor-zarr, GDAL 3.4 to 3.7, zarr-python 2.12 to 2.18.
 //!
-//! The document `zarr.json` says that there is a hierarchy, and how the other documents are called:
+//! The document `zarr.json` shows that there is a hierarchy, and gives the form of the other documents' keys:
 //!
 //! ```json
 //! {"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0", "extensions": [],
 //!  "metadata_encoding": "https://purl.org/zarr/spec/protocol/core/3.0", "metadata_key_suffix": ".json"}
 //! ```
 //!
-//! An array at `/a/b` has the document `meta/root/a/b.array.json` and the chunks `data/root/a/b/c0/1`, a group
-//! `meta/root/a/b.group.json`; the root `meta/root.array.json` and `data/root/c0/1`, or `meta/root.group.json`. There is a group
-//! above every node, with a document or without. There were earlier forms of the keys, see [`entry::Form`].
+//! An array at `/a/b` has the document `meta/root/a/b.array.json` and the chunks `data/root/a/b/c0/1`, a group has the document
+//! `meta/root/a/b.group.json`. A root array has `meta/root.array.json` and `data/root/c0/1`, a root group `meta/root.group.json`. Every
+//! path above a node is a group, with or without a document. For earlier forms of the keys see [`entry::Form`].
 
 mod data_type;
 mod entry;
@@ -27,7 +27,7 @@ use entry::Form;
 use std::sync::Arc;
 use zarr_json::{Map, NamedConfig};
 
-/// The rules of the protocol drafts.
+/// Rules of the protocol drafts.
 pub(crate) struct V3Protocol2020;
 
 pub(crate) use entry::{KEY as ENTRY, path_of};
@@ -41,7 +41,7 @@ impl Rules for V3Protocol2020 {
         true
     }
 
-    /// Accepts unknown ones, which the dialect keeps.
+    /// Accepts unknown transformers, since documents keep them.
     fn has_transformers(&self, transformers: &[NamedConfig]) -> bool {
         unknown::transformers(transformers).is_ok()
     }

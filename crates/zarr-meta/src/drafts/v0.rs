@@ -1,7 +1,7 @@
-//! The form that zarr-python 0.4 wrote (early 2016): one array and no hierarchy, always compressed by blosc.
+//! Version 0, the form that zarr-python 0.4 wrote (early 2016): one array and no hierarchy, always compressed by blosc.
 //!
-//! There is no text of it. The document `__zmeta__` describes the array, `__zattr__` has the user's attributes if there are any,
-//! and the chunks are `__zdata__/0.0.blosc`:
+//! It has no specification. The document `__zmeta__` describes the array, `__zattr__` has the user's attributes if there are any, and the
+//! chunks are `__zdata__/0.0.blosc`:
 //!
 //! ```json
 //! {"chunks": [10, 10], "clevel": 3, "cname": "lz4", "dtype": "<i4", "fill_value": 42, "shape": [20, 20], "shuffle": 2}
@@ -22,13 +22,13 @@ use zarr_dtype::NumpyType;
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value, json};
 
-/// The rules of the form before version 1.
+/// Rules of version 0, the form before version 1.
 pub(crate) struct V0;
 
 const ATTRIBUTES: &str = "__zattr__";
 const CHUNKS: &str = "__zdata__/";
 
-/// The members of `__zmeta__`, all of them mandatory. Others are ignored.
+/// Members of `__zmeta__`, all of them mandatory. Other members are ignored.
 const MEMBERS: [&str; 7] = ["shape", "chunks", "dtype", "cname", "clevel", "shuffle", "fill_value"];
 
 impl Rules for V0 {
@@ -158,7 +158,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<ArrayMetadata> 
     })
 }
 
-/// The members in the order of zarr-python 0.4, which sorts them.
+/// Returns the document of an array, with the members sorted as by zarr-python 0.4.
 fn document(array: &ArrayMetadata) -> Result<Map> {
     let no = |pointer: &str, found: String, expected: &str| {
         Err(Error::new(ErrorKind::NotExpressible, pointer, found, expected))

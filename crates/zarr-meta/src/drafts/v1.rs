@@ -17,16 +17,16 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::{Children, Documents, Node, NodePath};
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The rules of version 1.
+/// Rules of version 1.
 pub(crate) struct V1;
 
-/// The locations of codecs in a document of version 1, or of the form before it: one codec, apart from its parameters.
+/// Places of codecs in a document of version 0 or 1: one codec, with its parameters in another member.
 pub(super) const STORED: Members = Members {
     names: &[("/data_type", "/dtype"), ("/chunk_grid", "/chunks"), ("/codecs", "/compression")],
     codecs: Codecs::One { name: "/compression", parameters: "/compression_opts" },
 };
 
-/// The compressor of zarr-python 1 by default, and the only one before.
+/// Returns the default compressor of zarr-python 1, which is the only compressor of version 0.
 pub(super) fn default_compressor() -> NamedConfig {
     let members =
         [("cname", Value::from("lz4")), ("clevel", 5.into()), ("shuffle", "shuffle".into()), ("blocksize", 0.into())];
@@ -94,7 +94,7 @@ impl Rules for V1 {
     }
 }
 
-/// The node if it is an array at the root, which is all that a dialect without hierarchy has.
+/// Returns `node` if it is an array at the root, the only node in a dialect without hierarchy. `what` names the dialect in errors.
 pub(super) fn only_array<'n>(what: &str, path: &NodePath, node: &'n Node) -> Result<&'n crate::ArrayMetadata> {
     if !path.is_root() {
         let expected = format!("the root, since a store of {what} is one array");

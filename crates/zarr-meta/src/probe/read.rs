@@ -1,4 +1,4 @@
-//! The node that documents say.
+//! Reading of a node from its documents.
 
 use super::Probe;
 use crate::dialect::rules::Rules;
@@ -8,7 +8,7 @@ use crate::stored_node::StoredNode;
 use crate::{Dialect, Documents, NodePath, Warning};
 
 impl Probe {
-    /// The node that the documents say, of the newest dialect among them.
+    /// Returns the node that the documents describe, in the newest dialect among them; `None` if they describe none.
     pub(crate) fn read(&self, documents: &Documents) -> Result<Option<StoredNode>> {
         let all = self.rules();
         for (index, rules) in all.iter().enumerate() {
@@ -49,7 +49,7 @@ impl Probe {
         Ok(None)
     }
 
-    /// Warnings of names in the path that the dialect forbids. They are read, if the store has them.
+    /// Returns warnings about names in the path that the dialect forbids. Such names can be read.
     fn forbidden_names<'r>(&'r self, rules: &'r dyn Rules) -> impl Iterator<Item = Warning> + 'r {
         self.path.names().filter_map(|name| {
             let forbidden = |found: &str, expected: &str| {
@@ -67,10 +67,10 @@ impl Probe {
 }
 
 impl StoredNode {
-    /// The node at `path` that `documents`, all that it has, say in `dialect`; `None` if they say none.
+    /// Reads the node at `path` from `documents`, all documents that it has, in `dialect`; `None` if they describe no node.
     ///
     /// # Errors
-    /// As [`Probe::step`](crate::Probe::step).
+    /// Fails in the same cases as [`Probe::step`](crate::Probe::step).
     pub fn read(dialect: Dialect, path: NodePath, documents: &Documents) -> Result<Option<Self>, Error> {
         Probe::new(path, Some(dialect)).read(documents)
     }

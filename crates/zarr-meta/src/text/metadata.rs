@@ -1,21 +1,21 @@
-//! Chunks, codecs and data types in short, from metadata alone: unknown ones, too.
+//! Short texts for chunks, codecs and data types, from metadata alone, so that they work for unknown ones too.
 
 use crate::ArrayMetadata;
 use crate::codec_facts::NUMCODECS;
 use zarr_json::{NamedConfig, Value};
 
-/// The shapes of chunks and shards, as in the metadata: arrays of lengths, or for rectilinear grids of arrays.
+/// Shapes of chunks and shards, as in the metadata: arrays of lengths; for rectilinear grids arrays of arrays.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ChunkShapes {
-    /// The smallest part that is stored on its own: the innermost inner chunk of a shard, else the chunk.
+    /// Shape of the smallest part that is stored on its own: the innermost inner chunk of a shard, else the chunk.
     pub chunk: Value,
-    /// The shard, if there are shards.
+    /// Shape of the shard; `None` if there are no shards.
     pub shard: Option<Value>,
 }
 
 impl ChunkShapes {
-    /// The chunk shapes of an array.
+    /// Returns the chunk shapes of an array.
     #[must_use]
     pub fn new(array: &ArrayMetadata) -> Self {
         let grid = &array.chunk_grid.configuration;
@@ -27,7 +27,7 @@ impl ChunkShapes {
     }
 }
 
-/// The shape of the innermost inner chunks, in the order of the array's dimensions.
+/// Returns the shape of the innermost inner chunks, in the order of the array's dimensions; `None` if there are no shards.
 fn inner_shape(codecs: &[NamedConfig]) -> Option<Value> {
     let at = codecs.iter().position(|codec| codec.name == "sharding_indexed")?;
     let (before, shard) = (codecs.get(..at)?, codecs.get(at)?);
@@ -52,8 +52,8 @@ fn inner_codecs(shard: &NamedConfig) -> Vec<NamedConfig> {
     list.iter().filter_map(NamedConfig::from_value).collect()
 }
 
-/// The codecs in short, as in `transpose(2,1,0)+zstd(3)`: for shards, the codecs of inner chunks; without little-endian bytes,
-/// which nearly all arrays have.
+/// Returns the codecs in short, such as `transpose(2,1,0)+zstd(3)`. For shards these are the codecs of inner chunks. The codec `bytes` is
+/// omitted if little-endian.
 #[must_use]
 pub fn codecs_in_short(codecs: &[NamedConfig]) -> String {
     let mut names = Vec::new();
@@ -68,7 +68,7 @@ pub fn codecs_in_short(codecs: &[NamedConfig]) -> String {
     names.join("+")
 }
 
-/// The codecs in full, as in `bytes(little) > zstd(0)`.
+/// Returns the codecs in full, such as `bytes(little) > zstd(0)`.
 #[must_use]
 pub fn codecs_in_full(codecs: &[NamedConfig]) -> String {
     let text = |codec: &NamedConfig| match codec.name.as_str() {
@@ -84,7 +84,7 @@ pub fn codecs_in_full(codecs: &[NamedConfig]) -> String {
     codecs.iter().map(text).collect::<Vec<_>>().join(" > ")
 }
 
-/// A codec with the main shapes of its configuration.
+/// Returns a codec with the main values of its configuration.
 fn codec_text(codec: &NamedConfig) -> String {
     const SHOWN: [&str; 10] =
         ["endian", "order", "cname", "level", "clevel", "shuffle", "keepbits", "elementsize", "astype", "acceleration"];
@@ -102,7 +102,7 @@ fn word(codec: &NamedConfig, member: &str) -> Option<String> {
     }
 }
 
-/// A data type in short: its name, and a unit, a length or the type of its inner elements where it has one.
+/// Returns a data type in short: its name, and its unit, length or inner type if it has one.
 #[must_use]
 pub fn type_in_short(data_type: &NamedConfig) -> String {
     let member = |name: &str| data_type.configuration.get(name);
@@ -117,7 +117,7 @@ pub fn type_in_short(data_type: &NamedConfig) -> String {
     detail.map_or_else(|| data_type.name.clone(), |detail| format!("{}[{detail}]", data_type.name))
 }
 
-/// The fields of a struct, a line each: name, type, and the shape of a field that has one. Empty for other types.
+/// Returns one line for each field of a struct: name, type, and the shape if the field has one. Empty for other types.
 #[must_use]
 pub fn fields(data_type: &NamedConfig) -> Vec<String> {
     let list = match data_type.name.as_str() {
@@ -141,7 +141,7 @@ pub fn fields(data_type: &NamedConfig) -> Vec<String> {
     list.unwrap_or_default().iter().filter_map(field).collect()
 }
 
-/// `24x721x1440`; rectilinear grids have arrays instead of some lengths.
+/// Returns a shape as `24x721x1440`; for rectilinear grids some lengths are arrays.
 #[must_use]
 pub fn extents(shape: &Value) -> String {
     let lengths = shape.as_array().unwrap_or_default();

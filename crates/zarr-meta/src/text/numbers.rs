@@ -1,6 +1,6 @@
-//! Numbers for people: thousands, sizes, ratios, shapes.
+//! Numbers for users: thousands, sizes, ratios, shapes.
 
-/// `1_323_648`.
+/// Returns a number with groups of three digits, `1_323_648`.
 #[must_use]
 pub fn grouped(number: impl Into<u128>) -> String {
     let number = number.into();
@@ -15,7 +15,7 @@ pub fn grouped(number: impl Into<u128>) -> String {
     text
 }
 
-/// `90.2 MiB`. indicatif's `BinaryBytes` has two decimals, and 64 bits.
+/// Returns a number of bytes with a unit, `90.2 MiB`. indicatif's `BinaryBytes` has two decimals, and 64 bits.
 #[must_use]
 pub fn size(bytes: impl Into<u128>) -> String {
     const UNITS: [&str; 8] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
@@ -35,20 +35,20 @@ pub fn size(bytes: impl Into<u128>) -> String {
     if value < 99.95 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
 }
 
-/// How many times `whole` is `part`: `18.9`; `-` if the part is empty.
+/// Returns the ratio of `whole` to `part`, `18.9`; `-` if `part` is 0.
 #[must_use]
 pub fn ratio(whole: u128, part: u64) -> String {
     if part == 0 { "-".to_owned() } else { format!("{:.1}", whole as f64 / part as f64) }
 }
 
-/// `15 %`.
+/// Returns the share of `part` in `whole`, `15 %`; `100 %` if `whole` is 0.
 #[must_use]
 pub fn percent(part: u64, whole: u128) -> String {
     if whole == 0 { "100 %".to_owned() } else { format!("{:.0} %", 100.0 * part as f64 / whole as f64) }
 }
 
-/// A float rounded to `digits` significant digits, `273.15`, and with an exponent where it is very small or very large, `-2.5e-9`. The
-/// digits of whole numbers stay.
+/// Returns a float rounded to `digits` significant digits, `273.15`, with an exponent if it is very small or very large, `-2.5e-9`. Digits
+/// of whole numbers are not rounded off.
 #[must_use]
 pub fn rounded(value: f64, digits: u8) -> String {
     let digits = i32::from(digits.clamp(1, 17));
@@ -70,7 +70,7 @@ pub fn rounded(value: f64, digits: u8) -> String {
     trimmed(&format!("{value:.*}", count(digits - 1 - exponent as i32)))
 }
 
-/// `(365, 180, 360)`, with commas as in Python.
+/// Returns a shape as a Python tuple with grouped digits, `(365, 180, 360)`.
 #[must_use]
 pub fn tuple(shape: &[u64]) -> String {
     let mut text = String::from("(");

@@ -1,8 +1,7 @@
-//! The chain of codecs that filters and a compressor of numcodecs make.
+//! Chain of codecs in the model for filters and a compressor of numcodecs.
 //!
-//! The type of an array of version 2 whose dtype is `|O` depends on its codecs: `string`, `bytes`, `vlen-array` of a fixed type
-//! (numpy's ragged arrays), or `v2_object`, JSON values of any kind. In Rust these are `String`, `Vec<u8>`, `Vec<f64>` and so on, and
-//! JSON values.
+//! The type of an array of version 2 with dtype `|O` depends on its codecs: `string`, `bytes`, `vlen-array` of a fixed type (numpy's ragged
+//! arrays), or `v2_object`, JSON values of any kind. In Rust these are `String`, `Vec<u8>`, `Vec<f64>` and so on, and JSON values.
 
 use super::form;
 use crate::codec_facts::{FilterTypes, codec_of_id};
@@ -13,36 +12,36 @@ use zarr_dtype::{ByteOrder, Class, DataType, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{NamedConfig, Value};
 
-/// Where byte orders are said.
+/// Place where a dialect gives the byte order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Orders {
-    /// In types: a filter of another byte order than the elements takes their bytes for other numbers.
+    /// Byte order in each type: a filter with another byte order than the elements takes their bytes for other numbers.
     OfTypes,
-    /// By a codec for all elements of the array.
+    /// One byte order for all elements of the array, given by a codec.
     One,
 }
 
-/// The input of the next codec.
+/// Input of the next codec.
 enum Arriving {
-    /// An array.
+    /// Array of elements with a type and a byte order.
     Elements(NumpyType, ByteOrder),
     Bytes,
 }
 
-/// A chain of codecs as far as it is known.
+/// Chain of codecs under construction.
 pub(super) struct Chain {
     data_type: NamedConfig,
     codecs: Vec<NamedConfig>,
     arriving: Arriving,
-    /// Whether a codec has turned the array into bytes; a codec of arrays then takes a view of bytes.
+    /// Whether a codec has turned the array into bytes; a later array codec then needs a view of the bytes.
     is_bytes: bool,
-    /// The size of the elements of the array.
+    /// Size of the elements of the array in bytes.
     item_size: u64,
     orders: Orders,
 }
 
 impl Chain {
-    /// No codecs, for elements of `dtype`.
+    /// Creates an empty chain for elements of `dtype`.
     pub(super) fn new(dtype: &NumpyType, endian: &ByteOrder, orders: Orders) -> Self {
         Self {
             data_type: dtype.to_config(),
@@ -54,7 +53,8 @@ impl Chain {
         }
     }
 
-    /// The data type and the chain with the codecs `stored`, of which the first `of_arrays` are of arrays if they are not known.
+    /// Adds the codecs `stored`, and returns the data type and the chain. The first `of_arrays` codecs are array codecs if they are
+    /// unknown.
     pub(super) fn through(mut self, stored: &[At<'_>], of_arrays: usize) -> Result<(NamedConfig, Vec<NamedConfig>)> {
         for (index, at) in stored.iter().enumerate() {
             let id = at.member("id")?.text()?;
@@ -77,7 +77,7 @@ impl Chain {
         matches!(self.arriving, Arriving::Elements(NumpyType::Object, _))
     }
 
-    /// The codec of objects.
+    /// Adds the codec of objects, which determines the data type.
     fn object(&mut self, at: &At<'_>, id: &str, kind: Option<Kind>) -> Result<()> {
         let object_type = codec_of_id(id).and_then(|codec| codec.object_type);
         match (object_type, kind) {
@@ -150,7 +150,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Puts in the codec that turns the elements into bytes, if they are none yet.
+    /// Adds the codec `bytes` if the array is not bytes yet.
     fn turn_into_bytes(&mut self) {
         if let (Arriving::Elements(dtype, endian), false) = (&self.arriving, self.is_bytes) {
             self.codecs.push(typestr::bytes_codec(dtype, endian));
@@ -158,7 +158,7 @@ impl Chain {
         self.is_bytes = true;
     }
 
-    /// Whether the elements that come have the memory form of this type: then no view of bytes is needed.
+    /// Returns whether the incoming elements have the memory layout of `dtype`, so that no view of bytes is needed.
     fn comes_as(&self, dtype: &NumpyType, endian: &ByteOrder) -> bool {
         let Arriving::Elements(coming, order) = &self.arriving else { return false };
         let is_same = match (coming, dtype) {
@@ -172,7 +172,7 @@ impl Chain {
     }
 }
 
-/// Whether elements are one number each, so that turning the bytes of each is all that a byte order is about.
+/// Returns whether each element is a single number, so that a byte order only concerns the order of all bytes of the element.
 fn is_one_number(dtype: &NumpyType) -> bool {
     match dtype {
         NumpyType::Number(number) => number.class() != Some(Class::Complex),
@@ -181,7 +181,7 @@ fn is_one_number(dtype: &NumpyType) -> bool {
     }
 }
 
-/// The codec that takes bytes for elements of a type, and sends these through `codecs`.
+/// Returns the codec that takes bytes for elements of a type, and encodes these elements by `codecs`.
 fn view(dtype: &NumpyType, endian: &ByteOrder, codecs: Vec<NamedConfig>) -> NamedConfig {
     let list = |codecs: &[NamedConfig]| Value::Array(codecs.iter().map(NamedConfig::to_value).collect());
     let members = [
@@ -207,7 +207,7 @@ fn filter_types(id: &str) -> FilterTypes {
     codec_of_id(id).map_or(FilterTypes::Same, |codec| codec.types)
 }
 
-/// The type that an array-to-array codec takes bytes for, if it is not the type of its input.
+/// Returns the type that an array-to-array codec decodes to, if the codec names one; else the type of its input holds.
 fn decoded_type(id: &str, at: &At<'_>) -> Result<Option<(NumpyType, ByteOrder)>> {
     match filter_types(id) {
         FilterTypes::Same => Ok(None),
@@ -216,7 +216,7 @@ fn decoded_type(id: &str, at: &At<'_>) -> Result<Option<(NumpyType, ByteOrder)>>
     }
 }
 
-/// The type of the elements behind an array-to-array codec.
+/// Returns the type and byte order of the elements that an array-to-array codec encodes to.
 pub(super) fn encoded_type(
     id: &str,
     at: &At<'_>,

@@ -1,4 +1,4 @@
-//! The configurations of codecs of numcodecs in the form of the model, and the deviations in them.
+//! Translation of configurations of numcodecs codecs into the model, and the deviations in them.
 
 use crate::codec_facts::{Form, NUMCODECS, codec_of_id};
 use crate::dialect::codecs;
@@ -6,17 +6,17 @@ use crate::error::Result;
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Number, Value, json};
 
-/// The member of a codec of numcodecs for a parameter that is called `id`, as the codec itself is there. No document has it.
+/// Name in the model's numcodecs object for a codec's parameter `id`, since `id` is the codec itself there. No document has this name.
 pub(crate) const OWN_ID: &str = "\u{0}id";
 
-/// The parameters of a codec of numcodecs.
+/// Returns the parameters of a numcodecs object, without the `id` of the codec.
 pub(crate) fn parameters(codec: &Map) -> Map {
     let own = codec.iter().filter(|(name, _)| *name != "id");
     own.map(|(name, value)| (if name == OWN_ID { "id" } else { name }.to_owned(), value.clone())).collect()
 }
 
-/// A codec in the form of the model; `typesize` is the size of the elements directly in front of it, `item_size` that of the
-/// elements of the array.
+/// Returns a codec in the form of the model. `typesize` is the size in bytes of the elements directly before the codec, `item_size` that of
+/// the elements of the array.
 pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> Result<NamedConfig> {
     let mut configuration = parameters(at.object()?);
     let default = |configuration: &mut Map, name: &str, value: Value| {
@@ -73,8 +73,8 @@ pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> 
     Ok(NamedConfig::with(name, configuration))
 }
 
-/// Gives the configuration of version 3 in `map` the form that it has in version 2; `None` if it has none there. `typesize` is as for
-/// [`of_model`].
+/// Converts the configuration in `map` from version 3 to version 2; `None` if version 2 cannot express it. `typesize` is the size in bytes
+/// of the elements directly before the codec.
 pub(super) fn to_numcodecs(form: Form, map: &mut Map, typesize: u64) -> Option<()> {
     match form {
         Form::Blosc => {
@@ -93,11 +93,11 @@ pub(super) fn to_numcodecs(form: Form, map: &mut Map, typesize: u64) -> Option<(
     Some(())
 }
 
-/// The shuffle of blosc that numcodecs has by default: of bytes.
+/// Default shuffle of blosc in numcodecs: by bytes.
 const BYTE_SHUFFLE: i64 = 1;
 
-/// The shuffle of blosc as a number, and how it is read if it is none of them: decoders do not need it, so that any value is read. GDAL 3.12
-/// wrote its option as it is spelled, `"BIT"`, `"2"`, and zarr-python what was given to it, `true`.
+/// Returns the shuffle of blosc as a number, and a description if the value deviates. Decoders do not need the shuffle, so any value is
+/// accepted. GDAL 3.12 wrote its option literally (`"BIT"`, `"2"`), and zarr-python wrote any argument, such as `true`.
 fn shuffle_number(shuffle: &Value) -> (i64, Option<String>) {
     let number = shuffle.as_number().and_then(Number::to_i128).and_then(|number| i64::try_from(number).ok());
     let text = shuffle.as_str().and_then(|text| match text {
@@ -118,7 +118,7 @@ fn shuffle_number(shuffle: &Value) -> (i64, Option<String>) {
     }
 }
 
-/// The value of a switch of GDAL.
+/// Returns the value of a boolean option of GDAL; `None` for other strings.
 fn yes_or_no(text: &str) -> Option<bool> {
     match text.to_ascii_uppercase().as_str() {
         "YES" | "TRUE" | "ON" | "1" => Some(true),
@@ -127,16 +127,16 @@ fn yes_or_no(text: &str) -> Option<bool> {
     }
 }
 
-/// The levels of zstd.
+/// Levels of zstd.
 const ZSTD_LEVELS: std::ops::RangeInclusive<i128> = -131_072..=22;
 
-/// The level of zstd that is taken for one that there is not.
+/// Returns the nearest valid level of zstd if the configuration has an invalid one; else `None`.
 fn level_beyond(configuration: &Map) -> Option<i64> {
     let level = configuration.get("level")?.as_number()?.to_i128().filter(|level| !ZSTD_LEVELS.contains(level))?;
     i64::try_from(level.clamp(*ZSTD_LEVELS.start(), *ZSTD_LEVELS.end())).ok()
 }
 
-/// The deviations in the configurations of codecs, in words, each with a pointer.
+/// Returns the deviations in the configurations of codecs: JSON pointers and descriptions.
 pub(crate) fn deviations(codecs: &[At<'_>]) -> Vec<(String, String)> {
     let level = |at: &At<'_>| {
         let taken = level_beyond(at.value().as_object()?)?;

@@ -10,11 +10,11 @@ use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 
-/// The members of `.zarray` that the specification names.
+/// Members of `.zarray` that the specification names.
 const MEMBERS: [&str; 9] =
     ["zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"];
 
-/// The members of `.zarray` that are codecs.
+/// Members of `.zarray` that are codecs.
 const CODECS: [&str; 2] = ["filters", "compressor"];
 
 pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed>> {
@@ -147,8 +147,8 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     Ok((array, separator.is_none()))
 }
 
-/// The deviation of elements of a fixed length behind a filter for elements of variable length, which zarr-python 3.0 wrote by default:
-/// they are stored as strings or bytes of any length.
+/// Returns the deviation of an array whose dtype has a fixed length but whose first filter is for elements of variable length, as
+/// zarr-python 3.0 wrote by default: the elements are stored with variable length.
 fn of_variable_length(dtype: &NumpyType, filter: Option<&At<'_>>) -> Option<&'static str> {
     let id = filter?.get("id")?;
     match (dtype, id.value().as_str()?) {
@@ -162,12 +162,12 @@ fn of_variable_length(dtype: &NumpyType, filter: Option<&At<'_>>) -> Option<&'st
     }
 }
 
-/// A data type of the model for a type that is not known: its JSON text, since a bare name might be one of version 3.
+/// Returns the model's data type for an unknown type: its JSON text as the name, since a bare name might be a name of version 3.
 fn unknown_type(stored: &Value) -> NamedConfig {
     NamedConfig::new(stored.to_string())
 }
 
-/// The members that the specification does not name; netCDF-C and GDAL put things there.
+/// Returns the members that the specification does not name, such as those of netCDF-C and GDAL.
 fn extra(at: &At<'_>, known: &[&str]) -> Result<Map, Error> {
     let members = at.object()?.iter().filter(|(name, _)| !known.contains(name));
     Ok(members.map(|(name, value)| (name.to_owned(), value.clone())).collect())

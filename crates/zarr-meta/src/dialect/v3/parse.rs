@@ -13,7 +13,7 @@ use zarr_dtype::{Class, DataType};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Deviation, Map, MemberText, NamedConfig, Number, ParseOptions, Value};
 
-/// The members that a document of an array may have.
+/// Members that a document of an array may have.
 const ARRAY: [&str; 11] = [
     "zarr_format",
     "node_type",
@@ -28,10 +28,10 @@ const ARRAY: [&str; 11] = [
     "dimension_names",
 ];
 
-/// The sign of a document from before July 2023.
+/// Description of the deviation that marks a document from before July 2023.
 const NO_NODE_TYPE: &str = "no `node_type`";
 
-/// The members that a document of a group may have.
+/// Members that a document of a group may have.
 const GROUP: [&str; 4] = ["zarr_format", "node_type", "attributes", "consolidated_metadata"];
 
 pub(super) fn parse(key: &str, documents: &Documents) -> Result<Option<Parsed>> {
@@ -63,7 +63,7 @@ fn is_permitted(deviation: &Deviation) -> bool {
     }
 }
 
-/// Whether this is a group with consolidated metadata of the kind that is read.
+/// Returns whether the document is a group with consolidated metadata of the kind `inline`, the only one that is read.
 fn has_inline(value: &Value) -> bool {
     let kind = value.get("consolidated_metadata").and_then(|member| member.get("kind"));
     let is_array = value.get("node_type").map_or(value.get("shape").is_some(), |node| node.as_str() == Some("array"));
@@ -198,13 +198,13 @@ fn array(
     })
 }
 
-/// The class of the values of the data type, if the type is known here.
+/// Returns the class of the values of the data type; `None` for an unknown type.
 fn class(data_type: &NamedConfig) -> Option<Class> {
     DataType::from_config(data_type).ok()?.class()
 }
 
-/// The integer or float at `at` in the spelling of the specification, where software writes and reads it in another one: 0 for `0.0`,
-/// 1 for `true`.
+/// Returns the integer or float at `at` in the spelling of the specification, if software writes and reads it in another spelling: 0 for
+/// `0.0`, 1 for `true`. `None` if it is spelled well.
 fn number(key: &str, at: &At<'_>, class: Option<Class>, warnings: &mut Vec<Warning>) -> Option<Value> {
     let class = class.filter(|class| matches!(class, Class::Signed | Class::Unsigned | Class::Float))?;
     let number = match at.value() {
@@ -248,7 +248,7 @@ fn group(
     Ok(GroupMetadata { attributes: attributes(at)?, consolidated, extra })
 }
 
-/// The chunk grid, and the separator of chunk keys where an old document has it in there.
+/// Returns the chunk grid, and the separator of chunk keys if an old document has it in the grid.
 fn chunk_grid(at: &At<'_>, provisional: &mut ProvisionalV3) -> Result<(NamedConfig, Option<String>)> {
     // February 2023: {"type": "regular", "chunk_shape": [..], "separator": "/"}.
     let flat = at.get("type").is_some() && at.get("configuration").is_none();
@@ -299,7 +299,7 @@ fn attributes(at: &At<'_>) -> Result<Map, ValueError> {
     at.get_non_null("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
 }
 
-/// The members that are not `known`, if they say that they may be ignored.
+/// Returns the members that are not `known`, if they declare that they may be ignored. Fails for other unknown members.
 fn extra(at: &At<'_>, known: &[&str], provisional: &mut ProvisionalV3) -> Result<Map> {
     let mut extra = Vec::new();
     let unknown = at.object()?.keys().filter(|name| !known.contains(name));

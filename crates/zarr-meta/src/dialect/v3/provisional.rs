@@ -15,12 +15,12 @@ use crate::error::{ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The deviations of a document of version 3 from the final specification.
+/// Deviations of a document of version 3 from the final specification.
 #[derive(Debug, Default)]
 pub(crate) struct ProvisionalV3 {
-    /// JSON pointers, and descriptions.
+    /// Deviations: JSON pointers and descriptions.
     pub(crate) deviations: Vec<(String, String)>,
-    /// Features that only later documents have: JSON pointers, and descriptions.
+    /// Features that only later documents have: JSON pointers and descriptions.
     pub(crate) later: Vec<(String, &'static str)>,
 }
 
@@ -33,9 +33,9 @@ impl ProvisionalV3 {
         !self.deviations.is_empty()
     }
 
-    /// An extension point: a bare name, or an object with a name, perhaps a configuration and `must_understand`.
+    /// Reads an extension point: a bare name, or an object with a name and optionally a configuration and `must_understand`.
     ///
-    /// `also` are further members that are permitted, and left out.
+    /// `also` are further members that are permitted, and ignored.
     pub(crate) fn named(&mut self, at: &At<'_>, also: &[&str]) -> Result<NamedConfig> {
         if let Some(name) = at.value().as_str() {
             return Ok(NamedConfig::new(name));
@@ -64,8 +64,8 @@ impl ProvisionalV3 {
         Ok(NamedConfig { name, configuration, must_understand })
     }
 
-    /// The chain of codecs at `at`, of arrays with `rank` dimensions and elements of `item_size` bytes: a function, since few
-    /// documents ask for it.
+    /// Reads the chain of codecs at `at`, of an array with `rank` dimensions. `item_size` returns the size of an element in bytes; it is a
+    /// function, since few documents need it.
     pub(crate) fn codecs(
         &mut self,
         at: &At<'_>,
@@ -167,7 +167,7 @@ impl ProvisionalV3 {
         Ok(())
     }
 
-    /// The fill value with `"+Infinity"` as it is spelled since.
+    /// Returns the fill value with `"+Infinity"` in the later spelling `"Infinity"`.
     pub(crate) fn fill_value(&mut self, pointer: &str, value: &Value) -> Value {
         match value {
             Value::String(text) if text == "+Infinity" => {
@@ -183,8 +183,8 @@ impl ProvisionalV3 {
     }
 }
 
-/// The name in a URI such as `https://purl.org/zarr/spec/codecs/gzip/1.0`; a text that is no URI is a name. `None` for another major
-/// version than 1.
+/// Returns the name in a URI such as `https://purl.org/zarr/spec/codecs/gzip/1.0`. A string that is no URI is a name itself. `None` for a
+/// major version other than 1.
 fn last_name(text: &str) -> Option<&str> {
     if !text.contains("://") {
         return Some(text);

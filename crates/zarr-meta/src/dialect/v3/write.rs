@@ -1,4 +1,4 @@
-//! Writing documents of version 3, in the spelling that readers of 3.0 understand.
+//! Writing of documents of version 3, in the spelling that readers of 3.0 understand.
 
 use crate::Node;
 use crate::codec_facts::NUMCODECS;
@@ -6,7 +6,7 @@ use crate::dialect::{Dialect, codecs};
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::{Map, NamedConfig, ParseOptions, Value, parse};
 
-/// The document; `stored` is the one there is already.
+/// Returns the document of a node; `stored` is the present document.
 pub(super) fn document(dialect: Dialect, node: &Node, stored: Option<&[u8]>) -> Result<Map> {
     let array = match node {
         Node::Array(array) => array,
@@ -28,7 +28,7 @@ pub(super) fn document(dialect: Dialect, node: &Node, stored: Option<&[u8]>) -> 
     Ok(document)
 }
 
-/// Whether a document has null for its fill value.
+/// Returns whether the fill value of a document is null.
 fn has_null(document: Option<&[u8]>) -> bool {
     let parsed = document.and_then(|bytes| parse(bytes, ParseOptions::ALL).ok());
     parsed.is_some_and(|document| document.value.get("fill_value") == Some(&Value::Null))
@@ -38,7 +38,7 @@ fn members(value: Value) -> Map {
     if let Value::Object(members) = value { members } else { Map::new() }
 }
 
-/// Refuses the private names of the model for data types that only older dialects can express.
+/// Returns an error for private names of the model, for data types that only older dialects can express.
 fn check_data_type(data_type: &NamedConfig, pointer: &str) -> Result<()> {
     let no = |what: &str| Err(Error::new(ErrorKind::NotExpressible, pointer, what, "a data type that version 3 has"));
     if data_type.name == "subarray" {

@@ -1,4 +1,4 @@
-//! The entry point document: which version the hierarchy is of, and how its documents are called.
+//! Entry point document: version of the hierarchy, and form of its document keys.
 
 use super::{ENTRY, Kind};
 use crate::dialect::{Dialect, detect};
@@ -8,12 +8,12 @@ use crate::{Documents, NodePath, Warning};
 use zarr_json::pointer::At;
 use zarr_json::{Deviation, DeviationKind, Map, ParseOptions, json};
 
-/// The content of the entry point document.
+/// Content of the entry point document.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// The end of the keys of documents, `.json` by default.
+    /// Suffix of the keys of documents, `.json` by default.
     suffix: String,
-    /// Whether the version is 3.0, so that members it does not know are errors. A later one may have more.
+    /// Whether the version is 3.0, so that unknown members are errors. A later version may have more members.
     pub(super) is_first: bool,
     pub(super) warnings: Vec<Warning>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Entry {
 const MEMBERS: [&str; 3] = ["zarr_format", "metadata_encoding", "extensions"];
 
 impl Entry {
-    /// The entry among the documents; `None` if there is none.
+    /// Returns the entry point document among `documents`; `None` if there is none.
     pub(super) fn find(documents: &Documents) -> Result<Option<Self>> {
         // As an example of the text itself has one.
         let permitted = |deviation: &Deviation| deviation.kind == DeviationKind::TrailingComma;
@@ -35,7 +35,7 @@ impl Entry {
         Ok(Some(entry))
     }
 
-    /// The entry among the documents, or a new one if there is none that can be read.
+    /// Returns the entry point document among `documents`, or a new one if there is none that can be read.
     pub(super) fn of(documents: &Documents) -> Self {
         let new = || Self { suffix: ".json".to_owned(), is_first: true, warnings: Vec::new() };
         Self::find(documents).ok().flatten().unwrap_or_else(new)
@@ -81,7 +81,7 @@ impl Entry {
         Ok(Self { suffix: suffix.to_owned(), is_first, warnings: Vec::new() })
     }
 
-    /// The document for a new hierarchy.
+    /// Returns the entry point document for a new hierarchy.
     pub(super) fn document() -> Map {
         let mut map = Map::new();
         map.insert("zarr_format", "https://purl.org/zarr/spec/core/3.0");
@@ -90,7 +90,7 @@ impl Entry {
         map
     }
 
-    /// The key of the document of a node.
+    /// Returns the key of the document of a node.
     pub(super) fn key(&self, path: &NodePath, kind: Kind) -> String {
         let Self { suffix, .. } = self;
         let kind = kind.word();
@@ -101,19 +101,19 @@ impl Entry {
         }
     }
 
-    /// The name of the node whose document has a key that ends in `name`, and the kind of the node.
+    /// Returns the name and kind of the node whose document key ends in `name`; `None` if `name` is not that of a document.
     pub(super) fn stem<'n>(&self, name: &'n str) -> Option<(&'n str, Kind)> {
         let name = name.strip_suffix(self.suffix.as_str())?;
         let of = |kind: Kind| Some((name.strip_suffix(kind.word())?.strip_suffix('.')?, kind));
         of(Kind::Array).or_else(|| of(Kind::Group)).filter(|(stem, _)| !stem.is_empty())
     }
 
-    /// Refuses members of extensions that the draft does not define, unless a later one may.
+    /// Returns an error for members of extensions that the draft does not define, unless the version is later than 3.0.
     pub(super) fn no_others_in_extensions(&self, list: &At<'_>) -> Result<()> {
         if self.is_first { no_others_in_extensions(list) } else { Ok(()) }
     }
 
-    /// Refuses members that the draft does not define, unless a later one may.
+    /// Returns an error for members that the draft does not define, unless the version is later than 3.0.
     pub(super) fn no_others(&self, at: &At<'_>, known: &[&str]) -> Result<()> {
         if self.is_first { no_others(at, known) } else { Ok(()) }
     }

@@ -83,7 +83,7 @@ fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Re
     Ok(Some(value))
 }
 
-/// zarr-python put the chunk of an array without dimensions at `c0`, against the text.
+/// Returns the chunk key form for the chunk of an array without dimensions that zarr-python stored at `c0`, contrary to the specification.
 fn scalar_c0(prefix: String) -> ChunkKeyForm {
     ChunkKeyForm { prefix, encoding: layout::with_suffix(&layout::keys("joined", "/"), "0") }
 }
@@ -92,7 +92,7 @@ fn attributes(at: &At<'_>) -> Result<Map, ValueError> {
     at.get("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
 }
 
-/// Members that a later version may have; they are kept.
+/// Returns members that a later version may have; they are preserved.
 fn extra(at: &At<'_>, entry: &Entry, known: &[&str]) -> Result<Map> {
     entry.no_others(at, known)?;
     Ok(members::others(at, known)?.into_iter().map(|(name, at)| (name.to_owned(), at.value().clone())).collect())
@@ -106,7 +106,7 @@ fn group(at: &At<'_>, entry: &Entry) -> Result<GroupMetadata> {
     })
 }
 
-/// Warnings of members that the text demands; each has a value that goes without saying.
+/// Returns warnings about members that the specification requires; a missing one is read as its default.
 fn missing_members(at: &At<'_>, names: &[&str]) -> Vec<(String, String)> {
     let missing = names.iter().filter(|name| at.get(name).is_none());
     missing
@@ -114,8 +114,7 @@ fn missing_members(at: &At<'_>, names: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Refuses members that the draft does not define, of an extension of data types and of the types that it falls back
-/// to.
+/// Returns an error for undefined members in a data type extension and in its fallback types.
 fn no_other_members_of_types(at: &At<'_>, entry: &Entry) -> Result<()> {
     entry.no_others(at, &["extension", "type", "fallback"])?;
     let Some(fallback) = at.get("fallback") else { return Ok(()) };
@@ -189,7 +188,7 @@ fn array(
     })
 }
 
-/// The codecs, and the byte order of elements, which the codec `endian` says or else the data type.
+/// Returns the data type, the byte order of elements (from the codec `endian`, or else from the data type), and the codecs.
 fn chain(
     items: &[At<'_>],
     entry: &Entry,

@@ -1,4 +1,4 @@
-//! Writing documents of the core draft of 2022: by the names it introduced, with every mandatory member.
+//! Writing of documents of the core draft of 2022: with the names that it introduced, and with every mandatory member.
 
 use crate::dialect::typestr;
 use crate::dialect::{layout, numcodecs};
@@ -15,7 +15,7 @@ pub(super) fn group(group: &GroupMetadata) -> Map {
     map
 }
 
-/// The document; `stored` is the one there is already.
+/// Returns the document of an array; `stored` is the present document.
 pub(super) fn array(array: &ArrayMetadata, stored: Option<&[u8]>) -> Result<Map> {
     let stored = stored.and_then(|bytes| parse(bytes, ParseOptions::ALL).ok()).map(|stored| stored.value);
     let unknown_type = unknown::data_type(&array.data_type);
@@ -60,7 +60,7 @@ pub(super) fn array(array: &ArrayMetadata, stored: Option<&[u8]>) -> Result<Map>
     Ok(map)
 }
 
-/// The codecs by URI. Little-endian bytes go without saying.
+/// Returns the codecs by URI. The codec for little-endian bytes is omitted.
 fn codecs(stored: &[Value], chain: &[NamedConfig]) -> Result<Vec<Value>> {
     let mut list = Vec::new();
     for codec in stored {

@@ -67,7 +67,7 @@ fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Re
     Ok(Some(value))
 }
 
-/// The version may be left out; if not, it is a URI of this draft.
+/// Checks the version, which may be missing; otherwise it must be a URI of this draft.
 fn check_format(at: &At<'_>) -> Result<()> {
     at.object()?;
     match (at.get("zarr_format"), detect::of_zarr_json(at.value())) {
@@ -76,7 +76,7 @@ fn check_format(at: &At<'_>) -> Result<()> {
     }
 }
 
-/// The attributes: a member of the document, or a document of their own.
+/// Returns the attributes, from a member of the document or from a separate document.
 fn attributes(
     document: &Value,
     key: &str,
@@ -139,7 +139,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>, not_known: &mut NotKnown)
     })
 }
 
-/// The codecs in the form of numcodecs, with the pointers to them.
+/// Returns the codecs in the form of numcodecs, with JSON pointers to them.
 fn stored_codecs(at: &At<'_>) -> Result<Vec<(Value, String)>> {
     let mut stored = Vec::new();
     if let Some(list) = at.get_non_null("chunk_codecs") {

@@ -50,7 +50,7 @@ pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     Ok(map)
 }
 
-/// A codec with its parameters beside its URI.
+/// Returns a codec with its parameters beside its URI.
 fn inline(codec: &Value) -> Result<Value> {
     let (id, parameters) = codec::id_and_configuration(codec)?;
     if parameters.contains_key("codec") {

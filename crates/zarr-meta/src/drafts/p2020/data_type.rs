@@ -1,4 +1,4 @@
-//! Data types in the words of zarr-python 2.
+//! Data types in the spelling of zarr-python 2.
 //!
 //! Numbers are type strings (`<i4`, `u1`, `bool`); all others are extension objects:
 //!

@@ -1,4 +1,4 @@
-//! The entry point document, and the keys that follow from it.
+//! Entry point document, and the keys that follow from it.
 
 use crate::drafts::v3;
 use crate::error::{Error, ErrorKind, Result};
@@ -6,15 +6,15 @@ use crate::{Documents, NodePath};
 use zarr_json::pointer::At;
 use zarr_json::{Map, ParseOptions, Value, json};
 
-/// The key of the entry point document.
+/// Key of the entry point document.
 pub(crate) const KEY: &str = "zarr.json";
-/// The prefix of the keys of documents, except the documents of the root.
+/// Prefix of the keys of documents, except the documents of the root.
 pub(super) const NODES: &str = "meta/root/";
-/// Where zarr-python 2 keeps consolidated metadata. It is the document of no node.
+/// Key of the consolidated metadata of zarr-python 2. It is not the document of a node.
 pub(crate) const CONSOLIDATED: &str = "meta/root/consolidated/.zmetadata";
 const URI: &str = "https://purl.org/zarr/spec/protocol/core/3.0";
 
-/// The form of the keys in a hierarchy. That changed twice.
+/// Form of the keys in a hierarchy, which changed twice:
 ///
 /// | | `metadata_encoding` | `metadata_key_suffix` | array | chunk |
 /// |---|---|---|---|---|
@@ -26,12 +26,12 @@ pub(super) struct Form {
     /// Whether the form is that of July 2020.
     pub(super) is_first: bool,
     suffix: String,
-    /// The document.
+    /// Content of the entry point document.
     pub(super) document: Map,
 }
 
 impl Default for Form {
-    /// The form of zarr-python 2.
+    /// Returns the form of zarr-python 2.
     fn default() -> Self {
         let document = json!({
             "extensions": [],
@@ -45,7 +45,7 @@ impl Default for Form {
 }
 
 impl Form {
-    /// The form that the entry point document says; without one, that of zarr-python 2.
+    /// Returns the form that the entry point document gives; without that document, the form of zarr-python 2.
     pub(super) fn of(documents: &Documents) -> Result<Self> {
         // The group example of the text has a trailing comma, and software ignored unknown members.
         let options = ParseOptions::default().trailing_comma(true);
@@ -83,7 +83,7 @@ impl Form {
         Ok(Self { is_first, suffix: suffix.to_owned(), document: at.object()?.clone() })
     }
 
-    /// Whether documents are written as zarr-python 2 does, and not as zarrita of 2020.
+    /// Returns whether documents are written as by zarr-python 2, and not as by zarrita of 2020.
     pub(super) fn is_settled(&self) -> bool {
         !self.suffix.is_empty()
     }
@@ -101,13 +101,13 @@ impl Form {
         format!("meta/root{slash}{}{kind}{}", path.as_relative(), self.suffix)
     }
 
-    /// The name of the node whose document is called `name`.
+    /// Returns the name of the node whose document is called `name`.
     pub(super) fn node_name<'n>(&self, name: &'n str) -> Option<&'n str> {
         let name = name.strip_suffix(self.suffix.as_str())?;
         name.strip_suffix(".array").or_else(|| name.strip_suffix(".group")).filter(|name| !name.is_empty())
     }
 
-    /// See [`path_of`].
+    /// Returns the path of the node whose document is at `key`, see [`path_of`].
     pub(super) fn path_of(&self, key: &str) -> Option<Result<NodePath>> {
         if let Some(path) = key.strip_prefix(NODES) {
             return self.node_name(path).map(|path| NodePath::root().join(path));
@@ -119,7 +119,7 @@ impl Form {
         if self.is_first { Self::unrooted_prefix(path) } else { format!("data/root/{}", path.key_prefix()) }
     }
 
-    /// Where chunks lay in July 2020, and by the text of August 2020.
+    /// Returns the prefix of chunks in July 2020, and according to the draft of August 2020.
     pub(super) fn unrooted_prefix(path: &NodePath) -> String {
         format!("data/{}", path.key_prefix())
     }
@@ -131,11 +131,11 @@ fn is_draft(uri: &str) -> bool {
     !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The path of the node that has its document at `key`, in a hierarchy with the entry point document `entry`; `None` if that is the
-/// key of no node's document.
+/// Returns the path of the node that has its document at `key`, in a hierarchy with the entry point document `entry`; `None` if `key` is
+/// not the key of a document.
 ///
 /// # Errors
-/// [`ErrorKind::Path`] for a path that is not safe.
+/// Fails with [`ErrorKind::Path`] for a path that is not safe.
 pub(crate) fn path_of(key: &str, entry: &Value) -> Option<Result<NodePath>> {
     Form::parse(&At::root(entry)).unwrap_or_default().path_of(key)
 }

@@ -13,7 +13,7 @@ use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Deviation, DeviationKind, Map, NamedConfig, ParseOptions, Value, json};
 
-/// The members that documents of arrays have. `dimension_separator` is a stray member of zarr-python 2: the one of the grid holds.
+/// Members of documents of arrays. `dimension_separator` is a stray member of zarr-python 2; the separator in the grid counts.
 const ARRAY: [&str; 10] = [
     "shape",
     "data_type",
@@ -72,7 +72,7 @@ fn document(key: &str, documents: &Documents) -> Result<Option<(Value, Vec<Warni
     Ok(Some((value, deviations.into_iter().map(|deviation| Warning::of(key, deviation)).collect())))
 }
 
-/// The document with strings in place of NaN and Infinity literals, except in attributes, where they stay.
+/// Replaces literals of NaN and infinities by strings, except in attributes.
 fn only_in_attributes(value: Value) -> Value {
     let Value::Object(members) = value else { return value };
     let member = |(name, value): (String, Value)| {
@@ -86,7 +86,7 @@ fn attributes(at: &At<'_>) -> Result<Map, ValueError> {
     at.get_non_null("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
 }
 
-/// Members that no text names. They are kept, with a warning whose key is still to be set.
+/// Returns members that no draft defines. They are preserved, with a warning whose key the caller has to set.
 fn extra(at: &At<'_>, known: &[&str], warnings: &mut Vec<Warning>) -> Result<Map> {
     let mut extra = members::extensions(at)?;
     for (name, member) in members::others(at, known)? {
@@ -159,7 +159,7 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     Ok(parsed.with_names_by_convention(("", "/attributes")))
 }
 
-/// The filters, which zarr-python 2 keeps among the attributes, and the compressor as codecs; and the data type.
+/// Returns the data type, and the codecs: the filters, which zarr-python 2 keeps among the attributes, and the compressor.
 fn codecs(
     at: &At<'_>,
     attributes: &mut Map,
@@ -186,14 +186,14 @@ fn codecs(
     Ok((data_type, codecs))
 }
 
-/// Whether the attribute `filters` is the list of filters and no attribute of the user.
+/// Returns whether the attribute `filters` is the list of filters, and not an attribute of the user.
 pub(super) fn filters(attribute: Option<&Value>) -> bool {
     let list = attribute.and_then(Value::as_array).unwrap_or_default();
     !list.is_empty() && list.iter().all(|codec| codec.get("id").is_some_and(|id| id.as_str().is_some()))
 }
 
-/// How chunk keys are formed. In July 2020 as in version 2, with `.` always unless a document says otherwise. Since then, without
-/// dimensions there is nothing behind the `c` by the text and in zarrita, but a 0 in zarr-python 2.
+/// Returns the chunk key encoding. In July 2020 keys are as in version 2, with `.` unless a document gives another separator. In later
+/// forms the key of an array without dimensions is `c` according to the drafts and zarrita, but `c0` in zarr-python 2.
 pub(super) fn key_encoding(form: &Form, rank: usize, separator: &str) -> NamedConfig {
     if form.is_first {
         return layout::keys("v2", separator);

@@ -1,4 +1,4 @@
-//! Writing documents of the protocol drafts, as zarr-python 2 does.
+//! Writing of documents of the protocol drafts, as zarr-python 2 does.
 
 use super::entry::Form;
 use super::{data_type, parse};
@@ -10,10 +10,10 @@ use crate::{ArrayMetadata, GroupMetadata};
 use zarr_dtype::NumpyType;
 use zarr_json::{Map, Value, json};
 
-/// The address of the sharding transformer in zarr-python 2.
+/// URI of the sharding transformer in zarr-python 2.
 const SHARDING: &str = "https://purl.org/zarr/spec/storage_transformers/sharding/1.0";
 
-/// The codecs that zarr-python 2 accepts as a compressor. Other codecs are filters.
+/// Codecs that zarr-python 2 accepts as a compressor. Other codecs become filters.
 const COMPRESSORS: [&str; 7] = ["gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd"];
 
 pub(super) fn group(group: &GroupMetadata, form: &Form) -> Result<Map> {
@@ -31,7 +31,7 @@ pub(super) fn group(group: &GroupMetadata, form: &Form) -> Result<Map> {
     Ok(map)
 }
 
-/// The members in the order of zarr-python 2, which sorts them.
+/// Returns the document of an array, with the members sorted as by zarr-python 2.
 pub(super) fn array(array: &ArrayMetadata, form: &Form) -> Result<Map> {
     let unknown_type = unknown::data_type(&array.data_type);
     let dtype = match &unknown_type {

@@ -1,4 +1,4 @@
-//! Fill values of version 1: whatever JSON could hold. Strings stand for bytes as they are; base64 came with version 2.
+//! Fill values of version 1: any scalar of JSON. Strings are the bytes themselves; base64 came with version 2.
 
 use crate::dialect::{fill, packed};
 use crate::error::{Error, ErrorKind, Result};
@@ -8,7 +8,7 @@ use zarr_dtype::{ByteOrder, Class, NumpyType};
 use zarr_json::Value;
 use zarr_json::pointer::At;
 
-/// The fill value in the notation of the model; `None` for null.
+/// Returns the fill value in the notation of the model; `None` for null.
 pub(in crate::drafts) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder) -> Result<Option<Value>> {
     let is_scalar = !matches!(at.value(), Value::Array(_) | Value::Object(_));
     if !is_scalar {
@@ -34,7 +34,8 @@ pub(in crate::drafts) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteO
     }
 }
 
-/// The deviation in the spelling of the value at `at`, if it is read as `read`. Strings are as they are, structs 0.
+/// Returns the deviation in the spelling of the value at `at`, which was read as `read`, as JSON pointer and description. Only numbers and
+/// times can deviate: strings are taken literally, and structs can only be 0.
 pub(in crate::drafts) fn deviation(at: &At<'_>, dtype: &NumpyType, read: Option<&Value>) -> Option<(String, String)> {
     let is_spelled = match dtype {
         // A complex number is said by its real part alone.
@@ -51,7 +52,7 @@ fn bytes(at: &At<'_>, text: &str, size: u64) -> Result<Vec<u8>> {
     }
 }
 
-/// The inverse of [`to_model`].
+/// Returns the fill value in the notation of version 1: the inverse of [`to_model`].
 pub(in crate::drafts) fn from_model(value: Option<&Value>, dtype: &NumpyType, endian: &ByteOrder) -> Result<Value> {
     let Some(value) = value else { return Ok(Value::Null) };
     let no = || {

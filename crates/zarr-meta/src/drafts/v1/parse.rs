@@ -11,7 +11,7 @@ use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 
-/// The members of `meta`, all of them mandatory. Others are ignored.
+/// Members of `meta`, all of them mandatory. Other members are ignored.
 const MEMBERS: [&str; 8] =
     ["zarr_format", "shape", "chunks", "dtype", "compression", "compression_opts", "fill_value", "order"];
 
@@ -49,7 +49,7 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
     Ok(Some(parsed.with_names_by_convention((ATTRIBUTES, ""))))
 }
 
-/// The array, and its codecs without a change of order where it is doubtful that there is one.
+/// Returns the array, and its codecs without the change to F order if that order is doubtful.
 fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Vec<NamedConfig>>)> {
     let format = at.member("zarr_format")?;
     if format.value().as_u64() != Some(1) {
@@ -92,7 +92,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     Ok((array, doubt))
 }
 
-/// The compressor as codecs, the data type that goes with them, and whether it is blosc.
+/// Returns the data type, the codecs for the compressor, and whether the compressor is blosc.
 fn compression(
     at: &At<'_>,
     dtype: &NumpyType,

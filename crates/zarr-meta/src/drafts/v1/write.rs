@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use zarr_dtype::NumpyType;
 use zarr_json::{Map, Value};
 
-/// The members in the order of zarr-python 1, which sorts them.
+/// Returns the document of an array, with the members sorted as by zarr-python 1.
 pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     let dtype = typestr::from_model_of_numpy(&array.data_type).map_err(|error| error.below("/data_type"))?;
     if dtype == NumpyType::Object {
@@ -43,7 +43,7 @@ pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     Ok(map)
 }
 
-/// The name and the options of a compressor, all of them, as zarr-python 1 asks for them.
+/// Returns the name and the complete options of a compressor, since zarr-python 1 requires all options.
 fn compression(compressor: Option<&Value>) -> Result<(&str, Value)> {
     let Some(compressor) = compressor else { return Ok(("none", Value::Null)) };
     let id = compressor.get("id").and_then(Value::as_str).unwrap_or_default();

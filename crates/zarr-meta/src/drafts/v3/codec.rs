@@ -1,7 +1,8 @@
-//! Codecs by URI, and the codecs of numcodecs.
+//! Translation between codecs named by URI and codecs of numcodecs.
 //!
-//! `https://purl.org/zarr/spec/codecs/gzip/1.0` is the usual form; `http`, `codec` and no version occur in the drafts. The last name is the
-//! id that numcodecs has for it, and the configuration that of numcodecs. A codec of any other URI goes by that in the model.
+//! `https://purl.org/zarr/spec/codecs/gzip/1.0` is the usual form; `http`, `codec` and a missing version occur in the drafts. The last name
+//! is the id of the codec in numcodecs, and the configuration is that of numcodecs. The model names a codec with any other URI by the whole
+//! URI.
 
 use crate::codec_facts::NUMCODECS;
 use crate::dialect::numcodecs::{OWN_ID, parameters};
@@ -9,12 +10,12 @@ use crate::dialect::uri::is_uri;
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The URI of the codec of an id, which begins as `spec` does: `https://purl.org/zarr/spec/codecs/gzip`.
+/// Returns the URI of the codec with an id: `spec`, `id` and `version` joined. An `id` that is a URI itself is returned unchanged.
 pub(crate) fn uri(spec: &str, id: &str, version: &str) -> String {
     if is_uri(id) { id.to_owned() } else { format!("{spec}{id}{version}") }
 }
 
-/// Gives codecs that were read by a URI of their own that name in the model, in which codecs with an id have names made of it.
+/// Renames codecs that were read under a URI of their own from `numcodecs.<URI>` to the URI.
 pub(crate) fn name_by_uri(chain: &mut [NamedConfig]) {
     for codec in chain {
         if let Some(uri) = codec.name.strip_prefix(NUMCODECS).filter(|id| is_uri(id)) {
@@ -23,7 +24,7 @@ pub(crate) fn name_by_uri(chain: &mut [NamedConfig]) {
     }
 }
 
-/// The inverse of [`name_by_uri`].
+/// Renames codecs that are named by a URI to `numcodecs.<URI>`: the inverse of [`name_by_uri`].
 pub(crate) fn name_by_id(chain: &[NamedConfig]) -> Vec<NamedConfig> {
     let name = |codec: &NamedConfig| match is_uri(&codec.name) {
         true => NamedConfig { name: format!("{NUMCODECS}{}", codec.name), ..codec.clone() },
@@ -32,8 +33,8 @@ pub(crate) fn name_by_id(chain: &[NamedConfig]) -> Vec<NamedConfig> {
     chain.iter().map(name).collect()
 }
 
-/// A codec as numcodecs has it, `{"id": "gzip", "level": 1}`. A codec by a URI of its own may have a parameter `id`; the configurations of
-/// numcodecs repeat there which codec it is.
+/// Returns a codec in the form of numcodecs, `{"id": "gzip", "level": 1}`. A member `id` of `configuration` is a parameter if the codec is
+/// named by a URI of its own; otherwise it repeats the codec's id and is dropped.
 pub(crate) fn numcodecs_form<'c>(id: &str, configuration: impl IntoIterator<Item = (&'c str, &'c Value)>) -> Value {
     let mut map = Map::new();
     map.insert("id", id);
@@ -43,10 +44,10 @@ pub(crate) fn numcodecs_form<'c>(id: &str, configuration: impl IntoIterator<Item
     Value::Object(map)
 }
 
-/// A codec of numcodecs divided into its id, or its URI, and the rest.
+/// Splits a numcodecs object into its id (or URI) and its parameters.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] if the id cannot be part of a URI.
+/// Fails with [`ErrorKind::NotExpressible`] if the id cannot be part of a URI.
 pub(crate) fn id_and_configuration(codec: &Value) -> Result<(&str, Map)> {
     let id = codec.get("id").and_then(Value::as_str).unwrap_or_default();
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

@@ -11,7 +11,7 @@ use zarr_dtype::{ByteOrder, Class, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The spellings of a data type that are accepted.
+/// Spellings of data types that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accept {
     /// Names of version 3 (`float64`, `r16`) and type strings of numbers; extensions are named by their URI.
@@ -20,21 +20,21 @@ pub(crate) enum Accept {
     TypeStrings,
 }
 
-/// A data type that was read.
+/// Data type that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Elements {
-    /// The type.
+    /// Type of the elements.
     pub(crate) dtype: NumpyType,
-    /// The byte order that the type says, little where it does not.
+    /// Byte order that the type gives; little-endian if it gives none.
     pub(crate) endian: ByteOrder,
-    /// Why the type itself is not known, if this is a fallback.
+    /// Error about the unknown type, if `dtype` is its fallback; else `None`.
     pub(crate) fallback: Option<Error>,
 }
 
-/// The data type at `at`.
+/// Reads the data type at `at`.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownExtension`] if neither it nor a fallback is known.
+/// Fails with [`ErrorKind::UnknownExtension`] if neither the type nor a fallback is known.
 pub(crate) fn parse(at: &At<'_>, accept: Accept) -> Result<Elements> {
     let known = |(dtype, endian)| Elements { dtype, endian, fallback: None };
     let unknown = |expected: &str| Err(Error::about(at, ErrorKind::UnknownExtension, expected));
@@ -68,7 +68,7 @@ pub(crate) fn parse(at: &At<'_>, accept: Accept) -> Result<Elements> {
     Ok(Elements { dtype, endian, fallback: Some(fallback) })
 }
 
-/// See [`data_type_of_extension`](crate::data_type_of_extension).
+/// Returns the data type of an extension object, see [`data_type_of_extension`](crate::data_type_of_extension).
 pub(crate) fn of_extension(object: &Value) -> Result<(NamedConfig, ByteOrder)> {
     let at = At::root(object);
     at.member("extension")?.text()?;
@@ -81,7 +81,7 @@ pub(crate) fn of_extension(object: &Value) -> Result<(NamedConfig, ByteOrder)> {
     Ok((dtype.to_config(), endian))
 }
 
-/// A type that is no object.
+/// Returns the type for a name or a type string; `None` if it is unknown or not accepted.
 fn named(at: &At<'_>, accept: Accept) -> Option<(NumpyType, ByteOrder)> {
     if let Some(dtype) = at.value().as_str().and_then(by_name) {
         let endian = dtype.all_in(&ByteOrder::Little);
@@ -101,7 +101,7 @@ fn by_name(name: &str) -> Option<NumpyType> {
     (bits > 0 && bits.is_multiple_of(8)).then_some(NumpyType::Raw(bits / 8))
 }
 
-/// The type that an extension object says, without its fallback.
+/// Returns the type of an extension object, without its fallback.
 fn extension(at: &At<'_>, accept: Accept) -> Option<(NumpyType, ByteOrder)> {
     let dtype = at.get("type")?;
     if accept == Accept::TypeStrings {
@@ -115,8 +115,8 @@ fn extension(at: &At<'_>, accept: Accept) -> Option<(NumpyType, ByteOrder)> {
     (kind == kind_of(&dtype)?).then_some((dtype, endian))
 }
 
-/// `datetime` in `https://purl.org/zarr/spec/extensions/data-types/datetime/1.0`, or as the drafts before had it, in
-/// `https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0`.
+/// Returns the kind in the URI of an extension: `datetime` in `https://purl.org/zarr/spec/extensions/data-types/datetime/1.0`, or in the
+/// older `https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0`.
 fn extension_kind(uri: &str) -> Option<&str> {
     match spec_uri(uri)?.as_slice() {
         ["extensions", "data-types", kind] => Some(kind),
@@ -125,7 +125,7 @@ fn extension_kind(uri: &str) -> Option<&str> {
     }
 }
 
-/// The extension that a type is part of; `None` for core types.
+/// Returns the kind of extension that a type belongs to; `None` for core types.
 fn kind_of(dtype: &NumpyType) -> Option<&'static str> {
     Some(match dtype {
         NumpyType::Number(number) if number.class() == Some(Class::Complex) => "complex",
@@ -137,12 +137,12 @@ fn kind_of(dtype: &NumpyType) -> Option<&'static str> {
     })
 }
 
-/// The type as the core draft of 2022 has it: a name, or an extension object.
+/// Returns the type in the form of the core draft of 2022: a name, or an extension object.
 ///
-/// `endian` is of account for structs whose fields have different byte orders only; else a codec says the byte order.
+/// `endian` only matters for structs whose fields have different byte orders; otherwise a codec gives the byte order.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] for types that are neither.
+/// Fails with [`ErrorKind::NotExpressible`] for types that the draft lacks.
 pub(crate) fn to_name(dtype: &NumpyType, endian: &ByteOrder) -> Result<Value> {
     match dtype {
         NumpyType::Number(number) if dtype.is_of_numpy() => return Ok(Value::from(number.to_string())),
@@ -175,7 +175,7 @@ fn raw(size: u64) -> String {
     format!("r{}", u128::from(size) * 8)
 }
 
-/// The type string as the drafts before 2022 have it: types of single bytes without `|`.
+/// Returns the type string in the form of the drafts before 2022: types of single bytes have no `|`.
 pub(crate) fn to_typestr(dtype: &NumpyType, endian: &ByteOrder) -> Value {
     match dtype.to_value(endian) {
         Value::String(text) if text == "|b1" => Value::from("bool"),

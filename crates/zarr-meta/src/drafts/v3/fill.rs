@@ -1,4 +1,4 @@
-//! Fill values of the drafts: besides the usual ones, bit patterns as `0x..` and `0b..`.
+//! Fill values of the drafts: the usual ones, and bit patterns as `0x..` and `0b..`.
 
 use super::data_type::Accept;
 use crate::dialect::{fill, packed};
@@ -9,11 +9,11 @@ use zarr_dtype::{ByteOrder, Class, DataType, NumpyType};
 use zarr_json::Value;
 use zarr_json::pointer::At;
 
-/// The fill value at `at` in the notation of the model; `None` for null. `data_type` is the name of the type in the model.
-/// Raw bytes may be base64 only where types are type strings.
+/// Returns the fill value at `at` in the notation of the model; `None` for null. `data_type` is the name of the type in the model. Raw
+/// bytes may be base64 only if `accept` is [`Accept::TypeStrings`].
 ///
 /// # Errors
-/// [`ErrorKind::InvalidMetadata`] if it is none of the type.
+/// Fails with [`ErrorKind::InvalidMetadata`] if the value does not fit the type.
 pub(crate) fn to_model(
     at: &At<'_>,
     dtype: &NumpyType,
@@ -83,7 +83,7 @@ fn float(at: &At<'_>, number: &DataType) -> Result<Value> {
     Ok(if text.starts_with("0x") { Value::from(text) } else { Value::from(hex(&bytes)) })
 }
 
-/// Bytes of a number.
+/// Returns the size of a number in bytes.
 fn size(number: &DataType) -> u64 {
     u64::try_from(number.item_size()).unwrap_or(u64::MAX)
 }
@@ -93,14 +93,14 @@ fn wrong_digits(at: &At<'_>, size: u64) -> Error {
     at.invalid(format!("{hex} hexadecimal digits behind 0x, or {binary} binary ones behind 0b")).into()
 }
 
-/// The digits and their base, if the text is meant as a bit pattern.
+/// Returns the digits and their base if the string is a bit pattern.
 fn bits(text: &str) -> Option<(&str, u32)> {
     let hex = text.strip_prefix("0x").map(|digits| (digits, 16));
     let bits = hex.or_else(|| text.strip_prefix("0b").map(|digits| (digits, 2)));
     bits.filter(|(digits, base)| digits.chars().all(|digit| digit.is_digit(*base)))
 }
 
-/// The bytes of a bit pattern, the first digits first; `None` if it has not exactly `size` of them.
+/// Returns the bytes of a bit pattern, most significant first; `None` if it does not have exactly `size` bytes.
 fn bytes_of(text: &str, size: u64) -> Option<Vec<u8>> {
     let (digits, base) = bits(text)?;
     let per_byte = if base == 16 { 2 } else { 8 };
@@ -116,10 +116,10 @@ fn hex(bytes: &[u8]) -> String {
     format!("0x{digits}")
 }
 
-/// The fill value as the core draft of 2022 has it: `"+Infinity"`, bit patterns, raw bytes as a number.
+/// Returns the fill value in the form of the core draft of 2022: with `"+Infinity"`, bit patterns, and raw bytes as a number.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] if it is none of the type.
+/// Fails with [`ErrorKind::NotExpressible`] if the value does not fit the type.
 pub(crate) fn from_model(value: &Value, dtype: &NumpyType) -> Result<Value> {
     let NumpyType::Raw(size) = dtype else {
         return match packed::byte_list(value).filter(|_| *dtype == NumpyType::Object) {
@@ -141,7 +141,7 @@ pub(crate) fn from_model(value: &Value, dtype: &NumpyType) -> Result<Value> {
     }
 }
 
-/// The value with positive infinity spelled as the drafts spell it.
+/// Returns the value with positive infinity spelled `"+Infinity"`, as in the drafts.
 pub(crate) fn with_sign(value: &Value, dtype: &NumpyType) -> Value {
     match (dtype, value) {
         (NumpyType::Number(_), Value::String(text)) if text == "Infinity" => Value::from("+Infinity"),

@@ -1,14 +1,14 @@
-//! Members that documents of all drafts have: grids and extensions.
+//! Members of documents common to all drafts: grids and extensions.
 
 use crate::dialect::layout;
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value, json};
 
-/// The separator of chunk keys in a grid, if it says one.
+/// Returns the separator of chunk keys in a grid; `None` if the grid gives none.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidMetadata`] if it is neither `/` nor `.`.
+/// Fails with [`ErrorKind::InvalidMetadata`] if the separator is neither `/` nor `.`.
 pub(crate) fn separator(grid: &At<'_>) -> Result<Option<&'static str>> {
     let Some(separator) = grid.get("separator") else { return Ok(None) };
     match separator.value().as_str() {
@@ -18,10 +18,10 @@ pub(crate) fn separator(grid: &At<'_>) -> Result<Option<&'static str>> {
     }
 }
 
-/// The grid at `at`, `{"type": "regular", "chunk_shape": [..]}`, of an array of `shape` with elements of `size` bytes.
+/// Reads the grid at `at`, `{"type": "regular", "chunk_shape": [..]}`, of an array of `shape` with elements of `size` bytes.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownExtension`] for a grid that is not regular.
+/// Fails with [`ErrorKind::UnknownExtension`] for a grid that is not regular.
 pub(crate) fn regular_grid(at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConfig> {
     let kind = at.member("type")?;
     if let Some(extension) = at.get("extension") {
@@ -37,10 +37,10 @@ pub(crate) fn regular_grid(at: &At<'_>, shape: &[u64], size: u64) -> Result<Name
     layout::regular(&at.member("chunk_shape")?, shape, size)
 }
 
-/// Checks a list of extensions.
+/// Checks that all extensions in a list may be ignored.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownExtension`] naming the URI of one that may not be ignored. None is known.
+/// Fails with [`ErrorKind::UnknownExtension`] naming the URI of an extension that may not be ignored. No extension is known.
 pub(crate) fn check_extensions(list: &At<'_>) -> Result<()> {
     for item in list.items()? {
         let uri = item.member("extension")?;
@@ -52,11 +52,11 @@ pub(crate) fn check_extensions(list: &At<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The extensions of an array or group, all of which may be ignored, for the further members of the model; empty if there are
-/// none.
+/// Returns the member `extensions` of an array or group, for the further members of the model, after checking that all extensions may be
+/// ignored. Empty if there are no extensions.
 ///
 /// # Errors
-/// As [`check_extensions`].
+/// Fails in the same cases as [`check_extensions`].
 pub(crate) fn extensions(document: &At<'_>) -> Result<Map> {
     let Some(list) = document.get_non_null("extensions") else { return Ok(Map::new()) };
     check_extensions(&list)?;
@@ -64,20 +64,20 @@ pub(crate) fn extensions(document: &At<'_>) -> Result<Map> {
     Ok(if none { Map::new() } else { [("extensions".to_owned(), list.value().clone())].into_iter().collect() })
 }
 
-/// The list of extensions to be written.
+/// Returns the list of extensions to be written.
 pub(crate) fn extensions_of(extra: &Map) -> Value {
     extra.get("extensions").cloned().unwrap_or_else(|| json!([]))
 }
 
-/// The members of an object that are not among `known`.
+/// Returns the members of an object that are not among `known`.
 pub(crate) fn others<'v>(at: &At<'v>, known: &[&str]) -> Result<Vec<(&'v str, At<'v>)>> {
     Ok(at.members()?.filter(|(name, _)| !known.contains(name)).collect())
 }
 
-/// Checks the name of a node that is to be written: the drafts allow few characters in keys.
+/// Checks the name of a node to be written: the drafts allow few characters in keys.
 ///
 /// # Errors
-/// The result of `error`, which takes the fault and the expected form.
+/// Fails with the result of `error`, which is called with the fault and the expected form.
 pub(crate) fn check_name(name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.chars().all(allowed) {

@@ -1,13 +1,12 @@
-//! Shards: a storage transformer of the drafts, a codec of the model.
+//! Translation of shards between the storage transformer of the drafts and the codec of the model.
 //!
 //! ```json
 //! {"extension": "https://purl.org/zarr/spec/extensions/storage_transformers/sharding/1.0", "type": "indexed",
 //!  "configuration": {"chunks_per_shard": [2, 3]}}
 //! ```
 //!
-//! The chunks of the grid are the inner chunks. The bytes are the same as of the codec with an index at the end that
-//! has no checksum. Transformers form a stack: the first one is the next to the array, so the second puts the shards of
-//! the first into shards.
+//! The chunks of the grid are the inner chunks. The bytes equal those of the codec with an index at the end and without a checksum.
+//! Transformers form a stack: the first one is next to the array, so the second puts the shards of the first into larger shards.
 
 use crate::dialect::codecs;
 use crate::dialect::uri::spec_uri;
@@ -15,16 +14,16 @@ use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value, json};
 
-/// The usual URI of the core draft.
+/// Usual URI of sharding in the core draft.
 pub(crate) const D2022_URI: &str = "https://purl.org/zarr/spec/extensions/storage_transformers/sharding/1.0";
 
-/// How many shards may be inside of each other.
+/// Maximum depth of nested shards.
 const MAX_DEPTH: usize = 8;
 
-/// Puts the shards that the list of storage transformers at `at` makes into a grid and codecs.
+/// Converts the storage transformers at `at`, which make shards, to codecs, and changes the grid to that of the shards.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownExtension`] for another storage transformer; none is known.
+/// Fails with [`ErrorKind::UnknownExtension`] for a storage transformer other than sharding.
 pub(crate) fn to_model(at: &At<'_>, grid: &mut NamedConfig, codecs: &mut Vec<NamedConfig>) -> Result<()> {
     let items = at.items()?;
     if items.len() > MAX_DEPTH {
@@ -90,23 +89,24 @@ fn chunks_per_shard(at: &At<'_>, rank: usize) -> Result<Vec<u64>> {
     Ok(counts)
 }
 
-/// The members by which the drafts store sharded chunks.
+/// Members in which the drafts store sharded chunks.
 #[derive(Debug)]
 pub(crate) struct Stored {
-    /// The shape of the innermost chunks.
+    /// Shape of the innermost chunks.
     pub(crate) chunk_shape: Value,
-    /// Their codecs.
+    /// Codecs of the innermost chunks.
     pub(crate) codecs: Vec<NamedConfig>,
-    /// The chunks per shard of each storage transformer, in their order.
+    /// Numbers of chunks per shard along each dimension, for each storage transformer in order.
     pub(crate) chunks_per_shard: Vec<Vec<u64>>,
 }
 
-/// The members where there are no shards to be taken apart, in a grid that is not known.
+/// Returns the members for an unknown grid, which has no shards to convert.
 pub(crate) fn none(codecs: &[NamedConfig]) -> Stored {
     Stored { chunk_shape: Value::Null, codecs: codecs.to_vec(), chunks_per_shard: Vec::new() }
 }
 
-/// The inverse of [`to_model`]: takes shards apart, as far as they are as storage transformers make them.
+/// Converts shards of the model to storage transformers: the inverse of [`to_model`]. Shards that no storage transformer can make stay
+/// codecs.
 pub(crate) fn from_model(chunk_shape: Value, codecs: &[NamedConfig]) -> Stored {
     let mut stored = Stored { chunk_shape, codecs: codecs.to_vec(), chunks_per_shard: Vec::new() };
     while stored.chunks_per_shard.len() < MAX_DEPTH {
@@ -142,7 +142,7 @@ fn take_apart(shard_shape: &Value, codecs: &[NamedConfig]) -> Option<(Value, Vec
     Some((chunk_shape.clone(), inner, counts))
 }
 
-/// A storage transformer that makes shards.
+/// Returns a storage transformer that makes shards.
 pub(crate) fn transformer(uri: &str, chunks_per_shard: &[u64]) -> Value {
     let mut map = Map::new();
     map.insert("extension", uri);

@@ -1,7 +1,8 @@
-//! Extensions of the drafts that are not known: a data type without a fallback, a chunk grid, an order of elements, storage transformers.
+//! Unknown extensions of the drafts: a data type without a fallback, a chunk grid, an order of elements, storage transformers.
 //!
-//! They do not keep an array from being listed, described, copied, changed and erased. The model has each by the URI of its `extension`
-//! (by its `type` where there is none), with the object of the document as configuration. A data type that is a name has it as `data_type`.
+//! An array with an unknown extension can still be listed, described, copied, changed and erased. The model names an extension by the URI
+//! in `extension` (or by `type` without a URI), and has the object of the document as its configuration. A data type that is a bare name
+//! has that name as `data_type` in its configuration.
 
 use super::data_type::Elements;
 use super::{members, sharding};
@@ -12,23 +13,25 @@ use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{NamedConfig, Value};
 
-/// The codec of the model for an order of elements that is not known.
+/// Name of the model's codec for an unknown order of elements.
 const LAYOUT: &str = "chunk_memory_layout";
 
-/// The member that a data type has in the model which is a name in the document. Objects of documents have a `type` or an `extension`.
+/// Member in the model's configuration of a data type that is a bare name in the document. Objects in documents have a `type` or an
+/// `extension` instead.
 const TYPE_NAME: &str = "data_type";
 
-/// The extensions of an array that are not known.
+/// Unknown extensions of an array.
 #[derive(Debug, Default)]
 pub(crate) struct NotKnown {
-    /// Name of a data type whose fallback was taken.
+    /// Error about an unknown data type whose fallback is used.
     pub(crate) fallback: Option<Error>,
-    /// Name of the first that keeps elements from being read.
+    /// Error about the first extension that prevents elements from being read.
     pub(crate) unknown: Option<Error>,
 }
 
 impl NotKnown {
-    /// The data type at `at`, read by `parse`. The elements of one that is not known are taken for bytes, of which codecs show nothing.
+    /// Reads the data type at `at` by `parse`. For an unknown type the elements are taken for single bytes, and the type is returned as an
+    /// extension of the model.
     pub(crate) fn data_type(
         &mut self,
         at: &At<'_>,
@@ -51,20 +54,20 @@ impl NotKnown {
         Ok((Elements { dtype: NumpyType::Raw(1), endian: ByteOrder::Irrelevant, fallback: None }, Some(named)))
     }
 
-    /// The chunk grid at `at`, of an array of `shape` with elements of `size` bytes.
+    /// Reads the chunk grid at `at`, of an array of `shape` with elements of `size` bytes.
     pub(crate) fn grid(&mut self, at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConfig> {
         members::regular_grid(at, shape, size).or_else(|error| self.note(error, at, named(at)))
     }
 
-    /// The codec for the order of elements at `at`, in an array of `rank` dimensions.
+    /// Returns the codec for the order of elements at `at`, in an array with `rank` dimensions; `None` for C order.
     pub(crate) fn layout(&mut self, at: &At<'_>, rank: usize) -> Result<Option<NamedConfig>> {
         let Some(object) = at.value().as_object() else { return layout::to_model(at, rank) };
         let error = Error::about(at, ErrorKind::UnknownExtension, "\"C\" or \"F\"");
         self.note(error, at, Some(NamedConfig::with(LAYOUT, object.clone()))).map(Some)
     }
 
-    /// Puts the shards that the storage transformers at `at` make into a grid and codecs, as [`sharding::to_model`]. All transformers are
-    /// returned, and nothing is changed, if one is not known or the grid is not.
+    /// Converts the storage transformers at `at`, which make shards, to codecs and a grid, as [`sharding::to_model`] does. If a transformer
+    /// or the grid is unknown, changes nothing and returns all transformers.
     pub(crate) fn transformers(
         &mut self,
         at: &At<'_>,
@@ -88,10 +91,10 @@ impl NotKnown {
         items.iter().map(|item| named(item).ok_or_else(|| item.invalid("a storage transformer").into())).collect()
     }
 
-    /// Takes note of an extension that is not known, and goes on with its form in the model.
+    /// Records the error about an unknown extension, and returns the extension in the form of the model.
     ///
     /// # Errors
-    /// Other errors, and of an extension that has no such form.
+    /// Fails with `error` if it is of another kind, or if the extension has no form in the model.
     fn note(&mut self, error: Error, at: &At<'_>, named: Option<NamedConfig>) -> Result<NamedConfig> {
         // An extension that calls itself as what is known would be taken for that.
         let is_kept = |named: &NamedConfig| error.kind() == ErrorKind::UnknownExtension && named.name != "regular";
@@ -106,7 +109,7 @@ impl NotKnown {
 }
 
 impl Parsed {
-    /// Takes note of extensions in the document at `key` that are not known.
+    /// Records the unknown extensions of the document at `key`.
     pub(crate) fn note_not_known(&mut self, not_known: NotKnown, key: &str) {
         let in_document = |error: Error| error.in_document(key);
         self.fallback = not_known.fallback.map(in_document);
@@ -114,21 +117,21 @@ impl Parsed {
     }
 }
 
-/// An extension object in the model.
+/// Returns the form of an extension object in the model; `None` if it has no name.
 fn named(at: &At<'_>) -> Option<NamedConfig> {
     let object = at.value().as_object()?;
     let name = ["extension", "storage_transformer", "type"].into_iter().find_map(|name| object.get(name)?.as_str())?;
     Some(NamedConfig::with(name, object.clone()))
 }
 
-/// The object of an extension that is not known; `None` for what was not read from a draft.
+/// Returns the object of an unknown extension; `None` if it was not read from a draft.
 fn object(extension: &NamedConfig) -> Option<Value> {
     let names = ["extension", "storage_transformer", "type"].into_iter();
     let mut names = names.filter_map(|name| extension.configuration.get(name)?.as_str());
     (names.next() == Some(extension.name.as_str())).then(|| Value::Object(extension.configuration.clone()))
 }
 
-/// The data type of a document if it is one that is not known.
+/// Returns the data type for a document if it is an unknown one; else `None`.
 pub(crate) fn data_type(data_type: &NamedConfig) -> Option<Value> {
     let configuration = &data_type.configuration;
     let name = configuration.get(TYPE_NAME).filter(|_| configuration.len() == 1);
@@ -138,15 +141,15 @@ pub(crate) fn data_type(data_type: &NamedConfig) -> Option<Value> {
     }
 }
 
-/// The grid of a document if it is one that is not known.
+/// Returns the grid for a document if it is an unknown one; else `None`.
 pub(crate) fn grid(grid: &NamedConfig) -> Option<Value> {
     object(grid).filter(|_| grid.name != "regular")
 }
 
-/// The order of elements for a document, and how many codecs say it.
+/// Returns the order of elements for a document, and the number of codecs that express it.
 ///
 /// # Errors
-/// As [`layout::from_model`].
+/// Fails in the same cases as [`layout::from_model`].
 pub(crate) fn layout(codecs: &[NamedConfig], rank: usize) -> Result<(Value, usize)> {
     match codecs.first() {
         Some(first) if first.name == LAYOUT => Ok((Value::Object(first.configuration.clone()), 1)),
@@ -154,10 +157,10 @@ pub(crate) fn layout(codecs: &[NamedConfig], rank: usize) -> Result<(Value, usiz
     }
 }
 
-/// The storage transformers of a document that are not known, each as it was read; `None` if there are none.
+/// Returns the unknown storage transformers for a document, each as it was read; `None` if there are none.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] for one of another dialect.
+/// Fails with [`ErrorKind::NotExpressible`] for a storage transformer of another dialect.
 pub(crate) fn transformers(transformers: &[NamedConfig]) -> Result<Option<Value>> {
     let one = |transformer: &NamedConfig| {
         object(transformer).ok_or_else(|| {
