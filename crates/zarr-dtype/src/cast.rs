@@ -1,24 +1,25 @@
-//! Numbers of one type as numbers of another.
+//! Conversion of numbers from one type to another.
 
 use crate::element::Element;
 use crate::{DataType, Error};
 use half::{bf16, f16};
 
-/// The treatment of a value that the other type does not have.
+/// Treatment of a value that the target type cannot represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cast {
-    /// It is an error: 2^53 + 1 and 0.1 as `f32`, -1 and NaN as `u8`.
+    /// Fails: 2^53 + 1 and 0.1 as `f32`, -1 and NaN as `u8`.
     #[default]
     Exact,
-    /// The nearest value that there is: rounded to a float; for an integer, the fraction cut off and then the range; NaN becomes 0.
+    /// Takes the nearest value: a float is rounded; for an integer the fraction is cut off and the value is clamped to the range; NaN
+    /// becomes 0.
     Lossy,
 }
 
-/// A Rust number that elements of every type of numbers and bools are converted to: `i8` to `i64`, `u8` to `u64`, `f32`, `f64`.
+/// Rust number to which elements of every number type and bool can be converted: `i8` to `i64`, `u8` to `u64`, `f32`, `f64`.
 pub trait CastElement: Element + Number {}
 
 mod sealed {
-    /// A number by the three types that all others go through without loss.
+    /// Number with conversions from the three types that hold every number type without loss.
     pub trait Number: Copy {
         fn exact_i64(value: i64) -> Option<Self>;
         fn exact_u64(value: u64) -> Option<Self>;
@@ -98,7 +99,7 @@ macro_rules! floats {
 }
 floats!(f32, f64);
 
-/// The values of `items`, which are elements of `data_type` in memory form, as numbers of type `T`; bools as 0 and 1.
+/// Converts `items`, which are elements of `data_type` in memory form, to numbers of type `T`; bools become 0 and 1.
 ///
 /// ```
 /// # use zarr_dtype::{Cast, DataType, cast_items};
@@ -111,8 +112,8 @@ floats!(f32, f64);
 /// ```
 ///
 /// # Errors
-/// [`Error::Mismatch`] if `data_type` is none of numbers and bools (complex numbers, dates), [`Error::Size`] for part of an element,
-/// [`Error::Item`] for a value that `T` does not have if `cast` is [`Cast::Exact`], [`Error::Memory`].
+/// [`Error::Mismatch`] if `data_type` is neither a number nor bool (complex numbers, dates), [`Error::Size`] for part of an element,
+/// [`Error::Item`] for a value that `T` cannot represent if `cast` is [`Cast::Exact`], [`Error::Memory`].
 pub fn cast_items<T: CastElement>(data_type: &DataType, items: &[u8], cast: Cast) -> Result<Vec<T>, Error> {
     let stored = data_type.storage();
     macro_rules! integers {
@@ -155,7 +156,7 @@ pub fn cast_items<T: CastElement>(data_type: &DataType, items: &[u8], cast: Cast
     }
 }
 
-/// Converts elements of `N` bytes each.
+/// Converts elements of `N` bytes each by `convert`; `print` gives the text of an element that `convert` refuses.
 fn convert<T: CastElement, const N: usize>(
     data_type: &DataType,
     items: &[u8],

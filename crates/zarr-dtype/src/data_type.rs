@@ -1,8 +1,8 @@
-//! The data types.
+//! Data types of elements.
 //!
 //! # A new data type
-//! One that is a program's own, or is stored as another type, needs none of these steps: it is an `ExtensionType`
-//! (`crates/zarr/examples/own_data_type.rs`). Of an integer, steps 1 to 3 and 7 are all, and the codecs that are to take it.
+//! A data type of a single program, or one that is stored as another type, needs none of these steps: it is an `ExtensionType`
+//! (`crates/zarr/examples/own_data_type.rs`). An integer type needs only steps 1 to 3 and 7, and the codecs that are to accept it.
 //!
 //! 1. `layout.rs`, if it is a new scalar: the variant, its size, and its range if it is an integer. By the range, integers are read
 //!    from JSON and text and written to them; bools and floats are in `parse.rs` and `print.rs`.
@@ -24,10 +24,10 @@ use crate::layout::{Layout, Scalar};
 use crate::{Element, Error, Extension, SmallFloat, StructType, TimeUnit};
 use std::fmt;
 
-/// The type of the elements of an array.
+/// Data type of the elements of an array.
 ///
-/// Made from the name and configuration in a metadata document by [`from_config`](Self::from_config). The
-/// [`layout`](Self::layout) says how elements lie in memory.
+/// [`from_config`](Self::from_config) makes it from the name and configuration in a metadata document. The [`layout`](Self::layout)
+/// describes the elements in memory.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, Layout, Scalar};
@@ -88,49 +88,49 @@ pub enum DataType {
     Complex64,
     /// `complex128`, also named `complex_float64`: real and imaginary part as float64.
     Complex128,
-    /// `r8`, `r16`, `r24`...: that many **bytes**, not bits, without a meaning.
+    /// `r8`, `r16`, `r24`..: raw bytes without a meaning. The number counts **bytes**, not bits.
     RawBits(u32),
-    /// `null_terminated_bytes`, numpy's `S`: bytes that end before the NULs at the end.
+    /// `null_terminated_bytes`, numpy's `S`: bytes, padded with NULs at the end.
     FixedBytes {
-        /// Bytes of one element.
+        /// Size of one element in bytes.
         len: u32,
     },
     /// `raw_bytes`, numpy's `V`: bytes without a meaning.
     RawBytes {
-        /// Bytes of one element.
+        /// Size of one element in bytes.
         len: u32,
     },
-    /// `fixed_length_utf32`, numpy's `U`: text that ends before the NULs at the end.
+    /// `fixed_length_utf32`, numpy's `U`: a string, padded with NULs at the end.
     FixedUtf32 {
-        /// Code points of one element.
+        /// Number of code points of one element.
         len: u32,
     },
-    /// `numpy.datetime64`: a 64-bit count of units since 1970-01-01; the least number is "not a time".
+    /// `numpy.datetime64`: a 64-bit count of units since 1970-01-01; `i64::MIN` means "not a time".
     DateTime64(TimeUnit),
-    /// `numpy.timedelta64`: a 64-bit count of units; the least number is "not a time".
+    /// `numpy.timedelta64`: a 64-bit count of units; `i64::MIN` means "not a time".
     TimeDelta64(TimeUnit),
-    /// `string`: UTF-8 text of any length.
+    /// `string`: UTF-8 strings of any length.
     String,
-    /// `bytes`, `variable_length_bytes`: bytes of any length.
+    /// `bytes` or `variable_length_bytes`: byte strings of any length.
     Bytes {
-        /// By which of its names the type goes.
+        /// Name of the type in documents.
         name: BytesName,
     },
-    /// `vlen-array`: lists of any length of inner elements of a type of fixed size, numpy's object arrays of arrays. It
-    /// has the name of the only codec that stores it.
+    /// `vlen-array`: lists of any length of inner elements of a type of fixed size, numpy's object arrays of arrays. The type is named
+    /// after the only codec that stores it.
     VlenArray(Box<DataType>),
     /// `v2_object`: JSON values of any kind, numpy's object arrays as `json2` and `msgpack2` store them.
     ///
-    /// The content of an element is its compact JSON text, or empty for `null`. Values that Python has and JSON lacks
-    /// are objects with one member: `{"$float": "NaN"}` (or `"Infinity"`, `"-Infinity"`) and `{"$bytes": "<base64>"}`.
+    /// The content of an element is its compact JSON text, or empty for `null`. Values that Python has and JSON lacks are objects with one
+    /// member: `{"$float": "NaN"}` (or `"Infinity"`, `"-Infinity"`) and `{"$bytes": "<base64>"}`.
     Object,
     /// `struct`, numpy's structured types: fields of fixed size one after another.
     Struct(StructType),
-    /// A type that is defined elsewhere, see [`DataTypes`](crate::DataTypes).
+    /// Type defined outside of this crate, see [`DataTypes`](crate::DataTypes).
     Extension(Extension),
 }
 
-/// The names of the type of byte strings of any length.
+/// Name of the type of byte strings of any length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BytesName {
     /// `bytes`, the name in the register of extensions.
@@ -140,23 +140,23 @@ pub enum BytesName {
     VariableLengthBytes,
 }
 
-/// The kind of values of a data type that has numbers or bools.
+/// Class of the values of a data type of numbers or bools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// True and false.
     Bool,
-    /// Integers, negative ones too.
+    /// Signed integers.
     Signed,
-    /// Integers from 0.
+    /// Unsigned integers.
     Unsigned,
     /// Floating point numbers.
     Float,
-    /// Pairs of these, the real and the imaginary part.
+    /// Complex numbers: pairs of floats, the real and the imaginary part.
     Complex,
 }
 
 impl DataType {
-    /// The kind of its values; `None` for types that have neither numbers nor bools.
+    /// Returns the class of the values; `None` for types that are neither numbers nor bools.
     pub fn class(&self) -> Option<Class> {
         Some(match self {
             Self::Bool => Class::Bool,
@@ -172,7 +172,7 @@ impl DataType {
         })
     }
 
-    /// The value of an element of a type whose values are floats; `None` for other types.
+    /// Returns the value of the element `item`, if the values of the type are floats; `None` for other types.
     pub fn to_f64(&self, item: &[u8]) -> Option<f64> {
         let format = match self {
             Self::SmallFloat(small) => small.format(),
@@ -185,7 +185,7 @@ impl DataType {
         Some(format.value(format.load(item)?))
     }
 
-    /// How elements lie in memory.
+    /// Returns the layout of elements in memory.
     pub fn layout(&self) -> Layout {
         let scalar = |scalar| Layout::Fixed { scalar, count: 1 };
         match *self {
@@ -223,8 +223,8 @@ impl DataType {
         }
     }
 
-    /// Bytes of one item, which is an element in memory form (`itemsize` of numpy); 16 for types of variable length,
-    /// whose items are [`HeapRef`](crate::HeapRef)s.
+    /// Returns the size of one item (element in memory form) in bytes, numpy's `itemsize`; 16 for types of variable length, whose items are
+    /// [`HeapRef`](crate::HeapRef)s.
     pub fn item_size(&self) -> usize {
         match self {
             Self::Struct(fields) => fields.item_size(),
@@ -233,12 +233,12 @@ impl DataType {
         }
     }
 
-    /// Whether elements have various lengths and lie in a [`Heap`](crate::Heap).
+    /// Returns whether elements have variable length, with their content in a [`Heap`](crate::Heap).
     pub fn is_variable(&self) -> bool {
         matches!(self.storage(), Self::String | Self::Bytes { .. } | Self::VlenArray(_) | Self::Object)
     }
 
-    /// The type that elements are stored as, of an [`Extension`]; of any other this type itself.
+    /// Returns the built-in type as which elements of an [`Extension`] are stored; for any other type the type itself.
     pub fn storage(&self) -> &Self {
         let mut storage = self;
         while let Self::Extension(extension) = storage {
@@ -247,11 +247,11 @@ impl DataType {
         storage
     }
 
-    /// The data type as which the Rust type `T` takes elements of this type: this type, or else the storage of an
-    /// [`Extension`], which built-in types take.
+    /// Returns the data type to pass to the Rust type `T` for elements of this type: this type if `T` accepts it, or else the storage of an
+    /// [`Extension`], which built-in types accept.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if it takes neither.
+    /// [`Error::Mismatch`] if `T` accepts neither.
     pub fn as_taken_by<T: Element>(&self) -> Result<&Self, Error> {
         if !T::accepts(self) && T::accepts(self.storage()) {
             return Ok(self.storage());
@@ -261,7 +261,7 @@ impl DataType {
 }
 
 impl fmt::Display for DataType {
-    /// The name alone where that says it all, else name and configuration as JSON.
+    /// Writes the name alone if there is no configuration, else name and configuration as JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let config = self.to_config();
         if config.configuration.is_empty() { f.write_str(&config.name) } else { write!(f, "{}", config.to_value()) }

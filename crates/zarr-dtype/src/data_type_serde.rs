@@ -1,4 +1,4 @@
-//! Data types and fill values as parts of documents, by serde.
+//! Serde implementations of data types and fill values.
 
 use crate::{DataType, FillValue};
 use serde::de::{Deserialize, Deserializer, Error as _};
@@ -6,23 +6,24 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use zarr_json::{Map, NamedConfig, Value};
 
 impl Serialize for DataType {
-    /// As a document of Zarr v3 has it: the name alone, or an object with a name and a configuration.
+    /// Serializes the type as in a Zarr v3 document: the name alone, or an object with name and configuration.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_config().serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for DataType {
-    /// As a document of Zarr v3 has it. Types that are added by [`DataTypes`](crate::DataTypes) are not known here;
-    /// they are read as a [`NamedConfig`].
+    /// Deserializes the type from the form of a Zarr v3 document. Types added by [`DataTypes`](crate::DataTypes) are not known here;
+    /// deserialize these as a [`NamedConfig`].
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_config(&NamedConfig::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-/// A data type with a fill value, for documents that hold both: the notation of a fill value depends on its type.
+/// Data type with a fill value, for documents that hold both: the notation of a fill value depends on its data type.
 ///
-/// Two members, `data_type` and `fill_value`, in the notation of Zarr v3; `#[serde(flatten)]` puts them among others.
+/// It is serialized as two members, `data_type` and `fill_value`, in the notation of Zarr v3. With `#[serde(flatten)]` they can be among
+/// other members.
 ///
 /// ```
 /// use zarr_dtype::{DataType, TypedFillValue};
@@ -35,9 +36,9 @@ impl<'de> Deserialize<'de> for DataType {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TypedFillValue {
-    /// The data type.
+    /// Data type of the fill value.
     pub data_type: DataType,
-    /// A value of that type.
+    /// Fill value: a value of `data_type`.
     pub fill_value: FillValue,
 }
 
@@ -51,7 +52,7 @@ impl Serialize for TypedFillValue {
 }
 
 impl<'de> Deserialize<'de> for TypedFillValue {
-    /// Other members are left out.
+    /// Deserializes both members, and ignores other members.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let members = Map::deserialize(deserializer)?;
         let member = |name: &str| {

@@ -1,4 +1,4 @@
-//! Rust types that are elements of arrays.
+//! Rust types of the elements of arrays.
 
 #[cfg(feature = "jiff")]
 mod dates;
@@ -17,8 +17,7 @@ pub use field::{FieldValue, Offsets};
 pub use structure::{FieldElement, StructElement, StructField};
 pub use write::WriteElement;
 
-/// Runs the macro `$with` on the Rust types of numbers but `u8`, each with the data type that it is made for and others that it
-/// takes.
+/// Runs the macro `$with` on the Rust types of numbers except `u8`, each with its default data type and further data types that it accepts.
 macro_rules! numbers {
     ($with:ident) => {
         $with! {
@@ -42,7 +41,7 @@ macro_rules! numbers {
 }
 use numbers;
 
-/// As [`numbers`], of the floats of 8 bits, or with `narrow` of narrower ones.
+/// Runs the macro `$with` on the Rust types of floats of 8 bits, or with `narrow` on narrower ones, each with its data type.
 #[cfg(feature = "microfloat")]
 macro_rules! small_floats {
     ($with:ident) => {
@@ -77,14 +76,13 @@ use small_floats;
 use crate::layout::to_usize;
 use crate::{DataType, Error, Heap};
 
-/// A Rust type that elements of arrays are read into and written from.
+/// Rust type that elements of arrays are read into and written from.
 ///
-/// An element is a value of the type; an *item* is the element in memory form, of
-/// [`item_size`](DataType::item_size) bytes.
+/// An element is a value of the Rust type; an *item* is the element in memory form, of [`item_size`](DataType::item_size) bytes.
 ///
-/// Types that lie in a Rust vector just as they lie in memory (numbers, complex numbers, `[u8; N]`) are read straight into
-/// [`as_bytes_mut`](Self::as_bytes_mut) of the vector. A `bool`, which has two values, goes by
-/// [`from_item_vec`](Self::from_item_vec), and all others, strings among them, by [`from_items`](Self::from_items).
+/// Types whose values in a Rust vector equal the items (numbers, complex numbers, `[u8; N]`) are read straight into the memory of the
+/// vector, [`as_bytes_mut`](Self::as_bytes_mut). A `bool`, which has only two valid bytes, is read by
+/// [`from_item_vec`](Self::from_item_vec), and all other types, such as strings, by [`from_items`](Self::from_items).
 ///
 /// | Rust | data types |
 /// |---|---|
@@ -109,9 +107,9 @@ use crate::{DataType, Error, Heap};
 /// | with the feature `jiff`: `SignedDuration`, and `Option` of it | `numpy.timedelta64` with a unit but years and months |
 /// | a struct with `#[derive(zarr::Element)]`, a [`StructElement`] | struct |
 ///
-/// Each type also takes an [extension](DataType::Extension) that is stored as such a data type, and gives the stored
-/// values. A type for the values of the extension implements this trait: it accepts the data type by its name and
-/// converts elements of its [`storage`](DataType::storage).
+/// Each type also accepts an [extension](DataType::Extension) that is stored as such a data type, and gives the stored values. A Rust type
+/// for the values of an extension implements this trait: it accepts the data type by name and converts elements of its
+/// [`storage`](DataType::storage).
 ///
 /// ```
 /// # use zarr_dtype::{DataType, Element, Heap};
@@ -126,8 +124,8 @@ use crate::{DataType, Error, Heap};
 /// # Ok::<(), zarr_dtype::Error>(())
 /// ```
 ///
-/// Points in time of the crate jiff are instants in UTC. A count that such a type has no value for, as it has parts of nanoseconds,
-/// is in the year 10000, or not a time, and a value that is no count of the unit, is [`Error::Item`]:
+/// Points in time of the crate jiff are instants in UTC. Conversions fail with [`Error::Item`] for a count that the jiff type cannot
+/// represent (parts of nanoseconds, the year 10000, not a time), and for a jiff value that is no whole count of the unit:
 #[cfg_attr(feature = "jiff", doc = "```")]
 #[cfg_attr(not(feature = "jiff"), doc = "```ignore")]
 /// # use zarr_dtype::{DataType, Element, Heap, TimeUnit, Unit};
@@ -147,13 +145,13 @@ use crate::{DataType, Error, Heap};
     note = "a struct of fields of fixed size becomes one by `#[derive(Clone, zarr::Element)]`"
 )]
 pub trait Element: Sized + Clone + Send + Sync + 'static {
-    /// The type's name in messages.
+    /// Returns the name of the Rust type for messages.
     fn name() -> String;
 
-    /// Whether elements of `data_type` are values of this type.
+    /// Returns whether elements of `data_type` are values of this type.
     fn accepts(data_type: &DataType) -> bool;
 
-    /// Checks that elements of `data_type` are values of this type.
+    /// Checks that this type accepts elements of `data_type`.
     ///
     /// # Errors
     /// [`Error::Mismatch`] with both names.
@@ -161,7 +159,7 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
         if Self::accepts(data_type) { Ok(()) } else { Err(mismatch::<Self>(data_type)) }
     }
 
-    /// The data type that arrays of this type are created with.
+    /// Returns the data type of new arrays with elements of this type.
     ///
     /// ```
     /// # use zarr_dtype::{DataType, Element};
@@ -171,64 +169,64 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoDataType`] for a type that stands for no data type of its own, as by default; for a struct the errors
-    /// of [`StructType::new`](crate::StructType::new).
+    /// [`Error::NoDataType`] for a type without a data type of its own (the default); for a struct the errors of
+    /// [`StructType::new`](crate::StructType::new).
     fn default_data_type() -> Result<DataType, Error> {
         Err(Error::NoDataType { element: Self::name() })
     }
 
-    /// A vector of `len` zeros, false, or empty strings. Where the system provides zeroed memory it is not touched.
+    /// Returns a vector of `len` elements that are zero, false or empty. If the system provides zeroed memory, the memory is not touched.
     ///
     /// # Errors
     /// [`Error::Memory`].
     fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error>;
 
-    /// The memory of elements to be filled with items; `None`, as by default, if not all bit patterns are values of the type.
-    /// Whether there is memory is the same for all elements of the type.
+    /// Returns the memory of `elements`, to be filled with items; `None` (the default) if not all bit patterns are values of the type. For
+    /// one type the result is `Some` for all elements or for none.
     fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
         let _ = elements;
         None
     }
 
-    /// The elements as items in memory form; `None`, as by default, if they do not lie in memory like that.
-    /// The answer is the same for all elements of the type: if it is bytes, they are all of the memory of the elements.
+    /// Returns `elements` as items in memory form; `None` (the default) if the type has another representation in memory. For one type the
+    /// result is `Some` for all elements or for none. If `Some`, it is the whole memory of the elements.
     fn as_bytes(elements: &[Self]) -> Option<&[u8]> {
         let _ = elements;
         None
     }
 
-    /// The values of `items`, which are elements of `data_type` in memory form, with the content of elements of
-    /// variable length in `heap`.
+    /// Converts `items`, which are elements of `data_type` in memory form, to values. `heap` has the content of elements of variable
+    /// length.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the type does not accept the data type, [`Error::Size`] for part of an element,
     /// [`Error::Item`] for an element that is no value of the type, [`Error::Memory`].
     fn from_items(data_type: &DataType, items: &[u8], heap: &Heap) -> Result<Vec<Self>, Error>;
 
-    /// As [`from_items`](Self::from_items), of items that lie in a vector and have no parts in a heap. A type of one byte takes its
-    /// memory over.
+    /// Converts `items` to values, as [`from_items`](Self::from_items) does, for items without content in a heap. A Rust type of one byte
+    /// reuses the memory of the vector.
     ///
     /// # Errors
-    /// As [`from_items`](Self::from_items).
+    /// The same errors as [`from_items`](Self::from_items).
     fn from_item_vec(data_type: &DataType, items: Vec<u8>) -> Result<Vec<Self>, Error> {
         Self::from_items(data_type, &items, &Heap::new())
     }
 
-    /// The elements of `data_type` in memory form; the content of elements of variable length is put into `heap` as one
+    /// Converts values to elements of `data_type` in memory form. The content of elements of variable length is added to `heap` as one
     /// block.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the type does not accept the data type, [`Error::Item`] for a value that is not of the data
-    /// type, such as a text that is too long, [`Error::Memory`].
+    /// [`Error::Mismatch`] if the type does not accept the data type, [`Error::Item`] for a value that the data type cannot represent, such
+    /// as a string that is too long, [`Error::Memory`].
     fn to_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error>;
 }
 
-/// The error about a data type whose elements are no values of the type.
+/// Returns the error for a data type that the Rust type `T` does not accept.
 fn mismatch<T: Element>(data_type: &DataType) -> Error {
     Error::Mismatch { element: T::name(), data_type: data_type.to_string() }
 }
 
-/// How many elements `items` are.
+/// Returns the number of elements in `items`.
 fn count(data_type: &DataType, items: &[u8]) -> Result<usize, Error> {
     let item_size = data_type.item_size();
     match items.len().checked_rem(item_size) {
@@ -237,7 +235,7 @@ fn count(data_type: &DataType, items: &[u8]) -> Result<usize, Error> {
     }
 }
 
-/// An empty vector with room for `len` of `item_size` bytes each.
+/// Returns an empty vector with capacity for `len` values of `item_size` bytes each.
 fn with_room<T>(len: usize, item_size: usize) -> Result<Vec<T>, Error> {
     let mut vec = Vec::new();
     let room = len.checked_mul(item_size).map(|size| size.div_ceil(size_of::<T>().max(1)));
@@ -245,7 +243,7 @@ fn with_room<T>(len: usize, item_size: usize) -> Result<Vec<T>, Error> {
     Ok(vec)
 }
 
-/// Whether elements are bytes without a Rust type of their own, `len` of them each.
+/// Returns whether elements are `len` bytes each, of a data type without a Rust type of its own.
 fn has_size(data_type: &DataType, len: usize) -> bool {
     match *data_type {
         DataType::RawBits(size) | DataType::FixedBytes { len: size } | DataType::RawBytes { len: size } => {

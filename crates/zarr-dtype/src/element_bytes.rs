@@ -1,10 +1,9 @@
-//! Whether bytes are an element of a data type.
+//! Check that bytes are an element of a data type.
 
 use crate::{DataType, Error};
 use zarr_json::Value;
 
-/// Checks that `bytes` are one element of the storage of a data type: in memory form, or the content of the element if
-/// it is of variable length.
+/// Checks that `bytes` are one element of the storage of a data type: in memory form, or the content of an element of variable length.
 ///
 /// # Errors
 /// [`Error::Size`] if `bytes` is not exactly one element, [`Error::Item`] if it is no value of the type.

@@ -1,117 +1,117 @@
-//! Faults of a data type, a fill value, or elements in memory.
+//! Errors about data types, fill values and elements in memory.
 
 use std::fmt;
 use zarr_json::Value;
 
-/// Why a data type, a fill value or elements could not be taken.
+/// Error about a data type, a fill value or elements.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No data type of this name is known.
+    /// Data type with an unknown name.
     #[error("unknown data type {name}{}", hint.map(|hint| format!(" ({hint})")).unwrap_or_default())]
     Unknown {
-        /// The name as found.
+        /// Name as found.
         name: String,
-        /// Where it could come from; see [`DataTypes::add_hint`](crate::DataTypes::add_hint).
+        /// Hint where the data type could come from; see [`DataTypes::add_hint`](crate::DataTypes::add_hint).
         hint: Option<&'static str>,
     },
-    /// A data type or fill value in JSON breaks the specification.
+    /// Data type or fill value in JSON that violates the specification.
     #[error("{}found {found}, expected {expected}", location(pointer))]
     Invalid {
-        /// JSON pointer from the data type or the fill value, whichever was parsed; empty for the whole of it.
+        /// JSON pointer relative to the parsed data type or fill value; empty for the whole value.
         pointer: String,
-        /// The value found, as JSON text, cut if long.
+        /// Value found, as JSON text, truncated if long.
         found: String,
-        /// The values expected.
+        /// Description of the expected values.
         expected: String,
     },
-    /// Elements of this size are larger than the limit.
+    /// Element size above the limit.
     #[error("{}found {found} bytes for one element, expected at most {limit}", location(pointer))]
     Limit {
-        /// JSON pointer from the data type.
+        /// JSON pointer relative to the data type.
         pointer: String,
-        /// The bytes of one element.
+        /// Size of one element in bytes.
         found: u64,
-        /// The most there may be.
+        /// Maximum size of one element in bytes.
         limit: u64,
     },
-    /// The Rust type cannot hold elements of the data type.
+    /// Rust type that cannot hold elements of the data type.
     #[error("elements of data type {data_type} do not fit the Rust type {element}")]
     Mismatch {
-        /// The Rust type asked for.
+        /// Name of the requested Rust type.
         element: String,
-        /// The data type of the array.
+        /// Data type of the array.
         data_type: String,
     },
-    /// A field of the data type does not fit the Rust struct.
+    /// Field of the data type that does not fit the Rust struct.
     #[error("elements do not fit the Rust type {element}: field {field}: found {found}, expected {expected}")]
     Field {
-        /// The Rust type asked for.
+        /// Name of the requested Rust type.
         element: String,
-        /// The name of the field, behind the names of the fields that it lies in: `position.x`.
+        /// Name of the field, preceded by the names of its enclosing fields: `position.x`.
         field: String,
-        /// The data type of the field, or that there is none.
+        /// Data type of the field, or that there is no such field.
         found: String,
-        /// The data type that the Rust type stands for, or that there should be none.
+        /// Default data type of the Rust field, or that there should be no such field.
         expected: String,
     },
-    /// A Rust type stands for no data type of its own.
+    /// Rust type without a data type of its own.
     #[error("the Rust type {element} does not say of which data type elements are")]
     NoDataType {
-        /// The Rust type.
+        /// Name of the Rust type.
         element: String,
     },
-    /// A buffer does not hold a whole number of elements.
+    /// Buffer that does not hold a whole number of elements.
     #[error("{found} bytes are not a whole number of elements of {item_size} bytes")]
     Size {
-        /// The bytes in the buffer.
+        /// Size of the buffer in bytes.
         found: usize,
-        /// The bytes of one element.
+        /// Size of one element in bytes.
         item_size: usize,
     },
-    /// One element has no value of the type asked for.
+    /// Element that is no value of the requested type.
     #[error("element {index}: found {found}, expected {expected}")]
     Item {
-        /// Which element, counted in the run that was given.
+        /// Index of the element in the given elements.
         index: usize,
-        /// The value found.
+        /// Value found.
         found: String,
-        /// The values expected.
+        /// Description of the expected values.
         expected: String,
     },
-    /// Memory for the elements could not be had.
+    /// Lack of memory for the elements.
     #[error("no memory for {len} elements of {item_size} bytes")]
     Memory {
-        /// How many elements.
+        /// Number of elements.
         len: usize,
-        /// The bytes of one of them.
+        /// Size of one element in bytes.
         item_size: usize,
     },
 }
 
 impl fmt::Debug for Error {
-    /// As `fn main() -> Result` prints it: the message.
+    /// Writes the message, since `fn main() -> Result` prints errors by `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Who is to blame for an [`Error`].
+/// Cause of an [`Error`]: the input, this library or the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The metadata or the data break the specification.
+    /// The metadata or the data violate the specification.
     Invalid,
-    /// Fine perhaps, but not known here.
+    /// The data type may be valid, but is not known here.
     Unsupported,
-    /// The arguments of the caller do not go together.
+    /// The arguments of the caller do not fit together.
     Argument,
     /// A limit was exceeded.
     Limit,
 }
 
 impl Error {
-    /// Who is to blame.
+    /// Returns the cause of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Unknown { .. } => ErrorKind::Unsupported,
@@ -123,7 +123,7 @@ impl Error {
         }
     }
 
-    /// The JSON pointer of the fault, from the value that was parsed; empty for the value itself.
+    /// Returns the JSON pointer of the fault, relative to the parsed value; empty for the value itself.
     pub fn pointer(&self) -> &str {
         match self {
             Self::Invalid { pointer, .. } | Self::Limit { pointer, .. } => pointer,
@@ -131,7 +131,7 @@ impl Error {
         }
     }
 
-    /// The same error with `prefix` in front of its pointer, as in `error.within("/fill_value")`.
+    /// Puts `prefix` in front of the error's JSON pointer, as in `error.within("/fill_value")`.
     #[must_use]
     pub fn within(mut self, prefix: &str) -> Self {
         if let Self::Invalid { pointer, .. } | Self::Limit { pointer, .. } = &mut self {
@@ -140,7 +140,7 @@ impl Error {
         self
     }
 
-    /// An [`Error::Invalid`] about `found`, which is the value that was parsed.
+    /// Creates an [`Error::Invalid`] about `found`, the whole value that was parsed.
     pub fn invalid(found: &Value, expected: impl Into<String>) -> Self {
         Self::Invalid { pointer: String::new(), found: found.excerpt(), expected: expected.into() }
     }

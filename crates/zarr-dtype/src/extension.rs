@@ -1,7 +1,7 @@
-//! Data types that are defined elsewhere, and the table in which they are found.
+//! Data types defined outside of this crate, and the table of them.
 //!
-//! An array hands its codecs the storage type. The definition is asked for fill values, and for elements as JSON and text. Rust types
-//! that accept the storage take elements as they are stored; one that means more accepts the name.
+//! An array passes the storage type to its codecs. The definition is used for fill values, and for elements as JSON and text. Rust types
+//! that accept the storage get elements as they are stored. A Rust type for the meaning of the elements accepts the extension by name.
 
 use crate::name::MAX_ITEM_SIZE;
 use crate::{DataType, Error, print};
@@ -10,15 +10,13 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zarr_json::{NamedConfig, Value};
 
-/// The meaning of the elements of a data type of one's own. A known type, the *storage*, says how they lie in memory
-/// and in chunks: a temperature may be stored as `int16`, a point as a struct, an address as `r128`, a unit as
-/// `string`.
+/// Definition of a data type outside of this crate. A built-in type, the *storage*, determines the representation of elements in memory and
+/// in chunks: a temperature may be stored as `int16`, a point as a struct, an address as `r128`, a unit as `string`.
 ///
-/// Codecs see the storage type, so that all codecs that take it can be used. This trait says the name, the fill value
-/// in documents and the elements as JSON and as text; by default they are as for the storage.
+/// Codecs see the storage type, so all codecs that accept it can be used. This trait defines the name, the fill value in documents, and the
+/// elements as JSON and as text; the defaults are those of the storage.
 ///
-/// Methods are given *the bytes of an element*: as it lies in memory, or its content if the storage has variable
-/// length.
+/// Methods get *the bytes of an element*: the element in memory form, or its content if the storage has variable length.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,33 +46,32 @@ use zarr_json::{NamedConfig, Value};
 /// # Ok::<(), zarr_dtype::Error>(())
 /// ```
 pub trait ExtensionType: fmt::Debug + Send + Sync {
-    /// The type that elements are stored as.
+    /// Returns the type as which elements are stored.
     fn storage(&self) -> DataType;
 
-    /// The element as JSON, as which a document has the fill value and the command prints it.
-    /// [`parse`](Self::parse) takes it back.
+    /// Returns the element as JSON, for the fill value in documents and for printing. [`parse`](Self::parse) is the inverse.
     fn to_json(&self, element: &[u8]) -> Value {
         print::bytes_to_json(&self.storage(), element)
     }
 
-    /// The bytes of the element that `value` is.
+    /// Returns the bytes of the element that `value` describes.
     ///
     /// # Errors
-    /// [`Error::invalid`] if it is none, [`within`](Error::within) the part that is wrong. Bytes that are no element of the
-    /// storage are refused by the caller.
+    /// [`Error::invalid`] if `value` is no element, [`within`](Error::within) the wrong part. Bytes that are no element of the storage are
+    /// refused by the caller.
     fn parse(&self, value: &Value) -> Result<Vec<u8>, Error> {
         print::parse(&self.storage(), value)
     }
 
-    /// The element as text for people.
+    /// Returns the element as text for users.
     fn to_text(&self, element: &[u8]) -> String {
         print::bytes_to_text(&self.storage(), element)
     }
 }
 
-/// A data type that is defined elsewhere, with the name and configuration that a document has for it.
+/// Data type defined outside of this crate, with its name and configuration in documents.
 ///
-/// Two are equal if these are.
+/// Two extensions are equal if their names, configurations and storage types are equal.
 #[derive(Clone, Debug)]
 pub struct Extension(Arc<Definition>);
 
@@ -86,10 +83,10 @@ struct Definition {
 }
 
 impl Extension {
-    /// The data type that goes by this name and configuration.
+    /// Creates the data type with this name and configuration.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for elements of no bytes, [`Error::Limit`] for elements above 64 MiB.
+    /// [`Error::Invalid`] for elements of 0 bytes, [`Error::Limit`] for elements above 64 MiB.
     pub fn new(config: NamedConfig, meaning: Arc<dyn ExtensionType>) -> Result<Self, Error> {
         let storage = meaning.storage();
         let found = u64::try_from(storage.item_size()).unwrap_or(u64::MAX);
@@ -103,22 +100,22 @@ impl Extension {
         Ok(Self(Arc::new(Definition { config, storage, meaning })))
     }
 
-    /// The name in documents.
+    /// Returns the name in documents.
     pub fn name(&self) -> &str {
         &self.0.config.name
     }
 
-    /// Name and configuration in documents.
+    /// Returns name and configuration in documents.
     pub fn config(&self) -> &NamedConfig {
         &self.0.config
     }
 
-    /// The type that elements are stored as.
+    /// Returns the type as which elements are stored.
     pub fn storage(&self) -> &DataType {
         &self.0.storage
     }
 
-    /// The meaning of the elements.
+    /// Returns the definition of the elements.
     pub fn meaning(&self) -> &dyn ExtensionType {
         &*self.0.meaning
     }
@@ -139,28 +136,28 @@ impl Hash for Extension {
     }
 }
 
-/// Makes a data type from its name and configuration; the table has the types that the configuration names.
+/// Function that makes a data type from its name and configuration; the [`DataTypes`] contain the types that the configuration may name.
 pub type BuildDataType = fn(&NamedConfig, &DataTypes) -> Result<Arc<dyn ExtensionType>, Error>;
 
-/// One kind of data type of one's own: its names and how it is made from its configuration.
+/// Entry of [`DataTypes`]: the names of a data type, and the function that makes it from its configuration.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DataTypeEntry {
-    /// The names that documents have for it.
+    /// Names of the data type in documents.
     pub names: &'static [&'static str],
-    /// Makes the type. Errors have a JSON pointer such as `/configuration/unit`.
+    /// Function that makes the data type. Its errors have a JSON pointer such as `/configuration/unit`.
     pub build: BuildDataType,
 }
 
 impl DataTypeEntry {
-    /// A data type with these names, made by `build`.
+    /// Creates an entry for a data type with these names, made by `build`.
     #[must_use]
     pub const fn new(names: &'static [&'static str], build: BuildDataType) -> Self {
         Self { names, build }
     }
 }
 
-/// The data types that are known beside the types of this crate, by name. A value that is passed on; nothing is global.
+/// Table of the data types, by name, that are known in addition to those of this crate. The table is passed as a value; nothing is global.
 #[derive(Clone, Debug, Default)]
 pub struct DataTypes {
     entries: Vec<DataTypeEntry>,
@@ -168,41 +165,40 @@ pub struct DataTypes {
 }
 
 impl DataTypes {
-    /// Adds a data type. It takes its names from any data type that had them before.
+    /// Adds a data type. Its names replace equal names that were added before.
     pub fn add(&mut self, entry: DataTypeEntry) {
         self.entries.push(entry);
     }
 
-    /// Says where a data type that is not known could come from: `"enable feature `optional`"`.
+    /// Adds a hint where the unknown data type `name` could come from, such as `"enable feature `optional`"`.
     pub fn add_hint(&mut self, name: &'static str, hint: &'static str) {
         self.hints.push((name, hint));
     }
 
-    /// Where the data type of this name could come from.
+    /// Returns the hint for the data type `name`; `None` if there is none.
     pub fn hint(&self, name: &str) -> Option<&'static str> {
         self.hints.iter().rev().find(|(known, _)| *known == name).map(|(_, hint)| *hint)
     }
 
-    /// The data type of this name, if it is one that was added.
+    /// Returns the entry of the added data type `name`; `None` if no such type was added.
     pub fn get(&self, name: &str) -> Option<&DataTypeEntry> {
         self.entries.iter().rev().find(|entry| entry.names.contains(&name))
     }
 
-    /// All data types that were added, in their order.
+    /// Returns all added data types, in the order of addition.
     pub fn iter(&self) -> impl Iterator<Item = &DataTypeEntry> {
         self.entries.iter()
     }
 
-    /// The names of all data types in Zarr v3: of the added types, and of the types of this crate except `r8`, `r16`
-    /// and so on.
+    /// Returns the names of all data types in Zarr v3: the added types, and the types of this crate except `r8`, `r16` and so on.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.entries.iter().flat_map(|entry| entry.names).copied().chain(crate::name::names())
     }
 
-    /// The data type that a metadata document names: one that was added, or one of this crate.
+    /// Returns the data type that a metadata document names: an added one, or one of this crate.
     ///
     /// # Errors
-    /// As [`DataType::from_config`], and the errors of [`DataTypeEntry::build`].
+    /// The same errors as [`DataType::from_config`], and the errors of [`DataTypeEntry::build`].
     pub fn from_config(&self, config: &NamedConfig) -> Result<DataType, Error> {
         DataType::from_config_at(config, self, 0)
     }

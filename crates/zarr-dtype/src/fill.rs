@@ -1,4 +1,4 @@
-//! Fill values.
+//! Fill values of arrays.
 
 use crate::element_bytes::check_bytes;
 use crate::heap::content;
@@ -7,10 +7,9 @@ use std::borrow::Cow;
 use std::fmt;
 use zarr_json::Value;
 
-/// The value of elements that were never written: one element as it lies in memory, or the bytes of one of variable
-/// length.
+/// Value of elements that were never written: one element in memory form, or the content of an element of variable length.
 ///
-/// Compared by bits: another NaN is another fill value, and so is the zero of the other sign.
+/// Fill values are compared by bits: two NaNs with different bits differ, and so do 0.0 and -0.0.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, FillValue};
@@ -30,26 +29,25 @@ enum Repr {
 }
 
 impl FillValue {
-    /// The fill value that a Zarr v3 document has for arrays of `data_type`.
+    /// Parses the fill value of a Zarr v3 document for arrays of `data_type`.
     ///
-    /// Numbers are rounded to the nearest float, which beyond the largest one is infinity where the type has it.
+    /// Numbers are rounded to the nearest float; beyond the largest float they become infinity if the type has it.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is not one, with the JSON pointer from the fill value.
+    /// [`Error::Invalid`] if `value` is no fill value of the type, with the JSON pointer relative to the fill value.
     pub fn parse(data_type: &DataType, value: &Value) -> Result<Self, Error> {
         Self::parse_as(data_type, value, Spelling::Strict)
     }
 
-    /// The fill value that a document has, spelled as strictly or freely as `spelling` says.
+    /// Parses the fill value of a document, with the strictness given by `spelling`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is not one, with the JSON pointer from the fill value.
+    /// [`Error::Invalid`] if `value` is no fill value of the type, with the JSON pointer relative to the fill value.
     pub fn parse_as(data_type: &DataType, value: &Value, spelling: Spelling) -> Result<Self, Error> {
         parse::element(data_type, value, spelling).map(|bytes| Self::new(data_type, bytes))
     }
 
-    /// The fill value whose element is `bytes`: in memory form, or the content of the element if it is of variable
-    /// length.
+    /// Creates the fill value from the `bytes` of its element: in memory form, or the content of an element of variable length.
     ///
     /// # Errors
     /// [`Error::Size`] if `bytes` is not exactly one element, [`Error::Item`] if it is no value of the type.
@@ -58,7 +56,7 @@ impl FillValue {
         Ok(Self::new(data_type.storage(), bytes.to_vec()))
     }
 
-    /// Zero, false, the empty text, and so on: the element whose bytes are all 0, or that has none.
+    /// Returns the zero of the type (zero, false, empty string..): the element whose bytes are all 0, or whose content is empty.
     pub fn zero(data_type: &DataType) -> Self {
         let size = if data_type.is_variable() { 0 } else { data_type.item_size() };
         Self::new(data_type, vec![0; size])
@@ -69,7 +67,7 @@ impl FillValue {
         Self(if data_type.is_variable() { Repr::Variable(bytes) } else { Repr::Fixed(bytes) })
     }
 
-    /// The fill value in the notation of Zarr v3 documents, from which [`parse`](Self::parse) gives it back.
+    /// Returns the fill value in the notation of Zarr v3 documents; [`parse`](Self::parse) is the inverse.
     pub fn to_json(&self, data_type: &DataType) -> Value {
         match (&self.0, data_type) {
             (Repr::Fixed(bytes), _) => print::to_fill_json(data_type, bytes),
@@ -77,7 +75,7 @@ impl FillValue {
         }
     }
 
-    /// The fill value as text: compact JSON in the notation of Zarr v3 documents.
+    /// Returns the fill value for printing: compact JSON in the notation of Zarr v3 documents.
     ///
     /// ```
     /// # use zarr_dtype::{DataType, FillValue};
@@ -90,12 +88,12 @@ impl FillValue {
         self.to_json(data_type)
     }
 
-    /// The element in memory; `None` for elements of variable length.
+    /// Returns the element in memory form; `None` for elements of variable length.
     pub fn item(&self) -> Option<&[u8]> {
         if let Repr::Fixed(bytes) = &self.0 { Some(bytes) } else { None }
     }
 
-    /// The element in memory; one of variable length is put into `heap` first, as a block of its own.
+    /// Returns the element in memory form. The content of an element of variable length is added to `heap` first, as a separate block.
     pub fn item_in(&self, heap: &Heap) -> Cow<'_, [u8]> {
         match &self.0 {
             Repr::Fixed(bytes) => Cow::Borrowed(bytes),
@@ -108,15 +106,15 @@ impl FillValue {
         }
     }
 
-    /// The bytes: of the element in memory, or the content of an element of variable length.
+    /// Returns the bytes of the element in memory form, or the content of an element of variable length.
     pub fn bytes(&self) -> &[u8] {
         match &self.0 {
             Repr::Fixed(bytes) | Repr::Variable(bytes) => bytes,
         }
     }
 
-    /// Whether all elements in `items` are this one, bit by bit. Elements of variable length are in `heap`; one that is
-    /// not there, and part of an element, are not equal to anything.
+    /// Returns whether all elements in `items` equal the fill value, bit by bit. The content of elements of variable length is in `heap`.
+    /// An element whose content is missing, and an incomplete element at the end, are not equal.
     pub fn is_all_of(&self, items: &[u8], heap: Option<&Heap>) -> bool {
         match &self.0 {
             Repr::Fixed(fill) => {

@@ -1,4 +1,4 @@
-//! Floating point formats of up to 64 bits: the values of bit patterns, and exact rounding.
+//! Floating point formats of up to 64 bits: values of bit patterns, and exact rounding.
 
 mod half;
 #[cfg(test)]
@@ -7,23 +7,23 @@ mod text;
 
 pub use half::Half;
 
-/// How a number between two that a type has is rounded.
+/// Direction of rounding for a number between two representable numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
-    /// To the nearest, of two the even one.
+    /// To the nearest number; a tie to the even one.
     NearestEven,
-    /// To the nearest, of two the one further from zero.
+    /// To the nearest number; a tie to the one further from zero.
     NearestAway,
-    /// To the one nearer to zero.
+    /// To the number nearer to zero.
     TowardsZero,
-    /// To the greater one.
+    /// To the greater number.
     TowardsPositive,
-    /// To the lesser one.
+    /// To the lesser number.
     TowardsNegative,
 }
 
 impl Rounding {
-    /// The integer that `value` is rounded to.
+    /// Returns `value` rounded to an integer.
     #[inline(always)]
     pub fn integer(self, value: f64) -> f64 {
         match self {
@@ -35,7 +35,7 @@ impl Rounding {
         }
     }
 
-    /// `significand` / 2^`shift`, rounded as the magnitude of a number of that sign.
+    /// Returns `significand` / 2^`shift`, rounded; `negative` is the sign of the number of which it is the magnitude.
     #[inline]
     fn shifted(self, negative: bool, significand: u64, shift: u32) -> u64 {
         // All beyond is less than half of the last bit.
@@ -57,10 +57,10 @@ impl Rounding {
     }
 }
 
-/// A binary floating point format.
+/// Binary floating point format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Bytes of one number.
+    /// Size of one number in bytes.
     pub(crate) size: usize,
     pub(crate) exponent: u32,
     pub(crate) mantissa: u32,
@@ -68,18 +68,18 @@ pub struct Format {
     pub(crate) special: Special,
 }
 
-/// Which bit patterns are not numbers.
+/// Bit patterns of a format that are not finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Special {
     /// The highest exponent is infinity and NaN.
     Ieee,
-    /// All bits 1 but the sign is NaN; no infinity.
+    /// All bits except the sign being 1 is NaN; there is no infinity.
     AllOnes,
-    /// The negative zero is NaN; no infinity.
+    /// The bit pattern of negative zero is NaN; there is no infinity.
     NegativeZero,
-    /// None.
+    /// All bit patterns are numbers.
     None,
-    /// There is only an exponent, and all ones are NaN: no sign, no zero.
+    /// Only an exponent: no sign, no zero, and all bits being 1 is NaN.
     PowersOfTwo,
 }
 
@@ -96,16 +96,15 @@ pub const F32: Format = ieee(4, 8, 23);
 /// IEEE 754 binary64.
 pub const F64: Format = ieee(8, 11, 52);
 
-/// A number is beyond the largest, or the smallest, that a format has.
+/// Error for a number outside of the range of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfRange;
 
 impl Format {
-    /// The bits of `value`, which is not NaN, rounded.
+    /// Returns the bits of `value`, which is not NaN, rounded to the format.
     ///
     /// # Errors
-    /// [`OutOfRange`] for a number that would be beyond the largest if the exponent had no end, and for an infinity where the format
-    /// has none.
+    /// [`OutOfRange`] for a number whose rounded value would exceed the largest number, and for an infinity if the format has none.
     #[inline]
     pub fn round(&self, value: f64, rounding: Rounding) -> Result<u64, OutOfRange> {
         let negative = value.is_sign_negative();
@@ -119,10 +118,10 @@ impl Format {
         self.round_exact(negative, significand, exponent as i32 - 1075, rounding)
     }
 
-    /// The bits of `significand` * 2^`exponent` with a sign, rounded.
+    /// Returns the bits of `significand` * 2^`exponent` with the given sign, rounded to the format.
     ///
     /// # Errors
-    /// As [`round`](Self::round).
+    /// The same errors as [`round`](Self::round).
     #[inline]
     pub fn round_exact(
         &self,
@@ -161,7 +160,7 @@ impl Format {
         Ok(if self.special == Special::NegativeZero && magnitude == 0 { 0 } else { sign | magnitude })
     }
 
-    /// The value of a bit pattern, exactly; bits beyond the format are ignored.
+    /// Returns the exact value of a bit pattern; bits beyond the format are ignored.
     #[inline]
     pub fn value(&self, bits: u64) -> f64 {
         if *self == F64 {
@@ -197,13 +196,13 @@ impl Format {
         if negative { -value } else { value }
     }
 
-    /// The infinity of that sign, if there are infinities.
+    /// Returns the bits of the infinity with the given sign; `None` if the format has no infinities.
     pub fn infinity(&self, negative: bool) -> Option<u64> {
         let sign = if negative { self.sign() } else { 0 };
         (self.special == Special::Ieee).then(|| sign | (self.largest() + 1))
     }
 
-    /// The bits that stand for all numbers beyond the range on the side of `value`: infinity, or else the last number.
+    /// Returns the bits for numbers outside of the range on the side of `value`: infinity, or else the last number.
     pub fn end(&self, value: f64) -> u64 {
         let negative = value < 0.0;
         match self.special {
@@ -214,7 +213,8 @@ impl Format {
         }
     }
 
-    /// A quiet NaN of that sign with nothing else in it, or the only one there is; `None` if there is none.
+    /// Returns the bits of a quiet NaN with the given sign and no payload, or of the only NaN of the format; `None` if the format has no
+    /// NaN.
     pub fn nan(&self, negative: bool) -> Option<u64> {
         let sign = if negative { self.sign() } else { 0 };
         match self.special {
@@ -226,12 +226,12 @@ impl Format {
         }
     }
 
-    /// Bits of the mantissa that are stored.
+    /// Returns the number of stored mantissa bits.
     pub fn mantissa(&self) -> u32 {
         self.mantissa
     }
 
-    /// The bits of the largest number.
+    /// Returns the bits of the largest number.
     fn largest(&self) -> u64 {
         match self.special {
             Special::Ieee => (ones(self.exponent) << self.mantissa) - 1,
@@ -240,8 +240,8 @@ impl Format {
         }
     }
 
-    /// The bit pattern nearest to `value`, of two the even one (of two powers of two the greater); beyond the largest number infinity
-    /// or else NaN. `None` where the format has none of them.
+    /// Returns the bit pattern nearest to `value`; a tie goes to the even one (for powers of two to the greater). Beyond the largest number
+    /// the result is infinity, or else NaN. `None` if the format has neither.
     pub(crate) fn nearest(&self, value: f64) -> Option<u64> {
         if value.is_nan() {
             return self.nan(false);
@@ -270,14 +270,14 @@ impl Format {
         1 << (self.exponent + self.mantissa)
     }
 
-    /// The bits that a number has.
+    /// Returns a mask of the bits of a number.
     fn mask(&self) -> u64 {
         let sign = if self.special == Special::PowersOfTwo { 0 } else { self.sign() };
         ones(self.exponent + self.mantissa) | sign
     }
 }
 
-/// A number of `count` ones, up to 63.
+/// Returns a number whose lowest `count` bits, up to 63, are 1.
 const fn ones(count: u32) -> u64 {
     (1 << count) - 1
 }

@@ -1,55 +1,55 @@
-//! Where the bytes of variable-length elements are.
+//! Storage for the content of elements of variable length.
 //!
-//! A view of such elements has the references, and the heap travels with it. So strings go through the same views, transposes and
-//! shards as numbers.
+//! A view of such elements contains references, and has the heap beside it. So strings pass through the same views, transposes and shards
+//! as numbers.
 
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// One element of variable length: where its bytes are in a [`Heap`].
+/// Reference to the content of an element of variable length in a [`Heap`].
 ///
-/// Arrays of such elements hold these 16 bytes for each, in the byte order of the machine. All zero is the empty
-/// element, whatever the heap.
+/// Arrays of such elements hold these 16 bytes for each element, in the byte order of the machine. 16 zero bytes are the empty element, in
+/// any heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct HeapRef {
-    /// The block, as [`Heap::add`] counted it.
+    /// Length of the content in bytes.
     pub block: u32,
-    /// How many bytes.
+    /// Offset of the content in the block, in bytes.
     pub len: u32,
     /// Where they begin in the block.
     pub offset: u64,
 }
 
 impl HeapRef {
-    /// Bytes of a reference.
+    /// Size of a reference in bytes.
     pub const SIZE: usize = 16;
 
-    /// The reference as it lies in an array.
+    /// Returns the reference in memory form.
     #[inline]
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         bytemuck::cast(self)
     }
 
-    /// The reference that lies in an array as `bytes`.
+    /// Returns the reference with `bytes` as its memory form.
     #[inline]
     pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
         bytemuck::cast(bytes)
     }
 
-    /// The reference that the element `item` is; `None` if that has not 16 bytes.
+    /// Returns the reference that the element `item` holds; `None` if `item` does not have 16 bytes.
     #[inline]
     pub fn from_item(item: &[u8]) -> Option<Self> {
         bytemuck::try_pod_read_unaligned(item).ok()
     }
 }
 
-/// The bytes of variable-length elements, in blocks that are added and never changed.
+/// Contents of elements of variable length, in blocks that are added and never changed.
 ///
-/// Typically every chunk that is decoded adds one block, and the elements refer to parts of it. Any number of threads
-/// may add and read; reading takes no lock and copies nothing.
+/// Typically every decoded chunk adds one block, and its elements refer to parts of the block. Any number of threads may add and read;
+/// reading takes no lock and copies nothing.
 ///
 /// ```
 /// # use zarr_dtype::{Heap, HeapRef};
@@ -59,20 +59,20 @@ impl HeapRef {
 /// assert_eq!(heap.get(HeapRef::default()), Some(&b""[..]));
 /// ```
 pub struct Heap {
-    /// Block `b` (from 1) is slot `b - 2^k` of segment `k`, the position of its highest bit. Segments double, so slots
-    /// never move and can be lent while others are added.
+    /// Slots of the blocks. Block `b` (from 1) is in slot `b - 2^k` of segment `k`, the position of the highest bit of `b`. Each segment is
+    /// twice as large as the one before, so slots never move and can be borrowed while others are added.
     segments: [OnceLock<Segment>; 32],
     blocks: AtomicU32,
     size: AtomicU64,
 }
 
 impl Heap {
-    /// A heap with nothing in it but block 0, which is empty.
+    /// Creates a heap with the empty block 0 only.
     pub const fn new() -> Self {
         Self { segments: [const { OnceLock::new() }; 32], blocks: AtomicU32::new(0), size: AtomicU64::new(0) }
     }
 
-    /// Adds a block and returns its number; 0 for an empty one, which takes no slot.
+    /// Adds a block and returns its number; 0 for an empty block, which takes no slot.
     pub fn add(&self, bytes: Vec<u8>) -> u32 {
         if bytes.is_empty() {
             return 0;
@@ -90,7 +90,7 @@ impl Heap {
         block
     }
 
-    /// The bytes that `element` refers to; `None` if they are not in this heap.
+    /// Returns the content that `element` refers to; `None` if it is not in this heap.
     #[inline]
     pub fn get(&self, element: HeapRef) -> Option<&[u8]> {
         if element.len == 0 {
@@ -101,26 +101,26 @@ impl Heap {
         self.block(element.block)?.get(start..end)
     }
 
-    /// Calls `read` with the bytes that `element` refers to; `None` if they are not in this heap.
+    /// Calls `read` with the content that `element` refers to; `None` if it is not in this heap.
     #[inline]
     pub fn get_with<R>(&self, element: HeapRef, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
         self.get(element).map(read)
     }
 
-    /// The bytes of a whole block; `None` if there is no such block.
+    /// Returns the bytes of a whole block; `None` if there is no such block.
     #[inline]
     pub fn block(&self, block: u32) -> Option<&[u8]> {
         let Some((segment, slot)) = slot_of(block) else { return Some(&[]) };
         self.segments.get(segment)?.get()?.get(slot)?.get().map(Vec::as_slice)
     }
 
-    /// How many bytes all blocks have together.
+    /// Returns the total size of all blocks in bytes.
     pub fn size(&self) -> u64 {
         self.size.load(Ordering::Relaxed)
     }
 }
 
-/// The content of an element of variable length.
+/// Returns the content of an element of variable length; without a `heap` only that of an empty element.
 #[inline]
 pub(crate) fn content<'h>(item: &[u8], heap: Option<&'h Heap>) -> Option<&'h [u8]> {
     let reference = HeapRef::from_item(item)?;
@@ -133,7 +133,7 @@ pub(crate) fn content<'h>(item: &[u8], heap: Option<&'h Heap>) -> Option<&'h [u8
 /// Slots of blocks, each filled once.
 type Segment = Box<[OnceLock<Vec<u8>>]>;
 
-/// Segment and slot of a block; `None` for block 0, which has none.
+/// Returns segment and slot of a block; `None` for block 0, which has no slot.
 #[inline]
 fn slot_of(block: u32) -> Option<(usize, usize)> {
     let segment = block.checked_ilog2()?;

@@ -1,41 +1,41 @@
-//! How elements lie in memory: all that codecs may depend on.
+//! Layout of elements in memory: the only facts about elements that codecs may depend on.
 
 use crate::Error;
 use std::sync::Arc;
 
-/// A number that lies in memory in the byte order of the machine.
+/// Number in memory, in the byte order of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scalar {
-    /// One byte, 0 or 1.
+    /// Bool: one byte, 0 or 1.
     Bool,
-    /// Two bits, two's complement, extended to one byte.
+    /// Signed integer of two bits, sign-extended to one byte.
     I2,
-    /// Four bits, two's complement, extended to one byte.
+    /// Signed integer of four bits, sign-extended to one byte.
     I4,
-    /// 8 bits, two's complement.
+    /// Signed integer of 8 bits, two's complement.
     I8,
-    /// 16 bits, two's complement.
+    /// Signed integer of 16 bits, two's complement.
     I16,
-    /// 32 bits, two's complement.
+    /// Signed integer of 32 bits, two's complement.
     I32,
-    /// 64 bits, two's complement.
+    /// Signed integer of 64 bits, two's complement.
     I64,
-    /// Two bits in one byte whose upper bits are 0.
+    /// Unsigned integer of two bits, in one byte whose upper bits are 0.
     U2,
-    /// Four bits in one byte whose upper bits are 0.
+    /// Unsigned integer of four bits, in one byte whose upper bits are 0.
     U4,
-    /// 8 bits.
+    /// Unsigned integer of 8 bits.
     U8,
-    /// 16 bits.
+    /// Unsigned integer of 16 bits.
     U16,
-    /// 32 bits.
+    /// Unsigned integer of 32 bits.
     U32,
-    /// 64 bits.
+    /// Unsigned integer of 64 bits.
     U64,
     /// IEEE 754 binary16.
     F16,
-    /// The upper half of an IEEE 754 binary32.
+    /// bfloat16: the upper half of an IEEE 754 binary32.
     BF16,
     /// IEEE 754 binary32.
     F32,
@@ -44,7 +44,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Bytes in memory.
+    /// Returns the size in memory, in bytes.
     pub const fn size(self) -> usize {
         match self {
             Self::Bool | Self::I2 | Self::I4 | Self::I8 | Self::U2 | Self::U4 | Self::U8 => 1,
@@ -54,7 +54,7 @@ impl Scalar {
         }
     }
 
-    /// The least and the greatest value of an integer; `None` for bools and floats.
+    /// Returns the least and the greatest value of an integer type; `None` for bools and floats.
     pub fn range(self) -> Option<(i128, i128)> {
         Some(match self {
             Self::I2 => (-2, 1),
@@ -73,7 +73,7 @@ impl Scalar {
         })
     }
 
-    /// The integer that `item`, one scalar in memory form, is; `None` for bools, floats and bytes of another size.
+    /// Returns the integer value of `item`, one scalar in memory form; `None` for bools, floats and bytes of another size.
     pub fn integer(self, item: &[u8]) -> Option<i128> {
         let (least, _) = self.range().filter(|_| item.len() == self.size())?;
         let digit = |value: i128, byte: &u8| value << 8 | i128::from(*byte);
@@ -84,17 +84,17 @@ impl Scalar {
         Some(if least < 0 { value << unused >> unused } else { value })
     }
 
-    /// Whether every bit pattern of [`size`](Self::size) bytes is a value in memory form, so that
-    /// [`normalize`](Self::normalize) and [`check`](Self::check) have nothing to do.
+    /// Returns whether every bit pattern of [`size`](Self::size) bytes is a value in memory form, so that [`normalize`](Self::normalize)
+    /// and [`check`](Self::check) do nothing.
     pub const fn takes_any_bits(self) -> bool {
         !matches!(self, Self::Bool | Self::I2 | Self::I4 | Self::U2 | Self::U4)
     }
 
-    /// Brings bytes that were just decoded into memory form: unused upper bits of two- and four-bit integers are
-    /// ignored by the format, and are set here to the sign or to 0. Nothing happens where any bits are a value.
+    /// Converts bytes that were just decoded to memory form. The format ignores unused upper bits of two- and four-bit integers; here they
+    /// are set to the sign or to 0. For types in which any bits are a value this does nothing.
     ///
     /// # Errors
-    /// [`Error::Item`] for a bool that is neither 0 nor 1, counted in scalars from the start of `bytes`.
+    /// [`Error::Item`] for a bool that is neither 0 nor 1; its index counts scalars from the start of `bytes`.
     pub fn normalize(self, bytes: &mut [u8]) -> Result<(), Error> {
         let extend = |unused: u32, bytes: &mut [u8]| {
             bytes.iter_mut().for_each(|byte| *byte = ((byte.cast_signed() << unused) >> unused).cast_unsigned());
@@ -109,11 +109,11 @@ impl Scalar {
         Ok(())
     }
 
-    /// Checks that `bytes` are in memory form, which matters where the caller made them: before encoding.
+    /// Checks that `bytes`, which a caller made, are in memory form. Used before encoding.
     ///
     /// # Errors
-    /// [`Error::Item`] for a bool that is neither 0 nor 1 and for a two- or four-bit integer out of range, counted in
-    /// scalars from the start of `bytes`.
+    /// [`Error::Item`] for a bool that is neither 0 nor 1 and for a two- or four-bit integer out of range; its index counts scalars from
+    /// the start of `bytes`.
     pub fn check(self, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Self::Bool => all_below(bytes, "a bool: 0x00 or 0x01", 2, 0),
@@ -126,7 +126,7 @@ impl Scalar {
     }
 }
 
-/// Checks that all of `bytes`, plus `shift`, are below `limit`, a power of two; the first that is not is the error.
+/// Checks that each of `bytes`, plus `shift`, is below `limit`, a power of two. The error has the index of the first byte that is not.
 fn all_below(bytes: &[u8], expected: &str, limit: u8, shift: u8) -> Result<(), Error> {
     // Bad bytes are rare: all are judged at once by the bits that any of them has, which takes vector instructions.
     let bits = bytes.iter().fold(0, |bits, byte| bits | byte.wrapping_add(shift));
@@ -141,62 +141,61 @@ fn all_below(bytes: &[u8], expected: &str, limit: u8, shift: u8) -> Result<(), E
     }
 }
 
-/// How the elements of a data type lie in memory, always in the byte order of the machine.
+/// Layout of the elements of a data type in memory, always in the byte order of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layout {
-    /// `count` scalars one after another: complex64 is two `F32`, a date one `I64`, a fixed text one `U32` for each
-    /// code point.
+    /// `count` scalars side by side: complex64 is two `F32`, a date one `I64`, a string of fixed length one `U32` for each code point.
     Fixed {
-        /// The scalar.
+        /// Type of the scalars.
         scalar: Scalar,
-        /// How many make up one element.
+        /// Number of scalars in one element.
         count: u32,
     },
     /// Bytes without a byte order.
     Bytes {
-        /// Bytes of one element.
+        /// Size of one element in bytes.
         size: u32,
     },
-    /// A [`HeapRef`](crate::HeapRef) into a [`Heap`](crate::Heap) that has the bytes.
+    /// [`HeapRef`](crate::HeapRef) into a [`Heap`](crate::Heap) with the content.
     Variable {
-        /// Whether the bytes are UTF-8 text.
+        /// Whether the content is a UTF-8 string.
         utf8: bool,
     },
-    /// Fields one after another, without gaps.
+    /// Fields side by side, without gaps.
     Struct {
-        /// The fields, in the order in which they lie.
+        /// Fields, in memory order.
         fields: Arc<[FieldLayout]>,
-        /// Bytes of one element.
+        /// Size of one element in bytes.
         size: usize,
     },
 }
 
-/// How a field of a struct lies in each element.
+/// Layout of a field of a struct in each element.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldLayout {
-    /// Bytes of the element in front of the field.
+    /// Offset of the field in the element, in bytes.
     pub offset: usize,
-    /// How each element of the field lies. No element has variable length.
+    /// Layout of each value of the field, never of variable length.
     pub layout: Layout,
-    /// How many elements lie side by side: 1, or more for a field that is an array.
+    /// Number of values side by side: 1, or more for a field that is an array.
     pub count: usize,
 }
 
 impl FieldLayout {
-    /// Bytes of all elements of the field.
+    /// Returns the size of all values of the field in bytes.
     pub fn size(&self) -> usize {
         self.layout.item_size().saturating_mul(self.count)
     }
 
-    /// Where the field is in an element.
+    /// Returns the range of the field in the bytes of an element.
     fn range(&self) -> std::ops::Range<usize> {
         self.offset..self.offset.saturating_add(self.size())
     }
 }
 
 impl Layout {
-    /// Bytes of one element in memory; 16 for elements of variable length.
+    /// Returns the size of one element in memory, in bytes; 16 for elements of variable length.
     pub fn item_size(&self) -> usize {
         match *self {
             Self::Fixed { scalar, count } => scalar.size().saturating_mul(to_usize(count)),
@@ -206,18 +205,18 @@ impl Layout {
         }
     }
 
-    /// The scalar that elements are made of, where all are of one kind.
+    /// Returns the scalar that elements consist of; `None` unless all parts are scalars of one type.
     pub fn scalar(&self) -> Option<Scalar> {
         if let Self::Fixed { scalar, .. } = self { Some(*scalar) } else { None }
     }
 
-    /// Whether elements are references into a heap.
+    /// Returns whether elements are references into a heap.
     pub fn is_variable(&self) -> bool {
         matches!(self, Self::Variable { .. })
     }
 
-    /// Whether any bytes of the right number are an element in memory form, so that [`normalize`](Self::normalize) and
-    /// [`check`](Self::check) have nothing to do.
+    /// Returns whether any bytes of the right size are an element in memory form, so that [`normalize`](Self::normalize) and
+    /// [`check`](Self::check) do nothing.
     pub fn takes_any_bits(&self) -> bool {
         match self {
             Self::Fixed { scalar, .. } => scalar.takes_any_bits(),
@@ -226,7 +225,7 @@ impl Layout {
         }
     }
 
-    /// Whether elements have parts wider than a byte, so that they have a byte order where they are stored.
+    /// Returns whether elements have parts wider than a byte, so that stored elements have a byte order.
     pub fn has_byte_order(&self) -> bool {
         match self {
             Self::Fixed { scalar, .. } => scalar.size() > 1,
@@ -235,10 +234,10 @@ impl Layout {
         }
     }
 
-    /// Brings elements that were just decoded into memory form, see [`Scalar::normalize`].
+    /// Converts elements that were just decoded to memory form, see [`Scalar::normalize`].
     ///
     /// # Errors
-    /// [`Error::Item`] as from [`Scalar::normalize`], counted in elements.
+    /// [`Error::Item`] as from [`Scalar::normalize`]; its index counts elements.
     pub fn normalize(&self, items: &mut [u8]) -> Result<(), Error> {
         match self {
             Self::Fixed { scalar, .. } => scalar.normalize(items).map_err(|error| self.in_elements(error)),
@@ -258,7 +257,7 @@ impl Layout {
     /// Checks that elements are in memory form, see [`Scalar::check`].
     ///
     /// # Errors
-    /// [`Error::Item`] as from [`Scalar::check`], counted in elements.
+    /// [`Error::Item`] as from [`Scalar::check`]; its index counts elements.
     pub fn check(&self, items: &[u8]) -> Result<(), Error> {
         match self {
             Self::Fixed { scalar, .. } => scalar.check(items).map_err(|error| self.in_elements(error)),
@@ -283,7 +282,7 @@ impl Layout {
     }
 }
 
-/// The error about a part of element `index`.
+/// Sets the index of an error about a part of an element to that of the element.
 pub(crate) fn at(index: usize, mut error: Error) -> Error {
     if let Error::Item { index: position, .. } = &mut error {
         *position = index;
@@ -291,7 +290,7 @@ pub(crate) fn at(index: usize, mut error: Error) -> Error {
     error
 }
 
-/// Rust runs this code on machines with at least 32 bits; elsewhere no such element could be held.
+/// Converts a size, which saturates on machines with less than 32 bits; they could not hold such an element.
 pub(crate) fn to_usize(size: u32) -> usize {
     usize::try_from(size).unwrap_or(usize::MAX)
 }

@@ -1,10 +1,10 @@
 //! Zarr data types: names, memory layouts, fill values and Rust element types.
 //!
-//! Does no I/O, and knows neither codecs nor arrays: one element at a time, or a run of them in memory.
+//! The crate does no I/O, and knows neither codecs nor arrays. It handles single elements, or contiguous elements in memory.
 //!
-//! An *element* is one value of an array. An *item* is an element in memory form: its bytes, as many as
-//! [`DataType::item_size`] says (`itemsize` of numpy), or a [`HeapRef`] to its content where its length varies. A list
-//! (`vlen-array`) and a field of a struct that is an array have *inner elements*.
+//! An *element* is one value of an array. An *item* is an element in memory form: [`DataType::item_size`] bytes (`itemsize` of numpy), or
+//! for elements of variable length a [`HeapRef`] to the content. A list (`vlen-array`), and a field of a struct that is an array, have
+//! *inner elements*.
 //!
 //! ```
 //! use zarr_dtype::{DataType, Element, Heap};
@@ -48,11 +48,11 @@ pub use error::{Error, ErrorKind};
 pub use extension::{BuildDataType, DataTypeEntry, DataTypes, Extension, ExtensionType};
 pub use fill::FillValue;
 pub use heap::{Heap, HeapRef};
-/// The version of `jiff` whose points in time and time spans are elements.
+/// Version of the crate `jiff` whose points in time and durations are elements.
 #[cfg(feature = "jiff")]
 pub use jiff;
 pub use layout::{FieldLayout, Layout, Scalar};
-/// The version of `microfloat` whose floats of 8, 6 and 4 bits are elements.
+/// Version of the crate `microfloat` whose floats of 8, 6 and 4 bits are elements.
 #[cfg(feature = "microfloat")]
 pub use microfloat;
 pub use npy::{from_npy_descr, from_npy_value, npy_descr, npy_literal};

@@ -1,12 +1,12 @@
-//! Between data types and the names they go by in metadata documents.
+//! Translation between data types and their names in metadata documents.
 
 use crate::{BytesName, DataType, DataTypes, Error, Extension, SmallFloat, StructType, TimeUnit, Unit};
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The largest element that is read. Nothing real comes near; it keeps a fill value from taking gigabytes.
+/// Maximum size of an element in bytes: 64 MiB. No real type comes near; the limit prevents a fill value from taking gigabytes.
 pub(crate) const MAX_ITEM_SIZE: u32 = 1 << 26;
 
-/// The types that need no configuration. The first name of a type is the one written.
+/// Types without a configuration. If a type has several names, the first one is written.
 const PLAIN: &[(&str, DataType)] = &[
     ("bool", DataType::Bool),
     ("int2", DataType::Int2),
@@ -37,7 +37,7 @@ const PLAIN: &[(&str, DataType)] = &[
     ("variable_length_bytes", DataType::Bytes { name: BytesName::VariableLengthBytes }),
 ];
 
-/// The types that have a configuration.
+/// Names of the types with a configuration.
 const CONFIGURED: [&str; 8] = [
     "numpy.datetime64",
     "numpy.timedelta64",
@@ -49,13 +49,13 @@ const CONFIGURED: [&str; 8] = [
     "structured",
 ];
 
-/// The names of all types of this crate but raw bits.
+/// Returns the names of all types of this crate except raw bits.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let plain = PLAIN.iter().map(|(name, _)| *name);
     plain.chain(SmallFloat::ALL.into_iter().map(SmallFloat::name)).chain(CONFIGURED)
 }
 
-/// The type of this name that needs no configuration.
+/// Returns the type `name` if it has no configuration; else `None`.
 pub(crate) fn plain(name: &str) -> Option<DataType> {
     let plain = PLAIN.iter().find(|(known, _)| *known == name).map(|(_, data_type)| data_type.clone());
     let small = || SmallFloat::from_name(name).map(DataType::SmallFloat);
@@ -65,12 +65,12 @@ pub(crate) fn plain(name: &str) -> Option<DataType> {
 }
 
 impl DataType {
-    /// The data type that a metadata document names. [`DataTypes`](crate::DataTypes) has the types that are defined
-    /// elsewhere.
+    /// Returns the data type that a metadata document names. Types defined outside of this crate are found by
+    /// [`DataTypes`](crate::DataTypes).
     ///
     /// # Errors
-    /// [`Error::Unknown`] for a name that is not known, [`Error::Invalid`] for a configuration that is not that of the
-    /// type, with a JSON pointer such as `/configuration/unit`, and [`Error::Limit`] for elements above 64 MiB.
+    /// [`Error::Unknown`] for an unknown name, [`Error::Invalid`] for a configuration that does not fit the type, with a JSON pointer such
+    /// as `/configuration/unit`, and [`Error::Limit`] for elements above 64 MiB.
     ///
     /// # Example
     /// ```
@@ -87,7 +87,7 @@ impl DataType {
         DataTypes::default().from_config(config)
     }
 
-    /// The data type of a field that lies in `depth` structs.
+    /// Returns the data type of a field that is nested in `depth` structs.
     pub(crate) fn from_config_at(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<Self, Error> {
         let name = config.name.as_str();
         if let Some(entry) = types.get(name) {
@@ -111,7 +111,7 @@ impl DataType {
         }
     }
 
-    /// The name and configuration that a metadata document has for this type.
+    /// Returns the name and configuration of this type in a metadata document.
     pub fn to_config(&self) -> NamedConfig {
         let with_length = |name: &str, size: u64| {
             let mut configuration = Map::new();
@@ -148,7 +148,7 @@ impl DataType {
     }
 }
 
-/// `vlen-array`, with the type of the inner elements in `data_type`.
+/// Parses `vlen-array`, whose member `data_type` is the type of the inner elements.
 fn vlen_array(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<DataType, Error> {
     only(config, &["data_type"])?;
     let value = member(config, "data_type", "the data type of the inner elements")?;
@@ -161,7 +161,7 @@ fn vlen_array(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<D
     }
 }
 
-/// `r<bits>`: the bits a multiple of eight, without leading zeros.
+/// Parses `r<bits>`: the number of bits is a multiple of eight, without leading zeros.
 fn raw_bits(config: &NamedConfig) -> Result<DataType, Error> {
     let name = config.name.as_str();
     let unknown = || Error::Unknown { name: name.to_owned(), hint: None };
@@ -177,7 +177,7 @@ fn raw_bits(config: &NamedConfig) -> Result<DataType, Error> {
     size_within("", bits / 8).map(DataType::RawBits)
 }
 
-/// `length_bytes`: at least `unit` and a multiple of it.
+/// Returns the member `length_bytes`, which must be a positive multiple of `unit`.
 fn length(config: &NamedConfig, unit: u32) -> Result<u32, Error> {
     only(config, &["length_bytes"])?;
     let value = member(config, "length_bytes", "a number of bytes")?;

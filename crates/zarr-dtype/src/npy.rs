@@ -1,4 +1,4 @@
-//! numpy's type strings, as the headers of `.npy` files have them.
+//! Type strings of numpy in the headers of `.npy` files.
 
 mod structure;
 
@@ -7,10 +7,10 @@ pub use structure::{from_npy_value, npy_literal};
 use crate::{ByteOrder, DataType, Error, NumpyType, NumpyTypeError};
 use zarr_json::Value;
 
-/// numpy's type string for elements of `data_type` in little-endian order, such as `<f4`, `|b1`, `<M8[25s]`; `None` for types that numpy
-/// lacks (bfloat16 and smaller floats, strings and bytes of variable length, extensions), and for structs, which [`npy_literal`] spells.
+/// Returns numpy's type string for elements of `data_type` in little-endian order, such as `<f4`, `|b1`, `<M8[25s]`. `None` for types that
+/// numpy lacks (bfloat16 and smaller floats, strings and bytes of variable length, extensions), and for structs, see [`npy_literal`].
 ///
-/// Two- and four-bit integers lie in whole bytes, and are such to numpy.
+/// Two- and four-bit integers are stored in whole bytes, so numpy has them as 8-bit integers.
 pub fn npy_descr(data_type: &DataType) -> Option<String> {
     let numpy = match data_type {
         DataType::Int2 | DataType::Int4 => NumpyType::Number(DataType::Int8),
@@ -22,10 +22,10 @@ pub fn npy_descr(data_type: &DataType) -> Option<String> {
     is_one.then(|| numpy.to_value(&numpy.all_in(&ByteOrder::Little)).as_str().map(str::to_owned))?
 }
 
-/// The data type and byte order of numpy's type string.
+/// Returns the data type and byte order for a type string of numpy.
 ///
 /// # Errors
-/// [`Error::Unknown`] for a type that is none of ours: objects, long doubles, and text that is no type string.
+/// [`Error::Unknown`] for a type that this crate lacks (objects, long doubles), and for a string that is no type string.
 ///
 /// # Example
 /// ```
@@ -38,8 +38,8 @@ pub fn from_npy_descr(descr: &str) -> Result<(DataType, ByteOrder), Error> {
     from_npy_value(&Value::from(descr)).map_err(|_| unknown())
 }
 
-/// The data type that a type of numpy is, within the limits of sizes. Files have none of the types that TensorStore adds to
-/// documents, and no objects.
+/// Returns the data type for a type of numpy, if its size is within the limits. Objects, and types that TensorStore adds to documents, are
+/// errors, since files cannot contain them.
 fn known(numpy: &NumpyType) -> Result<DataType, Error> {
     if !numpy.is_of_numpy() || *numpy == NumpyType::Object {
         let name = numpy.to_value(&ByteOrder::Irrelevant);

@@ -1,5 +1,4 @@
-//! numpy's types, as type strings and lists of fields name them: `<f8`, `|S10`, `>M8[25s]`,
-//! `[["a", "<i4"], ["b", "<f8", [2, 2]]]`.
+//! Types of numpy as type strings and lists of fields: `<f8`, `|S10`, `>M8[25s]`, `[["a", "<i4"], ["b", "<f8", [2, 2]]]`.
 
 mod config;
 mod parse;
@@ -9,11 +8,10 @@ pub use parse::NumpyTypeError;
 
 use crate::{ByteOrder, Class, DataType, TimeUnit};
 
-/// A type of numpy, without its byte order, or one that TensorStore 0.1 adds to Zarr v2.
+/// Type of numpy without its byte order, or a type that TensorStore 0.1 adds to Zarr v2.
 ///
-/// Wider than [`DataType`], since documents are: elements may have any size, none included, and the type of objects
-/// depends on a codec. [`to_config`](Self::to_config) has the name of the data type, whose limits
-/// [`DataType::from_config`] checks.
+/// It covers more than [`DataType`], as documents do: elements may have any size, even 0, and the type of objects depends on a codec.
+/// [`to_config`](Self::to_config) returns the name of the data type; [`DataType::from_config`] checks the limits.
 ///
 /// ```
 /// use zarr_dtype::{ByteOrder, DataType, NumpyType};
@@ -26,40 +24,40 @@ use crate::{ByteOrder, Class, DataType, TimeUnit};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum NumpyType {
-    /// A number or bool.
+    /// Number or bool.
     Number(DataType),
-    /// `M8`, `m8`.
+    /// Point in time (`M8`) or duration (`m8`).
     Time {
-        /// Whether it is a length of time.
+        /// Whether it is a duration.
         is_span: bool,
-        /// The unit that is counted.
+        /// Unit of the count.
         unit: TimeUnit,
     },
-    /// `S`: the size in bytes.
+    /// Byte string (`S`), with its size in bytes.
     Bytes(u64),
-    /// `U`: the length in code points.
+    /// String (`U`), with its length in code points.
     Text(u64),
-    /// `V`: the size in bytes.
+    /// Raw bytes (`V`), with the size in bytes.
     Raw(u64),
-    /// `O`: the type of its values depends on a codec.
+    /// Objects (`O`), whose type depends on a codec.
     Object,
-    /// Fields.
+    /// Struct, with its fields.
     Struct(Vec<NumpyField>),
 }
 
-/// A field of a struct of numpy.
+/// Field of a numpy struct.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumpyField {
-    /// The name.
+    /// Name of the field.
     pub name: String,
-    /// The type of the field, or of its inner elements if it is an array.
+    /// Type of the field, or of its inner elements if the field is an array.
     pub numpy: NumpyType,
-    /// The shape if the field is an array; empty if not.
+    /// Shape if the field is an array; empty if not.
     pub shape: Vec<u64>,
 }
 
 impl NumpyType {
-    /// The size of an element in bytes; `None` for objects, and for structs beyond 64 bits.
+    /// Returns the size of an element in bytes; `None` for objects, and for sizes beyond 64 bits.
     pub fn size(&self) -> Option<u64> {
         match self {
             Self::Number(number) => u64::try_from(number.item_size()).ok(),
@@ -73,12 +71,12 @@ impl NumpyType {
         }
     }
 
-    /// The kind of its values if they are numbers or bools.
+    /// Returns the class of the values; `None` if they are neither numbers nor bools.
     pub fn class(&self) -> Option<Class> {
         if let Self::Number(number) = self { number.class() } else { None }
     }
 
-    /// Whether numpy has it by itself.
+    /// Returns whether the type is built into numpy.
     pub fn is_of_numpy(&self) -> bool {
         match self {
             Self::Number(number) => letter(number).is_some(),
@@ -87,7 +85,7 @@ impl NumpyType {
         }
     }
 
-    /// Whether elements consist of parts wider than a byte, so that they have a byte order.
+    /// Returns whether elements have parts wider than a byte, so that they have a byte order.
     pub fn has_byte_order(&self) -> bool {
         match self {
             Self::Number(number) => number.item_size() > 1,
@@ -97,7 +95,7 @@ impl NumpyType {
         }
     }
 
-    /// The byte order of elements all of whose parts have this one, as far as they have any.
+    /// Returns the byte order of elements of this type if all parts with a byte order have `order`.
     pub fn all_in(&self, order: &ByteOrder) -> ByteOrder {
         match self {
             Self::Struct(fields) => ByteOrder::Fields(fields.iter().map(|field| field.numpy.all_in(order)).collect()),
@@ -108,13 +106,13 @@ impl NumpyType {
 }
 
 impl NumpyField {
-    /// How many values the field has: 1, or the number of inner elements if it is an array; `None` beyond 64 bits.
+    /// Returns the number of values in the field: 1, or the number of inner elements if it is an array; `None` beyond 64 bits.
     pub fn count(&self) -> Option<u64> {
         self.shape.iter().try_fold(1_u64, |product, &length| product.checked_mul(length))
     }
 }
 
-/// The numbers that numpy has, each with its letter.
+/// Numbers that numpy has, each with its letter.
 const NUMBERS: &[(char, DataType)] = &[
     ('b', DataType::Bool),
     ('i', DataType::Int8),
@@ -132,7 +130,7 @@ const NUMBERS: &[(char, DataType)] = &[
     ('c', DataType::Complex128),
 ];
 
-/// numpy's letter for a number; `None` for numbers that it lacks.
+/// Returns numpy's letter for a number; `None` for numbers that numpy lacks.
 fn letter(number: &DataType) -> Option<char> {
     NUMBERS.iter().find(|(_, known)| known == number).map(|(letter, _)| *letter)
 }

@@ -1,26 +1,26 @@
-//! The byte order of stored elements, and their conversion to the byte order of the machine.
+//! Byte order of stored elements, and conversion to the byte order of the machine.
 
 use crate::{Layout, Scalar};
 use std::sync::Arc;
 
-/// The order of the bytes of a number.
+/// Order of the bytes of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// The lowest byte first: `<`, and where nothing is said.
+    /// Lowest byte first: `<`, and if no order is given.
     Little,
-    /// The highest byte first: `>`.
+    /// Highest byte first: `>`.
     Big,
-    /// There is none: `|`, and types of single bytes.
+    /// No byte order: `|`, for types of single bytes.
     Irrelevant,
-    /// That of each field of a struct.
+    /// Byte order of each field of a struct.
     Fields(Arc<[ByteOrder]>),
 }
 
 impl ByteOrder {
-    /// The order of this machine.
+    /// Byte order of this machine.
     pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
 
-    /// The one order of all fields that have one; [`Little`](Self::Little) if none has, `None` if they differ.
+    /// Returns the byte order common to all fields that have one; [`Little`](Self::Little) if no field has one, `None` if they differ.
     pub fn uniform(&self) -> Option<&Self> {
         let Self::Fields(fields) = self else {
             return Some(if *self == Self::Irrelevant { &Self::Little } else { self });
@@ -32,7 +32,7 @@ impl ByteOrder {
         }
     }
 
-    /// Whether there is none, of no field.
+    /// Returns whether there is no byte order, not in any field.
     fn is_irrelevant(&self) -> bool {
         match self {
             Self::Irrelevant => true,
@@ -41,7 +41,7 @@ impl ByteOrder {
         }
     }
 
-    /// That of the field at `index`, if these are elements of a struct.
+    /// Returns the byte order of the field at `index` of a struct.
     fn of_field(&self, index: usize) -> &Self {
         match self {
             Self::Fields(fields) => fields.get(index).unwrap_or(&Self::Irrelevant),
@@ -49,8 +49,8 @@ impl ByteOrder {
         }
     }
 
-    /// Whether elements of `layout` can be stored like this: there is an order for each part that needs one, and fields
-    /// where the layout has them.
+    /// Returns whether elements of `layout` can be stored in this byte order: each part that needs an order has one, and `Fields`
+    /// corresponds to a struct.
     pub fn fits(&self, layout: &Layout) -> bool {
         match (self, layout) {
             (Self::Little | Self::Big, _) => true,
@@ -64,16 +64,16 @@ impl ByteOrder {
     }
 }
 
-/// Equally spaced numbers in an element whose bytes are to be reversed.
+/// Equally spaced numbers in an element whose bytes have to be reversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SwapRun {
-    /// Where the first begins in the element, in bytes.
+    /// Offset of the first number in the element, in bytes.
     pub offset: usize,
-    /// Bytes of each, a power of two; 2, 4 and 8 have loops of their own.
+    /// Size of each number in bytes, a power of two; 2, 4 and 8 have specialized loops.
     pub width: usize,
-    /// How many there are.
+    /// Count of the numbers.
     pub count: usize,
-    /// Bytes from one to the next, at least `width`.
+    /// Distance from one number to the next in bytes, at least `width`.
     pub stride: usize,
 }
 
@@ -82,12 +82,12 @@ impl SwapRun {
         self.count == 1 || self.stride == self.width
     }
 
-    /// Where a run without gaps ends.
+    /// Returns the end of a run without gaps, as an offset in the element.
     fn end(&self) -> usize {
         self.offset.saturating_add(self.width.saturating_mul(self.count))
     }
 
-    /// Reverses the bytes of these numbers in one element.
+    /// Reverses the bytes of the numbers in one element.
     fn apply(&self, item: &mut [u8]) {
         let numbers = item.get_mut(self.offset..).unwrap_or_default().chunks_mut(self.stride.max(1)).take(self.count);
         numbers.for_each(|number| number.get_mut(..self.width).unwrap_or_default().reverse());
@@ -95,8 +95,8 @@ impl SwapRun {
 }
 
 impl Layout {
-    /// The numbers in an element whose bytes have to be reversed between memory and where they are stored in `order`.
-    /// None if the order is that of the machine.
+    /// Returns the numbers in an element whose bytes have to be reversed to convert between memory form and `order`. Empty if `order` is
+    /// that of the machine.
     ///
     /// ```
     /// # use zarr_dtype::{ByteOrder, DataType};
@@ -112,8 +112,8 @@ impl Layout {
         merged(runs)
     }
 
-    /// Reverses bytes in elements that lie one after another, so that they get from memory form into `order` or back.
-    /// Part of an element at the end is left as it is.
+    /// Reverses bytes in contiguous elements, to convert them from memory form to `order` or back. An incomplete element at the end is not
+    /// changed.
     pub fn swap(&self, order: &ByteOrder, items: &mut [u8]) {
         let runs = self.swaps(order);
         if !runs.is_empty() {
@@ -123,14 +123,14 @@ impl Layout {
         }
     }
 
-    /// Whether elements have at most `limit` runs of numbers that may have to be reversed, whatever the byte order.
+    /// Returns whether elements have at most `limit` runs of numbers that may have to be reversed, for any byte order.
     pub(crate) fn has_runs_within(&self, limit: usize) -> bool {
         let other = if ByteOrder::NATIVE == ByteOrder::Little { ByteOrder::Big } else { ByteOrder::Little };
         collect(self, &other, 0, &mut Vec::new(), limit)
     }
 }
 
-/// Adds the runs of one element that begins at `base`; false if there are more than `limit`.
+/// Adds the runs of one element that begins at byte `base` to `runs`. Returns false if there are more than `limit`.
 fn collect(layout: &Layout, order: &ByteOrder, base: usize, runs: &mut Vec<SwapRun>, limit: usize) -> bool {
     match layout {
         Layout::Fixed { scalar, count } => add(*scalar, crate::layout::to_usize(*count), order, base, runs),
@@ -162,7 +162,7 @@ fn add(scalar: Scalar, count: usize, order: &ByteOrder, offset: usize, runs: &mu
     }
 }
 
-/// Adds the runs of `times` inner elements side by side.
+/// Adds the runs of `times` inner elements side by side to `runs`. Returns false if there are more than `limit`.
 fn repeat(
     layout: &Layout,
     times: usize,
@@ -201,7 +201,7 @@ fn repeat(
     runs.len() <= limit
 }
 
-/// Merges each run that begins where the one before ends into that one.
+/// Merges each run with the previous one if it begins at the end of that run.
 fn merged(runs: Vec<SwapRun>) -> Vec<SwapRun> {
     let mut merged: Vec<SwapRun> = Vec::new();
     for run in runs {

@@ -1,4 +1,4 @@
-//! One element from JSON.
+//! Parsing of one element from JSON.
 
 mod list;
 mod structure;
@@ -13,22 +13,21 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zarr_json::Value;
 
-/// How freely a fill value may be spelled.
+/// Strictness of the spelling of fill values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spelling {
-    /// As Zarr v3 says.
+    /// As Zarr v3 specifies.
     #[default]
     Strict,
-    /// As older formats and their writers have it besides: integers as `5.0`, bools as 0 and 1, a number for a complex
-    /// one, 0 for an empty text and for bytes that are all 0, bytes as a text that is not base64, points in time as ISO 8601 text,
-    /// and `0x...` or `0b...` for `r8`, `r16`..., read as a number whose little-endian bytes they are.
+    /// Additional spellings of older formats and their writers: integers as `5.0`, bools as 0 and 1, a number for a complex number, 0 for
+    /// an empty string and for bytes that are all 0, bytes as a string that is not base64, points in time as ISO 8601 strings, and `0x...`
+    /// or `0b...` for `r8`, `r16`.., read as a number that is stored little-endian.
     Lenient,
-    /// As Zarr v3 says, and besides that points in time as ISO 8601 text, durations as a number with a unit, and raw
-    /// bytes as a list, as people write them.
+    /// Additional spellings for users: points in time as ISO 8601 strings, durations as a number with a unit, and raw bytes as a list.
     Readable,
 }
 
-/// The bytes of the element that `value` is: in memory form, or the content of an element of variable length.
+/// Returns the bytes of the element that `value` describes: in memory form, or the content of an element of variable length.
 pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -> Result<Vec<u8>, Error> {
     let lenient = spelling == Spelling::Lenient;
     match data_type {
@@ -67,7 +66,7 @@ pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -
     }
 }
 
-/// The bytes that the definition of a type gives, if they are an element of its storage.
+/// Returns the bytes that the definition of an extension type gives for `value`, after checking that they are an element of its storage.
 fn extended(extension: &Extension, value: &Value) -> Result<Vec<u8>, Error> {
     let bytes = extension.meaning().parse(value)?;
     check_bytes(extension.storage(), &bytes)
@@ -105,7 +104,7 @@ fn integer(value: &Value, least: i128, greatest: i128, lenient: bool) -> Result<
         .ok_or_else(|| Error::invalid(value, format!("an integer from {least} to {greatest}")))
 }
 
-/// The integer that `value` is; if `lenient`, a fraction of zero and an exponent do not matter.
+/// Returns the integer value; if `lenient`, also for a number with an exponent or a fraction of zero.
 fn whole(value: &Value, lenient: bool) -> Option<i128> {
     let number = value.as_number()?;
     if number.is_integer() || !lenient {
@@ -153,7 +152,7 @@ fn complex(value: &Value, format: &Format, lenient: bool) -> Result<Vec<u8>, Err
     Ok(bytes)
 }
 
-/// A time that may be text.
+/// Parses a time that may be a string, by `parse`.
 fn readable(value: &Value, parse: impl Fn(&str) -> Option<i64>, expected: &str) -> Result<Vec<u8>, Error> {
     match value.as_str() {
         Some(text) => {
@@ -187,7 +186,7 @@ fn raw_bits(value: &Value, size: usize, lenient: bool) -> Result<Vec<u8>, Error>
     bytes.filter(|bytes| bytes.len() == size).ok_or_else(expected)
 }
 
-/// The little-endian bytes of the number that `text` spells as `0x` or `0b` with all its digits.
+/// Returns the little-endian bytes of the number that `text` spells as `0x` or `0b` with all its digits.
 fn number_bytes(text: &str, size: usize) -> Option<Vec<u8>> {
     let (digits, radix, each) = match text.strip_prefix("0x") {
         Some(digits) => (digits, 16, 2),
@@ -241,7 +240,7 @@ fn fixed_text(value: &Value, len: usize, lenient: bool) -> Result<Vec<u8>, Error
     Ok(utf32(text, len))
 }
 
-/// The code points of `text`, NULs behind them, as they lie in memory.
+/// Returns the code points of `text`, padded with NULs to `len`, in memory form.
 pub(crate) fn utf32(text: &str, len: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_ne_bytes()).collect();
     bytes.resize(len.saturating_mul(4), 0);

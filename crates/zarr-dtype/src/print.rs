@@ -1,4 +1,4 @@
-//! One element as JSON and as text, and from JSON.
+//! Conversion of one element to JSON and to text, and from JSON.
 
 mod structure;
 
@@ -12,12 +12,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zarr_json::Value;
 
-/// The element `item` as JSON, in the notation of fill values: strings as they are, bytes of every kind as base64 text, dates and lengths
-/// of time as counts or `"NaT"`, NaN as `"NaN"` or its bits, structs as objects, and fields of them that are arrays as nested lists; lists
-/// and JSON values as they are.
+/// Returns the element `item` as JSON, in the notation of fill values: strings unchanged, bytes of every kind as base64 strings, dates and
+/// durations as counts or `"NaT"`, NaN as `"NaN"` or its bits, structs as objects, their array fields as nested lists; lists and JSON
+/// values unchanged.
 ///
-/// Elements of variable length are in `heap`. Code points that are none come out as U+FFFD. Bytes that are no element
-/// at all, of another size than the type has or not in the heap, are `null`.
+/// The content of elements of variable length is in `heap`. Invalid code points become U+FFFD. Bytes that are no element (of the wrong
+/// size, or with content that is not in the heap) become `null`.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, print};
@@ -28,16 +28,16 @@ pub fn to_json(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> Value 
     json(data_type, item, heap, RawBits::Base64).unwrap_or_default()
 }
 
-/// The form in which elements of the types `r8`, `r16`.. are written.
+/// Form in which elements of the types `r8`, `r16`.. are written.
 #[derive(Clone, Copy)]
 enum RawBits {
-    /// Base64 text, which readers take as well.
+    /// Base64 string, which readers accept as well.
     Base64,
-    /// A list of bytes, as the specification has fill values.
+    /// List of bytes, as the specification requires for fill values.
     List,
 }
 
-/// The element `item` of fixed size as the fill value in a document.
+/// Returns the element `item` of fixed size as a fill value in a document.
 pub(crate) fn to_fill_json(data_type: &DataType, item: &[u8]) -> Value {
     json(data_type, item, None, RawBits::List).unwrap_or_default()
 }
@@ -78,12 +78,12 @@ fn json(data_type: &DataType, item: &[u8], heap: Option<&Heap>, raw: RawBits) ->
     }
 }
 
-/// The bytes of an element: as it lies in memory, or its content if its length varies.
+/// Returns the bytes of an element in memory form, or its content if its length varies.
 fn bytes_of<'h>(data_type: &DataType, item: &'h [u8], heap: Option<&'h Heap>) -> Option<&'h [u8]> {
     if data_type.is_variable() { content(item, heap) } else { Some(item) }
 }
 
-/// The element of these bytes, as JSON.
+/// Returns an element as JSON. `bytes` are its memory form, or its content if its length varies.
 pub(crate) fn bytes_to_json(data_type: &DataType, bytes: &[u8]) -> Value {
     match data_type {
         DataType::Extension(extension) => extension.meaning().to_json(bytes),
@@ -92,7 +92,7 @@ pub(crate) fn bytes_to_json(data_type: &DataType, bytes: &[u8]) -> Value {
     }
 }
 
-/// The element of these bytes, as text.
+/// Returns an element as text. `bytes` are its memory form, or its content if its length varies.
 pub(crate) fn bytes_to_text(data_type: &DataType, bytes: &[u8]) -> String {
     match data_type {
         DataType::Extension(extension) => extension.meaning().to_text(bytes),
@@ -101,7 +101,7 @@ pub(crate) fn bytes_to_text(data_type: &DataType, bytes: &[u8]) -> String {
     }
 }
 
-/// The content of an element of variable length, as JSON.
+/// Returns an element of variable length as JSON; `bytes` are its content.
 fn content_json(data_type: &DataType, bytes: &[u8]) -> Value {
     match data_type {
         DataType::String => Value::String(String::from_utf8_lossy(bytes).into_owned()),
@@ -115,11 +115,11 @@ fn content_json(data_type: &DataType, bytes: &[u8]) -> Value {
     }
 }
 
-/// The element `item` as text for people: dates as ISO 8601 text as precise as their unit, lengths of time with their unit,
-/// `null_terminated_bytes` as text with escapes (`a\x00\\`), other bytes as hexadecimal digits, complex numbers as `1.5-2.0j`, strings as
-/// they are, structs as `(1, 2.5, "text")`, lists as `[1, 2]`, JSON values as their JSON text.
+/// Returns the element `item` as text for users: dates in ISO 8601 as precise as their unit, durations with their unit,
+/// `null_terminated_bytes` as text with escapes (`a\x00\\`), other bytes as hexadecimal digits, complex numbers as `1.5-2.0j`, strings
+/// unchanged, structs as `(1, 2.5, "text")`, lists as `[1, 2]`, JSON values as JSON text.
 ///
-/// Elements of variable length are in `heap`. Bytes that are no element at all are the empty string.
+/// The content of elements of variable length is in `heap`. Bytes that are no element become the empty string.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, TimeUnit, Unit, print};
@@ -161,7 +161,7 @@ pub fn to_text(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> String
     text.unwrap_or_default()
 }
 
-/// The content of an element of variable length, as text.
+/// Returns an element of variable length as text; `bytes` are its content.
 fn content_text(data_type: &DataType, bytes: &[u8]) -> String {
     match data_type {
         DataType::String => String::from_utf8_lossy(bytes).into_owned(),
@@ -175,11 +175,11 @@ fn content_text(data_type: &DataType, bytes: &[u8]) -> String {
     }
 }
 
-/// The element that `value` is, in the notation of [`to_json`], or for times also of [`to_text`]: as it lies in memory,
-/// or its content for types of variable length.
+/// Parses an element from `value`, in the notation of [`to_json`], or for times also of [`to_text`]. Returns its memory form, or its
+/// content for types of variable length.
 ///
 /// # Errors
-/// [`Error::Invalid`] if it is no element of the type, with the JSON pointer from `value`.
+/// [`Error::Invalid`] if `value` is no element of the type, with the JSON pointer relative to `value`.
 pub fn parse(data_type: &DataType, value: &Value) -> Result<Vec<u8>, Error> {
     crate::parse::element(data_type, value, Spelling::Readable)
 }
@@ -218,20 +218,20 @@ fn base64_json(bytes: &[u8]) -> Value {
     Value::String(STANDARD.encode(bytes))
 }
 
-/// The bytes before the NULs at the end.
+/// Returns the bytes without the NULs at the end.
 pub(crate) fn without_nuls(item: &[u8]) -> &[u8] {
     let len = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     item.get(..len).unwrap_or(item)
 }
 
-/// The code points before the NULs at the end; a number that is no code point becomes U+FFFD.
+/// Returns the string in a `fixed_length_utf32` element, without the NULs at the end; invalid code points become U+FFFD.
 fn utf32_text(item: &[u8]) -> String {
     let mut text: String = code_points(item).map(|code| code.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
     text.truncate(text.trim_end_matches('\0').len());
     text
 }
 
-/// The code points of a fixed text, the NULs at its end included; an error has the number that is no code point.
+/// Returns the code points of a `fixed_length_utf32` element, including the NULs at the end; an error has the number that is no code point.
 pub(crate) fn code_points(item: &[u8]) -> impl Iterator<Item = Result<char, u32>> {
     item.chunks_exact(4).map(|code| {
         let code = load(code).map_or(0, u32::from_ne_bytes);
@@ -239,7 +239,7 @@ pub(crate) fn code_points(item: &[u8]) -> impl Iterator<Item = Result<char, u32>
     })
 }
 
-/// Text with escapes as in Python: UTF-8 is not assumed, so that all text comes out as ASCII.
+/// Returns bytes as ASCII text with escapes as in Python; UTF-8 is not assumed.
 fn escaped(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for &byte in bytes {

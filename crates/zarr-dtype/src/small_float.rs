@@ -1,11 +1,11 @@
-//! The floating point types of one byte.
+//! Floating point types of one byte.
 
 use crate::float::{Format, Special};
 
-/// The floating point types of 8 bits and less, each in one byte of which the lower bits count.
+/// Floating point type of 8 bits or less, stored in the lower bits of one byte.
 ///
-/// Named as in ml_dtypes: `e4m3` has 4 bits of exponent and 3 of mantissa; `fn` is without infinities, `fnuz` has no
-/// negative zero either, and the only NaN has its bits; `b11` is another bias of the exponent.
+/// The names are those of ml_dtypes: `e4m3` has 4 bits of exponent and 3 of mantissa; `fn` has no infinities; `fnuz` has no negative zero
+/// either, and its only NaN has the bits of negative zero; `b11` has another bias of the exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named as the data types are")]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub enum SmallFloat {
     Float8E4M3Fnuz,
     Float8E5M2,
     Float8E5M2Fnuz,
-    /// Powers of two: no sign, no zero.
+    /// Powers of two: without sign and zero.
     Float8E8M0Fnu,
 }
 
@@ -40,7 +40,7 @@ impl SmallFloat {
         Self::Float8E8M0Fnu,
     ];
 
-    /// The name of the data type, such as `float8_e4m3fn`.
+    /// Returns the name of the data type, such as `float8_e4m3fn`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Float4E2M1Fn => "float4_e2m1fn",
@@ -57,17 +57,17 @@ impl SmallFloat {
         }
     }
 
-    /// The type of that name.
+    /// Returns the type with the data type name `name`; `None` for another name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|float| float.name() == name)
     }
 
-    /// The value of an element.
+    /// Returns the value of the element `item`.
     pub fn to_f64(self, item: u8) -> f64 {
         self.format().value(u64::from(item))
     }
 
-    /// The format of the numbers.
+    /// Returns the floating point format of the type.
     pub fn format(self) -> Format {
         let format = |exponent, mantissa, bias, special| Format { size: 1, exponent, mantissa, bias, special };
         match self {

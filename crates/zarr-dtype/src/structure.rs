@@ -1,8 +1,8 @@
-//! Structs: elements that are made of fields.
+//! Structs: elements that consist of fields.
 //!
-//! A struct lies in memory packed, field after field, each number in the byte order of the machine, whatever it has in the store. The
-//! codec `bytes` reverses the numbers that need it run by run (`SwapRun`), so that fields of mixed order cost a pass each. A field of
-//! the elements of a view is a view with the same strides, and an array in a field is further axes of it.
+//! A struct in memory is packed, field after field, with each number in the byte order of the machine. The codec `bytes` reverses the bytes
+//! of numbers run by run (`SwapRun`), so that fields of mixed byte orders cost one pass each. A field of the elements of a view is a view
+//! with the same strides, and an array in a field adds axes to it.
 
 pub(crate) mod config;
 
@@ -13,16 +13,16 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How deep structs may lie in structs.
+/// Maximum depth of nested structs.
 pub(crate) const MAX_DEPTH: usize = 32;
 
-/// Into how many equally spaced runs of numbers an element may fall apart. Arrays of structs in structs could make that
-/// as many as the element has bytes, from a type that takes a few bytes to say.
+/// Maximum number of equally spaced runs of numbers in an element. Nested arrays of structs could otherwise have as many runs as bytes,
+/// from a data type that takes a few bytes in a document.
 const MAX_RUNS: usize = 1 << 18;
 
-/// The fields of a `struct`, numpy's structured type: one after another without gaps, each of fixed size.
+/// Fields of a `struct`, numpy's structured type: side by side without gaps, each of fixed size.
 ///
-/// A name is there but once. Shared, so that copies cost nothing.
+/// Names of fields are unique. Clones share the fields, so cloning is cheap.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, Field, StructType};
@@ -43,46 +43,45 @@ struct Fields {
     fields: Vec<Field>,
     layouts: Arc<[FieldLayout]>,
     size: usize,
-    /// Structs on the way to the innermost field, this one included.
+    /// Number of nested structs down to the innermost field, including this one.
     depth: usize,
 }
 
-/// A field of a struct.
+/// Field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
-    /// The name.
+    /// Name of the field.
     pub name: String,
-    /// The type of the field, or of its inner elements if it is an array.
+    /// Type of the field, or of its inner elements if the field is an array.
     pub data_type: DataType,
-    /// The shape if the field is an array, whose inner elements lie in C order; empty if it is not.
+    /// Shape of the inner elements, in C order, if the field is an array; empty if not.
     pub shape: Vec<u64>,
 }
 
 impl Field {
-    /// A field with one value.
+    /// Creates a field with one value.
     pub fn new(name: impl Into<String>, data_type: DataType) -> Self {
         Self { name: name.into(), data_type, shape: Vec::new() }
     }
 
-    /// A field that is an array of `shape`.
+    /// Creates a field that is an array of `shape`.
     pub fn array(name: impl Into<String>, data_type: DataType, shape: &[u64]) -> Self {
         Self { name: name.into(), data_type, shape: shape.to_vec() }
     }
 
-    /// How many values the field has: 1, or the number of inner elements if it is an array; `None` if that is more than
-    /// can be addressed.
+    /// Returns the number of values in the field: 1, or the number of inner elements if it is an array; `None` if that exceeds `usize`.
     fn count(&self) -> Option<usize> {
         self.shape.iter().try_fold(1_usize, |count, &len| count.checked_mul(usize::try_from(len).ok()?))
     }
 }
 
 impl StructType {
-    /// A struct of these fields.
+    /// Creates a struct with these fields.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there are none, two of one name, one of variable length or with a length of 0, or structs
-    /// lie deeper than 32 in each other; [`Error::Limit`] for elements above 64 MiB. The JSON pointer is that of a data
-    /// type in a document: `/configuration/fields/1/name`.
+    /// [`Error::Invalid`] if there are no fields, if two have the same name, if one has variable length or a length of 0 in its shape, or
+    /// if structs are nested more than 32 deep; [`Error::Limit`] for elements above 64 MiB. The JSON pointer is relative to a data type in
+    /// a document: `/configuration/fields/1/name`.
     pub fn new(fields: Vec<Field>) -> Result<Self, Error> {
         let mut names = HashSet::new();
         let mut layouts = Vec::with_capacity(fields.len());
@@ -136,28 +135,28 @@ impl StructType {
         Ok(Self(Arc::new(Fields { fields, layouts, size, depth })))
     }
 
-    /// The fields, in the order in which they lie in memory.
+    /// Returns the fields, in memory order.
     pub fn fields(&self) -> &[Field] {
         &self.0.fields
     }
 
-    /// The fields, and where each is in the bytes of an element.
+    /// Returns the fields, each with its range in the bytes of an element.
     pub fn placed(&self) -> impl ExactSizeIterator<Item = (Range<usize>, &Field)> {
         let ranges = self.0.layouts.iter().map(|layout| layout.offset..layout.offset.saturating_add(layout.size()));
         ranges.zip(&self.0.fields)
     }
 
-    /// The field of this name, and where it is in the bytes of an element.
+    /// Returns the field `name` with its range in the bytes of an element; `None` if there is no such field.
     pub fn get(&self, name: &str) -> Option<(Range<usize>, &Field)> {
         self.placed().find(|(_, field)| field.name == name)
     }
 
-    /// Bytes of one element.
+    /// Returns the size of one element in bytes.
     pub fn item_size(&self) -> usize {
         self.0.size
     }
 
-    /// How elements lie in memory.
+    /// Returns the layout of elements in memory.
     pub fn layout(&self) -> Layout {
         Layout::Struct { fields: Arc::clone(&self.0.layouts), size: self.0.size }
     }

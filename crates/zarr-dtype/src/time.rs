@@ -4,16 +4,16 @@ mod parse;
 
 use std::fmt;
 
-/// A unit of time and how many of them one count is.
+/// Unit of time with a scale: the number of units in one count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeUnit {
-    /// The unit.
+    /// Unit of time.
     pub unit: Unit,
-    /// How many units one count is, from 1 to 2^31-1.
+    /// Number of units in one count, from 1 to 2^31-1.
     pub scale: u32,
 }
 
-/// A unit of time, as numpy has them.
+/// Unit of time, as in numpy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub enum Unit {
@@ -30,11 +30,11 @@ pub enum Unit {
     Picosecond,
     Femtosecond,
     Attosecond,
-    /// Not said.
+    /// Unit that is not specified.
     Generic,
 }
 
-/// The 64-bit count that means "not a time".
+/// Count that means "not a time".
 pub(crate) const NOT_A_TIME: i64 = i64::MIN;
 
 impl Unit {
@@ -56,7 +56,7 @@ impl Unit {
         (Self::Generic, "generic"),
     ];
 
-    /// The unit with a code such as `ms`; `us` may also be spelled with a Greek mu or a micro sign.
+    /// Returns the unit with a code such as `ms`; `us` may also be spelled with a Greek mu or a micro sign. `None` for an unknown code.
     pub fn from_code(code: &str) -> Option<Self> {
         if matches!(code, "\u{3bc}s" | "\u{b5}s") {
             return Some(Self::Microsecond);
@@ -64,12 +64,12 @@ impl Unit {
         Self::CODES.iter().find(|(_, known)| *known == code).map(|&(unit, _)| unit)
     }
 
-    /// The code: `Y`, `M`, `W`, `D`, `h`, `m`, `s`, `ms`, `us`, `ns`, `ps`, `fs`, `as` or `generic`.
+    /// Returns the code of the unit: `Y`, `M`, `W`, `D`, `h`, `m`, `s`, `ms`, `us`, `ns`, `ps`, `fs`, `as` or `generic`.
     pub fn code(self) -> &'static str {
         Self::CODES.iter().find(|(unit, _)| *unit == self).map_or("generic", |&(_, code)| code)
     }
 
-    /// For seconds and below: how many decimals of a second the unit has.
+    /// Returns the number of decimals of a second that the unit has; `None` for units above a second.
     fn decimals(self) -> Option<u32> {
         match self {
             Self::Second => Some(0),
@@ -91,14 +91,14 @@ impl fmt::Display for Unit {
 }
 
 impl TimeUnit {
-    /// One `unit` a count.
+    /// Creates a unit with scale 1.
     pub const fn new(unit: Unit) -> Self {
         Self { unit, scale: 1 }
     }
 
-    /// The point in time `count` units after 1970-01-01 as ISO 8601 text, as precise as the unit: `1969`, `1969-12`,
-    /// `1969-12-31`, `1969-12-31T23`, `1969-12-31T23:59:59.999`. Years have at least four digits, and a minus sign
-    /// before year 0. Counts of generic units stay numbers; the least count is `NaT`.
+    /// Returns the point in time `count` units after 1970-01-01 in ISO 8601, as precise as the unit: `1969`, `1969-12`, `1969-12-31`,
+    /// `1969-12-31T23`, `1969-12-31T23:59:59.999`. Years have at least four digits, and a minus sign before year 0. Counts of generic units
+    /// stay numbers; the least count is `NaT`.
     pub fn date_text(self, count: i64) -> String {
         if count == NOT_A_TIME {
             return "NaT".to_owned();
@@ -122,7 +122,7 @@ impl TimeUnit {
         }
     }
 
-    /// The length of time `count` as text: `-5 ms`, with the scale multiplied in. The least count is `NaT`.
+    /// Returns the duration `count` as text: `-5 ms`, with the scale multiplied in. The least count is `NaT`.
     pub fn delta_text(self, count: i64) -> String {
         if count == NOT_A_TIME {
             return "NaT".to_owned();
@@ -143,7 +143,7 @@ fn second_text(units: i128, decimals: u32) -> String {
     }
 }
 
-/// The day `days` after 1970-01-01 in the Gregorian calendar, which is extended to all times as numpy does.
+/// Returns the date `days` after 1970-01-01 in the Gregorian calendar, extended to all times as in numpy.
 fn day_text(days: i128) -> String {
     // Years are counted from March 1 of year 0, so that the day a leap year adds is its last: an era has 400 years,
     // 146 097 days, and 1970-01-01 is day 719 468. (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".)

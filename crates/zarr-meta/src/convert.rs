@@ -150,9 +150,9 @@ impl ForDialect {
 
     /// Sets whether the conversion preserves the meaning of the node to xarray and netCDF-C instead of its literal values. The mark of
     /// missing data moves between the fill value of version 2 and the attribute `_FillValue` of version 3 (for the drafts see
-    /// [`Dialect::fill_value_marks_missing`]). An
-    /// array without dimensions gets an empty list of names in a dialect whose names are in attributes. Members private to NCZarr are left out of version 3. Literals of NaN and infinities stay in the attributes of every dialect,
-    /// as zarr-python writes them in version 3, so that the node has to be written by
+    /// [`Dialect::fill_value_marks_missing`]). An array without dimensions gets an empty list of names in a dialect whose names are in
+    /// attributes. Members private to NCZarr are left out of version 3. Literals of NaN and infinities stay in the attributes of every
+    /// dialect, as zarr-python writes them in version 3, so that the node has to be written by
     /// [`documents_with_nan_literals`](crate::documents_with_nan_literals).
     pub fn meaning(mut self, meaning: bool) -> Self {
         self.meaning = meaning;

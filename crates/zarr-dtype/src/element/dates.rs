@@ -1,4 +1,4 @@
-//! The types of the crate jiff as elements: points in time and lengths of it.
+//! Types of the crate jiff as elements: points in time and durations.
 
 use super::field;
 use super::text::each;
@@ -11,31 +11,31 @@ use jiff::{SignedDuration, Timestamp};
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// A type of jiff, which a count of a unit of time stands for.
+/// Type of jiff that stands for a count of a unit of time.
 trait Time: Sized + Clone + Send + Sync + 'static {
     const NAME: &'static str;
-    /// The value of count 0.
+    /// Value of the count 0.
     const ZERO: Self;
-    /// The unit of arrays that are created for the type.
+    /// Unit of new arrays with elements of this type.
     const UNIT: Unit;
 
-    /// The data type of counts of `unit`.
+    /// Returns the data type of counts of `unit`.
     fn data_type(unit: TimeUnit) -> DataType;
 
-    /// The unit of a data type whose elements are values of this type.
+    /// Returns the unit of a data type if its elements are values of this type; else `None`.
     fn unit(data_type: &DataType) -> Option<TimeUnit>;
 
-    /// The value that is `nanoseconds` nanoseconds, since 1970-01-01 if it is a point in time; `None` out of its range.
+    /// Returns the value for `nanoseconds`, counted from 1970-01-01 if it is a point in time; `None` outside of the range of the type.
     fn from_nanoseconds(nanoseconds: i128) -> Option<Self>;
 
-    /// The nanoseconds of the value, counted as for `from_nanoseconds`.
+    /// Returns the value in nanoseconds, counted as for `from_nanoseconds`.
     fn nanoseconds(&self) -> i128;
 
-    /// The text of the value in messages.
+    /// Returns the text of the value for messages.
     fn text(&self) -> String;
 }
 
-/// The unit of points in time; points without a unit have no calendar.
+/// Returns the unit of points in time; `None` for the generic unit, whose points have no calendar, and for other types.
 fn date_unit(data_type: &DataType) -> Option<TimeUnit> {
     match data_type {
         DataType::DateTime64(unit) if unit.unit != Unit::Generic => Some(*unit),
@@ -48,7 +48,7 @@ fn duration(nanoseconds: i128) -> Option<SignedDuration> {
     Some(SignedDuration::new(seconds, i32::try_from(nanoseconds.rem_euclid(NANOSECONDS)).ok()?))
 }
 
-/// Nanoseconds of a second.
+/// Number of nanoseconds in a second.
 const NANOSECONDS: i128 = 1_000_000_000;
 
 macro_rules! dates {
@@ -111,7 +111,7 @@ impl Time for SignedDuration {
         DataType::TimeDelta64(unit)
     }
 
-    /// Years and months have no length of their own.
+    /// Excludes years and months, which have no fixed length.
     fn unit(data_type: &DataType) -> Option<TimeUnit> {
         match data_type {
             DataType::TimeDelta64(unit) if !matches!(unit.unit, Unit::Generic | Unit::Year | Unit::Month) => {
@@ -134,13 +134,13 @@ impl Time for SignedDuration {
     }
 }
 
-/// How many nanoseconds one unit is, or how many units one nanosecond is.
+/// Length of a unit: the number of nanoseconds in one unit, or the number of units in one nanosecond.
 enum Length {
     Nanoseconds(i128),
     PerNanosecond(i128),
 }
 
-/// The length of a unit; `None` for years and months, whose lengths differ.
+/// Returns the length of a unit; `None` for years and months, whose length varies, and for the generic unit.
 fn length(unit: Unit) -> Option<Length> {
     Some(Length::Nanoseconds(match unit {
         Unit::Week => 7 * 86_400 * NANOSECONDS,
@@ -158,12 +158,12 @@ fn length(unit: Unit) -> Option<Length> {
     }))
 }
 
-/// `dividend / divisor` if nothing is left.
+/// Returns `dividend / divisor` if there is no remainder; else `None`.
 fn exactly(dividend: i128, divisor: i128) -> Option<i128> {
     (dividend.checked_rem(divisor)? == 0).then(|| dividend / divisor)
 }
 
-/// The nanoseconds that `count` stands for; `None` if they are no whole number, or beyond all times of jiff.
+/// Returns `count` units in nanoseconds; `None` if they are not a whole number, or outside of the range of jiff.
 fn to_nanoseconds(unit: TimeUnit, count: i64) -> Option<i128> {
     // Less than 96 bits.
     let units = i128::from(count) * i128::from(unit.scale);
@@ -179,7 +179,7 @@ fn to_nanoseconds(unit: TimeUnit, count: i64) -> Option<i128> {
     }
 }
 
-/// The count of `unit` that stands for `nanoseconds` nanoseconds; `None` if it is no whole number, or has more than 64 bits.
+/// Returns `nanoseconds` as a count of `unit`; `None` if it is not a whole number, or has more than 64 bits.
 fn to_count(unit: TimeUnit, nanoseconds: i128) -> Option<i64> {
     let units = match length(unit.unit) {
         Some(Length::Nanoseconds(length)) => exactly(nanoseconds, length)?,
@@ -213,7 +213,7 @@ fn store<T: Time>(unit: TimeUnit, value: &T) -> Result<i64, Error> {
     })
 }
 
-/// The time of an element, or that it has none.
+/// Time of an element, or an `Option` of it that is `None` for "not a time".
 trait Maybe<T>: Sized {
     fn load(unit: TimeUnit, count: i64) -> Result<Self, Error>;
     fn store(&self, unit: TimeUnit) -> Result<i64, Error>;
@@ -288,7 +288,7 @@ macro_rules! elements {
 
         impl FieldValue for $rust {
             const SIZE: usize = 8;
-            /// The unit, by its index in `Unit::CODES`, and its scale.
+            /// Index of the unit in `Unit::CODES`, and its scale.
             const PARTS: usize = 2;
 
             fn offsets(data_type: &DataType, shape: &[u64], into: &mut Vec<usize>) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! The functions that the code of `#[derive(zarr::Element)]` calls. No interface: they change with that macro.
+//! Functions for the code that `#[derive(zarr::Element)]` generates. They are no public interface, and change with that macro.
 
 pub use super::{Element, FieldValue, Offsets};
 pub use crate::{DataType, Error, Heap};
@@ -8,18 +8,18 @@ use super::{count, mismatch, with_room};
 use crate::layout::at;
 use crate::{Field, StructType};
 
-/// Bytes of items that are made at a time.
+/// Number of bytes of items that are made at a time.
 const BATCH: usize = 8192;
 
-/// The fields of a data type, among which the fields of a Rust struct are looked for.
+/// Fields of a data type, in which the fields of a Rust struct are searched.
 #[derive(Debug)]
 pub struct Fields<'d>(&'d StructType);
 
 impl<'d> Fields<'d> {
-    /// The fields of `data_type`, of which there have to be as many as `names`, and of these names.
+    /// Returns the fields of `data_type`, which must have exactly the fields `names`, in any order.
     ///
     /// # Errors
-    /// [`Error::Field`].
+    /// [`Error::Field`] if the fields differ, or `data_type` is no struct.
     pub fn of(data_type: &'d DataType, shape: &[u64], names: &[&str]) -> Result<Self, Error> {
         let fault = |field: &str, found: String, expected: &str| Error::Field {
             element: String::new(),
@@ -46,10 +46,10 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// Appends the offset of a field of type `T`, and the offsets within it.
+    /// Appends the offset of the field `name`, of type `T`, and the offsets within the field to `into`.
     ///
     /// # Errors
-    /// [`Error::Field`].
+    /// [`Error::Field`] if there is no such field, or its type does not fit `T`.
     pub fn find<T: FieldValue>(&self, name: &str, into: &mut Vec<usize>) -> Result<(), Error> {
         let Some((range, field)) = self.0.get(name) else {
             let (data_type, shape) = T::field_type()?;
@@ -76,24 +76,24 @@ impl<'d> Fields<'d> {
     }
 }
 
-/// A field of type `T`.
+/// Returns the field `name` with the default data type of `T`.
 ///
 /// # Errors
-/// As [`FieldValue::field_type`].
+/// The same errors as [`FieldValue::field_type`].
 pub fn field<T: FieldValue>(name: &str) -> Result<Field, Error> {
     let (data_type, shape) = T::field_type()?;
     Ok(Field { name: name.to_owned(), data_type, shape })
 }
 
-/// A struct of these fields.
+/// Returns the data type of structs with these fields.
 ///
 /// # Errors
-/// As [`StructType::new`].
+/// The same errors as [`StructType::new`].
 pub fn struct_type(fields: Vec<Field>) -> Result<DataType, Error> {
     Ok(DataType::Struct(StructType::new(fields)?))
 }
 
-/// Where the fields of `T` are in elements of `data_type`.
+/// Returns the offsets of the fields of `T` in elements of `data_type`.
 fn offsets<T: FieldValue + Element>(data_type: &DataType) -> Result<Vec<usize>, Error> {
     if !matches!(data_type, DataType::Struct(_)) || T::SIZE == 0 {
         return Err(mismatch::<T>(data_type));
@@ -106,33 +106,33 @@ fn offsets<T: FieldValue + Element>(data_type: &DataType) -> Result<Vec<usize>, 
     Ok(offsets)
 }
 
-/// [`Element::check`].
+/// Checks that `T` accepts elements of `data_type`: [`Element::check`] for derived types.
 ///
 /// # Errors
-/// [`Error::Mismatch`], [`Error::Field`].
+/// [`Error::Mismatch`] if `data_type` is no struct, [`Error::Field`] if a field does not fit.
 pub fn check<T: FieldValue + Element>(data_type: &DataType) -> Result<(), Error> {
     offsets::<T>(data_type).map(drop)
 }
 
-/// [`Element::zeroed_vec`].
+/// Returns a vector of `len` zero values: [`Element::zeroed_vec`] for derived types.
 ///
 /// # Errors
-/// [`Error::Memory`].
+/// [`Error::Memory`] if memory is missing.
 pub fn zeroed_vec<T: FieldValue>(len: usize) -> Result<Vec<T>, Error> {
     let mut elements = with_room(len, size_of::<T>())?;
     elements.resize(len, T::zero());
     Ok(elements)
 }
 
-/// Whether these are the offsets that [`Offsets::AS_DECLARED`] stands for. `T` has at least one field.
+/// Returns whether `offsets` equal those that [`Offsets::AS_DECLARED`] stands for. `T` has at least one field.
 fn are_as_declared<T: FieldValue + Element>(offsets: &[usize]) -> bool {
     T::default_data_type().and_then(|own| self::offsets::<T>(&own)).is_ok_and(|own| own == offsets)
 }
 
-/// [`Element::from_items`].
+/// Converts items to values: [`Element::from_items`] for derived types.
 ///
 /// # Errors
-/// As there.
+/// The same errors as [`Element::from_items`].
 pub fn from_items<T: FieldValue + Element>(data_type: &DataType, items: &[u8]) -> Result<Vec<T>, Error> {
     let offsets = offsets::<T>(data_type)?;
     let len = count(data_type, items)?;
@@ -160,10 +160,10 @@ fn load_all<T: FieldValue>(offsets: Offsets<'_>, items: &[u8], into: &mut Vec<T>
     fault.map_or(Ok(()), Err)
 }
 
-/// [`Element::to_items`].
+/// Converts values to items: [`Element::to_items`] for derived types.
 ///
 /// # Errors
-/// As there.
+/// The same errors as [`Element::to_items`].
 pub fn to_items<T: FieldValue + Element>(data_type: &DataType, elements: &[T]) -> Result<Vec<u8>, Error> {
     let offsets = offsets::<T>(data_type)?;
     let mut items = with_room(elements.len(), T::SIZE)?;

@@ -1,4 +1,4 @@
-//! Rust types as fields of structs whose fields are copied one by one.
+//! Rust types of the fields of structs whose fields are copied one by one.
 
 use super::structure::is;
 use super::{FieldElement, StructElement, has_size};
@@ -6,7 +6,7 @@ use crate::{DataType, Error};
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// A Rust type that a field of a struct with `#[derive(zarr::Element)]` may have.
+/// Rust type that a field of a struct with `#[derive(zarr::Element)]` may have.
 ///
 /// | Rust field | data type of the field |
 /// |---|---|
@@ -17,9 +17,9 @@ use num_complex::Complex;
 /// | with the feature `jiff`: points in time and lengths of it, and `Option` of them | as for [`Element`](crate::Element) |
 /// | another such struct, a [`StructElement`] | struct |
 ///
-/// Each type also takes an [extension](DataType::Extension) that is stored as such a data type.
+/// Each type also accepts an [extension](DataType::Extension) that is stored as such a data type.
 ///
-/// The trait is there to be implemented for types of fields that are not in the table: a number in a unit, an enum stored as `u8`.
+/// Implement this trait for types of fields that are not in the table, such as a number with a unit or an enum stored as `u8`.
 ///
 /// ```
 /// use zarr_dtype::{DataType, Error, FieldValue, Offsets};
@@ -63,46 +63,45 @@ use num_complex::Complex;
     note = "strings and vectors have no fixed size: store them as an array of their own"
 )]
 pub trait FieldValue: Sized + Clone + Send + Sync + 'static {
-    /// Bytes of a value in elements.
+    /// Size of a value in elements, in bytes.
     const SIZE: usize;
 
-    /// How many offsets say where the parts of a value are in its bytes: none for a type without fields of its own. A type whose
-    /// values depend on the configuration of the data type may have other numbers among them.
+    /// Number of offsets that describe the positions of a value's parts in its bytes: 0 for a type without fields of its own. A type whose
+    /// values depend on the configuration of the data type may use some of them for other numbers.
     const PARTS: usize;
 
-    /// Checks that a field of `data_type`, and of `shape` if it is an array, is a value of this type, and appends
-    /// [`PARTS`](Self::PARTS) offsets to `into`: of each field, followed by the offsets within it.
+    /// Checks that a field of `data_type` (with `shape` if it is an array) is a value of this type, and appends [`PARTS`](Self::PARTS)
+    /// offsets to `into`: the offset of each field, followed by the offsets within the field.
     ///
     /// # Errors
-    /// [`Error::Field`] with an empty name for the field itself, else with that of a field in it.
+    /// [`Error::Field`] with an empty name for the field itself, else with the name of a field in it.
     fn offsets(data_type: &DataType, shape: &[u64], into: &mut Vec<usize>) -> Result<(), Error>;
 
-    /// The data type that this type is made for, and the shape if it is an array.
+    /// Returns the default data type of this type, and its shape; the shape is empty unless the field is an array.
     ///
     /// # Errors
-    /// As [`StructType::new`](crate::StructType::new).
+    /// The same errors as [`StructType::new`](crate::StructType::new).
     fn field_type() -> Result<(DataType, Vec<u64>), Error>;
 
-    /// The value that elements have before they are read.
+    /// Returns the initial value of an element before it is read.
     fn zero() -> Self;
 
-    /// Takes the value from its `bytes`, [`SIZE`](Self::SIZE) of them in memory form.
+    /// Sets the value from its `bytes`, [`SIZE`](Self::SIZE) bytes in memory form.
     ///
     /// # Errors
-    /// [`Error::Item`], whose index is of no meaning, if they are no value of this type.
+    /// [`Error::Item`], whose index has no meaning, if the bytes are no value of this type.
     fn load(&mut self, offsets: Offsets<'_>, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Puts the value into its `bytes`, [`SIZE`](Self::SIZE) of them, and sets all of them.
+    /// Writes the value to `bytes`, all [`SIZE`](Self::SIZE) bytes of them.
     ///
     /// # Errors
-    /// [`Error::Item`], whose index is of no meaning, for a value that the data type has not.
+    /// [`Error::Item`], whose index has no meaning, for a value that the data type cannot represent.
     fn store(&self, offsets: Offsets<'_>, bytes: &mut [u8]) -> Result<(), Error>;
 }
 
-/// Where the fields of a value are in its bytes.
+/// Offsets of the fields of a value in its bytes.
 ///
-/// Fields that lie in the order of the Rust struct need none: their offsets are known to the compiler, which makes one copy
-/// of fields that are side by side in both.
+/// Fields in the order of the Rust struct need no offsets: the compiler knows them, and copies neighbouring fields at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Offsets<'o>(Option<&'o [usize]>);
 
@@ -114,7 +113,7 @@ impl<'o> Offsets<'o> {
         Self(Some(offsets))
     }
 
-    /// The offset of a field, which is the one of this `index`; `declared` if fields lie in the order of the Rust struct.
+    /// Returns the offset at `index`, of a field; `declared` if the fields are in the order of the Rust struct.
     #[inline(always)]
     pub fn field(self, index: usize, declared: usize) -> usize {
         match self.0 {
@@ -123,14 +122,14 @@ impl<'o> Offsets<'o> {
         }
     }
 
-    /// The `count` offsets from `index` on, which are the offsets within a field.
+    /// Returns the offsets within a field: `count` offsets starting at `index`.
     #[inline(always)]
     pub fn within(self, index: usize, count: usize) -> Self {
         Self(self.0.map(|offsets| &offsets[index..index + count]))
     }
 }
 
-/// The error about a field that is not of the type.
+/// Returns the error for a field that the Rust type `T` does not accept.
 pub(super) fn mismatch<T: FieldValue>(data_type: &DataType, shape: &[u64]) -> Error {
     other_field(T::field_type(), data_type, shape)
 }
@@ -144,7 +143,7 @@ pub(super) fn text(data_type: &DataType, shape: &[u64]) -> String {
     if shape.is_empty() { data_type.to_string() } else { format!("{data_type} in shape {shape:?}") }
 }
 
-/// The same members for all types whose bits in memory are the value.
+/// Generates the members of the trait that are equal for all types whose bits in memory are the value.
 macro_rules! copied {
     () => {
         const SIZE: usize = size_of::<Self>();

@@ -1,4 +1,4 @@
-//! Lists of numbers as elements.
+//! Lists (`Vec`) of numbers as elements.
 
 use super::text::{each, empty, to_heap};
 use super::{Element, with_room};

@@ -1,12 +1,12 @@
-//! Floats of less than 8 bits as elements, whose upper bits are cleared on the way: in an array they may be anything, and the Rust
-//! types take them for a part of the value.
+//! Floats of less than 8 bits as elements. Their upper bits are cleared in both directions: in an array they may have any value, but the
+//! Rust types take them as a part of the value.
 
 use super::field::mismatch;
 use super::{Element, FieldValue, Offsets, count, with_room};
 use crate::{DataType, Error, Heap, SmallFloat};
 use num_complex::Complex;
 
-/// The bits that count.
+/// Returns the bits of a byte that belong to the float.
 const fn mask(format: SmallFloat) -> u8 {
     match format {
         SmallFloat::Float4E2M1Fn => 0x0f,

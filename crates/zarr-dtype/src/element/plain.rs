@@ -1,4 +1,4 @@
-//! Elements that lie in a Rust vector as they do in an array.
+//! Elements whose values in a Rust vector equal their items.
 
 use super::{Element, count, has_size, with_room};
 use crate::{DataType, Error, Heap};
@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// The methods that all types have for which any bits are a value.
+/// Generates the methods that are equal for all types in which every bit pattern is a value.
 macro_rules! methods {
     () => {
         fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error> {

@@ -7,15 +7,14 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use std::any::TypeId;
 
-/// A Rust struct that elements of a `struct` data type are read into and written from, as they lie in memory.
+/// Rust struct whose values in memory equal the elements of a `struct` data type.
 ///
-/// Elements of such a struct are not copied on their way from the codecs to the program, and its memory is that of the array:
-/// for any other struct there is `#[derive(zarr::Element)]`, which copies each field and asks for nothing of this.
+/// Elements of such a struct are not copied between codecs and the program. For any other struct use `#[derive(zarr::Element)]`, which
+/// copies each field and has no requirements on memory.
 ///
-/// Fields of elements lie one after another without gaps, so the struct must be `#[repr(C)]` and have none either, or be
-/// `#[repr(C, packed)]`; `bytemuck`'s `Pod` sees to that. [`struct_element!`](crate::struct_element) implements this trait
-/// from the names of the fields. Reads and writes check that they are the fields of the data type: as many, in the same
-/// order, each at the same offset.
+/// Fields of elements follow each other without gaps, so the struct must be `#[repr(C)]` without gaps, or `#[repr(C, packed)]`;
+/// `bytemuck`'s `Pod` ensures that. [`struct_element!`](crate::struct_element) implements this trait from the names of the fields. Reads
+/// and writes check that the fields equal those of the data type: in number, order and offsets.
 ///
 /// | Rust field | data type of the field |
 /// |---|---|
@@ -45,14 +44,13 @@ use std::any::TypeId;
 /// # Ok::<(), zarr_dtype::Error>(())
 /// ```
 pub trait StructElement: Pod + Send + Sync {
-    /// The fields, in their order.
+    /// Returns the fields, in their order in memory.
     fn fields() -> Vec<StructField>;
 
-    /// The data type whose elements this struct is made for: each Rust type stands for the first data type that it takes,
-    /// `[u8; N]` for `raw_bytes`.
+    /// Returns the default data type of this struct: each Rust field has the first data type that it accepts, `[u8; N]` has `raw_bytes`.
     ///
     /// # Errors
-    /// As [`StructType::new`].
+    /// The same errors as [`StructType::new`].
     fn struct_type() -> Result<StructType, Error> {
         let field = |field: &StructField| {
             let (data_type, shape) = (field.data_type)();
@@ -62,7 +60,7 @@ pub trait StructElement: Pod + Send + Sync {
     }
 }
 
-/// A field of a [`StructElement`].
+/// Field of a [`StructElement`].
 #[derive(Clone, Copy, Debug)]
 pub struct StructField {
     name: &'static str,
@@ -72,15 +70,15 @@ pub struct StructField {
 }
 
 impl StructField {
-    /// The field `name` at `offset` bytes from the start of the struct `S`. `get` only tells the type.
+    /// Describes the field `name` at byte `offset` of the struct `S`. `get` only determines the type of the field.
     pub fn new<S, T: FieldElement>(name: &'static str, offset: usize, get: fn(S) -> T) -> Self {
         let _ = get;
         Self { name, offset, accepts: T::accepts_field, data_type: T::field_type }
     }
 }
 
-/// Implements [`StructElement`] for a struct: `struct_element!(Point { x, y, kind as "type" })` names all its fields in
-/// their order, and the names in arrays of the fields whose names differ.
+/// Implements [`StructElement`] for a struct: `struct_element!(Point { x, y, kind as "type" })` lists all fields in order, and the names in
+/// arrays of fields whose names differ.
 #[macro_export]
 macro_rules! struct_element {
     ($name:ident { $($field:ident $(as $label:literal)?),+ $(,)? }) => {
@@ -98,12 +96,12 @@ macro_rules! struct_element {
     (@label $field:ident $label:literal) => { $label };
 }
 
-/// A Rust type that a field of a [`StructElement`] may have.
+/// Rust type that a field of a [`StructElement`] may have.
 pub trait FieldElement: Copy + 'static {
-    /// Whether a field of elements of `data_type`, and of `shape` if it is an array, is a value of this type.
+    /// Returns whether a field of `data_type` (with `shape` if it is an array) is a value of this type.
     fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool;
 
-    /// The data type that this type is made for, and the shape if it is an array.
+    /// Returns the default data type of this type, and its shape; the shape is empty unless the field is an array.
     fn field_type() -> (DataType, Vec<u64>);
 }
 

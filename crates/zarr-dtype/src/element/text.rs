@@ -75,7 +75,7 @@ impl Element for Vec<u8> {
     }
 }
 
-/// Strings as items of a data type that takes `String`.
+/// Converts strings to items of a data type that accepts `String`.
 pub(super) fn texts_to_items<T: AsRef<str>>(data_type: &DataType, texts: &[T], heap: &Heap) -> Result<Vec<u8>, Error> {
     if data_type.is_variable() {
         return to_heap(texts.iter().map(|text| text.as_ref().as_bytes()), heap);
@@ -97,7 +97,7 @@ pub(super) fn texts_to_items<T: AsRef<str>>(data_type: &DataType, texts: &[T], h
     Ok(items)
 }
 
-/// Byte strings of a data type that takes `Vec<u8>`.
+/// Converts byte strings to items of a data type that accepts `Vec<u8>`.
 pub(super) fn byte_strings_to_items<T: AsRef<[u8]>>(
     data_type: &DataType,
     strings: &[T],
@@ -124,7 +124,7 @@ pub(super) fn empty<T: Clone + Default>(len: usize) -> Result<Vec<T>, Error> {
     Ok(elements)
 }
 
-/// One value for each of `items`.
+/// Converts each of `items` by `value`.
 pub(super) fn each<T>(
     data_type: &DataType,
     items: &[u8],
@@ -138,7 +138,7 @@ pub(super) fn each<T>(
     Ok(elements)
 }
 
-/// The bytes that an element is: its bytes in the heap, or the bytes before the NULs, or all.
+/// Returns the bytes of the value of an element: its content in the heap, its bytes without NULs at the end, or all its bytes.
 fn bytes_of<'i>(data_type: &DataType, index: usize, item: &'i [u8], heap: &'i Heap) -> Result<&'i [u8], Error> {
     match data_type {
         DataType::String | DataType::Bytes { .. } | DataType::VlenArray(_) => {
@@ -177,7 +177,7 @@ fn push_padded(index: usize, bytes: &[u8], size: usize, items: &mut Vec<u8>) -> 
     Ok(())
 }
 
-/// Puts all elements into one block, and gives the references to them.
+/// Adds all elements to `heap` as one block, and returns the references to them as items.
 pub(super) fn to_heap<'e>(
     elements: impl ExactSizeIterator<Item = &'e [u8]> + Clone,
     heap: &Heap,

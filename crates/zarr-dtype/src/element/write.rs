@@ -1,11 +1,10 @@
-//! Rust types that elements are written from and cannot be read into: borrowed ones.
+//! Rust types that elements are written from but cannot be read into: borrowed ones.
 
 use super::Element;
 use super::text::{byte_strings_to_items, texts_to_items};
 use crate::{DataType, Error, Heap};
 
-/// A Rust type that elements of arrays are written from: every [`Element`], `&str` for all that takes a `String`, and `&[u8]` for all
-/// that takes a `Vec<u8>`.
+/// Rust type that elements of arrays are written from: every [`Element`], `&str` in place of `String`, and `&[u8]` in place of `Vec<u8>`.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, Element, Heap, WriteElement};
@@ -20,16 +19,17 @@ use crate::{DataType, Error, Heap};
     note = "a struct of fields of fixed size becomes one by `#[derive(Clone, zarr::Element)]`"
 )]
 pub trait WriteElement: Sized + Clone + Send + Sync {
-    /// The elements as items in memory form, where they lie so; see [`Element::as_bytes`]. `None` by default.
+    /// Returns `elements` as items in memory form if the type has the same representation in memory, see [`Element::as_bytes`]. `None` by
+    /// default.
     fn borrow_items(elements: &[Self]) -> Option<&[u8]> {
         let _ = elements;
         None
     }
 
-    /// The data type that arrays of such values are created with; see [`Element::default_data_type`].
+    /// Returns the data type of new arrays with such values, see [`Element::default_data_type`].
     ///
     /// # Errors
-    /// [`Error::NoDataType`] for a type that stands for no data type of its own.
+    /// [`Error::NoDataType`] for a type without a data type of its own.
     fn written_data_type() -> Result<DataType, Error>;
 
     /// Checks that values of this type can be elements of `data_type`.
@@ -38,10 +38,10 @@ pub trait WriteElement: Sized + Clone + Send + Sync {
     /// [`Error::Mismatch`] with both names.
     fn check_written(data_type: &DataType) -> Result<(), Error>;
 
-    /// The elements of `data_type` in memory form; see [`Element::to_items`].
+    /// Converts values to elements of `data_type` in memory form, see [`Element::to_items`].
     ///
     /// # Errors
-    /// As there.
+    /// The same errors as [`Element::to_items`].
     fn make_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error>;
 }
 

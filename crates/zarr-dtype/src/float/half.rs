@@ -1,8 +1,8 @@
-//! float16 as numpy converts it: to nearest, and the bits of NaNs kept as far as there is room.
+//! Conversion of float16 as in numpy: rounding to nearest, and NaNs keep their bits as far as there is room.
 
 use super::{F16, Rounding};
 
-/// The bits of an IEEE 754 binary16.
+/// Bits of an IEEE 754 binary16 number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half(pub u16);
 
@@ -11,7 +11,7 @@ const INFINITY: u16 = 0x7c00;
 const FRACTION: u16 = 0x03ff;
 
 impl Half {
-    /// The number as a float32. A NaN keeps its sign and fraction.
+    /// Returns the number as a float32. A NaN keeps its sign and fraction.
     #[inline]
     pub fn to_f32(self) -> f32 {
         let sign = u32::from(self.0 & SIGN) << 16;
@@ -28,7 +28,7 @@ impl Half {
         }
     }
 
-    /// The number as a float64. A NaN keeps its sign and fraction.
+    /// Returns the number as a float64. A NaN keeps its sign and fraction.
     #[inline]
     pub fn to_f64(self) -> f64 {
         let value = self.to_f32();
@@ -39,7 +39,7 @@ impl Half {
         value.into()
     }
 
-    /// The nearest number, of two the even one. A NaN keeps its sign and the upper bits of its fraction.
+    /// Returns the nearest float16; a tie goes to the even one. A NaN keeps its sign and the upper bits of its fraction.
     #[inline]
     pub fn from_f32(value: f32) -> Self {
         if value.is_nan() {
@@ -49,7 +49,7 @@ impl Half {
         Self::from_f64(value.into())
     }
 
-    /// The nearest number, of two the even one. A NaN keeps its sign and the upper bits of its fraction.
+    /// Returns the nearest float16; a tie goes to the even one. A NaN keeps its sign and the upper bits of its fraction.
     #[inline]
     pub fn from_f64(value: f64) -> Self {
         if value.is_nan() {
@@ -60,7 +60,7 @@ impl Half {
         Self(F16.round(value, Rounding::NearestEven).map_or(sign | INFINITY, |bits| bits as u16))
     }
 
-    /// A NaN with the upper bits of a wider one's fraction.
+    /// Returns a NaN with `fraction`, the upper bits of the fraction of a wider NaN.
     #[inline]
     fn nan(negative: bool, fraction: u16) -> Self {
         let sign = if negative { SIGN } else { 0 };

@@ -1,10 +1,10 @@
-//! Floating point numbers as JSON, as strings, and as they lie in memory.
+//! Floating point numbers as JSON, as strings, and in memory.
 
 use super::{F32, F64, Format};
 use zarr_json::{Number, Value};
 
 impl Format {
-    /// The bit pattern of a number in JSON.
+    /// Returns the bit pattern of a number in JSON; `None` if the format cannot represent it.
     pub(crate) fn parse_number(&self, number: &Number) -> Option<u64> {
         if !number.is_json() {
             return self.parse_text(number.as_str());
@@ -14,7 +14,7 @@ impl Format {
         self.nearest(value)
     }
 
-    /// The bit pattern of a text: a name, or `0x` and all hexadecimal digits, or `0b` and all binary ones.
+    /// Returns the bit pattern of a string: a name such as `NaN`, or `0x` with all hexadecimal digits, or `0b` with all binary digits.
     pub(crate) fn parse_text(&self, text: &str) -> Option<u64> {
         match text {
             "NaN" => return self.nan(false),
@@ -33,7 +33,7 @@ impl Format {
         (bits & !self.mask() == 0).then_some(bits)
     }
 
-    /// The number as JSON, as [`to_text`](Self::to_text) has it, or a name, or the bits for a NaN that has no name.
+    /// Returns the number as JSON: a number as in [`to_text`](Self::to_text), a name, or the bits for a NaN without a name.
     pub(crate) fn to_json(self, bits: u64) -> Value {
         let bits = bits & self.mask();
         let value = self.value(bits);
@@ -44,8 +44,8 @@ impl Format {
         Number::parse(&text).map_or(Value::String(text), Value::Number)
     }
 
-    /// The number as text: shortest that is read as the same (the value itself, where a number is one byte), or `NaN`, `Infinity`,
-    /// `-Infinity`.
+    /// Returns the number as text: the shortest decimal that is read as the same number (the exact value for floats of one byte), or `NaN`,
+    /// `Infinity`, `-Infinity`.
     pub(crate) fn to_text(self, bits: u64) -> String {
         let bits = bits & self.mask();
         let value = self.value(bits);
@@ -72,7 +72,7 @@ impl Format {
             .map_or_else(|| format!("{value:?}"), |short| format!("{short:?}"))
     }
 
-    /// The bit pattern that lies in memory as the first bytes of `item`.
+    /// Returns the bit pattern in the first bytes of `item`; `None` if `item` is too short.
     pub(crate) fn load(&self, item: &[u8]) -> Option<u64> {
         let item = item.get(..self.size)?;
         let mut wide = [0; 8];
@@ -81,7 +81,7 @@ impl Format {
         Some(u64::from_ne_bytes(wide))
     }
 
-    /// Appends a bit pattern as it lies in memory.
+    /// Appends a bit pattern in memory form to `into`.
     pub(crate) fn store(&self, bits: u64, into: &mut Vec<u8>) {
         let wide = bits.to_ne_bytes();
         let range = if cfg!(target_endian = "little") { 0..self.size } else { 8 - self.size..8 };

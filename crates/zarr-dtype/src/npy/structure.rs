@@ -1,4 +1,4 @@
-//! numpy's structured types: lists of fields.
+//! Structured types of numpy: lists of fields.
 
 use super::npy_descr;
 use crate::{ByteOrder, DataType, Error, NumpyType};
@@ -6,10 +6,10 @@ use std::fmt::Write;
 use zarr_json::Value;
 use zarr_json::pointer::At;
 
-/// The type as the header of a `.npy` file has it, a literal of Python: `'<f4'`, or for structs
-/// `[('a', '<i4'), ('b', '<f8', (2, 3))]`. All numbers are little-endian. `None` for types that numpy lacks.
+/// Returns the type as a Python literal for the header of a `.npy` file: `'<f4'`, or for structs `[('a', '<i4'), ('b', '<f8', (2, 3))]`.
+/// All numbers are little-endian. `None` for types that numpy lacks.
 ///
-/// The literal is ASCII, whatever the names of fields: other characters are escaped.
+/// The literal is ASCII: other characters in the names of fields are escaped.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, Field, StructType, npy_literal};
@@ -46,7 +46,7 @@ fn write_literal(data_type: &DataType, into: &mut String) -> Option<()> {
     Some(())
 }
 
-/// A text as a literal of Python.
+/// Appends a string as a Python literal to `into`.
 fn quote(text: &str, into: &mut String) {
     into.push('\'');
     for c in text.chars() {
@@ -62,15 +62,14 @@ fn quote(text: &str, into: &mut String) {
     into.push('\'');
 }
 
-/// The data type and byte order of the descr in the header of a `.npy` file, tuples as lists: a type string, or for
-/// structs a list of fields `[name, type]` or `[name, type, shape]`.
+/// Returns the data type and byte order for the descr in the header of a `.npy` file, with tuples as lists: a type string, or for structs a
+/// list of fields `[name, type]` or `[name, type, shape]`.
 ///
-/// As numpy does, a field without a name, which is padding, is named `f` and its index; one with a title and a name
-/// goes by the name.
+/// As in numpy, a field without a name, which is padding, is named `f` and its index; a field with a title and a name has the name.
 ///
 /// # Errors
-/// [`Error::Unknown`] for a type that is none of ours, [`Error::Invalid`] for a value that is no list of fields, and
-/// [`Error::Limit`] for elements above 64 MiB.
+/// [`Error::Unknown`] for a type that this crate lacks, [`Error::Invalid`] for a value that is no list of fields, and [`Error::Limit`] for
+/// elements above 64 MiB.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! Between types of numpy and the names of data types.
+//! Translation between types of numpy and names of data types.
 
 use super::{NumpyField, NumpyType};
 use crate::structure::config;
@@ -6,7 +6,7 @@ use crate::{DataType, TimeUnit, Unit};
 use zarr_json::{NamedConfig, Value, json};
 
 impl NumpyType {
-    /// The name and configuration of the data type. That of objects depends on their codec and is not known here: `v2_object`.
+    /// Returns the name and configuration of the data type. Objects, whose type depends on their codec, give `v2_object`.
     pub fn to_config(&self) -> NamedConfig {
         let with_length = |name: &str, size: u64| {
             NamedConfig::with(name, [("length_bytes".to_owned(), Value::from(size))].into_iter().collect())
@@ -25,7 +25,7 @@ impl NumpyType {
         }
     }
 
-    /// The number or bool of numpy, or of TensorStore, that the name of a data type names.
+    /// Returns the number or bool with the data type name `name`; `None` if neither numpy nor TensorStore has it.
     pub fn named(name: &str) -> Option<Self> {
         let known = crate::name::plain(name)?;
         let is_none = |known: &DataType| {
@@ -34,7 +34,7 @@ impl NumpyType {
         (known.class().is_some() && !is_none(&known)).then_some(Self::Number(known))
     }
 
-    /// The type of numpy for the data type that a document names: the inverse of [`to_config`](Self::to_config).
+    /// Returns the numpy type for the data type that a document names: the inverse of [`to_config`](Self::to_config).
     /// [`Object`](Self::Object) for types of variable length; `None` for types that numpy and TensorStore lack.
     pub fn from_config(data_type: &NamedConfig) -> Option<Self> {
         from_named(data_type)

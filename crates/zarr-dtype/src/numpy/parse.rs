@@ -8,17 +8,17 @@ use std::fmt;
 use zarr_json::Value;
 use zarr_json::pointer::{At, ValueError};
 
-/// Why a value is no type of numpy that is known here.
+/// Reason why a value is no known type of numpy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NumpyTypeError {
-    /// It may be one, but is not known.
+    /// The type string is unknown, but may be valid.
     Unknown {
-        /// The type string.
+        /// Type string.
         name: String,
-        /// The fault, and its location.
+        /// Fault and its location.
         error: ValueError,
     },
-    /// It is none.
+    /// The value is no type.
     Invalid(ValueError),
 }
 
@@ -41,13 +41,13 @@ impl std::error::Error for NumpyTypeError {}
 type Result<T, E = NumpyTypeError> = std::result::Result<T, E>;
 
 impl NumpyType {
-    /// The type that a type string or a list of fields names, `[name, type]` or `[name, type, shape]`, and its byte order.
+    /// Parses a type string, or a list of fields `[name, type]` or `[name, type, shape]`, and returns the type and its byte order.
     ///
-    /// A missing byte order is little-endian, one on single bytes is ignored: netCDF-C writes `<u1`. As numpy does, a field without
-    /// a name, which is padding, is named `f` and its index; one with a title and a name goes by the name.
+    /// A missing byte order is little-endian; a byte order of single bytes is ignored: netCDF-C writes `<u1`. As in numpy, a field without
+    /// a name, which is padding, is named `f` and its index; a field with a title and a name has the name.
     ///
     /// # Errors
-    /// [`NumpyTypeError`], with the JSON pointer of the part that is wrong.
+    /// [`NumpyTypeError`], with the JSON pointer of the wrong part.
     pub fn parse(at: &At<'_>) -> Result<(Self, ByteOrder)> {
         Self::parse_at_depth(at, 0)
     }
@@ -103,7 +103,7 @@ fn typestr(text: &str) -> Option<(NumpyType, ByteOrder)> {
     Some((dtype, order))
 }
 
-/// The type of numbers that numpy has for this letter and `size` bytes.
+/// Returns numpy's number with this letter and `size` bytes; `None` if there is none.
 fn number(letter: char, size: u64) -> Option<DataType> {
     let is_it = |(known, number): &&(char, DataType)| *known == letter && u64::try_from(number.item_size()) == Ok(size);
     NUMBERS.iter().find(is_it).map(|(_, number)| number.clone())
@@ -115,7 +115,7 @@ fn digits(text: &str) -> Option<u64> {
     (size <= i64::MAX as u64).then_some(size)
 }
 
-/// A time of this unit: `[ns]`, `[25s]`, or none.
+/// Parses the unit of a time: `[ns]`, `[25s]`, or empty for the generic unit.
 fn time(is_span: bool, unit: &str) -> Option<NumpyType> {
     if unit.is_empty() {
         return Some(NumpyType::Time { is_span, unit: TimeUnit::new(Unit::Generic) });
@@ -174,7 +174,7 @@ fn fields(at: &At<'_>, depth: usize) -> Result<(NumpyType, ByteOrder)> {
     Ok((dtype, ByteOrder::Fields(orders.into())))
 }
 
-/// The name of a field, behind a title for people if there is one.
+/// Returns the name of a field, which may be the second item of a pair with a title.
 fn field_name<'v>(at: &At<'v>) -> Result<&'v str, ValueError> {
     match at.value().as_array() {
         Some([Value::String(_), Value::String(name)]) => Ok(name),
@@ -182,7 +182,7 @@ fn field_name<'v>(at: &At<'v>) -> Result<&'v str, ValueError> {
     }
 }
 
-/// The shape of a field: a list, or a number for one dimension.
+/// Returns the shape of a field: a list, or a number for one dimension.
 fn field_shape(at: &At<'_>) -> Result<Vec<u64>, ValueError> {
     if at.value().as_u64().is_some() { Ok(vec![at.size()?]) } else { at.sizes() }
 }

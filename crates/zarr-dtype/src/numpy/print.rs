@@ -5,7 +5,7 @@ use crate::{ByteOrder, TimeUnit, Unit};
 use zarr_json::Value;
 
 impl NumpyType {
-    /// The type string or list of fields, in this byte order: the inverse of [`parse`](Self::parse).
+    /// Returns the type string or list of fields in the byte order `endian`: the inverse of [`parse`](Self::parse).
     pub fn to_value(&self, endian: &ByteOrder) -> Value {
         let order = match endian {
             ByteOrder::Little => '<',

@@ -1,10 +1,10 @@
-//! Lists from JSON.
+//! Parsing of lists from JSON.
 
 use super::{Spelling, is_zero};
 use crate::{DataType, Error};
 use zarr_json::Value;
 
-/// The inner elements of the list `value`, as items one behind the other.
+/// Returns the inner elements of the list `value` as contiguous items.
 pub(super) fn element(inner: &DataType, value: &Value, spelling: Spelling) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     match value {

@@ -1,4 +1,4 @@
-//! Structs from JSON.
+//! Parsing of structs from JSON.
 
 use super::{Spelling, base64_bytes, is_zero};
 use crate::{ByteOrder, DataType, Error, StructType};
@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use zarr_json::pointer::escaped;
 use zarr_json::{Map, Value};
 
-/// The bytes of the struct that `value` is: an object with every field, or the packed element as base64 text, its numbers
-/// little-endian.
+/// Returns the bytes of the struct that `value` describes: an object with every field, or the packed element as a base64 string, with
+/// little-endian numbers.
 pub(super) fn element(fields: &StructType, value: &Value, spelling: Spelling) -> Result<Vec<u8>, Error> {
     let size = fields.item_size();
     match value {
@@ -38,7 +38,7 @@ fn object(fields: &StructType, members: &Map, value: &Value, spelling: Spelling)
     Ok(bytes)
 }
 
-/// Appends the values of a field: one, or all in nested lists.
+/// Appends the values of a field to `into`: one value, or all values of nested lists.
 fn values(
     data_type: &DataType,
     shape: &[u64],

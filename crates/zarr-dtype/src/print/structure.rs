@@ -1,10 +1,10 @@
-//! Structs as JSON and as text.
+//! Conversion of structs to JSON and to text.
 
 use super::{RawBits, json as element_json, to_text};
 use crate::{DataType, Field, StructType};
 use zarr_json::{Map, Value};
 
-/// An object with every field.
+/// Returns a struct as an object with every field.
 pub(super) fn json(fields: &StructType, item: &[u8], raw: RawBits) -> Option<Value> {
     let mut members = Map::new();
     for (range, field) in fields.placed() {
@@ -14,7 +14,7 @@ pub(super) fn json(fields: &StructType, item: &[u8], raw: RawBits) -> Option<Val
     Some(Value::Object(members))
 }
 
-/// The values of a field: one, or its inner elements as nested lists.
+/// Returns the values of a field: one value, or the inner elements as nested lists.
 fn nested(shape: &[u64], items: &[u8], one: &impl Fn(&[u8]) -> Option<Value>) -> Option<Value> {
     match parts(shape, items) {
         None => one(items),
@@ -22,7 +22,7 @@ fn nested(shape: &[u64], items: &[u8], one: &impl Fn(&[u8]) -> Option<Value>) ->
     }
 }
 
-/// The values of the fields as numpy prints them, strings in quotes: `(1, "a", [2, 3])`.
+/// Returns the values of the fields as numpy prints them, with strings in quotes: `(1, "a", [2, 3])`.
 pub(super) fn text(fields: &StructType, item: &[u8]) -> String {
     let field =
         |(range, field): (_, &Field)| nested_text(&field.shape, item.get(range).unwrap_or_default(), &field.data_type);
@@ -44,7 +44,8 @@ fn nested_text(shape: &[u64], items: &[u8], data_type: &DataType) -> String {
     }
 }
 
-/// The parts of the inner elements along the first axis, and the shape of each; `None` for a field that is no array.
+/// Splits the inner elements of an array field along the first axis. Returns the shape of the parts, and the parts; `None` for a field that
+/// is no array.
 fn parts<'s, 'i>(shape: &'s [u64], items: &'i [u8]) -> Option<(&'s [u64], impl Iterator<Item = &'i [u8]>)> {
     let (&len, inner) = shape.split_first()?;
     let size = items.len().checked_div(usize::try_from(len).ok()?)?;

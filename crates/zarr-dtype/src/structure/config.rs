@@ -5,12 +5,12 @@ use crate::name::{member, only};
 use crate::{DataType, DataTypes, Error};
 use zarr_json::{Map, NamedConfig, Value, json};
 
-/// The name of the type of fields that are arrays, which Zarr v3 lacks and numpy has.
+/// Name of the type of fields that are arrays, which numpy has and Zarr v3 lacks.
 pub(crate) const ARRAY: &str = "subarray";
 
 impl StructType {
-    /// The struct that a metadata document has: `struct` with `{"fields": [{"name": .., "data_type": ..}]}`, or the older
-    /// `structured` with `{"fields": [[name, data type]]}`.
+    /// Parses the struct of a metadata document: `struct` with `{"fields": [{"name": .., "data_type": ..}]}`, or the older `structured`
+    /// with `{"fields": [[name, data type]]}`.
     pub(crate) fn from_config(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<Self, Error> {
         only(config, &["fields"])?;
         let value = member(config, "fields", "an array of fields")?;
@@ -28,13 +28,13 @@ impl StructType {
         Self::new(items.iter().enumerate().map(field).collect::<Result<_, _>>()?)
     }
 
-    /// The configuration that a metadata document has for this struct.
+    /// Returns the name and configuration of this struct in a metadata document.
     pub(crate) fn to_config(&self) -> NamedConfig {
         to_config(self.fields().iter().map(|field| (field.name.as_str(), field.data_type.to_config(), &*field.shape)))
     }
 }
 
-/// The configuration that a metadata document has for a struct of these fields: names, types and shapes.
+/// Returns the name and configuration in a metadata document of a struct with these fields: names, types and shapes.
 pub(crate) fn to_config<'f>(fields: impl Iterator<Item = (&'f str, NamedConfig, &'f [u64])>) -> NamedConfig {
     let field = |(name, data_type, shape): (&str, NamedConfig, &[u64])| {
         let mut data_type = data_type.short_value();
@@ -49,7 +49,7 @@ pub(crate) fn to_config<'f>(fields: impl Iterator<Item = (&'f str, NamedConfig, 
     NamedConfig::with("struct", configuration)
 }
 
-/// `{"name": .., "data_type": ..}`
+/// Parses a field `{"name": .., "data_type": ..}`.
 fn field(item: &Value, types: &DataTypes, depth: usize) -> Result<Field, Error> {
     let expected = "an object with `name` and `data_type`";
     match (item.get("name"), item.get("data_type"), item.as_object().map(Map::len)) {
@@ -58,7 +58,7 @@ fn field(item: &Value, types: &DataTypes, depth: usize) -> Result<Field, Error> 
     }
 }
 
-/// `[name, data type]`, as zarr-python 3.1 writes it.
+/// Parses a field `[name, data type]`, as zarr-python 3.1 writes it.
 fn old_field(item: &Value, types: &DataTypes, depth: usize) -> Result<Field, Error> {
     match item.as_array() {
         Some([name, data_type]) => named_field(name, data_type, ["/0", "/1"], types, depth),
@@ -78,7 +78,7 @@ fn named_field(
     Ok(Field { name: text.to_owned(), data_type, shape })
 }
 
-/// The data type of a field, and its shape if it is an array.
+/// Returns the data type of a field, and its shape; the shape is empty unless the field is an array.
 fn field_type(value: &Value, types: &DataTypes, depth: usize) -> Result<(DataType, Vec<u64>), Error> {
     let config = named(value)?;
     if config.name != ARRAY {

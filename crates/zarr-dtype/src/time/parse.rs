@@ -1,4 +1,4 @@
-//! Dates and durations from text.
+//! Parsing of dates and durations from text.
 
 use super::{NOT_A_TIME, TimeUnit, Unit};
 
@@ -6,9 +6,9 @@ const ATTOSECONDS: i128 = 1_000_000_000_000_000_000;
 const DAY: i128 = 86_400 * ATTOSECONDS;
 
 impl TimeUnit {
-    /// The count of a point in time given as ISO 8601 text, of any precision: `1969`, `1969-12`, `1969-12-31`,
-    /// `1969-12-31T23:59:59.999`, also with a space for the `T` and with a `Z` at the end; `NaT`. `None` for other text, and for
-    /// a time that the unit cannot say exactly. [`date_text`](Self::date_text) is the inverse.
+    /// Returns the count for a point in time in ISO 8601, of any precision: `1969`, `1969-12`, `1969-12-31`, `1969-12-31T23:59:59.999`,
+    /// also with a space for the `T` and with a `Z` at the end; `NaT`. `None` for other strings, and for a time that the unit cannot
+    /// represent exactly. [`date_text`](Self::date_text) is the inverse.
     pub fn parse_date(self, text: &str) -> Option<i64> {
         if text == "NaT" {
             return Some(NOT_A_TIME);
@@ -45,8 +45,8 @@ impl TimeUnit {
         self.count(units)
     }
 
-    /// The count of a duration given as text, a number and a unit: `-5 ms`; of generic units the number alone; `NaT`. `None` for
-    /// other text, and for a duration that the unit cannot say exactly. [`delta_text`](Self::delta_text) is the inverse.
+    /// Returns the count for a duration, a number and a unit: `-5 ms`; for generic units the number alone; `NaT`. `None` for other strings,
+    /// and for a duration that the unit cannot represent exactly. [`delta_text`](Self::delta_text) is the inverse.
     pub fn parse_delta(self, text: &str) -> Option<i64> {
         if text == "NaT" {
             return Some(NOT_A_TIME);
@@ -68,7 +68,7 @@ impl TimeUnit {
     }
 }
 
-/// How long a unit is; years and months have no one length.
+/// Returns the length of a unit in attoseconds; `None` for years and months, whose length varies, and for the generic unit.
 fn attoseconds(unit: Unit) -> Option<i128> {
     Some(match unit {
         Unit::Year | Unit::Month | Unit::Generic => return None,
@@ -80,12 +80,12 @@ fn attoseconds(unit: Unit) -> Option<i128> {
     })
 }
 
-/// The quotient, if nothing is left.
+/// Returns the quotient if there is no remainder; else `None`.
 fn exact(value: i128, divisor: i128) -> Option<i128> {
     if value.checked_rem(divisor)? == 0 { value.checked_div(divisor) } else { None }
 }
 
-/// A number in digits alone.
+/// Parses a number that consists of digits only.
 fn number(digits: &str) -> Option<i128> {
     let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     if all_digits { digits.parse().ok() } else { None }
@@ -95,7 +95,7 @@ fn two_digits(digits: &str) -> Option<i128> {
     if digits.len() == 2 { number(digits) } else { None }
 }
 
-/// The attoseconds of `23`, `23:59`, `23:59:59` or `23:59:59.999`.
+/// Returns the attoseconds since midnight for `23`, `23:59`, `23:59:59` or `23:59:59.999`.
 fn time_of_day(text: &str) -> Option<i128> {
     let mut parts = text.split(':');
     let hour = two_digits(parts.next()?)?;
@@ -125,7 +125,7 @@ fn days_of_month(year: i128, month: i128) -> i128 {
     }
 }
 
-/// Days after 1970-01-01. (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".)
+/// Returns the number of days from 1970-01-01 to a date. (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".)
 fn day_number(year: i128, month: i128, day: i128) -> Option<i128> {
     let year = if month <= 2 { year.checked_sub(1)? } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
