@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct HeapRef {
-    /// Length of the content in bytes.
+    /// Number of the block, from [`Heap::add`]; 0 is the empty block.
     pub block: u32,
-    /// Offset of the content in the block, in bytes.
+    /// Length of the content in bytes.
     pub len: u32,
-    /// Where they begin in the block.
+    /// Offset of the content in the block, in bytes.
     pub offset: u64,
 }
 
