@@ -1,167 +1,167 @@
 use std::fmt;
 
-/// Why a shape, region, grid, key encoding or selection was refused.
+/// Error about a shape, region, grid, key encoding or selection.
 ///
-/// Positions are counted in elements or chunks of one axis (as the variant says), axes from 0.
+/// Positions are counted in elements or chunks of one axis (as the variant says); axes are counted from 0.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something has another number of dimensions than the array.
+    /// Number of dimensions that differs from the array's.
     #[error("{what} has {found} dimensions, the array has {expected}")]
     Rank {
-        /// The thing with the wrong number of dimensions: `region`, `chunk shape`, `selection` ...
+        /// Name of the argument with the wrong number of dimensions: `region`, `chunk shape`, `selection`..
         what: &'static str,
-        /// Its number of dimensions.
+        /// Number of dimensions of the argument.
         found: usize,
-        /// The array's number of dimensions.
+        /// Number of dimensions of the array.
         expected: usize,
     },
-    /// A position lies outside the axis.
+    /// Position outside of the axis.
     #[error("{what} {found} is out of bounds for axis {axis} of length {len}")]
     OutOfBounds {
-        /// The thing looked up: `index`, `chunk`, `range end`.
+        /// Kind of the position: `index`, `chunk`, `range end`.
         what: &'static str,
-        /// The axis, counted from 0.
+        /// Axis, counted from 0.
         axis: usize,
-        /// The position as it was given.
+        /// Position as it was given.
         found: i128,
-        /// The length of the axis, in the unit of `found`.
+        /// Length of the axis, in the unit of `found`.
         len: u64,
     },
-    /// A number of elements or chunks does not fit 64 bits.
+    /// Number of elements or chunks that exceeds 64 bits.
     #[error("{what} does not fit 64 bits")]
     Overflow {
-        /// The thing to be counted.
+        /// Description of the number.
         what: &'static str,
     },
-    /// A chunk length is 0 although the axis is not empty.
+    /// Chunk length 0 along an axis that is not empty.
     #[error("the chunk length of axis {axis} is 0, the axis has length {len}")]
     ZeroChunk {
-        /// The axis, counted from 0.
+        /// Axis, counted from 0.
         axis: usize,
-        /// The length of the axis.
+        /// Length of the axis in elements.
         len: u64,
     },
-    /// The chunk lengths of a rectilinear grid do not reach the end of the axis.
+    /// Chunk lengths of a rectilinear grid that do not reach the end of the axis.
     #[error("the chunks of axis {axis} cover {found} elements, the axis has length {len}")]
     Uncovered {
-        /// The axis, counted from 0.
+        /// Axis, counted from 0.
         axis: usize,
-        /// The sum of the chunk lengths.
+        /// Sum of the chunk lengths in elements.
         found: u64,
-        /// The length of the axis.
+        /// Length of the axis in elements.
         len: u64,
     },
-    /// Chunks that end with the array would have another shape than they are stored with.
+    /// Resize that would change the shape of stored chunks, in a grid whose chunks end with the array.
     #[error(
         "the chunks along axis {axis} end with the array, which can be resized from and to multiples of {len} elements alone"
     )]
     CutChunk {
-        /// The axis, counted from 0.
+        /// Axis, counted from 0.
         axis: usize,
-        /// The length of a whole chunk.
+        /// Length of a whole chunk in elements.
         len: u64,
     },
-    /// A step is 0.
+    /// Step of 0.
     #[error("the step along axis {axis} is 0")]
     ZeroStep {
-        /// The axis, counted from 0.
+        /// Axis, counted from 0.
         axis: usize,
     },
-    /// A mask has another length than the axis that it masks.
+    /// Mask with another length than its axis.
     #[error("the mask along axis {axis} has length {found}, the axis has length {expected}")]
     MaskLength {
-        /// The axis, counted from 0.
+        /// Axis, counted from 0.
         axis: usize,
-        /// The length of the mask.
+        /// Length of the mask.
         found: u64,
-        /// The length of the axis.
+        /// Length of the axis in elements.
         expected: u64,
     },
-    /// The lists of a coordinate selection differ in length.
+    /// Coordinate selection whose lists differ in length.
     #[error("axis {axis} has {found} coordinates, axis 0 has {expected}")]
     CoordinateLists {
-        /// The axis, counted from 0.
+        /// Axis, counted from 0.
         axis: usize,
-        /// The number of coordinates for that axis.
+        /// Number of coordinates for `axis`.
         found: usize,
-        /// The number of coordinates for axis 0.
+        /// Number of coordinates for axis 0.
         expected: usize,
     },
     /// More than one `...` in a selection.
     #[error("more than one `...` in the selection")]
     Ellipses,
-    /// Chunks are selected by consecutive ranges and single numbers only.
+    /// Selection of chunks by anything but ranges of step 1 and single numbers.
     #[error("axis {axis}: chunks are selected by a number or a range of step 1")]
     BlockStep {
-        /// The axis, counted from 0.
+        /// Axis, counted from 0.
         axis: usize,
     },
-    /// A selection of chunks cannot be resolved with a shape alone.
+    /// Selection of chunks that was to be resolved with a shape instead of a grid.
     #[error("a selection of chunks needs the chunk grid")]
     NeedsGrid,
-    /// A dimension was selected by a name the array does not have, or has more than once.
+    /// Name that is not the name of exactly one dimension of the array.
     #[error("{found} dimensions are named {name:?}, expected 1")]
     DimensionName {
-        /// The name.
+        /// Name in the selection.
         name: String,
-        /// How many dimensions bear it.
+        /// Number of dimensions with this name: 0, or more than 1.
         found: usize,
     },
-    /// A dimension was selected twice.
+    /// Dimension that was selected twice by name.
     #[error("dimension {name:?} is selected more than once")]
     RepeatedName {
-        /// The name.
+        /// Name of the dimension.
         name: String,
     },
-    /// A selection's text cannot be read.
+    /// Text that is no selection.
     #[error("part {part} of the selection, {text:?}: expected {expected}")]
     Parse {
-        /// Which part between commas, counted from 1.
+        /// Number of the faulty part between commas, counted from 1.
         part: usize,
-        /// The part as it was written.
+        /// Faulty part as it was written.
         text: String,
-        /// The syntax expected there.
+        /// Description of the expected syntax.
         expected: &'static str,
     },
-    /// A chunk grid or chunk key encoding of this name is not known.
+    /// Chunk grid or chunk key encoding with an unknown name.
     #[error("unknown {what} {name:?}")]
     UnknownName {
-        /// `chunk grid` or `chunk key encoding`.
+        /// Kind of the name: `chunk grid` or `chunk key encoding`.
         what: &'static str,
-        /// The name found.
+        /// Name found.
         name: String,
     },
-    /// A member of a configuration is missing, of the wrong kind, or not known.
+    /// Member of a configuration that is missing, of the wrong kind, or unknown.
     #[error("{pointer}: found {found}, expected {expected}")]
     Config {
-        /// JSON pointer relative to the `configuration` object, as `/chunk_shape/1`.
+        /// JSON pointer relative to the `configuration` object, such as `/chunk_shape/1`.
         pointer: String,
-        /// The value found there.
+        /// Value found.
         found: String,
-        /// The syntax expected there.
+        /// Description of the expected value.
         expected: &'static str,
     },
-    /// A member of a configuration does not fit the array.
+    /// Member of a configuration that does not fit the array.
     #[error("{pointer}: {problem}")]
     At {
         /// JSON pointer relative to the `configuration` object.
         pointer: String,
-        /// Why it does not fit.
+        /// Reason why the member does not fit.
         problem: Box<Error>,
     },
 }
 
 impl fmt::Debug for Error {
-    /// As `fn main() -> Result` prints it: the message.
+    /// Writes the message, since `fn main() -> Result` prints errors by `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
 impl Error {
-    /// Where in a `configuration` object the error lies, as JSON pointer relative to it; `None` if it does not come
-    /// from one.
+    /// Returns the JSON pointer to the faulty member, relative to the `configuration` object; `None` if the error is not about a
+    /// configuration.
     pub fn pointer(&self) -> Option<&str> {
         match self {
             Self::Config { pointer, .. } | Self::At { pointer, .. } => Some(pointer),
@@ -170,5 +170,5 @@ impl Error {
     }
 }
 
-/// A result with this crate's [`Error`].
+/// Result with this crate's [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;

@@ -11,10 +11,10 @@ pub use bounded::BoundedGrid;
 pub use rectilinear::{AxisChunks, RectilinearGrid, Run};
 pub use regular::RegularGrid;
 
-/// How an array is divided into chunks.
+/// Chunk grid: the division of an array into chunks.
 ///
-/// Built once from an array's shape and metadata. Chunks are stored at full length even where they reach beyond the
-/// array; positions and regions always count elements of the array.
+/// It is built once from an array's shape and metadata. Chunks have their full length even if they reach beyond the array (except in a
+/// bounded grid); positions and regions always count elements of the array.
 ///
 /// # Example
 /// ```
@@ -31,14 +31,14 @@ pub use regular::RegularGrid;
 pub enum ChunkGrid {
     /// Chunks of one shape.
     Regular(RegularGrid),
-    /// Along each axis a list of chunk lengths.
+    /// List of chunk lengths along each axis.
     Rectilinear(RectilinearGrid),
-    /// Chunks of one shape that end with the array.
+    /// Chunks of one shape, cut off at the end of the array.
     Bounded(BoundedGrid),
 }
 
 impl ChunkGrid {
-    /// A grid of chunks of one shape.
+    /// Creates a grid with chunks of one shape.
     ///
     /// # Errors
     /// [`Error::Rank`], or [`Error::ZeroChunk`] if a chunk length is 0 along an axis that is not empty.
@@ -46,7 +46,7 @@ impl ChunkGrid {
         RegularGrid::new(shape, chunk).map(Self::Regular)
     }
 
-    /// A grid with its own list of chunk lengths along each axis.
+    /// Creates a grid with a separate list of chunk lengths along each axis.
     ///
     /// # Errors
     /// [`Error::Rank`], or [`Error::Uncovered`] if the chunks of an axis end before the axis does.
@@ -54,7 +54,7 @@ impl ChunkGrid {
         RectilinearGrid::new(shape, axes).map(Self::Rectilinear)
     }
 
-    /// The shape of the array.
+    /// Returns the shape of the array.
     pub fn shape(&self) -> &[u64] {
         match self {
             Self::Regular(grid) => grid.shape(),
@@ -63,17 +63,17 @@ impl ChunkGrid {
         }
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.shape().len()
     }
 
-    /// The number of chunks along each axis that hold elements of the array.
+    /// Returns the number of chunks along each axis that hold elements of the array.
     pub fn grid_shape(&self) -> Shape {
         (0..self.rank()).map(|axis| self.chunk_count(axis)).collect()
     }
 
-    /// The number of chunks along one axis that hold elements of the array; 0 for an axis the array does not have.
+    /// Returns the number of chunks along `axis` that hold elements of the array; 0 if the array has no such axis.
     pub fn chunk_count(&self, axis: usize) -> u64 {
         match self.shape().get(axis).map(|len| len.checked_sub(1)) {
             Some(Some(last)) => self.locate(axis, last).map_or(0, |at| at.index + 1),
@@ -81,7 +81,7 @@ impl ChunkGrid {
         }
     }
 
-    /// The chunk shape, if all chunks have the same.
+    /// Returns the chunk shape if all chunks have the same shape; else `None`.
     pub fn regular_chunk_shape(&self) -> Option<&[u64]> {
         match self {
             Self::Regular(grid) => Some(grid.chunk_shape()),
@@ -90,7 +90,7 @@ impl ChunkGrid {
         }
     }
 
-    /// The longest chunk along each axis: no chunk needs more memory.
+    /// Returns the largest chunk length along each axis, which bounds the memory for a chunk.
     pub fn largest_chunk_shape(&self) -> Shape {
         match self {
             Self::Regular(grid) => grid.chunk_shape().into(),
@@ -99,20 +99,19 @@ impl ChunkGrid {
         }
     }
 
-    /// The full shape of a chunk, also where it reaches beyond the array. Length 0 along an axis where there is no
-    /// such chunk; [`ChunkGrid::check_index`] tells.
+    /// Returns the full shape of a chunk, even if the chunk reaches beyond the array. Lengths are 0 along axes in which there is no such
+    /// chunk; see [`ChunkGrid::check_index`].
     pub fn chunk_shape(&self, index: &[u64]) -> Shape {
         self.extents(index).map(|(_, len)| len).collect()
     }
 
-    /// The elements of the array that lie in a chunk: the chunk's box, clipped to the array. Empty where there is no
-    /// such chunk.
+    /// Returns the elements of the array that lie in a chunk: the chunk's box, clipped to the array. Empty if there is no such chunk.
     pub fn chunk_region(&self, index: &[u64]) -> Region {
         let ranges = self.extents(index).zip(self.shape());
         Region(ranges.map(|((start, len), &end)| AxisRange::new(start, len.min(end.saturating_sub(start)))).collect())
     }
 
-    /// Whether there is a chunk of this index with elements of the array.
+    /// Checks that there is a chunk with this index that holds elements of the array.
     ///
     /// # Errors
     /// [`Error::Rank`] or [`Error::OutOfBounds`].
@@ -127,13 +126,13 @@ impl ChunkGrid {
         Ok(())
     }
 
-    /// The index of the chunk that holds the element at `position`.
+    /// Returns the index of the chunk that holds the element at `position`.
     ///
-    /// `position` has one entry per dimension, in elements from the origin of the array; the result counts chunks.
+    /// `position` has one coordinate per dimension, in elements from the origin of the array. The result counts chunks.
     ///
     /// # Errors
-    /// [`Error::Rank`] if `position` has not the array's number of dimensions, [`Error::OutOfBounds`] if it lies
-    /// outside the array.
+    /// [`Error::Rank`] if `position` has another number of dimensions than the array, [`Error::OutOfBounds`] if it lies outside of the
+    /// array.
     pub fn chunk_at(&self, position: &[u64]) -> Result<ChunkIndex> {
         self.check_rank("position", position.len())?;
         let mut index = ChunkIndex::new();
@@ -145,10 +144,10 @@ impl ChunkGrid {
         Ok(index)
     }
 
-    /// The overlaps of a region with the chunks.
+    /// Returns the overlaps of a region with the chunks.
     ///
-    /// The region is one of this array ([`Region::check`]): positions outside the array have no overlap, nor has a
-    /// region with another number of dimensions.
+    /// `region` must be a region of this array ([`Region::check`]): positions outside of the array have no overlap, and a region with
+    /// another number of dimensions has none at all.
     pub fn intersect(&self, region: &Region) -> ChunkOverlaps {
         if region.rank() != self.rank() {
             let none = core::iter::repeat_with(AxisOverlaps::default);
@@ -159,7 +158,8 @@ impl ChunkGrid {
         )
     }
 
-    /// Whether an overlap has every element of its chunk that lies in the array, so that writing it replaces the chunk.
+    /// Returns whether an overlap contains every element of its chunk that lies in the array, so that writing the overlap replaces the
+    /// whole chunk.
     pub fn covers_chunk(&self, overlap: &ChunkOverlap) -> bool {
         let clipped = self
             .extents(&overlap.index)
@@ -173,14 +173,14 @@ impl ChunkGrid {
             .all(|(range, len)| range.start == 0 && range.step == 1 && range.len == len)
     }
 
-    /// The same division of an array of another shape.
+    /// Returns the same grid for an array of another shape.
     ///
-    /// A rectilinear axis with listed lengths that no longer reaches the end goes on with chunks of its last length;
-    /// chunks beyond the end of a smaller array stay listed.
+    /// If the listed lengths of a rectilinear axis do not reach the new end, chunks of its last length are added. Chunks beyond the end of
+    /// a smaller array stay listed.
     ///
     /// # Errors
-    /// [`Error::Rank`], [`Error::ZeroChunk`] or [`Error::Overflow`]; [`Error::CutChunk`] if chunks that end with the array would have other
-    /// shapes than they are stored with.
+    /// [`Error::Rank`], [`Error::ZeroChunk`] or [`Error::Overflow`]; [`Error::CutChunk`] if stored chunks that end with the array would
+    /// change their shape.
     pub fn resized(&self, shape: &[u64]) -> Result<Self> {
         match self {
             Self::Regular(grid) => Self::regular(shape, grid.chunk_shape()),
@@ -194,13 +194,13 @@ impl ChunkGrid {
         if found == expected { Ok(()) } else { Err(Error::Rank { what, found, expected }) }
     }
 
-    /// First element and full length of a chunk along each axis; nothing along axes where there is no such chunk.
+    /// Returns first element and full length of a chunk along each axis; `(0, 0)` along axes in which there is no such chunk.
     fn extents<'a>(&'a self, index: &'a [u64]) -> impl Iterator<Item = (u64, u64)> + 'a {
         let axes = 0..self.rank();
         axes.map(|axis| index.get(axis).and_then(|&chunk| self.extent(axis, chunk)).unwrap_or((0, 0)))
     }
 
-    /// First element and full length of chunk `chunk` along `axis`, if it holds elements of the array.
+    /// Returns first element and full length of chunk `chunk` along `axis`; `None` if it holds no elements of the array.
     pub(crate) fn extent(&self, axis: usize, chunk: u64) -> Option<(u64, u64)> {
         let end = *self.shape().get(axis)?;
         let (start, len) = match self {
@@ -211,7 +211,7 @@ impl ChunkGrid {
         (start < end).then_some((start, len))
     }
 
-    /// The chunk that holds a position of an axis.
+    /// Returns the chunk along `axis` that holds `position`; `None` if there is none.
     pub(crate) fn locate(&self, axis: usize, position: u64) -> Option<AxisChunk> {
         match self {
             Self::Regular(grid) => grid.locate(axis, position),
@@ -220,7 +220,7 @@ impl ChunkGrid {
         }
     }
 
-    /// The overlaps of a range along one axis. `axis` exists.
+    /// Returns the overlaps of a range with the chunks along `axis`, which must exist.
     pub(crate) fn intersect_axis(&self, axis: usize, range: AxisRange) -> AxisOverlaps {
         let range = range.before(self.shape()[axis]);
         match self {
@@ -231,13 +231,13 @@ impl ChunkGrid {
     }
 }
 
-/// A chunk along one axis.
+/// Chunk along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AxisChunk {
-    /// Its index along the axis.
+    /// Index of the chunk along the axis.
     pub(crate) index: u64,
-    /// Its first element.
+    /// First element of the chunk.
     pub(crate) start: u64,
-    /// Its full length.
+    /// Full length of the chunk in elements.
     pub(crate) len: u64,
 }

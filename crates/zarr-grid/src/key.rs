@@ -6,17 +6,17 @@ mod config;
 mod fanout;
 mod number;
 
-/// The character between the numbers of a chunk key.
+/// Character between the numbers of a chunk key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Separator {
-    /// `/`: every number but the last names a directory.
+    /// `/`: every number except the last names a directory.
     Slash,
     /// `.`
     Dot,
 }
 
 impl Separator {
-    /// The character itself.
+    /// Returns the character of the separator.
     pub const fn as_char(self) -> char {
         match self {
             Self::Slash => '/',
@@ -24,7 +24,7 @@ impl Separator {
         }
     }
 
-    /// The separator that is this text.
+    /// Returns the separator for the string `/` or `.`; `None` for other strings.
     pub fn from_text(text: &str) -> Option<Self> {
         match text {
             "/" => Some(Self::Slash),
@@ -40,9 +40,9 @@ impl fmt::Display for Separator {
     }
 }
 
-/// How the index of a chunk becomes a key, relative to the prefix of the array's chunks.
+/// Chunk key encoding: the way from a chunk index to a key, relative to the prefix of the array's chunks.
 ///
-/// Writing and parsing are exact inverses: a key parses only if it is as it would be written.
+/// Writing and parsing are exact inverses: a key is only parsed if it is spelled as [`write_key`](Self::write_key) spells it.
 ///
 /// # Example
 /// ```
@@ -59,38 +59,38 @@ impl fmt::Display for Separator {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChunkKeyEncoding {
-    /// `c/1/23`, `c.1.23`, and `c` for a 0-d array: `default` of version 3.
+    /// Encoding `default` of version 3: `c/1/23`, `c.1.23`, and `c` for a 0-d array.
     Default {
-        /// Stands in front of each number.
+        /// Separator in front of each number.
         separator: Separator,
     },
-    /// `1.23`, `1/23`, and `0` for a 0-d array: versions 1 and 2, and `v2` of version 3.
+    /// Encoding of versions 1 and 2, `v2` of version 3: `1.23`, `1/23`, and `0` for a 0-d array.
     V2 {
-        /// Stands between the numbers.
+        /// Separator between the numbers.
         separator: Separator,
     },
-    /// `c1/23`, `c1.23`, and `c` for a 0-d array: the drafts of version 3 from 2020 to 2022.
+    /// Encoding of the drafts of version 3 from 2020 to 2022: `c1/23`, `c1.23`, and `c` for a 0-d array.
     Joined {
-        /// Stands between the numbers.
+        /// Separator between the numbers.
         separator: Separator,
     },
-    /// Keys of another encoding with a fixed ending, as `1.23.blosc`, which zarr-python 0.4 wrote.
+    /// Another encoding followed by a fixed suffix, such as `1.23.blosc`, which zarr-python 0.4 wrote.
     Suffix {
-        /// The end of every key.
+        /// Suffix of every key.
         suffix: String,
-        /// The encoding of the part before the suffix.
+        /// Encoding of the part before the suffix.
         base: Box<ChunkKeyEncoding>,
     },
-    /// `d0/1/23/d1/5/c`, every number split into digits so that no directory grows large; `c` for a 0-d array. The
-    /// registered extension `fanout`.
+    /// Registered extension `fanout`: every number is split into digits so that no directory grows large, `d0/1/23/d1/5/c`; `c` for a 0-d
+    /// array.
     Fanout {
-        /// The most entries a directory may have, greater than 3.
+        /// Maximum number of entries in a directory, greater than 3.
         max_children: u64,
     },
 }
 
 impl ChunkKeyEncoding {
-    /// Appends the key of a chunk to `into`. Allocates nothing if `into` has room.
+    /// Appends the key of a chunk to `into`. Allocates nothing if `into` has enough capacity.
     pub fn write_key(&self, index: &[u64], into: &mut String) {
         match self {
             Self::Default { separator } => {
@@ -114,9 +114,9 @@ impl ChunkKeyEncoding {
         }
     }
 
-    /// The chunk of an array with `rank` dimensions whose key this is; `None` if it is no key of such a chunk.
+    /// Returns the index of the chunk with this key, in an array with `rank` dimensions; `None` if `key` is no chunk key.
     ///
-    /// Numbers with leading zeros, with another count than `rank`, or too large for 64 bits are no keys.
+    /// A key with leading zeros, with another count of numbers than `rank`, or with numbers above 64 bits is no chunk key.
     pub fn parse_key(&self, key: &str, rank: usize) -> Option<ChunkIndex> {
         match self {
             Self::Default { .. } | Self::Joined { .. } if rank == 0 => (key == "c").then(ChunkIndex::new),
@@ -141,7 +141,7 @@ fn write_numbers(separator: Separator, index: &[u64], into: &mut String) {
     }
 }
 
-/// Exactly `rank` numbers, at least one.
+/// Returns exactly `rank` numbers, at least one, from `text`.
 fn parse_numbers(separator: Separator, text: &str, rank: usize) -> Option<ChunkIndex> {
     let mut index = ChunkIndex::new();
     for part in text.split(separator.as_char()) {

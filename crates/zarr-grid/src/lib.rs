@@ -1,6 +1,6 @@
 //! Geometry of chunked arrays: shapes, regions, selections, chunk grids, chunk keys.
 //!
-//! It does no I/O and knows neither codecs nor element types: everything here is arithmetic on positions.
+//! The crate does no I/O and knows neither codecs nor element types: it only computes with positions.
 //!
 //! ```
 //! use zarr_grid::{ChunkGrid, Region};

@@ -7,51 +7,51 @@ use crate::shape::Shape;
 mod cursor;
 pub use cursor::{ChunkOverlap, ChunkOverlapIter, Cursor};
 
-/// The part of a region along one axis that lies in one chunk.
+/// Part of a region along one axis that lies in one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AxisOverlap {
-    /// The index of the chunk along the axis.
+    /// Index of the chunk along the axis.
     pub chunk: u64,
-    /// The length of the chunk along the axis, also where it reaches beyond the array.
+    /// Length of the chunk along the axis, even if it reaches beyond the array.
     pub chunk_len: u64,
-    /// The selected positions, relative to the beginning of the chunk.
+    /// Selected positions, relative to the beginning of the chunk.
     pub inner: AxisRange,
-    /// The index of the first of them in the output. The overlap fills `out..out + inner.len`.
+    /// Index of the first selected position in the output. The overlap fills `out..out + inner.len`.
     pub out: u64,
 }
 
-/// The overlaps of a region with the chunks of one axis.
+/// Overlaps of a region with the chunks of one axis.
 ///
-/// There is no record for each chunk, but one for each run of chunks of equal length; overlaps are computed on demand.
+/// There is one record for each run of chunks of equal length, and not for each chunk; overlaps are computed on demand.
 #[derive(Debug, Clone, Default)]
 pub struct AxisOverlaps {
     segments: SmallVec<[Segment; 1]>,
     len: u64,
 }
 
-/// The overlaps with a run of chunks of equal length.
+/// Overlaps with a run of chunks of equal length.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
-    /// The number of overlaps in earlier segments.
+    /// Number of overlaps in earlier segments.
     first: u64,
-    /// The index of the first chunk of the run, and its first position.
+    /// Index of the first chunk of the run; `base` is the first position of that chunk.
     chunk: u64,
     base: u64,
     chunk_len: u64,
-    /// The first chunk of the run that the range overlaps, counted from `chunk`.
+    /// First chunk of the run that the range overlaps, counted from `chunk`.
     skip: u64,
-    /// The selected positions within the run, never empty.
+    /// Selected positions within the run, never empty.
     range: AxisRange,
-    /// The output index of the first of them.
+    /// Output index of the first position of `range`.
     out: u64,
 }
 
-/// The overlaps of a region with the chunks of a grid.
+/// Overlaps of a region with the chunks of a grid.
 ///
-/// They are stored per axis, so that they cost the sum of the axes and not the product: planning a region over 10^12
-/// chunks costs nothing. [`ChunkOverlaps::iter`] returns them in C order of the chunks, [`ChunkOverlaps::cursor`] lends
-/// them without a copy. A chunk that the region steps over has no overlap.
+/// They are stored per axis, so their cost is the sum over the axes and not the product: planning a region over 10^12 chunks costs nothing.
+/// [`ChunkOverlaps::iter`] returns overlaps in C order of the chunks, [`ChunkOverlaps::cursor`] lends them without a copy. A chunk that the
+/// region steps over has no overlap.
 ///
 /// # Example
 /// ```
@@ -72,42 +72,42 @@ impl ChunkOverlaps {
         Self { axes }
     }
 
-    /// The overlaps along each axis.
+    /// Returns the overlaps along each axis.
     pub fn axes(&self) -> &[AxisOverlaps] {
         &self.axes
     }
 
-    /// The number of overlaps, `u64::MAX` if there are more. A 0-d grid has one.
+    /// Returns the number of overlaps, at most `u64::MAX`. A 0-d grid has one overlap.
     pub fn len(&self) -> u64 {
         if self.is_empty() { 0 } else { self.axes.iter().fold(1, |n: u64, axis| n.saturating_mul(axis.len)) }
     }
 
-    /// Whether the region overlaps no chunk.
+    /// Returns whether the region overlaps no chunk.
     pub fn is_empty(&self) -> bool {
         self.axes.iter().any(AxisOverlaps::is_empty)
     }
 
-    /// The number of overlaps along each axis.
+    /// Returns the number of overlaps along each axis.
     pub fn shape(&self) -> Shape {
         self.axes.iter().map(AxisOverlaps::len).collect()
     }
 
-    /// Overlap `i` in C order of the chunks. Past the end: one without elements.
+    /// Returns overlap `i` in C order of the chunks; past the end an overlap without elements.
     pub fn get(&self, i: u64) -> ChunkOverlap {
         self.cursor_at(i).into_overlap()
     }
 
-    /// All overlaps in C order of the chunks.
+    /// Returns all overlaps in C order of the chunks.
     pub fn iter(&self) -> ChunkOverlapIter<'_> {
         ChunkOverlapIter::new(self)
     }
 
-    /// A cursor at the first overlap.
+    /// Returns a cursor at the first overlap.
     pub fn cursor(&self) -> Cursor<'_> {
         self.cursor_at(0)
     }
 
-    /// The number of the overlap with a chunk; `None` if there is none.
+    /// Returns the number, in C order, of the overlap with the chunk of index `chunk`; `None` if there is none.
     pub fn position(&self, chunk: &[u64]) -> Option<u64> {
         if chunk.len() != self.axes.len() {
             return None;
@@ -119,14 +119,14 @@ impl ChunkOverlaps {
         Some(number)
     }
 
-    /// A cursor at overlap `i`.
+    /// Returns a cursor at overlap `i`.
     pub fn cursor_at(&self, i: u64) -> Cursor<'_> {
         Cursor::new(self, i)
     }
 
-    /// The overlaps of the transposed region and grid: axis `i` of the result is axis `order[i]` of these.
+    /// Returns the overlaps of the transposed region and grid: axis `i` of the result is axis `order[i]` of `self`.
     ///
-    /// `order` is a permutation of the axes; numbers that are no axis contribute nothing.
+    /// `order` must be a permutation of the axes; numbers that are no axis are skipped.
     pub fn permuted(&self, order: &[usize]) -> Self {
         Self { axes: order.iter().filter_map(|&axis| self.axes.get(axis).cloned()).collect() }
     }
@@ -142,14 +142,15 @@ impl<'a> IntoIterator for &'a ChunkOverlaps {
 }
 
 impl AxisOverlaps {
-    /// The overlaps of `range` with the chunks of `chunk_len` of an axis. A chunk length of 0 has none.
+    /// Returns the overlaps of `range` with chunks of length `chunk_len`; none if `chunk_len` is 0.
     pub(crate) fn regular(range: AxisRange, chunk_len: u64) -> Self {
         let mut overlaps = Self::default();
         overlaps.push(0, 0, chunk_len, range, 0);
         overlaps
     }
 
-    /// Appends the overlaps of `range` with a run of chunks of `chunk_len` that begins with chunk `chunk` at `base`.
+    /// Appends the overlaps of `range` with a run of chunks of length `chunk_len` that begins with chunk `chunk` at position `base`. `out`
+    /// is the output index of the first position.
     pub(crate) fn push(&mut self, chunk: u64, base: u64, chunk_len: u64, range: AxisRange, out: u64) {
         let Some(last) = range.last().filter(|_| chunk_len > 0) else { return };
         let skip = (range.start - base) / chunk_len;
@@ -160,7 +161,7 @@ impl AxisOverlaps {
         self.len += count;
     }
 
-    /// The number of the overlap with a chunk, by its index along the axis; `None` if the range steps over it.
+    /// Returns the number of the overlap with the chunk of index `chunk`; `None` if the range has no position in it.
     pub(crate) fn position(&self, chunk: u64) -> Option<u64> {
         // Where no chunk is skipped, numbers follow each other.
         if let [only] = self.segments.as_slice()
@@ -180,17 +181,17 @@ impl AxisOverlaps {
         None
     }
 
-    /// The number of overlaps.
+    /// Returns the number of overlaps.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are no overlaps.
+    /// Returns whether there are no overlaps.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Overlap `i`, in the order of the axis. Past the end: one without positions.
+    /// Returns overlap `i`, in the order of the axis; past the end an overlap without positions.
     pub fn get(&self, i: u64) -> AxisOverlap {
         if i >= self.len {
             return AxisOverlap { chunk: 0, chunk_len: 0, inner: AxisRange::new(0, 0), out: 0 };
@@ -201,8 +202,8 @@ impl AxisOverlaps {
         }
     }
 
-    /// How many overlaps from `i` on are whole chunks of one length, one behind the other. 0 if overlap `i` is a part of a
-    /// chunk. Not all are counted where the grid changes the length of chunks in between.
+    /// Returns the number of consecutive overlaps, beginning with overlap `i`, that are whole chunks of one length; 0 if overlap `i` is a
+    /// part of a chunk. The result may be too small if the grid has chunks of several lengths.
     pub fn whole_from(&self, i: u64) -> u64 {
         match self.segments.as_slice() {
             _ if i >= self.len => 0,
@@ -211,10 +212,11 @@ impl AxisOverlaps {
         }
     }
 
-    /// How many overlaps from `i` on have as many positions as overlap `i`, as far as that shows without a look at each.
+    /// Returns the number of consecutive overlaps, beginning with overlap `i`, that have as many positions as overlap `i`, as far as it can
+    /// be computed without looking at each.
     ///
-    /// At least 1 if there is an overlap `i`. The result may be too small where the step is less than a chunk and does not
-    /// divide the length of chunks.
+    /// The result is at least 1 if there is an overlap `i`. It may be too small if the step is smaller than a chunk and does not divide the
+    /// chunk length.
     pub fn alike_from(&self, i: u64) -> u64 {
         match self.segments.as_slice() {
             _ if i >= self.len => 0,
@@ -226,14 +228,14 @@ impl AxisOverlaps {
         }
     }
 
-    /// All overlaps, in the order of the axis.
+    /// Returns all overlaps, in the order of the axis.
     pub fn iter(&self) -> impl Iterator<Item = AxisOverlap> + '_ {
         (0..self.len).map(|i| self.get(i))
     }
 }
 
 impl Segment {
-    /// How many overlaps from `i` on, which lies in this segment, are whole chunks that follow each other.
+    /// Returns the number of consecutive overlaps in this segment, beginning with overlap `i`, that are whole chunks.
     fn whole_from(&self, i: u64) -> u64 {
         let AxisRange { start, len, step } = self.range;
         let begin = self.base + (self.skip + i - self.first) * self.chunk_len;
@@ -243,7 +245,8 @@ impl Segment {
         u64::from(self.overlap(i).inner == AxisRange::new(0, self.chunk_len))
     }
 
-    /// How many overlaps from `i` on have as many positions. They are looked for in this segment, whose last is `end - 1`.
+    /// Returns the number of consecutive overlaps in this segment, beginning with overlap `i`, that have equally many positions. The last
+    /// overlap of the segment is `end - 1`.
     fn alike_from(&self, i: u64, end: u64) -> u64 {
         let AxisRange { len, step, .. } = self.range;
         if step >= self.chunk_len {
@@ -257,7 +260,7 @@ impl Segment {
         (len - (overlap.out - self.out)) / overlap.inner.len
     }
 
-    /// Overlap `i` of the axis, which lies in this segment.
+    /// Returns overlap `i` of the axis, which must be in this segment.
     fn overlap(&self, i: u64) -> AxisOverlap {
         let AxisRange { start, len, step } = self.range;
         let nth = i - self.first;

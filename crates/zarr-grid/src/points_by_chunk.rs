@@ -3,24 +3,24 @@ use core::ops::Range;
 use crate::error::{Error, Result};
 use crate::grid::ChunkGrid;
 
-/// Maximum number of chunk numbers for each point in groups that are sorted by counting; groups with more are sorted by comparison.
+/// Maximum ratio of chunk numbers to points for which points are sorted by counting; above it they are sorted by comparison.
 const COUNTED: u64 = 4;
 
-/// Points sorted by chunk: the order of their numbers is kept within each chunk.
+/// Points sorted by chunk; within a chunk they keep their order.
 #[derive(Debug, Clone)]
 pub(crate) struct PointsByChunk {
     rank: usize,
-    /// The numbers of the points, sorted by chunk.
+    /// Numbers of the points, sorted by chunk.
     order: Vec<usize>,
-    /// Where in `order` each chunk begins, and the end of the last; nothing without points.
+    /// Index in `order` at which each chunk begins, and the end of the last chunk; empty without points.
     bounds: Vec<usize>,
-    /// The index of each chunk, one after another.
+    /// Index of each chunk, one after another.
     chunks: Vec<u64>,
 }
 
 impl PointsByChunk {
-    /// Sorts `len` points by the chunks of `grid` in C order. `number` returns the number of each, ascending, and `position` the
-    /// position of the point of a number along an axis of the grid.
+    /// Sorts `len` points by the chunks of `grid` in C order. `number(slot)` returns the number of each point, ascending, and
+    /// `position(number, axis)` the position of a point along an axis of the grid.
     pub(crate) fn new(
         grid: &ChunkGrid,
         len: usize,
@@ -74,18 +74,18 @@ impl PointsByChunk {
         Ok(Self { rank, order, bounds, chunks })
     }
 
-    /// How many chunks have points.
+    /// Returns the number of chunks that contain points.
     pub(crate) fn len(&self) -> usize {
         self.bounds.len().saturating_sub(1)
     }
 
-    /// The index of chunk number `i` of those, and the numbers of its points.
+    /// Returns the index of the `i`-th chunk that contains points, and the numbers of these points.
     pub(crate) fn get(&self, i: usize) -> Option<(&[u64], &[usize])> {
         let range = self.range(i)?;
         Some((&self.chunks[i * self.rank..][..self.rank], &self.order[range]))
     }
 
-    /// The numbers of the points in a chunk; `None` if it has none.
+    /// Returns the numbers of the points in a chunk; `None` if it contains none.
     pub(crate) fn at(&self, chunk: &[u64]) -> Option<&[usize]> {
         let (mut from, mut to) = (0, self.len());
         while from < to {
@@ -111,7 +111,7 @@ fn chunk_along(grid: &ChunkGrid, axis: usize, found: u64) -> Result<u64> {
     Ok(chunk.ok_or(Error::OutOfBounds { what: "index", axis, found: found.into(), len })?.index)
 }
 
-/// Replaces each number by how many different ones are smaller. Returns how many different ones there are.
+/// Replaces each number by its rank: the count of smaller distinct numbers. Returns the count of distinct numbers.
 fn ranked(numbers: &mut [u64]) -> u64 {
     let mut all = numbers.to_vec();
     all.sort_unstable();
@@ -120,7 +120,7 @@ fn ranked(numbers: &mut [u64]) -> u64 {
     all.len() as u64
 }
 
-/// The slots of `keys`, which are less than `count`, sorted by key and then by slot.
+/// Returns the slots of `keys`, whose values are less than `count`, sorted by key and then by slot.
 fn sorted(keys: &[u64], count: u64) -> Vec<usize> {
     if keys.is_sorted() {
         return (0..keys.len()).collect();

@@ -6,12 +6,12 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::shape::{Shape, element_count};
 
-/// `len` positions along one axis: `start`, `start + step`, ...
+/// Range of `len` positions along one axis: `start`, `start + step`, ..
 ///
-/// A range with fewer than two positions means the same for every step; [`Region`] keeps 1 there.
+/// The step of a range with fewer than two positions has no meaning; [`Region`] sets it to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisRange {
-    /// The first position.
+    /// First position.
     pub start: u64,
     /// Number of positions.
     pub len: u64,
@@ -20,17 +20,17 @@ pub struct AxisRange {
 }
 
 impl AxisRange {
-    /// The positions from `start`, one after another.
+    /// Creates a range of `len` consecutive positions from `start`.
     pub const fn new(start: u64, len: u64) -> Self {
         Self { start, len, step: 1 }
     }
 
-    /// The positions `range.start..range.end`; none if that is empty or reversed.
+    /// Creates a range of the positions `range.start..range.end`; empty if `range` is empty or reversed.
     pub const fn from_range(range: &Range<u64>) -> Self {
         Self::new(range.start, range.end.saturating_sub(range.start))
     }
 
-    /// The last position; `None` if there is none or if it does not fit 64 bits.
+    /// Returns the last position; `None` if there is none or if it exceeds 64 bits.
     pub const fn last(&self) -> Option<u64> {
         match self.len.checked_sub(1) {
             None => None,
@@ -41,18 +41,18 @@ impl AxisRange {
         }
     }
 
-    /// Whether there are no positions.
+    /// Returns whether there are no positions.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The positions that lie before `end`. Their step is kept unless one or none are left.
+    /// Returns the positions before `end`. The step is the same unless fewer than two positions are left.
     pub fn before(&self, end: u64) -> Self {
         let len = end.saturating_sub(self.start).div_ceil(self.step.max(1)).min(self.len);
         Self { len, ..*self }.normal()
     }
 
-    /// The step of fewer than two positions is 1, so that equal ranges are equal values.
+    /// Sets the step to 1 if there are fewer than two positions, so that equal ranges are equal values.
     pub(crate) fn normal(self) -> Self {
         Self { step: if self.len <= 1 { 1 } else { self.step }, ..self }
     }
@@ -69,15 +69,15 @@ impl fmt::Display for AxisRange {
     }
 }
 
-/// A box of elements with a step along each axis: the outer product of one [`AxisRange`] per axis.
+/// Box of elements with a step along each axis: the outer product of one [`AxisRange`] per axis.
 ///
-/// A region knows no array; [`Region::check`] says whether it lies in one. Steps are at least 1 and every position
-/// fits 64 bits, which [`Region::new`] has verified.
+/// A region does not know the array; [`Region::check`] checks whether it lies in one. Steps are at least 1 and every position fits 64 bits,
+/// as [`Region::new`] verifies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Region(pub(crate) SmallVec<[AxisRange; 6]>);
 
 impl Region {
-    /// A region of the given ranges, outermost axis first.
+    /// Creates a region of the given ranges, outermost axis first.
     ///
     /// # Errors
     /// [`Error::ZeroStep`], or [`Error::Overflow`] if a position does not fit 64 bits.
@@ -96,12 +96,12 @@ impl Region {
         Ok(region)
     }
 
-    /// All elements of an array of this shape.
+    /// Creates the region of all elements of an array of `shape`.
     pub fn whole(shape: &[u64]) -> Self {
         Self(shape.iter().map(|&len| AxisRange::new(0, len)).collect())
     }
 
-    /// The box of these ranges; a reversed range counts as empty.
+    /// Creates the box of these ranges; a reversed range counts as empty.
     ///
     /// ```
     /// # use zarr_grid::Region;
@@ -111,33 +111,32 @@ impl Region {
         Self(ranges.iter().map(AxisRange::from_range).collect())
     }
 
-    /// The ranges, one per axis.
+    /// Returns the ranges, one per axis.
     pub fn axes(&self) -> &[AxisRange] {
         &self.0
     }
 
-    /// The number of axes.
+    /// Returns the number of axes.
     pub fn rank(&self) -> usize {
         self.0.len()
     }
 
-    /// How many elements are taken along each axis.
+    /// Returns the number of elements along each axis.
     pub fn shape(&self) -> Shape {
         self.0.iter().map(|axis| axis.len).collect()
     }
 
-    /// How many elements the region has; `None` if that does not fit 64 bits.
+    /// Returns the number of elements; `None` if it exceeds 64 bits.
     pub fn len_checked(&self) -> Option<u64> {
         element_count(&self.shape())
     }
 
-    /// Whether the region has no elements. A 0-d region has one.
+    /// Returns whether the region has no elements. A 0-d region has one element.
     pub fn is_empty(&self) -> bool {
         self.0.iter().any(AxisRange::is_empty)
     }
 
-    /// The box that two boxes have in common; `None` if they have nothing in common. Steps are not regarded: of a region with
-    /// steps, the box is the one around it.
+    /// Returns the box common to the bounding boxes of both regions; `None` if they do not overlap. Steps are ignored.
     ///
     /// ```
     /// # use zarr_grid::Region;
@@ -157,7 +156,8 @@ impl Region {
             .map(Self)
     }
 
-    /// Which elements of this region lie in a box, as a region of the array that this one selects: ranges of their numbers along each axis.
+    /// Returns the numbers of the elements of this region that lie in the box `other`, as a range along each axis. Number `n` is the `n`-th
+    /// position of this region along the axis.
     ///
     /// ```
     /// # use zarr_grid::{AxisRange, Region};
@@ -176,10 +176,11 @@ impl Region {
         Self(self.0.iter().zip(&other.0).map(numbers).collect())
     }
 
-    /// The elements of the array that a region of what this one selects has: [`numbers_in`](Self::numbers_in) back.
+    /// Returns the elements of the array for `numbers`, a region of numbers along each axis: the inverse of
+    /// [`numbers_in`](Self::numbers_in).
     ///
     /// # Errors
-    /// [`Error::Overflow`] if a position does not fit 64 bits, which it does where `numbers` lie in the [shape](Self::shape).
+    /// [`Error::Overflow`] if a position exceeds 64 bits, which cannot happen if `numbers` lie in the [shape](Self::shape).
     pub fn at_numbers(&self, numbers: &Self) -> Result<Self> {
         let overflow = Error::Overflow { what: "a position of a region" };
         let axes = self.0.iter().zip(&numbers.0).map(|(axis, range)| {
@@ -191,7 +192,7 @@ impl Region {
         Self::new(axes.collect::<Result<Vec<_>>>()?)
     }
 
-    /// Whether these are all elements of an array of this shape.
+    /// Returns whether the region has all elements of an array of `shape`.
     pub fn is_whole(&self, shape: &[u64]) -> bool {
         self.rank() == shape.len()
             && self
@@ -201,19 +202,19 @@ impl Region {
                 .all(|(axis, &len)| axis.len == len && (len == 0 || (axis.start == 0 && axis.step == 1)))
     }
 
-    /// Whether every step is 1.
+    /// Returns whether every step is 1.
     pub fn is_contiguous_box(&self) -> bool {
         self.0.iter().all(|axis| axis.step == 1)
     }
 
-    /// The region of the transposed array: axis `i` of the result is axis `order[i]` of this one.
+    /// Returns the region of the transposed array: axis `i` of the result is axis `order[i]` of `self`.
     ///
-    /// `order` is a permutation of the axes; numbers that are no axis contribute nothing.
+    /// `order` must be a permutation of the axes; numbers that are no axis are skipped.
     pub fn permuted(&self, order: &[usize]) -> Self {
         Self(order.iter().filter_map(|&axis| self.0.get(axis).copied()).collect())
     }
 
-    /// Whether every element lies in an array of this shape.
+    /// Checks that every element lies in an array of `shape`.
     ///
     /// # Errors
     /// [`Error::Rank`] or [`Error::OutOfBounds`].

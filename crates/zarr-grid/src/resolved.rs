@@ -8,24 +8,24 @@ use smallvec::SmallVec;
 use crate::region::{AxisRange, Region};
 use crate::shape::Shape;
 
-/// A selection applied to a shape: the elements that are read, and their positions in the result.
+/// Selection applied to a shape: the selected elements, and their positions in the result.
 ///
-/// [`SelectedElements`](crate::SelectedElements) divides every kind chunk by chunk. For a box without flipped axes
+/// [`SelectedElements`](crate::SelectedElements) divides every kind by chunk. For a box without flipped axes,
 /// [`ChunkGrid::intersect`](crate::ChunkGrid::intersect) of its region is faster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
     /// One region.
     Box(BoxSelection),
-    /// The outer product of a list or range per axis.
+    /// Outer product of a list or range per axis.
     Orthogonal(OrthogonalSelection),
     /// Single elements.
     Coordinates(CoordinateSelection),
-    /// The elements that a mask of the array selects.
+    /// Elements that a mask of the array selects.
     Mask(MaskSelection),
 }
 
 impl Resolved {
-    /// The shape of the result, without the axes of single indices.
+    /// Returns the shape of the result, without the axes of single indices.
     pub fn result_shape(&self) -> Shape {
         let kept = |(len, dropped): (u64, &bool)| (!dropped).then_some(len);
         match self {
@@ -39,8 +39,7 @@ impl Resolved {
         }
     }
 
-    /// The shape of the output: that of the result, with axes of single indices kept at length 1. In C order both are the
-    /// same bytes.
+    /// Returns the shape of the output: that of the result, with axes of single indices at length 1. In C order both have the same bytes.
     pub fn output_shape(&self) -> Shape {
         match self {
             Self::Box(selection) => selection.region.shape(),
@@ -50,12 +49,12 @@ impl Resolved {
         }
     }
 
-    /// The number of elements of the result; `None` if it does not fit 64 bits.
+    /// Returns the number of elements of the result; `None` if it exceeds 64 bits.
     pub fn len_checked(&self) -> Option<u64> {
         crate::element_count(&self.output_shape())
     }
 
-    /// The region, if the elements are one region in ascending order.
+    /// Returns the region if the elements are one region in ascending order; else `None`.
     pub fn as_region(&self) -> Option<&Region> {
         match self {
             Self::Box(selection) if !selection.flipped.contains(&true) => Some(&selection.region),
@@ -64,52 +63,52 @@ impl Resolved {
     }
 }
 
-/// One region of an array, and how its axes become the axes of the result.
+/// Region of an array, and the relation of its axes to the axes of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BoxSelection {
-    /// The elements, in ascending order along each axis.
+    /// Selected elements, in ascending order along each axis.
     pub region: Region,
-    /// The axes along which the result is in descending order (negative steps).
+    /// Whether each axis is in descending order in the result (negative step).
     pub flipped: SmallVec<[bool; 6]>,
-    /// The axes of length 1 that the result lacks (single indices).
+    /// Whether each axis, of length 1, is missing in the result (single index).
     pub dropped: SmallVec<[bool; 6]>,
 }
 
 impl BoxSelection {
-    /// A region as it is.
+    /// Creates a selection of `region` without flipped or dropped axes.
     pub fn new(region: Region) -> Self {
         let none = SmallVec::from_elem(false, region.rank());
         Self { region, flipped: none.clone(), dropped: none }
     }
 }
 
-/// One position of a list along an axis, and its index in the result.
+/// Position in a list along an axis, and its index in the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SelectedIndex {
-    /// The position in the array.
+    /// Position in the array.
     pub position: u64,
-    /// The index in the result.
+    /// Index in the result.
     pub out: u64,
 }
 
-/// The positions that an orthogonal selection takes along one axis.
+/// Positions that an orthogonal selection takes along one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AxisIndices {
     /// Evenly spaced positions.
     Range {
-        /// The positions, ascending.
+        /// Positions in ascending order.
         range: AxisRange,
-        /// Whether the result has them in descending order.
+        /// Whether the result has the positions in descending order.
         flipped: bool,
     },
-    /// Positions in ascending order with their indices in the result. A position that is listed more than once occurs as
-    /// often, with ascending indices.
+    /// Positions in ascending order with their indices in the result. A position that was listed several times occurs as often, with
+    /// ascending indices.
     List(Vec<SelectedIndex>),
 }
 
 impl AxisIndices {
-    /// The indices of a list of positions: a range where they are evenly spaced.
+    /// Creates the indices for a list of positions: a range if they are evenly spaced.
     pub fn from_positions(positions: &[u64]) -> Self {
         if let Some((range, flipped)) = evenly(positions) {
             return Self::Range { range, flipped };
@@ -120,7 +119,7 @@ impl AxisIndices {
         Self::List(indices)
     }
 
-    /// How many positions are taken.
+    /// Returns the number of positions, with repetitions.
     pub fn len(&self) -> u64 {
         match self {
             Self::Range { range, .. } => range.len,
@@ -128,13 +127,13 @@ impl AxisIndices {
         }
     }
 
-    /// Whether no position is taken.
+    /// Returns whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The range that a list of positions is, if it is one.
+/// Returns the range that equals a list of positions, and whether it is descending; `None` if the positions are not evenly spaced.
 fn evenly(positions: &[u64]) -> Option<(AxisRange, bool)> {
     let len = positions.len() as u64;
     let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else {
@@ -147,7 +146,7 @@ fn evenly(positions: &[u64]) -> Option<(AxisRange, bool)> {
     even.then_some((AxisRange { start: first.min(last), len, step }, flipped))
 }
 
-/// The outer product of one list or range per axis.
+/// Outer product of one list or range per axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrthogonalSelection {
     axes: SmallVec<[AxisIndices; 6]>,
@@ -159,17 +158,17 @@ impl OrthogonalSelection {
         Self { axes, dropped }
     }
 
-    /// The positions that are taken along each axis.
+    /// Returns the positions along each axis.
     pub fn axes(&self) -> &[AxisIndices] {
         &self.axes
     }
 
-    /// The axes that the result lacks (single indices).
+    /// Returns whether each axis is missing in the result (single index).
     pub fn dropped(&self) -> &[bool] {
         &self.dropped
     }
 
-    /// A box, if no axis has a list.
+    /// Returns a box selection if no axis has a list, else the orthogonal selection.
     pub(crate) fn simplified(self) -> Resolved {
         let range = |axis: &AxisIndices| match axis {
             AxisIndices::Range { range, flipped } => Some((*range, *flipped)),
@@ -191,7 +190,7 @@ impl OrthogonalSelection {
 pub struct CoordinateSelection {
     rank: usize,
     count: usize,
-    /// `rank` numbers for each selected element.
+    /// Coordinates of the selected elements, `rank` numbers for each.
     positions: Arc<[u64]>,
 }
 
@@ -200,27 +199,27 @@ impl CoordinateSelection {
         Self { rank, count, positions: positions.into() }
     }
 
-    /// The number of selected elements.
+    /// Returns the number of selected elements.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether no element is selected.
+    /// Returns whether no element is selected.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The coordinates of all selected elements, one element after another.
+    /// Returns the coordinates of all selected elements, one element after another.
     pub(crate) fn positions(&self) -> &[u64] {
         &self.positions
     }
 
-    /// The coordinates of selected element `i`, empty in an array without dimensions.
+    /// Returns the coordinates of selected element `i`, which are empty in an array without dimensions; `None` past the end.
     pub fn get(&self, i: usize) -> Option<&[u64]> {
         let start = i.checked_mul(self.rank)?;
         self.positions.get(start..start.checked_add(self.rank)?).filter(|_| i < self.count)

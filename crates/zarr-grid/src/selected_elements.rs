@@ -12,24 +12,24 @@ mod mask;
 pub use by_chunk::ElementsByChunk;
 use mask::MaskPart;
 
-/// A run of elements that is copied between what selected elements lie in and the output.
+/// Run of elements that is copied between a chunk (or box) and the output.
 ///
 /// Both indices count elements in C order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyRun {
-    /// The first element in the chunk, or in the box of one.
+    /// Index of the first element in the chunk or the box.
     pub from: u64,
-    /// The first element in the output.
+    /// Index of the first element in the output.
     pub to: u64,
-    /// How many elements.
+    /// Number of elements.
     pub len: u64,
 }
 
-/// The selected elements that lie in an array, a chunk of it, or an inner chunk of that, and their indices in the output.
+/// Selected elements in a container (an array, a chunk or an inner chunk), and their indices in the output.
 ///
-/// Elements of an array ([`new`](Self::new)) are divided by chunk, and those of a chunk by inner chunk ([`by_chunk`](Self::by_chunk)): in one
-/// pass over the elements of coordinates, the rows of a mask, or the positions of each axis of lists and ranges. A write copies
-/// them to the chunk, a read from the smallest box that has them ([`bounded`](Self::bounded)).
+/// [`by_chunk`](Self::by_chunk) divides the elements of an array ([`new`](Self::new)) by chunk, and those of a chunk by inner chunk, in one
+/// pass over the coordinates, the rows of a mask, or the positions along each axis. A write copies the elements to the chunk, a read from
+/// the smallest box that contains them ([`bounded`](Self::bounded)).
 ///
 /// # Example
 /// ```
@@ -60,46 +60,46 @@ enum ElementSet<'a> {
     Mask(MaskPart<'a>),
 }
 
-/// The selected positions of one axis.
+/// Selected positions of one axis.
 #[derive(Debug, Clone, Copy)]
 struct AxisPart<'a> {
     positions: AxisPositions<'a>,
-    /// How many elements further the next index of the output along this axis lies.
+    /// Number of elements between neighbouring output indices along this axis.
     stride: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum AxisPositions<'a> {
-    /// The output index of the first position is `out`; those of the others follow it, downwards if flipped.
+    /// Range of positions. The output index of the first position is `out`; those of the following positions ascend, or descend if flipped.
     Range { range: AxisRange, out: u64, flipped: bool },
-    /// In ascending order. They count from `origin`, in steps.
+    /// Positions in ascending order, counted from `origin` in units of `step`.
     List { indices: &'a [SelectedIndex], origin: u64, step: u64 },
 }
 
 /// Single elements.
 #[derive(Debug, Clone)]
 struct Points<'a> {
-    /// The coordinates of all points of the selection, and how many each has.
+    /// Coordinates of all points of the selection; `rank` is the number of coordinates of each point.
     positions: &'a [u64],
     rank: usize,
     set: PointSet<'a>,
-    /// For each axis, which coordinate it is, and the position that it begins at.
+    /// For each axis of the container: number of the coordinate, and its value at the beginning of the container.
     axes: SmallVec<[(usize, u64); 6]>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum PointSet<'a> {
-    /// This number of points, from the first on.
+    /// All points, with their number.
     All(usize),
-    /// These points, in ascending order.
+    /// Numbers of some points, in ascending order.
     Some(&'a [usize]),
 }
 
 impl<'a> SelectedElements<'a> {
-    /// All elements of a selection.
+    /// Returns all elements of a selection.
     ///
     /// # Errors
-    /// [`Error::Overflow`] if there are more than fit 64 bits.
+    /// [`Error::Overflow`] if the number of elements exceeds 64 bits.
     pub fn new(resolved: &'a Resolved) -> Result<Self> {
         let output_shape = resolved.output_shape();
         element_count(&output_shape).ok_or(Error::Overflow { what: "the number of selected elements" })?;
@@ -133,7 +133,7 @@ impl<'a> SelectedElements<'a> {
         }))
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         match &self.0 {
             ElementSet::Orthogonal(axes) => axes.len(),
@@ -142,16 +142,16 @@ impl<'a> SelectedElements<'a> {
         }
     }
 
-    /// The elements divided by the chunks of `grid`, which divides what they lie in.
+    /// Divides the elements by the chunks of `grid`, a grid of the container.
     ///
     /// # Errors
-    /// [`Error::Rank`] or [`Error::OutOfBounds`] if they do not lie in an array with this grid.
+    /// [`Error::Rank`] or [`Error::OutOfBounds`] if the elements do not lie in an array with this grid.
     pub fn by_chunk(&self, grid: &ChunkGrid) -> Result<ElementsByChunk<'a>> {
         ElementsByChunk::new(self, grid)
     }
 
-    /// The same elements with the axes of what they lie in in another order: axis `i` of the result is axis `order[i]` of these. Numbers
-    /// that are no axis contribute nothing.
+    /// Returns the elements in the container with permuted axes: axis `i` of the result is axis `order[i]` of `self`. Numbers that are no
+    /// axis are skipped.
     #[must_use]
     pub fn permuted(&self, order: &[usize]) -> Self {
         Self(match &self.0 {
@@ -166,8 +166,8 @@ impl<'a> SelectedElements<'a> {
         })
     }
 
-    /// The smallest box that has the elements, with the step that the positions of a range or a list share, and the elements as they lie in
-    /// it: [`runs`](Self::runs) takes its shape then. There has to be an element.
+    /// Returns the smallest box that contains the elements, with the common step of the positions of each range or list, and the elements
+    /// relative to that box: pass the shape of the box to their [`runs`](Self::runs). There must be at least one element.
     ///
     /// ```
     /// # use zarr_grid::{ChunkGrid, SelectedElements, Selection};
@@ -201,7 +201,7 @@ impl<'a> SelectedElements<'a> {
         }
     }
 
-    /// Whether each element of a chunk of `shape` is selected.
+    /// Returns whether all elements of a chunk of `shape` are selected.
     pub fn cover(&self, shape: &[u64]) -> bool {
         match &self.0 {
             ElementSet::Orthogonal(axes) => {
@@ -213,11 +213,11 @@ impl<'a> SelectedElements<'a> {
         }
     }
 
-    /// Calls `each` with all runs of elements that follow each other both in a chunk of `shape` ([`CopyRun::from`]) and in the output
-    /// ([`CopyRun::to`]), until it says `false`; whether it never did. `shape` is that of what the elements lie in.
+    /// Calls `each` with all runs of elements that are consecutive both in the container ([`CopyRun::from`]) and in the output
+    /// ([`CopyRun::to`]), until it returns false. `shape` is the shape of the container. Returns whether `each` never returned false.
     ///
-    /// Where an element is selected more than once, its last index in the output comes last: when runs are copied to the chunk, that
-    /// value stays, as in numpy.
+    /// If an element is selected several times, its last index in the output comes last, so that this value remains when runs are copied to
+    /// the chunk, as in numpy.
     pub fn runs(&self, shape: &[u64], mut each: impl FnMut(CopyRun) -> bool) -> bool {
         let strides = strides(shape);
         let mut pending: Option<CopyRun> = None;
@@ -240,7 +240,7 @@ impl<'a> SelectedElements<'a> {
 }
 
 impl AxisPart<'_> {
-    /// The smallest range that has the positions, and these as they lie in it.
+    /// Returns the smallest range that contains the positions, and the positions relative to that range.
     fn bounded(&self) -> (AxisRange, Self) {
         let (bounds, positions) = match self.positions {
             AxisPositions::Range { range, out, flipped } => {
@@ -255,7 +255,7 @@ impl AxisPart<'_> {
     }
 }
 
-/// The smallest range that has all positions of a list, which count from `origin`.
+/// Returns the smallest range, relative to `origin`, that contains all positions of a list.
 fn common_range(indices: &[SelectedIndex], origin: u64) -> AxisRange {
     let first = indices.first().map_or(origin, |index| index.position);
     let (last, step) =
@@ -279,7 +279,7 @@ impl AxisPositions<'_> {
         }
     }
 
-    /// A position, and its index in the output.
+    /// Returns position `i` and its index in the output.
     fn get(&self, i: u64) -> (u64, u64) {
         match self {
             Self::Range { range, out, flipped } => {
@@ -304,7 +304,7 @@ impl AxisPositions<'_> {
     }
 }
 
-/// All combinations of positions of the axes, the last axis fastest.
+/// Calls `each` with all combinations of positions along the axes; the last axis varies fastest.
 fn product(axes: &[AxisPart<'_>], strides: &[u64], at: CopyRun, each: &mut impl FnMut(CopyRun) -> bool) -> bool {
     let (Some((axis, inner)), Some((stride, inner_strides))) = (axes.split_first(), strides.split_first()) else {
         return each(at);
@@ -329,8 +329,8 @@ impl Points<'_> {
         }
     }
 
-    /// Calls `each` with the index of each point in a chunk with these strides and its number, until it says `false`; whether it
-    /// never did.
+    /// Calls `each` with the index of each point in a chunk with these `strides`, and the number of the point, until it returns false.
+    /// Returns whether it never returned false.
     fn each(&self, strides: &[u64], mut each: impl FnMut(u64, usize) -> bool) -> bool {
         let mut visit = |point: usize| {
             let position = &self.positions[point * self.rank..][..self.rank];
@@ -343,7 +343,7 @@ impl Points<'_> {
         }
     }
 
-    /// The smallest box that has all points.
+    /// Returns the smallest box that contains all points.
     fn bounds(&self) -> Region {
         let mut ends: SmallVec<[(u64, u64); 6]> = SmallVec::from_elem((u64::MAX, 0), self.axes.len());
         let visit = |point: usize| {
@@ -376,7 +376,7 @@ impl Points<'_> {
     }
 }
 
-/// How many elements further the next position of each axis lies, in C order. The shape's product fits 64 bits.
+/// Returns the number of elements between neighbouring positions along each axis, in C order. The product of `shape` must fit 64 bits.
 fn strides(shape: &[u64]) -> Shape {
     let mut strides = Shape::from_elem(1, shape.len());
     for axis in (1..shape.len()).rev() {

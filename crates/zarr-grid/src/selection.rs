@@ -8,11 +8,12 @@ mod parse;
 mod resolve;
 pub use convert::IntoSelection;
 
-/// The selection along one axis, with the meaning numpy gives it.
+/// Selection along one axis, with the meaning of numpy.
 ///
 /// Negative numbers count from the end of the axis. Ranges are clipped to the axis; single indices and lists are not.
 ///
-/// It is printed and [parsed](core::str::FromStr) as a part of a [`Selection`] is; of one axis alone a list needs no brackets.
+/// It is printed and [parsed](core::str::FromStr) like a part of a [`Selection`]; as a selection of one axis alone, a list needs no
+/// brackets.
 ///
 /// ```
 /// # use zarr_grid::AxisSelection;
@@ -22,39 +23,38 @@ pub use convert::IntoSelection;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum AxisSelection {
-    /// One position; the axis is dropped from the result.
+    /// Single position; the result lacks the axis.
     Index(i64),
-    /// `start:stop:step`. With a negative step the positions go down. `None` stands for the end from or to which the
-    /// step goes.
+    /// Range `start:stop:step`. With a negative step the positions descend.
     Range {
-        /// The first position.
+        /// First position; `None` for the end of the axis at which the step begins.
         start: Option<i64>,
-        /// The position before which the range ends.
+        /// Position before which the range ends; `None` for the end of the axis to which the step leads.
         stop: Option<i64>,
         /// Distance from one position to the next, not 0.
         step: i64,
     },
-    /// Positions in any order, repeated if listed repeatedly. Independent of lists along other axes (orthogonal).
+    /// List of positions in any order, possibly repeated. It is independent of lists along other axes (orthogonal selection).
     Indices(Vec<i64>),
-    /// The positions whose entry is true. As long as the axis.
+    /// Mask as long as the axis; it selects the positions whose entry is true.
     Mask(Vec<bool>),
-    /// As many whole axes as are not mentioned, at most once per selection.
+    /// Placeholder for all axes that are not mentioned, which are whole; at most once per selection.
     Ellipsis,
-    /// The whole axis.
+    /// Whole axis.
     All,
 }
 
 impl AxisSelection {
-    /// `start:stop` with step 1.
+    /// Creates the range `start:stop` with step 1.
     pub const fn range(start: i64, stop: i64) -> Self {
         Self::Range { start: Some(start), stop: Some(stop), step: 1 }
     }
 }
 
-/// Which elements of an array are meant.
+/// Selection of elements of an array.
 ///
-/// Made from Rust ranges and numbers through [`IntoSelection`], or parsed from text as `"0:10, 5, ::2, ..., -1"`; lists
-/// stand in brackets, `"[3, 1, 1], :"`. It is printed as it is parsed. [`Selection::resolve`] applies it to a shape.
+/// It is made from Rust ranges and numbers by [`IntoSelection`], or parsed from text such as `"0:10, 5, ::2, ..., -1"`; lists are in
+/// brackets, `"[3, 1, 1], :"`. It is printed as it is parsed. [`Selection::resolve`] applies it to a shape.
 ///
 /// # Example
 /// ```
@@ -67,38 +67,38 @@ impl AxisSelection {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Selection {
-    /// Per axis a number, a range, a list or a mask: their outer product. Axes not mentioned are whole.
+    /// Outer product of a number, range, list or mask per axis. Axes that are not mentioned are whole.
     Axes(Vec<AxisSelection>),
-    /// Exactly these elements, which have to lie in the array.
+    /// Exactly the elements of a region, which must lie in the array.
     Region(Region),
-    /// Single elements: one list of coordinates per axis, all of one length. The result has one dimension.
+    /// Single elements: one list of coordinates per axis, all of the same length. The result has one dimension.
     Coordinates(Vec<Vec<i64>>),
-    /// The elements whose entry is true, in C order. The result has one dimension.
+    /// Elements whose entry in a mask is true, in C order. The result has one dimension.
     Mask {
-        /// The shape of the mask, which is that of the array.
+        /// Shape of the mask, equal to that of the array.
         shape: Shape,
-        /// The mask in C order.
+        /// Entries of the mask in C order.
         mask: Vec<bool>,
     },
-    /// Whole chunks, selected by numbers (which drop no axis) and ranges of step 1. The result is the box they cover.
+    /// Whole chunks, selected by numbers (which drop no axis) and ranges of step 1. The result is the box that the chunks cover.
     Blocks(Vec<AxisSelection>),
 }
 
 impl Selection {
-    /// Every element.
+    /// Creates a selection of all elements.
     pub const fn all() -> Self {
         Self::Axes(Vec::new())
     }
 
-    /// Single elements, one list of coordinates per axis.
+    /// Creates a selection of single elements, with one list of coordinates per axis.
     pub const fn coordinates(coordinates: Vec<Vec<i64>>) -> Self {
         Self::Coordinates(coordinates)
     }
 
-    /// The elements whose entry is true.
+    /// Creates a selection of the elements whose entry in `mask` is true.
     ///
     /// # Errors
-    /// [`Error::MaskLength`] if `mask` has not as many entries as `shape` says.
+    /// [`Error::MaskLength`] if `mask` has another number of entries than an array of `shape`.
     pub fn mask(shape: &[u64], mask: Vec<bool>) -> Result<Self> {
         let expected = element_count(shape).ok_or(Error::Overflow { what: "the number of elements of a mask" })?;
         let found = mask.len() as u64;
@@ -108,10 +108,10 @@ impl Selection {
         Ok(Self::Mask { shape: shape.into(), mask })
     }
 
-    /// Whole chunks: numbers and ranges count chunks.
+    /// Creates a selection of whole chunks: numbers and ranges count chunks.
     ///
     /// # Errors
-    /// [`Error::BlockStep`] if the selection is not one of ranges and numbers.
+    /// [`Error::BlockStep`] if `chunks` contains anything but ranges and numbers.
     pub fn blocks(chunks: impl IntoSelection) -> Result<Self> {
         match chunks.into_selection()? {
             Self::Axes(axes) | Self::Blocks(axes) => Ok(Self::Blocks(axes)),
@@ -119,11 +119,10 @@ impl Selection {
         }
     }
 
-    /// A selection that names its dimensions; the others are whole.
+    /// Creates a selection by dimension names; dimensions that are not named are whole.
     ///
     /// # Errors
-    /// [`Error::DimensionName`] if a name is not that of exactly one dimension, [`Error::RepeatedName`] if it is
-    /// used twice.
+    /// [`Error::DimensionName`] if a name is not that of exactly one dimension, [`Error::RepeatedName`] if a name is used twice.
     ///
     /// # Example
     /// ```

@@ -1,14 +1,14 @@
 use smallvec::SmallVec;
 
-/// The number of elements along each axis, outermost first. Empty for a 0-d array.
+/// Number of elements along each axis, outermost axis first. Empty for a 0-d array.
 pub type Shape = SmallVec<[u64; 6]>;
 
-/// The position of a chunk in its grid, counted in chunks along each axis. Empty for a 0-d array.
+/// Index of a chunk in its grid: number of chunks before it along each axis. Empty for a 0-d array.
 pub type ChunkIndex = SmallVec<[u64; 6]>;
 
-/// The product of `shape`: 1 for a 0-d shape, 0 as soon as one axis is empty, `None` if it does not fit 64 bits.
+/// Returns the product of `shape`: 1 for a 0-d shape, 0 if an axis is empty, `None` if it exceeds 64 bits.
 ///
-/// For shapes that memory is to hold: a chunk, a selection. A whole array may have more elements, see [`total_size`].
+/// For shapes that are to fit in memory, such as a chunk or a selection. A whole array may have more elements, see [`total_size`].
 ///
 /// ```
 /// assert_eq!(zarr_grid::element_count(&[3, 4]), Some(12));
@@ -23,8 +23,8 @@ pub fn element_count(shape: &[u64]) -> Option<u64> {
     shape.iter().try_fold(1u64, |n, &len| n.checked_mul(len))
 }
 
-/// The bytes of `shape` elements of `item` bytes each, whatever can hold them: `u128::MAX` if there are more. Of items of one byte,
-/// how many there are.
+/// Returns the size in bytes of an array of `shape` with `item` bytes per element, at most `u128::MAX`. With `item` 1 it is the number of
+/// elements.
 ///
 /// ```
 /// assert_eq!(zarr_grid::total_size(&[1 << 40, 1 << 40], 8), 1 << 83);

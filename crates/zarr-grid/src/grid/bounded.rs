@@ -2,18 +2,18 @@ use super::{AxisChunks, RectilinearGrid, Run};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 
-/// A grid of chunks of one shape that end with the array: the grid `zarrs.regular_bounded`, an experiment of the crate zarrs.
+/// Grid of chunks of one shape that are cut off at the end of the array: `zarrs.regular_bounded`, an experimental grid of the crate zarrs.
 ///
-/// Chunks at the edge hold no elements beyond it, so that it has other chunks than a [`RegularGrid`](super::RegularGrid) there.
+/// Chunks at the edge hold no elements beyond the array, so they have another shape than in a [`RegularGrid`](super::RegularGrid).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundedGrid {
     chunk: Shape,
-    /// The chunks as they are stored.
+    /// Chunks as they are stored.
     cut: RectilinearGrid,
 }
 
 impl BoundedGrid {
-    /// A grid over an array of `shape` with chunks of shape `chunk`, smaller at the edge.
+    /// Creates the grid of an array of `shape` with chunks of shape `chunk`, smaller at the edge.
     ///
     /// # Errors
     /// [`Error::Rank`] or [`Error::ZeroChunk`].
@@ -33,27 +33,27 @@ impl BoundedGrid {
         Ok(Self { chunk: chunk.into(), cut: RectilinearGrid::new(shape, axes)? })
     }
 
-    /// The shape of the array.
+    /// Returns the shape of the array.
     pub fn shape(&self) -> &[u64] {
         self.cut.shape()
     }
 
-    /// The shape of chunks that do not reach the edge.
+    /// Returns the shape of chunks that are not cut off.
     pub fn chunk_shape(&self) -> &[u64] {
         &self.chunk
     }
 
-    /// Along each axis the lengths of the chunks.
+    /// Returns the chunk lengths along each axis.
     pub fn axes(&self) -> &[AxisChunks] {
         self.cut.axes()
     }
 
-    /// Whether all chunks have the same shape: the array ends with a whole chunk along each axis.
+    /// Returns whether all chunks have the same shape, since the array ends with a whole chunk along each axis.
     pub(super) fn is_even(&self) -> bool {
         self.axes().iter().all(|axis| axis.repeated_len().is_some())
     }
 
-    /// The same division of an array of another shape, if the stored chunks stay as they are.
+    /// Returns the same grid for an array of another shape; fails if the shape of stored chunks would change.
     pub(super) fn resized(&self, shape: &[u64]) -> Result<Self> {
         let new = Self::new(shape, &self.chunk)?;
         let is_cut = |grid: &Self, axis: usize| grid.axes().get(axis).is_some_and(|it| it.repeated_len().is_none());

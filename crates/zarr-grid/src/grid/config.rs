@@ -4,17 +4,17 @@ use super::{AxisChunks, BoundedGrid, ChunkGrid, RectilinearGrid, Run};
 use crate::config::{count, list, only, unexpected};
 use crate::error::{Error, Result};
 
-/// The name that the crate zarrs gives to its grid.
+/// Name that the crate zarrs gives to its bounded grid.
 const BOUNDED: &str = "zarrs.regular_bounded";
 
 const LENGTH: &str = "an integer from 1 to 2^63-1";
 
-/// The most chunks that metadata may list along one axis. Runs cost nothing however long, but no array has had 10^12 chunks
-/// along an axis listed in earnest, and other readers expand runs.
+/// Maximum number of chunks that metadata may list along one axis. Runs of any length cost nothing here, but no real array lists 10^12
+/// chunks along an axis, and other readers expand runs.
 const MAX_LISTED: u64 = 1 << 40;
 
 impl ChunkGrid {
-    /// The chunk grid of an array of `shape`, from its metadata: `regular`, `rectilinear`, or `zarrs.regular_bounded`.
+    /// Creates the chunk grid of an array of `shape` from metadata: `regular`, `rectilinear`, or `zarrs.regular_bounded`.
     ///
     /// # Errors
     /// [`Error::UnknownName`], or [`Error::Config`] and [`Error::At`] with a JSON pointer into the configuration.
@@ -43,7 +43,7 @@ impl ChunkGrid {
         }
     }
 
-    /// The grid as it stands in metadata. Runs of one chunk are written as a number.
+    /// Returns the grid as in metadata. A run of a single chunk is written as a number.
     pub fn to_config(&self) -> NamedConfig {
         let mut configuration = Map::new();
         match self {
@@ -75,7 +75,7 @@ fn axis_value(axis: &AxisChunks) -> Value {
     }
 }
 
-/// A grid whose configuration is the shape of its chunks.
+/// Creates a grid, by `grid`, whose configuration is the chunk shape alone.
 fn regular(
     configuration: &Map,
     shape: &[u64],

@@ -8,34 +8,34 @@ use crate::overlaps::AxisOverlaps;
 use crate::region::AxisRange;
 use crate::shape::Shape;
 
-/// `count` chunks of length `len`, one after another.
+/// Run of `count` consecutive chunks of length `len`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Run {
-    /// The length of each chunk.
+    /// Length of each chunk in elements.
     pub len: u64,
-    /// How many chunks.
+    /// Number of chunks.
     pub count: u64,
 }
 
-/// The chunks along one axis of a rectilinear grid.
+/// Chunks along one axis of a rectilinear grid.
 ///
-/// Runs stay runs: an axis of 10^15 equal chunks is one record, and lookups are binary searches over the runs. Clones
-/// share their runs.
+/// Runs are not expanded: an axis of 10^15 equal chunks is one record, and lookups are binary searches over the runs. Clones share the
+/// runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisChunks(Kind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// One length, repeated until the axis is covered.
+    /// One length, repeated until the end of the axis.
     Repeated(u64),
     Listed(Arc<[Stretch]>),
 }
 
-/// A run and where it begins.
+/// Run and its place on the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
     run: Run,
-    /// The index of its first chunk, and the first element of that.
+    /// Index of the first chunk of the run; `start` is the first element of that chunk.
     chunk: u64,
     start: u64,
 }
@@ -47,12 +47,12 @@ impl Stretch {
 }
 
 impl AxisChunks {
-    /// Chunks of one length, as many as it takes to cover the axis; `None` for length 0.
+    /// Creates chunks of one length, as many as needed to cover the axis; `None` for length 0.
     pub fn repeated(len: u64) -> Option<Self> {
         (len > 0).then_some(Self(Kind::Repeated(len)))
     }
 
-    /// Chunks in this order. Chunks wholly beyond the end of the axis may be listed.
+    /// Creates chunks with these runs in order. Chunks wholly beyond the end of the axis may be listed.
     ///
     /// # Errors
     /// [`Error::Overflow`] if the sum of the lengths does not fit 64 bits, or if a length or count is 0.
@@ -70,7 +70,7 @@ impl AxisChunks {
         Ok(Self(Kind::Listed(stretches.into())))
     }
 
-    /// The one length that is repeated until the axis is covered, if the chunks are not listed.
+    /// Returns the chunk length if one length is repeated until the end of the axis; `None` if chunks are listed.
     pub fn repeated_len(&self) -> Option<u64> {
         match self.0 {
             Kind::Repeated(len) => Some(len),
@@ -78,12 +78,12 @@ impl AxisChunks {
         }
     }
 
-    /// The listed runs; none if one length is repeated.
+    /// Returns the listed runs; empty if one length is repeated.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         self.stretches().iter().map(|stretch| stretch.run)
     }
 
-    /// The longest chunk.
+    /// Returns the length of the longest chunk in elements.
     pub fn longest(&self) -> u64 {
         self.repeated_len().or_else(|| self.runs().map(|run| run.len).max()).unwrap_or(0)
     }
@@ -95,7 +95,7 @@ impl AxisChunks {
         }
     }
 
-    /// How many elements the listed chunks hold.
+    /// Returns the number of elements that the listed chunks hold; `u64::MAX` if one length is repeated.
     fn covered(&self) -> u64 {
         match &self.0 {
             Kind::Repeated(_) => u64::MAX,
@@ -132,7 +132,7 @@ impl AxisChunks {
         (position < found.end()).then_some(found)
     }
 
-    /// The overlaps of a range that lies within the chunks.
+    /// Returns the overlaps of a range, which lies within the chunks, with the chunks.
     pub(super) fn intersect(&self, range: AxisRange) -> AxisOverlaps {
         let mut overlaps = AxisOverlaps::default();
         if let Kind::Repeated(len) = self.0 {
@@ -169,7 +169,7 @@ impl AxisChunks {
     }
 }
 
-/// A grid with its own chunk lengths along each axis: the `rectilinear` chunk grid.
+/// Grid with separate chunk lengths along each axis: the `rectilinear` chunk grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RectilinearGrid {
     shape: Shape,
@@ -177,7 +177,7 @@ pub struct RectilinearGrid {
 }
 
 impl RectilinearGrid {
-    /// A grid over an array of `shape`.
+    /// Creates the grid of an array of `shape` with the given chunks along each axis.
     ///
     /// # Errors
     /// [`Error::Rank`] or [`Error::Uncovered`].
@@ -195,12 +195,12 @@ impl RectilinearGrid {
         Ok(Self { shape: shape.into(), axes })
     }
 
-    /// The shape of the array.
+    /// Returns the shape of the array.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// The chunks along each axis.
+    /// Returns the chunks along each axis.
     pub fn axes(&self) -> &[AxisChunks] {
         &self.axes
     }

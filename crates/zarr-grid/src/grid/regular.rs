@@ -2,7 +2,7 @@ use super::AxisChunk;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 
-/// A grid of chunks of one shape: the `regular` chunk grid.
+/// Grid of chunks of one shape: the `regular` chunk grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegularGrid {
     shape: Shape,
@@ -10,9 +10,9 @@ pub struct RegularGrid {
 }
 
 impl RegularGrid {
-    /// A grid over an array of `shape` with chunks of shape `chunk`.
+    /// Creates the grid of an array of `shape` with chunks of shape `chunk`.
     ///
-    /// A chunk length of 0 is accepted where the array has length 0 as well, as some drafts of version 3 allow.
+    /// A chunk length 0 is accepted if the array has length 0 along that axis too, as some drafts of version 3 allow.
     ///
     /// # Errors
     /// [`Error::Rank`] or [`Error::ZeroChunk`].
@@ -26,12 +26,12 @@ impl RegularGrid {
         }
     }
 
-    /// The shape of the array.
+    /// Returns the shape of the array.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// The shape of every chunk.
+    /// Returns the shape of every chunk.
     pub fn chunk_shape(&self) -> &[u64] {
         &self.chunk
     }

@@ -4,12 +4,12 @@ use super::{ChunkKeyEncoding, Separator};
 use crate::config::{count, only, unexpected};
 use crate::error::{Error, Result};
 
-/// The name under which metadata has the key encoding of the drafts of 2020 to 2022, which had none of their own.
+/// Name in metadata for the key encoding of the drafts of 2020 to 2022, which did not name it.
 const JOINED: &str = "joined";
 
 impl ChunkKeyEncoding {
-    /// The encoding that metadata names: `default`, `v2`, `suffix`, `fanout`, and `joined` for the drafts of version 3. Keys of
-    /// `zarrs.default_suffix`, an experiment of the crate zarrs, are those of `default` with a suffix.
+    /// Creates the encoding that metadata names: `default`, `v2`, `suffix`, `fanout`, or `joined` for the drafts of version 3.
+    /// `zarrs.default_suffix`, an experiment of the crate zarrs, becomes `default` with a suffix.
     ///
     /// # Errors
     /// [`Error::UnknownName`], or [`Error::Config`] with a JSON pointer into the configuration.
@@ -45,7 +45,7 @@ impl ChunkKeyEncoding {
         }
     }
 
-    /// The encoding as it stands in metadata, with its separator even where that is the default.
+    /// Returns the encoding as in metadata; the separator is included even if it is the default.
     pub fn to_config(&self) -> NamedConfig {
         let mut configuration = Map::new();
         let name = match self {
@@ -91,7 +91,7 @@ fn suffix(configuration: &Map) -> Result<ChunkKeyEncoding> {
     Ok(ChunkKeyEncoding::Suffix { suffix: suffix.to_owned(), base: base.into() })
 }
 
-/// The configuration has the members of `default` beside the suffix.
+/// Parses a configuration that has the members of `default` beside the suffix.
 fn default_suffix(configuration: &Map) -> Result<ChunkKeyEncoding> {
     only(configuration, &["separator", "suffix"], "separator and suffix")?;
     let value = configuration.get("suffix");
@@ -102,7 +102,7 @@ fn default_suffix(configuration: &Map) -> Result<ChunkKeyEncoding> {
     Ok(ChunkKeyEncoding::Suffix { suffix: suffix.to_owned(), base: base.into() })
 }
 
-/// A name with a configuration, or the name alone.
+/// Parses a name with a configuration, or a name alone.
 fn named(value: &Value) -> Option<NamedConfig> {
     if let Some(name) = value.as_str() {
         return Some(NamedConfig::new(name));

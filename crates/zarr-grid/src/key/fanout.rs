@@ -1,9 +1,10 @@
-//! Keys with no more than a given number of entries per directory.
+//! Chunk keys that limit the number of entries per directory.
 
 use super::number;
 use crate::shape::ChunkIndex;
 
-/// The base of the digits: two children less one are the markers `d<axis>` and `c`. At least 2, so that digits end.
+/// Returns the base of the digits: `max_children` minus 1, since a directory also has a marker `d<axis>` or `c`; at least 2, so that the
+/// number of digits is finite.
 fn base(max_children: u64) -> u64 {
     max_children.saturating_sub(1).max(2)
 }

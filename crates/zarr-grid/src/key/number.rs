@@ -18,7 +18,7 @@ pub(super) fn write(mut number: u64, into: &mut String) {
     into.extend(&digits[from..]);
 }
 
-/// The number that [`write`] writes as `text`.
+/// Returns the number that [`write`] writes as `text`; `None` if there is none.
 pub(super) fn parse(text: &str) -> Option<u64> {
     let bytes = text.as_bytes();
     // `str::parse` alone would take signs and leading zeros.
@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Option<u64> {
     plain.then(|| text.parse().ok()).flatten()
 }
 
-/// The digit of a number below 10.
+/// Returns the decimal digit of a number below 10.
 fn digit(number: u64) -> char {
     char::from(b'0' + (number % 10) as u8)
 }

@@ -6,32 +6,32 @@ use super::ChunkOverlaps;
 use crate::region::{AxisRange, Region};
 use crate::shape::{ChunkIndex, Shape};
 
-/// The part of a chunk that a region selects, and the region of the output that it fills.
+/// Part of a chunk that a region selects, and the region of the output that the part fills.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ChunkOverlap {
-    /// The index of the chunk.
+    /// Index of the chunk.
     pub index: ChunkIndex,
-    /// The chunk's full shape, also where it reaches beyond the array.
+    /// Full shape of the chunk, even if it reaches beyond the array.
     pub shape: Shape,
-    /// The selected part, relative to the beginning of the chunk.
+    /// Selected part, relative to the beginning of the chunk.
     pub region: Region,
-    /// The first output position of that part. The output has the shape of the whole region.
+    /// First output position of the part. The output has the shape of the whole region.
     pub out_start: Shape,
-    /// The shape of the part in the output, which is `region.shape()`.
+    /// Shape of the part in the output, equal to `region.shape()`.
     pub out_shape: Shape,
 }
 
 impl ChunkOverlap {
-    /// The region of the output that the part fills.
+    /// Returns the region of the output that the part fills.
     pub fn output(&self) -> Region {
         Region(self.out_start.iter().zip(&self.out_shape).map(|(&start, &len)| AxisRange::new(start, len)).collect())
     }
 }
 
-/// Goes through [`ChunkOverlaps`] in C order of the chunks and lends the current one.
+/// Cursor that moves through [`ChunkOverlaps`] in C order of the chunks and lends the current overlap.
 ///
-/// A step changes only the axes that move and allocates nothing (up to six axes).
+/// A step updates only the axes that change, and allocates nothing (for up to six axes).
 ///
 /// ```
 /// # use zarr_grid::{ChunkGrid, Region};
@@ -49,7 +49,7 @@ impl ChunkOverlap {
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     overlaps: &'a ChunkOverlaps,
-    /// The number of the current overlap along each axis.
+    /// Number of the current overlap along each axis.
     at: SmallVec<[u64; 6]>,
     overlap: ChunkOverlap,
     number: u64,
@@ -72,17 +72,17 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
-    /// The current overlap, `None` past the end.
+    /// Returns the current overlap; `None` past the end.
     pub fn overlap(&self) -> Option<&ChunkOverlap> {
         self.live.then_some(&self.overlap)
     }
 
-    /// The number of the current overlap in C order.
+    /// Returns the number of the current overlap in C order.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Goes to overlap `i`; past the end there is none.
+    /// Moves to overlap `i`; returns `None` if `i` is past the end.
     pub fn seek(&mut self, i: u64) -> Option<&ChunkOverlap> {
         self.number = i;
         self.live = !self.overlaps.is_empty();
@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
         self.overlap()
     }
 
-    /// Goes to the next overlap.
+    /// Moves to the next overlap; returns `None` past the end.
     pub fn advance(&mut self) -> Option<&ChunkOverlap> {
         if !self.live {
             return None;
@@ -123,7 +123,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// The current overlap; past the end one without elements.
+    /// Returns the current overlap by value; past the end an overlap without elements.
     pub(super) fn into_overlap(mut self) -> ChunkOverlap {
         if !self.live {
             self.overlap.region.0.iter_mut().for_each(|axis| *axis = AxisRange::new(0, 0));

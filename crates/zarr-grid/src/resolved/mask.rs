@@ -3,24 +3,24 @@ use std::sync::Arc;
 
 use crate::shape::Shape;
 
-/// Bits of a word.
+/// Number of bits in a word.
 const BITS: usize = 64;
-/// Words of a block, before each of which set bits are counted.
+/// Number of words in a block; set bits are counted before each block.
 const BLOCK: usize = 8;
 
-/// The elements of an array that a mask selects, in C order.
+/// Elements of an array that a mask selects, in C order.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MaskSelection {
     shape: Shape,
     count: u64,
-    /// A bit for each element in C order, from the lowest bit of the first word on. Those behind the last element are not set.
+    /// One bit for each element in C order, beginning with the lowest bit of the first word. Bits after the last element are 0.
     words: Arc<[u64]>,
-    /// How many bits are set before each block.
+    /// Number of bits set before each block.
     before: Arc<[u64]>,
 }
 
 impl MaskSelection {
-    /// `mask` has as many entries as `shape` says.
+    /// Creates a selection from `mask`, which must have as many entries as an array of `shape`.
     pub(crate) fn new(shape: &[u64], mask: &[bool]) -> Self {
         let words: Arc<[u64]> = mask.chunks(BITS).map(word).collect();
         let mut count = 0;
@@ -33,22 +33,22 @@ impl MaskSelection {
         Self { shape: shape.into(), count, words, before }
     }
 
-    /// The number of selected elements.
+    /// Returns the number of selected elements.
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether no element is selected.
+    /// Returns whether no element is selected.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The shape of the array.
+    /// Returns the shape of the array.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// How many of the first `end` elements are selected.
+    /// Returns the number of selected elements among the first `end` elements.
     pub(crate) fn count_before(&self, end: usize) -> u64 {
         let (word, bits) = (end / BITS, end % BITS);
         let block = word / BLOCK;
@@ -58,8 +58,8 @@ impl MaskSelection {
         before + whole.iter().map(|word| u64::from(word.count_ones())).sum::<u64>() + u64::from(part.count_ones())
     }
 
-    /// Calls `each` with the position of each selected element from `start` up to but without `end`, until it says `false`; whether it never
-    /// did.
+    /// Calls `each` with the position of each selected element in `start..end`, until it returns false. Returns whether it never returned
+    /// false.
     pub(crate) fn each(&self, start: usize, end: usize, mut each: impl FnMut(usize) -> bool) -> bool {
         let mut at = start;
         while at < end {
@@ -87,7 +87,7 @@ impl fmt::Debug for MaskSelection {
     }
 }
 
-/// A bit for each of up to 64 entries.
+/// Packs up to 64 entries into the bits of a word.
 fn word(entries: &[bool]) -> u64 {
     // The lowest bit of each of eight bytes, brought together in the highest byte.
     const GATHER: u64 = 0x0102_0408_1020_4080;

@@ -10,7 +10,7 @@ use crate::region::Region;
 use crate::resolved::SelectedIndex;
 use crate::shape::{ChunkIndex, Shape};
 
-/// Selected elements divided by chunk, see [`SelectedElements::by_chunk`]. Each chunk that has some occurs once.
+/// Selected elements divided by chunk, see [`SelectedElements::by_chunk`]. Each chunk with selected elements occurs once.
 #[derive(Debug, Clone)]
 pub struct ElementsByChunk<'a>(ByChunk<'a>);
 
@@ -21,11 +21,11 @@ enum ByChunk<'a> {
     Mask(MaskByChunk<'a>),
 }
 
-/// The selected positions of one axis, divided by chunk.
+/// Selected positions of one axis, divided by chunk.
 #[derive(Debug, Clone)]
 struct AxisByChunk<'a> {
     positions: PositionsByChunk<'a>,
-    /// As that of the [`AxisPart`].
+    /// Stride of the [`AxisPart`].
     stride: u64,
 }
 
@@ -39,7 +39,7 @@ enum PositionsByChunk<'a> {
     List {
         indices: &'a [SelectedIndex],
         origin: u64,
-        /// The chunks, and which of the positions lie in each.
+        /// Chunks, each with the range of `indices` that lie in it.
         chunks: Vec<(AxisChunk, Range<usize>)>,
     },
 }
@@ -69,7 +69,7 @@ impl<'a> ElementsByChunk<'a> {
         }))
     }
 
-    /// The number of chunks that have selected elements, `u64::MAX` if there are more.
+    /// Returns the number of chunks with selected elements, at most `u64::MAX`.
     pub fn len(&self) -> u64 {
         match &self.0 {
             ByChunk::Orthogonal(_) if self.is_empty() => 0,
@@ -79,7 +79,7 @@ impl<'a> ElementsByChunk<'a> {
         }
     }
 
-    /// Whether nothing is selected.
+    /// Returns whether no element is selected.
     pub fn is_empty(&self) -> bool {
         match &self.0 {
             ByChunk::Orthogonal(axes) => axes.iter().any(|axis| axis.len() == 0),
@@ -88,7 +88,7 @@ impl<'a> ElementsByChunk<'a> {
         }
     }
 
-    /// Chunk number `i` of those, in C order, and its elements.
+    /// Returns the `i`-th chunk with selected elements, in C order, and the elements in it; `None` past the end.
     pub fn get(&self, i: u64) -> Option<(ChunkIndex, SelectedElements<'_>)> {
         match &self.0 {
             ByChunk::Orthogonal(axes) => {
@@ -118,7 +118,7 @@ impl<'a> ElementsByChunk<'a> {
         }
     }
 
-    /// The elements in a chunk; `None` if it has none.
+    /// Returns the elements in the chunk with index `chunk`; `None` if there are none.
     pub fn at(&self, chunk: &[u64]) -> Option<SelectedElements<'_>> {
         match &self.0 {
             ByChunk::Orthogonal(axes) => {
@@ -138,7 +138,7 @@ impl<'a> ElementsByChunk<'a> {
 }
 
 impl Points<'_> {
-    /// Some of the points, which lie in one chunk.
+    /// Returns the points `numbers`, which lie in one chunk, relative to that chunk.
     fn within<'p>(&self, grid: &ChunkGrid, chunk: &[u64], numbers: &'p [usize]) -> Option<Points<'p>>
     where
         Self: 'p,
@@ -188,7 +188,7 @@ impl<'a> AxisByChunk<'a> {
         }
     }
 
-    /// The number of a chunk among those that have positions.
+    /// Returns the number of the chunk with this index among the chunks with positions; `None` if it has none.
     fn find(&self, index: u64) -> Option<u64> {
         match &self.positions {
             PositionsByChunk::Range { overlaps, .. } => overlaps.position(index),
@@ -198,7 +198,7 @@ impl<'a> AxisByChunk<'a> {
         }
     }
 
-    /// The index of chunk number `i`, which exists, and the positions in it.
+    /// Returns the index of the `i`-th chunk with positions, which must exist, and the positions in it.
     fn get(&self, i: u64) -> (u64, AxisPart<'a>) {
         let (index, positions) = match &self.positions {
             PositionsByChunk::Range { overlaps, out, flipped } => {

@@ -7,19 +7,19 @@ use crate::region::{AxisRange, Region};
 use crate::resolved::MaskSelection;
 use crate::shape::{ChunkIndex, Shape, element_count};
 
-/// The elements of a box of an array that a mask of the array selects.
+/// Elements in a box of an array that a mask of the array selects.
 #[derive(Debug, Clone)]
 pub(super) struct MaskPart<'a> {
     mask: &'a MaskSelection,
     axes: SmallVec<[MaskAxis; 6]>,
 }
 
-/// An axis of the box.
+/// Axis of the box.
 #[derive(Debug, Clone, Copy)]
 struct MaskAxis {
-    /// The axis of the array.
+    /// Axis of the array.
     axis: usize,
-    /// The first position of the box in the array, and how many it has.
+    /// First position of the box in the array; `len` is the number of positions.
     origin: u64,
     len: u64,
 }
@@ -38,8 +38,8 @@ impl<'a> MaskPart<'a> {
         Self { mask: self.mask, axes: order.iter().filter_map(|&axis| self.axes.get(axis).copied()).collect() }
     }
 
-    /// Calls `each` with each selected element of the box, in C order of the array: its index in a chunk with these strides, which begins
-    /// where the box does, and its index in the output.
+    /// Calls `each` with each selected element of the box, in C order of the array, until it returns false: its index in a chunk with these
+    /// `strides` that begins where the box begins, and its index in the output.
     pub(super) fn each(&self, strides: &[u64], mut each: impl FnMut(CopyRun) -> bool) -> bool {
         let last = self.mask.shape().len().checked_sub(1);
         let inner = self.axes.iter().zip(strides).find(|(axis, _)| Some(axis.axis) == last);
@@ -68,8 +68,8 @@ impl<'a> MaskPart<'a> {
         element_count(shape) == Some(count)
     }
 
-    /// Calls `each` for each row of the box along the last axis of the array, in C order, until it says `false`; whether it never did. It gets
-    /// where the row begins and ends in the mask, and its position along each axis of the box.
+    /// Calls `each` for each row of the box along the last axis of the array, in C order, until it returns false. Its arguments are begin
+    /// and end of the row in the mask, and the position of the row along each axis of the box. Returns whether it never returned false.
     fn rows(&self, mut each: impl FnMut(usize, usize, &[u64]) -> bool) -> bool {
         let rank = self.mask.shape().len();
         // The axis of the box for each axis of the array.
@@ -101,7 +101,7 @@ impl<'a> MaskPart<'a> {
         }
     }
 
-    /// The smallest box that has all elements.
+    /// Returns the smallest box that contains all selected elements.
     pub(super) fn bounds(&self) -> Region {
         let mut ends: SmallVec<[(u64, u64); 6]> = SmallVec::from_elem((u64::MAX, 0), self.rank());
         let last = (0..self.rank()).max_by_key(|&axis| self.axes[axis].axis);
@@ -123,14 +123,14 @@ impl<'a> MaskPart<'a> {
         Region(ends.iter().map(|&(low, high)| AxisRange::new(low, high.saturating_sub(low))).collect())
     }
 
-    /// The elements in a box of the box.
+    /// Returns the elements in `bounds`, a box relative to this box.
     pub(super) fn in_box(&self, bounds: &Region) -> Self {
         let axes = self.axes.iter().zip(bounds.axes());
         let axes = axes.map(|(axis, range)| MaskAxis { origin: axis.origin + range.start, len: range.len, ..*axis });
         Self { mask: self.mask, axes: axes.collect() }
     }
 
-    /// The elements in a chunk of `grid`, a grid on the box.
+    /// Returns the elements in a chunk of `grid`, a grid of the box.
     fn within(&self, grid: &ChunkGrid, chunk: &[u64]) -> Option<Self> {
         let axes = self.axes.iter().zip(chunk).enumerate().map(|(number, (axis, &index))| {
             let (start, len) = grid.extent(number, index)?;
@@ -142,14 +142,14 @@ impl<'a> MaskPart<'a> {
     }
 }
 
-/// A [`MaskPart`] divided by chunk.
+/// [`MaskPart`] divided by chunk.
 #[derive(Debug, Clone)]
 pub(super) struct MaskByChunk<'a> {
     part: MaskPart<'a>,
     grid: ChunkGrid,
-    /// How many chunks the grid has along each axis.
+    /// Number of chunks along each axis of the grid.
     counts: Shape,
-    /// The numbers, in C order, of the chunks that have elements.
+    /// Numbers, in C order, of the chunks with selected elements.
     chunks: Vec<u64>,
 }
 

@@ -4,11 +4,10 @@ use super::{AxisSelection, Selection};
 use crate::error::Result;
 use crate::region::Region;
 
-/// Values that become a selection: numbers, Rust ranges, lists of numbers and [`AxisSelection`]s, tuples of up to six
-/// of these, slices of ranges, a [`Region`], text, and [`Selection`] itself.
+/// Conversion into a selection: for numbers, Rust ranges, lists of numbers and [`AxisSelection`]s, tuples of up to six of these, slices of
+/// ranges, a [`Region`], strings, and [`Selection`] itself.
 ///
-/// Numbers and ranges have the meaning that they have in numpy: `-3..` are the last three positions, `0..1000` is
-/// clipped.
+/// Numbers and ranges have the same meaning as in numpy: `-3..` are the last three positions, `0..1000` is clipped.
 ///
 /// ```
 /// # use zarr_grid::{IntoSelection, Selection};
@@ -17,10 +16,10 @@ use crate::region::Region;
 /// # Ok::<(), zarr_grid::Error>(())
 /// ```
 pub trait IntoSelection {
-    /// The selection.
+    /// Converts the value into a selection.
     ///
     /// # Errors
-    /// [`Error::Parse`](crate::Error::Parse) for text.
+    /// [`Error::Parse`](crate::Error::Parse) for a string that is no selection.
     fn into_selection(self) -> Result<Selection>;
 }
 
@@ -102,7 +101,7 @@ impl<T: Clone + Into<AxisSelection>, const N: usize> IntoSelection for &[T; N] {
     }
 }
 
-/// Both `$type` and, as a selection of the first axis, `$type` alone.
+/// Implements conversions of `$type` into an [`AxisSelection`] and, as a selection of the first axis, into a [`Selection`].
 macro_rules! axis {
     ($type:ty, $value:pat => $axis:expr) => {
         impl From<$type> for AxisSelection {
@@ -139,7 +138,7 @@ impl From<RangeFull> for AxisSelection {
 }
 
 impl IntoSelection for RangeFull {
-    /// Selects the whole array, whatever its number of dimensions.
+    /// Selects the whole array, for any number of dimensions.
     fn into_selection(self) -> Result<Selection> {
         Ok(Selection::all())
     }
@@ -199,12 +198,13 @@ fn between(start: Option<i128>, stop: Option<i128>) -> AxisSelection {
     AxisSelection::Range { start: start.map(saturated), stop: stop.map(saturated), step: 1 }
 }
 
-/// The end of a range whose last position is `last`: behind -1 lies the end of the axis.
+/// Returns the end of a range whose last position is `last`; `None` (the end of the axis) if `last` is -1.
 fn behind(last: i128) -> Option<i128> {
     Some(last + 1).filter(|_| last != -1)
 }
 
-/// No axis is longer than `i64::MAX`, so that nothing is lost: a range is clipped, an index is out of bounds.
+/// Converts a position to `i64`, with saturation. No axis is longer than `i64::MAX`, so the meaning stays: a range is clipped, an index is
+/// out of bounds.
 fn saturated(at: i128) -> i64 {
     i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX })
 }

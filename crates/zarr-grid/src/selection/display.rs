@@ -1,11 +1,11 @@
-//! Selections as text, which [`Selection::parse`] reads.
+//! Printing of selections in the form that [`Selection::parse`] reads.
 
 use core::fmt;
 
 use super::{AxisSelection, Selection};
 
 impl fmt::Display for AxisSelection {
-    /// As [`parse`](core::str::FromStr) reads it; a mask as the list of the positions that it selects.
+    /// Writes the form that [`parse`](core::str::FromStr) reads; a mask is written as the list of its selected positions.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Index(at) => write!(f, "{at}"),
@@ -26,8 +26,8 @@ impl fmt::Display for AxisSelection {
 }
 
 impl fmt::Display for Selection {
-    /// As [`parse`](Selection::parse) reads it. Points, masks of the whole array and whole chunks, which the text has no form for, are
-    /// described: `3 points`, `a mask of [4, 4]`, `chunks 0:2, 1`.
+    /// Writes the form that [`parse`](Selection::parse) reads. Coordinates, masks of the whole array and whole chunks have no such form,
+    /// and are described: `3 points`, `a mask of [4, 4]`, `chunks 0:2, 1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Axes(axes) => listed_or_all(f, axes.iter()),
@@ -54,7 +54,7 @@ fn bracketed<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: impl Iterator<I
     f.write_str("]")
 }
 
-/// Prints the parts of a selection, `...` for one without parts: the whole array.
+/// Writes the parts of a selection; `...` for a selection without parts, which is the whole array.
 fn listed_or_all<T: fmt::Display>(f: &mut fmt::Formatter<'_>, parts: impl ExactSizeIterator<Item = T>) -> fmt::Result {
     if parts.len() == 0 { f.write_str("...") } else { listed(f, parts) }
 }

@@ -6,14 +6,13 @@ use crate::error::{Error, Result};
 const AXIS: &str = "a number, start:stop:step, [a, list], or ...";
 
 impl Selection {
-    /// Reads a selection from text, as `0:10, 5, ::2, ..., [4, 1, 1]`, or with the names of dimensions, as
-    /// `time=0:10, x=5`. Empty text selects everything. All of it may stand in brackets if it has a colon, as a [`Region`](crate::Region)
-    /// is printed: `[0:10, 5:6]`.
+    /// Parses a selection such as `0:10, 5, ::2, ..., [4, 1, 1]`, or with dimension names, `time=0:10, x=5`. The empty string selects
+    /// everything. A selection with a colon may be in brackets, as a [`Region`](crate::Region) is printed: `[0:10, 5:6]`.
     ///
     /// `dimension_names` are the dimension names of the array, empty if it has none.
     ///
     /// # Errors
-    /// [`Error::Parse`] with the part that cannot be read, or as [`Selection::by_name`].
+    /// [`Error::Parse`] with the part that cannot be parsed, or the errors of [`Selection::by_name`].
     ///
     /// # Example
     /// ```
@@ -55,7 +54,7 @@ impl FromStr for Selection {
 impl FromStr for AxisSelection {
     type Err = Error;
 
-    /// Reads one part of a selection: `5`, `0:10:2`, `[4, 1, 1]`, or a list without brackets.
+    /// Parses one part of a selection: `5`, `0:10:2`, `[4, 1, 1]`, or a list without brackets.
     fn from_str(text: &str) -> Result<Self> {
         match parts(text).collect::<Vec<_>>().as_slice() {
             [part] => part.axis(part.text),
@@ -64,7 +63,7 @@ impl FromStr for AxisSelection {
     }
 }
 
-/// The text within brackets, if all of it stands in them and it is no list.
+/// Returns the text inside of brackets that enclose the whole `text`; `None` if there are none, or if they enclose a list.
 fn in_brackets(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('[')?.strip_suffix(']')?;
     let (mut depth, mut has_colon) = (0_usize, false);
@@ -79,7 +78,7 @@ fn in_brackets(text: &str) -> Option<&str> {
     (has_colon && depth == 0).then_some(inner)
 }
 
-/// The parts between commas that stand in no brackets.
+/// Returns the parts between commas that are not in brackets.
 fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     let mut depth = 0usize;
     let parts = text.split(move |c| {

@@ -7,12 +7,12 @@ use crate::region::AxisRange;
 use crate::resolved::{AxisIndices, BoxSelection, CoordinateSelection, MaskSelection, OrthogonalSelection, Resolved};
 
 impl Selection {
-    /// The selection applied to an array of `shape`.
+    /// Applies the selection to an array of `shape`.
     ///
     /// # Errors
-    /// [`Error::Rank`] for more parts than dimensions, [`Error::OutOfBounds`] for indices outside the array,
-    /// [`Error::ZeroStep`], [`Error::MaskLength`], [`Error::CoordinateLists`], [`Error::Ellipses`], and
-    /// [`Error::NeedsGrid`] for chunks, which [`Selection::resolve_on`] resolves.
+    /// [`Error::Rank`] for more parts than dimensions, [`Error::OutOfBounds`] for indices outside of the array, [`Error::ZeroStep`],
+    /// [`Error::MaskLength`], [`Error::CoordinateLists`], [`Error::Ellipses`], and [`Error::NeedsGrid`] for chunks, which
+    /// [`Selection::resolve_on`] resolves.
     pub fn resolve(&self, shape: &[u64]) -> Result<Resolved> {
         check_shape(shape)?;
         match self {
@@ -27,10 +27,10 @@ impl Selection {
         }
     }
 
-    /// The selection applied to the array of a chunk grid, which selections of chunks need.
+    /// Applies the selection to the array of a chunk grid. Selections of chunks need the grid.
     ///
     /// # Errors
-    /// As [`Selection::resolve`], and [`Error::BlockStep`].
+    /// The same errors as [`Selection::resolve`], and [`Error::BlockStep`].
     ///
     /// # Example
     /// ```
@@ -48,7 +48,7 @@ impl Selection {
     }
 }
 
-/// Positions may be counted from the end, so that lengths have to fit 63 bits.
+/// Checks that lengths are below 2^63, since positions may be negative to count from the end.
 fn check_shape(shape: &[u64]) -> Result<()> {
     match shape.iter().all(|&len| i64::try_from(len).is_ok()) {
         true => Ok(()),
@@ -56,7 +56,7 @@ fn check_shape(shape: &[u64]) -> Result<()> {
     }
 }
 
-/// One selection per axis: the ellipsis and the axes that are not mentioned are filled in.
+/// Returns one selection per axis: the ellipsis and axes that are not mentioned become whole axes.
 fn expanded(axes: &[AxisSelection], rank: usize) -> Result<SmallVec<[&AxisSelection; 6]>> {
     let is_ellipsis = |axis: &&AxisSelection| matches!(axis, AxisSelection::Ellipsis);
     let ellipses = axes.iter().filter(is_ellipsis).count();
@@ -114,7 +114,7 @@ fn pick(axis: usize, selection: &AxisSelection, len: u64) -> Result<AxisIndices>
     }
 }
 
-/// A position that may be counted from the end.
+/// Returns the position in the array for `at`, which counts from the end if negative.
 fn position(axis: usize, at: i64, len: u64) -> Result<u64> {
     let from_start = if at < 0 { i128::from(at) + i128::from(len) } else { at.into() };
     u64::try_from(from_start).ok().filter(|&position| position < len).ok_or(Error::OutOfBounds {
@@ -125,9 +125,9 @@ fn position(axis: usize, at: i64, len: u64) -> Result<u64> {
     })
 }
 
-/// The positions of `start:stop:step` in ascending order, and whether they are wanted the other way round.
+/// Returns the positions of `start:stop:step` in ascending order, and whether they are to be reversed.
 ///
-/// The rules are the same as of Python's `slice.indices`. `step` is not 0.
+/// The rules are those of Python's `slice.indices`. `step` must not be 0.
 fn slice(start: Option<i64>, stop: Option<i64>, step: i64, len: u64) -> (AxisRange, bool) {
     let (len, step) = (i128::from(len), i128::from(step));
     // Where a bound may lie: one before the first position is where a descending range ends.
