@@ -1,7 +1,7 @@
-//! The attributes of a variable that say how its values are encoded in its elements.
+//! Attributes of a variable that describe the encoding of its values as elements.
 //!
-//! Attributes are taken as `xarray.decode_cf` takes them: `_FillValue`, `missing_value`, `scale_factor`, `add_offset`,
-//! `_Unsigned`, `units` with `calendar`, `dtype` and `_Encoding` are the encoding, all others are the user's.
+//! Attributes are interpreted as by `xarray.decode_cf`: `_FillValue`, `missing_value`, `scale_factor`, `add_offset`, `_Unsigned`, `units`
+//! with `calendar`, `dtype` and `_Encoding` are the encoding, all other attributes are the user's.
 //!
 //! ```
 //! use zarr_cf::encoding::{Encoding, FillPlace};
@@ -35,60 +35,62 @@ use crate::time::DeltaUnits;
 use zarr_dtype::{DataType, FillValue, Scalar};
 use zarr_json::{Map, Value};
 
-/// Where the metadata of an array have the value that marks missing data.
+/// Place of the value that marks missing data in the metadata of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FillPlace<'a> {
-    /// In the attribute `_FillValue`, encoded: Zarr v3.
+    /// Zarr v3: the attribute `_FillValue`, in its encoded form.
     Attribute,
-    /// The fill value of the array is it, or, where that is null, the attribute as it stands: Zarr v2.
+    /// Zarr v2: the fill value of the array, or, if it is null, the attribute `_FillValue` as a plain value.
     FillValue(Option<&'a FillValue>),
 }
 
-/// The meaning of numbers as times.
+/// Meaning of numbers as times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Times {
     /// Numbers are no times.
     #[default]
     None,
-    /// Points in time: the units, and the calendar if there is one.
+    /// Numbers are points in time: the units, and the calendar if there is one.
     Since(String, Option<String>),
-    /// Time spans in these units, of the numpy type that the attribute `dtype` names.
+    /// Numbers are durations: the units, and the numpy type that the attribute `dtype` names.
     Span(String, String),
-    /// Numbers in a unit of time, which stay numbers; but integers that are missing become NaT, as in xarray.
+    /// Numbers have a unit of time, but stay numbers; missing integers become NaT, as in xarray.
     Count,
 }
 
-/// An encoding of values as elements. The default is none: elements are the values.
+/// Encoding of values as elements. By default elements are the values themselves.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Encoding {
-    /// The values that mark missing data, beside NaN.
+    /// Values, besides NaN, that mark missing data.
     pub fills: Vec<Fill>,
-    /// Whether there are attributes that mark missing data, be it by NaN alone.
+    /// Whether there are attributes that mark missing data, even if only by NaN.
     pub marks_nan: bool,
-    /// The attribute `scale_factor`.
+    /// Attribute `scale_factor`.
     pub scale: Option<Factor>,
-    /// The attribute `add_offset`.
+    /// Attribute `add_offset`.
     pub offset: Option<Factor>,
-    /// Whether integers are of the other signedness: unsigned (true) or signed (false).
+    /// Signedness of integers if it differs from the stored type: unsigned (true) or signed (false).
     pub unsigned: Option<bool>,
-    /// The meaning of numbers as times.
+    /// Meaning of numbers as times.
     pub times: Times,
     /// Whether integers are bools.
     pub is_bool: bool,
-    /// The name of the encoding of strings that are stored as bytes.
+    /// Name of the encoding of strings that are stored as bytes.
     pub strings: Option<String>,
-    /// The element that `_FillValue` is.
+    /// Element for `_FillValue`; `None` if there is no such attribute.
     pub fill: Option<FillValue>,
-    /// The attributes taken, with `_FillValue` as programs give it, also where the fill value of the array is it.
+    /// Attributes of the encoding. `_FillValue` has the form in which programs give it, and is also present if the fill value of the array
+    /// takes its place.
     pub taken: Map,
 }
 
 impl Encoding {
-    /// Takes the encoding of elements of a type from attributes, of which the user's are left.
+    /// Removes the attributes of the encoding of elements of `data_type` from `attributes`, and returns the encoding. The user's attributes
+    /// remain.
     ///
     /// # Errors
-    /// For an attribute that is none of its kind.
+    /// Fails for an attribute with an invalid value.
     pub fn take(data_type: &DataType, place: FillPlace<'_>, attributes: &mut Map) -> Result<Self, AttributeError> {
         let mut taken = Map::new();
         let mut take = |name: &str, attributes: &mut Map| {
@@ -158,7 +160,7 @@ impl Encoding {
         Ok(Self { fills, marks_nan, scale, offset, unsigned, times, is_bool, strings, fill, taken })
     }
 
-    /// How numbers are packed.
+    /// Returns the packing of numbers.
     #[must_use]
     pub fn packed(&self) -> Packed {
         let mark = |fill: &Fill| match *fill {
@@ -177,7 +179,7 @@ impl Encoding {
     }
 }
 
-/// Whether `_Unsigned` says that integers are unsigned; `None` unless it is the string "true" or "false", as in xarray.
+/// Returns whether `_Unsigned` says that integers are unsigned; `None` unless it is the string "true" or "false", as in xarray.
 fn unsigned(value: &Value) -> Option<bool> {
     match value.as_str() {
         Some("true") => Some(true),
@@ -186,10 +188,10 @@ fn unsigned(value: &Value) -> Option<bool> {
     }
 }
 
-/// The number that values are scaled by or moved by: a number, or a list of one, as attributes of netCDF are.
+/// Returns the number in the attribute `scale_factor` or `add_offset`: a number, or a list of one number as in netCDF.
 ///
 /// # Errors
-/// If it is none; `attribute` is named.
+/// Fails if `value` is no number; the error names `attribute`.
 pub fn factor(attribute: &str, value: &Value) -> Result<Factor, AttributeError> {
     let number = match value {
         Value::Array(list) if list.len() == 1 => list.first().and_then(Value::as_number),
@@ -202,15 +204,15 @@ pub fn factor(attribute: &str, value: &Value) -> Result<Factor, AttributeError> 
     })
 }
 
-/// The string that an attribute is.
+/// Returns the string in an attribute.
 ///
 /// # Errors
-/// If it is none; `attribute` is named.
+/// Fails if `value` is no string; the error names `attribute`.
 pub fn text(attribute: &str, value: &Value) -> Result<String, AttributeError> {
     value.as_str().map(str::to_owned).ok_or_else(|| AttributeError::new(attribute, value, "a string"))
 }
 
-/// The type of the same size with the other signedness, if it is to have it.
+/// Returns the integer type of the same size that is unsigned (or signed, if not `unsigned`).
 fn with_sign(scalar: Scalar, unsigned: bool) -> Scalar {
     match (scalar, unsigned) {
         (Scalar::I8, true) => Scalar::U8,

@@ -1,23 +1,23 @@
-//! Why an attribute was refused.
+//! Errors about attributes.
 
 use std::fmt;
 use zarr_json::Value;
 
-/// An attribute, or a value for one, that is none of its kind.
+/// Error about an attribute, or a value for an attribute, that is invalid.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{attribute}: found {found}, expected {expected}")]
 #[non_exhaustive]
 pub struct AttributeError {
-    /// The name of the attribute.
+    /// Name of the attribute.
     pub attribute: String,
-    /// The value found, shortened.
+    /// Value found, shortened.
     pub found: String,
-    /// The values that it may have.
+    /// Description of the valid values.
     pub expected: String,
 }
 
 impl fmt::Debug for AttributeError {
-    /// As `fn main() -> Result` prints it: the message.
+    /// Writes the message, since `fn main() -> Result` prints errors by `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

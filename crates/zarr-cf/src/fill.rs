@@ -1,8 +1,8 @@
-//! Values that mark missing data, in each form that `_FillValue` and `missing_value` have.
+//! Values that mark missing data, in each form of `_FillValue` and `missing_value`.
 //!
-//! In Zarr v2, and in other dialects that have null, the fill value of an array marks missing data, unless it is null; then the attribute
-//! `_FillValue` does, as it stands. In Zarr v3 the attribute alone does, in a form that depends on the data type (`FillValueCoder` in
-//! `xarray/backends/zarr.py` of xarray 2026.9):
+//! In Zarr v2, and in other dialects that have null, the fill value of an array marks missing data. If it is null, the attribute
+//! `_FillValue` does, as a plain value. In Zarr v3 only the attribute marks missing data, in a form that depends on the data type
+//! (`FillValueCoder` in `xarray/backends/zarr.py` of xarray 2026.9):
 //!
 //! | data type | `_FillValue` in version 3 | |
 //! |---|---|---|
@@ -32,27 +32,27 @@ use base64::engine::general_purpose::STANDARD;
 use zarr_dtype::{Class, DataType, FillValue, Scalar, Spelling};
 use zarr_json::{Number, Value};
 
-/// The attribute that says which value marks missing data.
+/// Attribute with the value that marks missing data.
 pub const FILL_VALUE: &str = "_FillValue";
 
-/// The attribute that says which further values mark missing data, as they stand.
+/// Attribute with further values that mark missing data, as plain values.
 pub const MISSING_VALUE: &str = "missing_value";
 
-/// A value that marks missing data.
+/// Value that marks missing data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fill {
-    /// An integer, or a bool.
+    /// Integer, or bool as 0 or 1.
     Integer(i128),
-    /// A float.
+    /// Float.
     Float(f64),
-    /// The parts of a complex number.
+    /// Complex number: real and imaginary part.
     Complex(f64, f64),
-    /// The bytes of a string, or a byte string.
+    /// Byte string, or the UTF-8 bytes of a string.
     Bytes(Vec<u8>),
 }
 
 impl Fill {
-    /// Whether it is NaN, or a part of it is: such elements are missing whatever marks them.
+    /// Returns whether the value, or a part of it, is NaN. Such elements are always missing.
     #[must_use]
     pub fn is_nan(&self) -> bool {
         match self {
@@ -62,7 +62,7 @@ impl Fill {
         }
     }
 
-    /// The value as programs give it, see [`parse`].
+    /// Returns the value in the form in which programs give it, see [`parse`].
     #[must_use]
     pub fn to_value(&self) -> Value {
         match self {
@@ -73,7 +73,7 @@ impl Fill {
         }
     }
 
-    /// Whether an element, a string, a byte string or a bool, is the value.
+    /// Returns whether an element (a string, byte string or bool) equals the value.
     #[must_use]
     pub fn is(&self, data_type: &DataType, element: &[u8]) -> bool {
         match self {
@@ -83,7 +83,7 @@ impl Fill {
         }
     }
 
-    /// The element that is the value; `None` if no element of the type is.
+    /// Returns the element that equals the value; `None` if the type has no such element.
     #[must_use]
     pub fn to_element(&self, data_type: &DataType) -> Option<FillValue> {
         match self {
@@ -92,7 +92,7 @@ impl Fill {
         }
     }
 
-    /// The value of an element. Elements of structs, lists and JSON are none.
+    /// Returns the value of an element; `None` for elements of structs, lists and JSON.
     #[must_use]
     pub fn of_element(data_type: &DataType, element: &FillValue) -> Option<Self> {
         let bytes = element.bytes();
@@ -111,7 +111,7 @@ impl Fill {
         is_textual(data_type).then(|| Self::Bytes(content(data_type, bytes).into_owned()))
     }
 
-    /// The value that one in type `stored` is in the type of the other signedness.
+    /// Returns the value after its bits are read as the integer type `read` instead of `stored`, which has the other signedness.
     #[must_use]
     pub fn reread(&self, stored: Scalar, read: Scalar) -> Self {
         let (&Self::Integer(value), Some((least, _)), Some((new_least, greatest))) =
@@ -128,11 +128,11 @@ impl Fill {
     }
 }
 
-/// The values of an attribute that marks missing data by numbers, strings or lists of them, spelled as JSON. NaN, and null, mark nothing
-/// that is not missing anyway.
+/// Returns the values of an attribute that marks missing data by plain numbers, strings or lists of them. NaN and null are skipped, since
+/// they mark nothing that is not missing anyway.
 ///
 /// # Errors
-/// If it is none of these; `attribute` is named.
+/// Fails if `value` has another form; the error names `attribute`.
 pub fn from_plain(attribute: &str, data_type: &DataType, value: &Value) -> Result<Vec<Fill>, AttributeError> {
     let values = match value {
         Value::Array(list) => list.as_slice(),
@@ -166,10 +166,10 @@ fn of_number(number: &Number) -> Option<Fill> {
     }
 }
 
-/// The value of `_FillValue` as Zarr v3 has it.
+/// Returns the value of `_FillValue` in the form of Zarr v3.
 ///
 /// # Errors
-/// If the attribute has another form than elements of the type have it in.
+/// Fails if the form of the attribute does not fit the data type.
 pub fn from_attribute(data_type: &DataType, value: &Value) -> Result<Fill, AttributeError> {
     let unfit = |value: &Value, expected: &str| AttributeError::new(FILL_VALUE, value, expected);
     let float = |value: &Value| {
@@ -203,7 +203,7 @@ pub fn from_attribute(data_type: &DataType, value: &Value) -> Result<Fill, Attri
     })
 }
 
-/// The attribute `_FillValue` of Zarr v3 for an element, the inverse of [`from_attribute`].
+/// Returns the attribute `_FillValue` of Zarr v3 for an element, the inverse of [`from_attribute`].
 #[must_use]
 pub fn to_attribute(data_type: &DataType, element: &FillValue) -> Value {
     let float = |value: f64| {
@@ -223,7 +223,7 @@ pub fn to_attribute(data_type: &DataType, element: &FillValue) -> Value {
     }
 }
 
-/// The parts of an element; `None` if it is no complex number.
+/// Returns real and imaginary part of an element; `None` if it is no complex number.
 #[must_use]
 pub fn parts(data_type: &DataType, element: &[u8]) -> Option<(f64, f64)> {
     let part = match data_type {
@@ -238,10 +238,10 @@ pub fn parts(data_type: &DataType, element: &[u8]) -> Option<(f64, f64)> {
     part.to_f64(re).zip(part.to_f64(im))
 }
 
-/// The element that a value given by a program is: a number, `"NaN"`, a string, `[re, im]`, a bool.
+/// Returns the element for a value given by a program: a number, `"NaN"`, a string, `[re, im]`, or a bool.
 ///
 /// # Errors
-/// If elements of the type are no such values; `attribute` is named.
+/// Fails if elements of the type have no such value; the error names `attribute`.
 pub fn parse(attribute: &str, data_type: &DataType, value: &Value) -> Result<FillValue, AttributeError> {
     let integral = value.as_number().filter(|number| number.as_i128().is_none()).map(Number::as_f64);
     let whole = integral.filter(|value| value.fract() == 0.0 && value.abs() < 1e30).map(|value| value as i128);
@@ -260,7 +260,7 @@ pub fn parse(attribute: &str, data_type: &DataType, value: &Value) -> Result<Fil
     element.map_err(|_| AttributeError::new(attribute, value, format!("a value of {data_type}")))
 }
 
-/// The element of bytes that has this content.
+/// Returns the element of a byte type with this content.
 fn of_bytes(data_type: &DataType, content: &[u8]) -> Result<FillValue, zarr_dtype::Error> {
     let mut element = content.to_vec();
     if let DataType::FixedBytes { len } = data_type {
@@ -269,7 +269,7 @@ fn of_bytes(data_type: &DataType, content: &[u8]) -> Result<FillValue, zarr_dtyp
     FillValue::from_bytes(data_type, &element)
 }
 
-/// NaN as an element; `None` if elements are no floats and no complex numbers.
+/// Returns NaN as an element; `None` if elements are neither floats nor complex numbers.
 #[must_use]
 pub fn nan(data_type: &DataType) -> Option<FillValue> {
     let nan = match data_type.class() {
@@ -280,7 +280,7 @@ pub fn nan(data_type: &DataType) -> Option<FillValue> {
     FillValue::parse(data_type, &nan).ok()
 }
 
-/// An element as programs give it, see [`parse`].
+/// Returns an element in the form in which programs give it, see [`parse`].
 #[must_use]
 pub fn to_plain(data_type: &DataType, element: &FillValue) -> Value {
     let bytes = element.bytes();

@@ -1,8 +1,8 @@
 //! CF conventions on plain slices: packed and missing data, and times of any calendar, decoded and encoded as xarray does.
 //!
-//! It knows no arrays and no stores: [`encoding`] takes what the attributes of a variable say, with the values in [`fill`] that mark missing
-//! data; by that numbers go in, values and times come out, and back ([`packed`], [`time`]). Version 1.12 of the [conventions] is
-//! followed, and where they leave a choice, or programs do otherwise, xarray 2026.9 with cftime 1.6.6 is.
+//! The crate knows no arrays and no stores. [`encoding`] interprets the attributes of a variable, with the values in [`fill`] that mark
+//! missing data. With an encoding, stored numbers become values and times, and back ([`packed`], [`time`]). The crate follows version 1.12
+//! of the [conventions]. If the conventions leave a choice, or programs deviate from them, it follows xarray 2026.9 with cftime 1.6.6.
 //!
 //! [conventions]: https://cfconventions.org/cf-conventions/cf-conventions.html
 //!

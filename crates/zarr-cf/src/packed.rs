@@ -1,16 +1,16 @@
-//! Missing and packed data: numbers as they are stored, to and from the values that they stand for.
+//! Missing and packed data: conversion between stored numbers and the values that they stand for.
 //!
 //! A variable marks missing data by `_FillValue` and `missing_value` ([section 2.5.1 of the
 //! conventions](https://cfconventions.org/cf-conventions/cf-conventions.html#missing-data)), and packs values by `scale_factor` and
-//! `add_offset` ([section 8.1](https://cfconventions.org/cf-conventions/cf-conventions.html#packed-data)). [`Packed`] has what these
-//! attributes say. Numbers go in and come out as bytes, in the order of bytes of the machine.
+//! `add_offset` ([section 8.1](https://cfconventions.org/cf-conventions/cf-conventions.html#packed-data)). [`Packed`] holds these
+//! attributes. Numbers are passed as bytes in the byte order of the machine.
 //!
 //! # As xarray does
-//! The types and the order of the operations are those of xarray 2026.9. Without `scale_factor` and `add_offset` masked integers of up to
-//! 16 bits become float32 and others float64, floats keep their type. With one of them numbers become float64, but for floats of which NaN
-//! alone is missing, which keep their type, and for integers of which none is missing and that an integer scales, which become int64. Written
-//! values are computed in
-//! float32 where they are of that type and missing data is marked, all others in float64; floats are rounded to integers, halves to even.
+//! The types and the order of the operations are those of xarray 2026.9. Without `scale_factor` and `add_offset`, masked integers of up to
+//! 16 bits become float32, wider ones float64; floats keep their type. With `scale_factor` or `add_offset`, numbers become float64, with
+//! two exceptions: floats without marks other than NaN keep their type, and integers without marks that are scaled by an integer alone
+//! become int64. Written values are computed in float32 if they are float32 and missing data is marked, all others in float64; floats are
+//! rounded to integers, ties to even.
 //!
 //! ```
 //! use zarr_cf::packed::{Factor, Mark, Packed, Packer, Unpacker};
@@ -38,20 +38,20 @@ mod unpack;
 pub use pack::{Packer, Unfit};
 pub use unpack::{Counts, Unpacker};
 
-/// NaT, the time that is none.
+/// NaT, "not a time": the missing time.
 pub const NAT: i64 = i64::MIN;
 
-/// A number that values are scaled by or moved by. Its kind decides the type of the result.
+/// Number by which values are scaled or to which an offset is added. Its kind determines the type of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Factor {
-    /// An integer.
+    /// Integer.
     Integer(i64),
-    /// A float.
+    /// Float.
     Float(f64),
 }
 
 impl Factor {
-    /// The number as a float.
+    /// Returns the number as a float.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         match self {
@@ -61,28 +61,28 @@ impl Factor {
     }
 }
 
-/// A number that marks missing data.
+/// Number that marks missing data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mark {
-    /// An integer.
+    /// Integer.
     Integer(i128),
-    /// A float, which is not NaN.
+    /// Float other than NaN.
     Float(f64),
-    /// The parts of a complex number, of which none is NaN.
+    /// Complex number, of which no part is NaN: real and imaginary part.
     Complex(f64, f64),
 }
 
-/// How values are packed into stored numbers, and which of these are missing data.
+/// Packing of values into stored numbers, and the numbers that mark missing data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packed {
-    /// The numbers that mark missing data.
+    /// Stored numbers that mark missing data.
     pub marks: Vec<Mark>,
-    /// Whether there are attributes that mark missing data, be it by NaN alone.
+    /// Whether there are attributes that mark missing data, even if only by NaN.
     pub marks_nan: bool,
-    /// The number that stored ones are multiplied by.
+    /// Number by which stored numbers are multiplied.
     pub scale: Option<Factor>,
-    /// The number that is added afterwards.
+    /// Number that is added after the multiplication.
     pub offset: Option<Factor>,
-    /// Whether numbers count times: missing integers become [`NAT`] where nothing is scaled, and scaled floats float64.
+    /// Whether numbers count times: missing integers become [`NAT`] if they are not scaled, and scaled floats become float64.
     pub is_count: bool,
 }

@@ -1,9 +1,9 @@
-//! Elements that are strings or bytes.
+//! Elements that are strings or byte strings.
 
 use std::borrow::Cow;
 use zarr_dtype::DataType;
 
-/// Whether elements are strings or bytes.
+/// Returns whether elements are strings or byte strings.
 #[must_use]
 pub fn is_textual(data_type: &DataType) -> bool {
     use DataType as D;
@@ -13,7 +13,7 @@ pub fn is_textual(data_type: &DataType) -> bool {
     )
 }
 
-/// The content of an element of strings or bytes, by which two are equal: without the NULs behind it, strings in UTF-8.
+/// Returns the content of a string or byte string element, for comparison: without NULs at the end, strings in UTF-8.
 #[must_use]
 pub fn content<'e>(data_type: &DataType, element: &'e [u8]) -> Cow<'e, [u8]> {
     let trimmed = |element: &'e [u8]| {

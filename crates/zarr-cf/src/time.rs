@@ -1,16 +1,16 @@
-//! Times and timedeltas: numbers with units, as the CF conventions store them, to and from instants.
+//! Times and timedeltas: conversion between numbers with units, as the CF conventions store them, and instants.
 //!
-//! A variable of times holds numbers; its attribute `units` says what they count, and from when, as in
-//! `days since 2000-01-01`; its attribute `calendar` says which days exist ([section 4.4 of the
-//! conventions](https://cfconventions.org/cf-conventions/cf-conventions.html#time-coordinate)). [`TimeUnits`] are both.
-//! Times are [nanoseconds since 1970](Times::Nanoseconds), as `datetime64[ns]` of numpy is, where calendar and range
-//! permit, and else [dates](Times::Calendar) of the calendar, as `cftime.datetime` is. A variable of timedeltas has
-//! units without a date, as `days`: [`DeltaUnits`].
+//! A variable of times holds numbers. Its attribute `units` gives the unit and the reference date of the count, such as `days since
+//! 2000-01-01`; its attribute `calendar` determines which days exist ([section 4.4 of the
+//! conventions](https://cfconventions.org/cf-conventions/cf-conventions.html#time-coordinate)). [`TimeUnits`] holds both attributes. If
+//! calendar and range permit, times are [nanoseconds since 1970](Times::Nanoseconds), as numpy's `datetime64[ns]`, else
+//! [dates](Times::Calendar) of the calendar, as `cftime.datetime`. A variable of timedeltas has units without a date, such as `days`:
+//! [`DeltaUnits`].
 //!
 //! # As xarray does
-//! The kind of the result, each value and the written units are those of xarray 2026.9 with cftime 1.6.6 on x86-64, at
-//! the defaults of `CFDatetimeCoder` and `CFTimedeltaCoder` (`xarray/coding/times.py`), rounding included. Where that
-//! silently gives a wrong value, there is an error or a missing time here:
+//! The kind of the result, each value and the written units equal those of xarray 2026.9 with cftime 1.6.6 on x86-64, with the defaults of
+//! `CFDatetimeCoder` and `CFTimedeltaCoder` (`xarray/coding/times.py`), rounding included. If xarray silently gives a wrong value, this
+//! module gives an error or a missing time:
 //!
 //! - A value that is NaN is missing in every calendar; xarray makes it the reference date where it decodes to dates.
 //!   The same holds for `i64::MIN`, which xarray refuses there.
@@ -19,7 +19,7 @@
 //! - Nanoseconds that are no whole microseconds are an error where dates are counted; xarray cuts them off.
 //! - A reference date of which xarray would leave a part with digits unread, or take it for another part, is an error.
 //!
-//! Fill values are none of its business: the caller masks them as NaN or `i64::MIN` before.
+//! Fill values are not handled here: the caller first replaces them by NaN or `i64::MIN`.
 
 mod calendar;
 mod date;

@@ -1,11 +1,12 @@
-//! Numbers by their data types, for [packing](crate::packed).
+//! Types of numbers by data type, for [packing](crate::packed).
 
 use super::{Encoding, with_sign};
 use crate::AttributeError;
 use crate::packed::{Packer, Unpacker};
 use zarr_dtype::{DataType, Layout, Scalar};
 
-/// The scalar of numbers, and how many parts they have: 2 if they are complex. `None` for other elements, and for bfloat16 and small floats.
+/// Returns the scalar of numbers, and their number of parts: 2 for complex numbers, else 1. `None` for other elements, and for bfloat16 and
+/// small floats.
 fn numbers(data_type: &DataType) -> Option<(Scalar, usize)> {
     let data_type = data_type.storage();
     let is_small = matches!(data_type, DataType::SmallFloat(_) | DataType::SmallComplex(_));
@@ -17,17 +18,17 @@ fn numbers(data_type: &DataType) -> Option<(Scalar, usize)> {
     }
 }
 
-/// The scalar of numbers that can be written, and of bools: of one part.
+/// Returns the scalar of real numbers and bools, which can be written; `None` for other elements.
 #[must_use]
 pub fn number(data_type: &DataType) -> Option<Scalar> {
     numbers(data_type).filter(|(_, parts)| *parts == 1).map(|(scalar, _)| scalar)
 }
 
 impl Encoding {
-    /// The way from elements of `data_type` to values; `None` if they are no numbers.
+    /// Returns the conversion from elements of `data_type` to values; `None` if the elements are no numbers.
     ///
     /// # Errors
-    /// For complex numbers with a scale factor or an offset.
+    /// Fails for complex numbers with a scale factor or an offset.
     pub fn unpacker(&self, data_type: &DataType) -> Result<Option<Unpacker>, AttributeError> {
         let Some((scalar, parts)) = numbers(data_type).filter(|(scalar, _)| *scalar != Scalar::Bool) else {
             return Ok(None);
@@ -41,8 +42,8 @@ impl Encoding {
         Ok(Unpacker::new(stored, parts, &self.packed()))
     }
 
-    /// The way from values to elements of `stored`, the inverse of [`unpacker`](Self::unpacker); `has_nat` as in [`Packer::new`]. `None` if they
-    /// are no numbers.
+    /// Returns the conversion from values of type `values` to elements of `stored`, the inverse of [`unpacker`](Self::unpacker); `has_nat`
+    /// as in [`Packer::new`]. `None` if the elements are no numbers.
     #[must_use]
     pub fn packer(&self, values: Scalar, has_nat: bool, stored: &DataType) -> Option<Packer> {
         let scalar = number(stored)?;
@@ -51,7 +52,7 @@ impl Encoding {
     }
 }
 
-/// The data type of values that are unpacked from elements of type `stored`.
+/// Returns the data type of values that `unpacker` makes from elements of type `stored`.
 #[must_use]
 pub fn unpacked(unpacker: &Unpacker, stored: &DataType) -> DataType {
     match unpacker.result() {

@@ -1,12 +1,12 @@
-//! The types of numbers, and loops over bytes that hold them.
+//! Types of numbers, and loops over bytes that hold numbers.
 
 use bytemuck::{AnyBitPattern, Pod};
 use half::f16;
 use std::ops::{Add, Mul};
 
-/// A number as it is stored.
+/// Stored number.
 pub(super) trait Stored: Copy + AnyBitPattern {
-    /// The float that it becomes where some are missing: `dtypes.maybe_promote` of xarray.
+    /// Float type of the values if some numbers are missing: `dtypes.maybe_promote` of xarray.
     type Masked: Float;
 
     fn to_f64(self) -> f64;
@@ -69,20 +69,20 @@ impl Stored for f16 {
     }
 }
 
-/// A float that numbers become.
+/// Float type of values.
 pub(super) trait Float: Stored + PartialEq + Pod + Mul<Output = Self> + Add<Output = Self> {
     const NAN: Self;
 
-    /// The nearest value of this type.
+    /// Returns the nearest value of this type.
     fn nearest(value: f64) -> Self;
 
-    /// A number in this type.
+    /// Returns a number in this type.
     #[inline(always)]
     fn of<S: Stored>(number: S) -> Self {
         Self::nearest(number.to_f64())
     }
 
-    /// The same value, if this type has it.
+    /// Returns `value` in this type if the type can represent it exactly; else `None`.
     fn exactly(value: f64) -> Option<Self> {
         Some(Self::nearest(value)).filter(|nearest| nearest.to_f64() == value)
     }
@@ -115,7 +115,7 @@ impl Float for f16 {
     }
 }
 
-/// Calls a generic function with the type of numbers that a scalar is in memory. The scalar is not bfloat16.
+/// Calls a generic function with the Rust type of a scalar in memory. The scalar must not be bfloat16.
 macro_rules! with_type {
     ($scalar:expr, $number:ident => $call:expr) => {
         with_type!($scalar, $number => $call;
@@ -136,7 +136,7 @@ macro_rules! with_type {
 }
 pub(super) use with_type;
 
-/// Writes `f` of each number.
+/// Writes `f(number)` to `values` for each number in `stored`.
 #[inline(always)]
 pub(super) fn map<S: Stored, T: Pod>(stored: &[u8], values: &mut [u8], mut f: impl FnMut(S) -> T) {
     for (from, to) in stored.chunks_exact(size_of::<S>()).zip(values.chunks_exact_mut(size_of::<T>())) {
@@ -144,7 +144,7 @@ pub(super) fn map<S: Stored, T: Pod>(stored: &[u8], values: &mut [u8], mut f: im
     }
 }
 
-/// Each number, read by `f`.
+/// Returns `f(number)` for each number in `stored`.
 #[inline(always)]
 pub(super) fn collect<S: Stored, T>(stored: &[u8], mut f: impl FnMut(S) -> T) -> Vec<T> {
     stored.chunks_exact(size_of::<S>()).map(|item| f(bytemuck::pod_read_unaligned(item))).collect()

@@ -1,42 +1,42 @@
-//! Values as stored numbers: moved, scaled, missing ones replaced, rounded.
+//! Packing: values become stored numbers by subtracting the offset, dividing by the scale, replacing missing values, and rounding.
 
 use super::number::{Stored, with_type};
 use super::{Mark, NAT, Packed};
 use half::f16;
 use zarr_dtype::Scalar;
 
-/// Numbers at once: two blocks of them lie in the caches that are nearest.
+/// Count of numbers in a block: two blocks fit the innermost cache.
 const BLOCK: usize = 1024;
 
-/// How values of one type become stored numbers of another, the inverse of [`Unpacker`](super::Unpacker).
+/// Conversion from values of one type to stored numbers of another type, the inverse of [`Unpacker`](super::Unpacker).
 #[derive(Clone, Debug)]
 pub struct Packer {
     values: Scalar,
     stored: Scalar,
     scale: Option<f64>,
     offset: Option<f64>,
-    /// The stored number that marks missing data.
+    /// Stored number that marks missing data; `None` if there is none.
     mark: Option<Vec<u8>>,
-    /// Whether it is computed in float32.
+    /// Whether values are computed in float32 instead of float64.
     is_single: bool,
     /// Whether `i64::MIN` is NaT.
     has_nat: bool,
 }
 
-/// A value that cannot be stored.
+/// Value that cannot be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
-    /// Its index among the values.
+    /// Index among the values.
     pub index: usize,
-    /// Whether it is missing: the stored type has no value for missing data, and no number marks them.
+    /// Whether the value is missing: the stored type cannot represent missing data, and no number marks it.
     pub is_missing: bool,
 }
 
 impl Packer {
-    /// The way from values of a type to numbers of type `stored`; `has_nat` says that [`NAT`] among values of int64 is missing.
-    /// Values that are bools are the numbers 0 and 1.
+    /// Creates the conversion from values of type `values` to numbers of type `stored`. `has_nat` says that [`NAT`] among int64 values is
+    /// missing. Bool values are the numbers 0 and 1.
     ///
-    /// `None` for bfloat16, and for stored bools.
+    /// Returns `None` for bfloat16, and for stored bools.
     #[must_use]
     pub fn new(values: Scalar, has_nat: bool, stored: Scalar, packed: &Packed) -> Option<Self> {
         if [values, stored].contains(&Scalar::BF16) || stored == Scalar::Bool {
@@ -50,16 +50,16 @@ impl Packer {
         Some(Self { values, stored, scale, offset, mark, is_single, has_nat: has_nat && values == Scalar::I64 })
     }
 
-    /// The stored number that marks missing data.
+    /// Returns the stored number that marks missing data; `None` if there is none.
     #[must_use]
     pub fn mark(&self) -> Option<&[u8]> {
         self.mark.as_deref()
     }
 
-    /// Packs `values` into `stored`, which has room for as many numbers. Of two lengths the shorter one counts.
+    /// Packs `values` into `stored`, which has room for equally many numbers. If the numbers of elements differ, the smaller one counts.
     ///
     /// # Errors
-    /// For the first value that the stored type does not have.
+    /// Fails for the first value that the stored type cannot represent.
     pub fn pack(&self, values: &[u8], stored: &mut [u8]) -> Result<(), Unfit> {
         let is_scaled = self.scale.is_some() || self.offset.is_some();
         if self.values == self.stored
@@ -130,7 +130,7 @@ impl Packer {
         Ok(())
     }
 
-    /// Floats as integers.
+    /// Rounds floats to integers, and writes them to `stored`.
     fn round(&self, numbers: &[f64], stored: &mut [u8]) -> Result<(), Unfit> {
         let (least, greatest) = self.stored.range().unwrap_or((0, 1));
         // Powers of two, which floats have.
@@ -183,7 +183,7 @@ impl Packer {
     }
 }
 
-/// A type that numbers are loaded to.
+/// Type to which numbers are widened.
 trait Wide {
     fn of<S: Stored>(value: S) -> Self;
 }
@@ -212,7 +212,7 @@ fn is_integer(scalar: Scalar) -> bool {
     scalar.range().is_some() || scalar == Scalar::Bool
 }
 
-/// A mark as a stored number; `None` if the type does not have it.
+/// Returns a mark as a stored number of type `to`; `None` if the type cannot represent it.
 fn item(mark: Mark, to: Scalar) -> Option<Vec<u8>> {
     let float = |value: f64| match to {
         Scalar::F16 => Some(f16::from_f64(value).to_ne_bytes().to_vec()),
@@ -236,7 +236,7 @@ fn item(mark: Mark, to: Scalar) -> Option<Vec<u8>> {
     }
 }
 
-/// Checks that finite numbers stay finite.
+/// Fails for the first finite number that does not stay finite in the stored type.
 fn fits(numbers: &[f64], is_finite: impl Fn(f64) -> bool) -> Result<(), Unfit> {
     match numbers.iter().position(|&number| number.is_finite() && !is_finite(number)) {
         Some(index) => Err(Unfit { index, is_missing: false }),
@@ -250,7 +250,7 @@ fn put<const N: usize>(numbers: &[f64], stored: &mut [u8], item: impl Fn(f64) ->
     }
 }
 
-/// Puts an integer into an element that has room for it.
+/// Writes the low bytes of an integer to an element.
 fn set(item: &mut [u8], value: i128) {
     match item {
         [one] => *one = value as u8,

@@ -1,4 +1,4 @@
-//! Stored numbers as values: masked, scaled, moved. One pass over the elements.
+//! Unpacking: stored numbers become values by masking, scaling and adding the offset, in one pass over the elements.
 
 use super::number::{Float, Stored, collect, map, with_type};
 use super::{Mark, NAT, Packed};
@@ -6,36 +6,36 @@ use crate::time::Numbers;
 use half::f16;
 use zarr_dtype::Scalar;
 
-/// The operation on each number.
+/// Operation on each number.
 #[derive(Clone, Debug, PartialEq)]
 enum Operation {
-    /// Numbers stay as they are.
+    /// Copies the number.
     Keep,
-    /// Missing data becomes NaN; a float type, or the complex type itself.
+    /// Replaces missing data by NaN; the result has a float type, or the complex type itself.
     Mask,
-    /// Missing data becomes NaN; then times the first, plus the second, in the type of the result.
+    /// Replaces missing data by NaN; then multiplies by the first number and adds the second, in the type of the result.
     Scale(Option<f64>, Option<f64>),
-    /// Times an integer, to int64.
+    /// Multiplies by an integer; the result is int64.
     ScaleInteger(i64),
-    /// Missing data becomes NaT: to int64.
+    /// Replaces missing data by NaT; the result is int64.
     MaskInteger,
 }
 
-/// How stored numbers of one type become values of another.
+/// Conversion from stored numbers of one type to values of another type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unpacker {
     stored: Scalar,
-    /// Parts of a number: 2 if it is complex.
+    /// Number of parts of a number: 2 for complex numbers, else 1.
     parts: usize,
     result: Scalar,
     operation: Operation,
     marks: Vec<Mark>,
 }
 
-/// Values in a type that times are counted in.
+/// Values in a type in which times are counted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Counts {
-    /// Signed integers, and unsigned ones of up to 32 bits.
+    /// Signed integers, and unsigned integers of up to 32 bits.
     I64(Vec<i64>),
     /// Unsigned integers of 64 bits.
     U64(Vec<u64>),
@@ -46,7 +46,7 @@ pub enum Counts {
 }
 
 impl Counts {
-    /// The numbers.
+    /// Returns the numbers, borrowed.
     #[must_use]
     pub fn numbers(&self) -> Numbers<'_> {
         match self {
@@ -59,9 +59,10 @@ impl Counts {
 }
 
 impl Unpacker {
-    /// The way from numbers of type `stored` to values; `parts` is 2 for complex numbers, which have this type twice, and else 1.
+    /// Creates the conversion from numbers of type `stored` to values. `parts` is 2 for complex numbers, whose two parts have that type,
+    /// else 1.
     ///
-    /// `None` for bfloat16 and bools, for another number of parts, and for complex integers or complex numbers that are packed.
+    /// Returns `None` for bfloat16 and bools, for another number of parts, and for complex integers or packed complex numbers.
     #[must_use]
     pub fn new(stored: Scalar, parts: usize, packed: &Packed) -> Option<Self> {
         let is_float = matches!(stored, Scalar::F16 | Scalar::F32 | Scalar::F64);
@@ -94,31 +95,31 @@ impl Unpacker {
         Some(Self { stored, parts, result, operation, marks })
     }
 
-    /// The type of stored numbers, of each part if they are complex.
+    /// Returns the type of stored numbers, or of each part of complex numbers.
     #[must_use]
     pub fn stored(&self) -> Scalar {
         self.stored
     }
 
-    /// The type of values, of each part if they are complex.
+    /// Returns the type of values, or of each part of complex values.
     #[must_use]
     pub fn result(&self) -> Scalar {
         self.result
     }
 
-    /// Whether numbers are complex.
+    /// Returns whether numbers are complex.
     #[must_use]
     pub fn is_complex(&self) -> bool {
         self.parts == 2
     }
 
-    /// Whether numbers are the values, bit for bit.
+    /// Returns whether values equal the stored numbers, bit for bit.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         self.operation == Operation::Keep
     }
 
-    /// Unpacks `stored` into `values`, which has room for as many numbers. Of two lengths the shorter one counts.
+    /// Unpacks `stored` into `values`, which has room for equally many numbers. If the numbers of elements differ, the smaller one counts.
     pub fn unpack(&self, stored: &[u8], values: &mut [u8]) {
         match &self.operation {
             Operation::Keep => {
@@ -146,7 +147,7 @@ impl Unpacker {
         }
     }
 
-    /// The values of `stored`, which are not complex, in one of the wide types.
+    /// Returns the values of `stored`, which are not complex, in one of the wide types.
     #[must_use]
     pub fn counts(&self, stored: &[u8]) -> Counts {
         let mut values = vec![0; stored.len() / self.stored.size() * self.result.size()];
@@ -160,7 +161,7 @@ impl Unpacker {
         }
     }
 
-    /// Writes to `bools` whether each value of `stored`, which are not complex, is another number than 0. NaN is one.
+    /// Writes to `bools` whether each value of `stored` is other than 0; NaN is. The numbers must not be complex.
     pub fn bools(&self, stored: &[u8], bools: &mut [u8]) {
         match self.counts(stored) {
             Counts::I64(numbers) => set_bools(&numbers, 0, bools),
@@ -171,7 +172,7 @@ impl Unpacker {
     }
 }
 
-/// The type of numbers of which some are missing.
+/// Returns the type of values if some numbers of type `scalar` are missing.
 fn masked(scalar: Scalar) -> Scalar {
     match scalar {
         Scalar::F16 | Scalar::F32 | Scalar::F64 => scalar,
@@ -186,7 +187,7 @@ fn set_bools<T: Copy + PartialEq>(numbers: &[T], zero: T, bools: &mut [u8]) {
     }
 }
 
-/// The marks that numbers of type `F` may equal.
+/// Returns the marks that numbers of type `F` can equal.
 fn marks<F: Float>(marks: &[Mark]) -> Vec<F> {
     let marks = marks.iter().filter_map(|mark| match *mark {
         Mark::Integer(value) => Some(value as f64),

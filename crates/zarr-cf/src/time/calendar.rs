@@ -1,16 +1,16 @@
-//! Calendars: which days exist, and how they are counted.
+//! Calendars: the days that exist, and their numbers.
 
 use super::error::{Error, Result};
 use std::fmt;
 
-/// A calendar of the CF conventions.
+/// Calendar of the CF conventions.
 ///
 /// [Section 4.4.1](https://cfconventions.org/cf-conventions/cf-conventions.html#calendar) defines them. The names, and
 /// whether a year 0 exists, are those of cftime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Calendar {
-    /// `standard`, `gregorian`: Julian until 1582-10-04, on which 1582-10-15 follows, Gregorian from there; no year 0.
+    /// `standard`, `gregorian`: Julian until 1582-10-04, then Gregorian from the next day, 1582-10-15; no year 0.
     Standard,
     /// `proleptic_gregorian`: Gregorian at all times; with a year 0.
     ProlepticGregorian,
@@ -22,11 +22,11 @@ pub enum Calendar {
     AllLeap,
     /// `360_day`: twelve months of 30 days; with a year 0.
     Days360,
-    /// `tai`: Gregorian, from 1958 on.
+    /// `tai`: Gregorian, beginning in 1958.
     Tai,
 }
 
-/// The names of the calendars, the first of each the one that is written.
+/// Names of the calendars; of several names of a calendar, the first is written.
 const NAMES: [(&str, Calendar); 10] = [
     ("standard", Calendar::Standard),
     ("gregorian", Calendar::Standard),
@@ -40,21 +40,21 @@ const NAMES: [(&str, Calendar); 10] = [
     ("tai", Calendar::Tai),
 ];
 
-/// The days before each month of a year of 365 days.
+/// Number of days before each month in a year of 365 days.
 const BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-/// The days before each month of a year of 366 days.
+/// Number of days before each month in a year of 366 days.
 const BEFORE_LEAP: [i64; 12] = [0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335];
 
-/// The day number of 1582-10-15, the first Gregorian day of the calendar `standard`.
+/// Day number of 1582-10-15, the first Gregorian day of the calendar `standard`.
 pub(super) const REFORM: i64 = -141_427;
 
-/// Day numbers of 0000-03-01 of both calendars.
+/// Day number of 0000-03-01 in the Gregorian calendar; `MARCH_JULIAN` is that in the Julian calendar.
 const MARCH_GREGORIAN: i64 = -719_468;
 const MARCH_JULIAN: i64 = -719_470;
 
 impl Calendar {
-    /// The calendar of a name, in any case: the attribute `calendar`, which is `standard` if there is none.
+    /// Returns the calendar with the name in the attribute `calendar`, ignoring case. Without that attribute the calendar is `standard`.
     ///
     /// # Errors
     /// [`Error::UnknownCalendar`], which lists the known names.
@@ -67,22 +67,22 @@ impl Calendar {
         found.map(|(_, calendar)| *calendar).ok_or_else(unknown)
     }
 
-    /// The name that is written to the attribute `calendar`.
+    /// Returns the name that is written to the attribute `calendar`.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(_, calendar)| *calendar == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether the year before 1 is 0, and not -1.
+    /// Returns whether year 0 precedes year 1; if not, year -1 does.
     pub fn has_year_zero(self) -> bool {
         !matches!(self, Self::Standard | Self::Julian | Self::Tai)
     }
 
-    /// Whether times of the calendar may be nanoseconds since 1970, as `datetime64[ns]` of numpy is.
+    /// Returns whether times of the calendar may be nanoseconds since 1970, as numpy's `datetime64[ns]`.
     pub(super) fn is_numpy(self) -> bool {
         matches!(self, Self::Standard | Self::ProlepticGregorian)
     }
 
-    /// Whether `year` is a leap year. A year 0 that does not exist is none.
+    /// Returns whether `year` is a leap year; false for a year 0 that does not exist.
     pub fn is_leap_year(self, year: i32) -> bool {
         if year == 0 && !self.has_year_zero() {
             return false;
@@ -97,7 +97,7 @@ impl Calendar {
         }
     }
 
-    /// The last day of a month; `None` if `month` is not 1 to 12.
+    /// Returns the last day of a month; `None` if `month` is not 1 to 12.
     pub fn last_day_of_month(self, year: i32, month: u8) -> Option<u8> {
         match month {
             1..=12 if self == Self::Days360 => Some(30),
@@ -108,14 +108,14 @@ impl Calendar {
         }
     }
 
-    /// The number of the year in a count that has a year 0.
+    /// Returns the number of the year in a count that includes a year 0.
     fn count_of_year(self, year: i32) -> i64 {
         let year = i64::from(year);
         if year < 0 && !self.has_year_zero() { year + 1 } else { year }
     }
 
-    /// The number of a day that exists: since 1970-01-01 of the Gregorian calendar, and since the start of year 0 for
-    /// calendars whose years are all of one length.
+    /// Returns the number of an existing day: the days since 1970-01-01 of the Gregorian calendar, or since the start of year 0 in
+    /// calendars whose years have equal length.
     pub(super) fn day_number(self, year: i32, month: u8, day: u8) -> i64 {
         let (count, month, day) = (self.count_of_year(year), i64::from(month), i64::from(day));
         let before = |table: [i64; 12]| table.get(month as usize - 1).copied().unwrap_or_default();
@@ -132,7 +132,7 @@ impl Calendar {
         }
     }
 
-    /// The year, month and day of a day number: the inverse of [`Calendar::day_number`].
+    /// Returns the year, month and day of a day number: the inverse of [`Calendar::day_number`].
     pub(super) fn date_of(self, number: i64) -> (i64, u8, u8) {
         let (count, month, day) = match self {
             Self::NoLeap => date_of_equal_years(number, 365, &BEFORE),
@@ -156,12 +156,12 @@ impl fmt::Display for Calendar {
     }
 }
 
-/// The days since the first of March before, of a year that begins in March.
+/// Returns the number of days since March 1, in a year that begins in March.
 fn day_of_march_year(month: i64, day: i64) -> i64 {
     (153 * ((month + 9) % 12) + 2) / 5 + day - 1
 }
 
-/// The month and day of a day since the first of March.
+/// Returns the month and day for a number of days since March 1.
 fn month_of_march_year(day: i64) -> (u8, u8) {
     let month = (5 * day + 2) / 153;
     ((if month < 10 { month + 3 } else { month - 9 }) as u8, (day - (153 * month + 2) / 5 + 1) as u8)

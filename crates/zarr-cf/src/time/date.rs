@@ -1,19 +1,19 @@
-//! A date with a time of day, in any calendar.
+//! Date with a time of day, in any calendar.
 
 use super::calendar::{Calendar, REFORM};
 use super::error::{Error, Result};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Years are between this and its negative.
+/// Maximum year; the minimum is its negative.
 pub(super) const MAX_YEAR: i32 = 999_999;
 
-/// Microseconds of a day.
+/// Number of microseconds in a day.
 pub(super) const DAY: i64 = 86_400_000_000;
 
-/// A date with a time of day in a calendar, without a time zone: `cftime.datetime`.
+/// Date with a time of day in a calendar, without a time zone: `cftime.datetime`.
 ///
-/// Dates of one calendar are ordered; dates of two are neither equal nor ordered.
+/// Dates of one calendar are ordered; dates of two calendars are neither equal nor ordered.
 ///
 /// ```
 /// use zarr_cf::time::{Calendar, DateTime};
@@ -37,10 +37,10 @@ pub struct DateTime {
 }
 
 impl DateTime {
-    /// The start of a day.
+    /// Returns the start of a day.
     ///
     /// # Errors
-    /// [`Error::NoSuchDate`] where the calendar does not have that day, or the year has more than six digits.
+    /// [`Error::NoSuchDate`] if the calendar does not have that day, or the year has more than six digits.
     pub fn new(calendar: Calendar, year: i32, month: u8, day: u8) -> Result<Self> {
         let refused = |problem| Error::NoSuchDate {
             date: format!("{year:04}-{month:02}-{day:02}"),
@@ -66,10 +66,10 @@ impl DateTime {
         Ok(Self { year, month, day, hour: 0, minute: 0, second: 0, microsecond: 0, calendar })
     }
 
-    /// The same day at a time of day. There are no leap seconds.
+    /// Returns the same day at a time of day. There are no leap seconds.
     ///
     /// # Errors
-    /// [`Error::NoSuchDate`] where the day does not have that time.
+    /// [`Error::NoSuchDate`] if the day does not have that time.
     pub fn at(self, hour: u8, minute: u8, second: u8, microsecond: u32) -> Result<Self> {
         if hour > 23 || minute > 59 || second > 59 || microsecond > 999_999 {
             return Err(Error::NoSuchDate {
@@ -84,7 +84,7 @@ impl DateTime {
         Ok(Self { hour, minute, second, microsecond, ..self })
     }
 
-    /// The date of nanoseconds since 1970, in the calendar `proleptic_gregorian`, rounded down to microseconds.
+    /// Returns the date for nanoseconds since 1970, in the calendar `proleptic_gregorian`, rounded down to microseconds.
     pub fn from_nanoseconds(nanoseconds: i64) -> Self {
         let microseconds = nanoseconds.div_euclid(1000);
         let calendar = Calendar::ProlepticGregorian;
@@ -93,7 +93,7 @@ impl DateTime {
         Self::of_parts(calendar, year as i32, month, day, microseconds.rem_euclid(DAY))
     }
 
-    /// Nanoseconds since 1970; `None` if they do not fit, or the calendar is not Gregorian on that date.
+    /// Returns the nanoseconds since 1970; `None` if they exceed 64 bits, or the calendar is not Gregorian on that date.
     pub fn to_nanoseconds(self) -> Option<i64> {
         let number = self.day_number();
         let gregorian = match self.calendar {
@@ -105,7 +105,7 @@ impl DateTime {
         microseconds.checked_mul(1000).filter(|nanoseconds| gregorian && *nanoseconds != i64::MIN)
     }
 
-    /// The date that is `microseconds` later than this one; `None` beyond the years that are permitted.
+    /// Returns the date `microseconds` later; `None` outside of the valid years.
     pub fn plus_microseconds(&self, microseconds: i64) -> Option<Self> {
         let total = i128::from(self.microsecond_of_day()) + i128::from(microseconds);
         let days = i64::try_from(total.div_euclid(i128::from(DAY))).ok()?;
@@ -113,14 +113,14 @@ impl DateTime {
         Self::of_day(self.calendar, self.day_number().checked_add(days)?, rest)
     }
 
-    /// The microseconds from `other` to this date; `None` if they are of two calendars.
+    /// Returns the microseconds from `other` to this date; `None` if the calendars differ.
     pub fn microseconds_since(&self, other: &Self) -> Option<i128> {
         let days = i128::from(self.day_number() - other.day_number());
         let rest = i128::from(self.microsecond_of_day() - other.microsecond_of_day());
         (self.calendar == other.calendar).then_some(days * i128::from(DAY) + rest)
     }
 
-    /// The date of a day number and the microseconds since its start; `None` beyond the years that are permitted.
+    /// Returns the date for a day number and the microseconds since the start of that day; `None` outside of the valid years.
     pub(super) fn of_day(calendar: Calendar, number: i64, microsecond_of_day: i64) -> Option<Self> {
         // Days of a million years, so that nothing overflows below.
         if number.abs() > 400 * i64::from(MAX_YEAR) {
@@ -134,7 +134,7 @@ impl DateTime {
         Some(Self::of_parts(calendar, year, month, day, microsecond_of_day))
     }
 
-    /// A date that exists, at microseconds since the start of the day.
+    /// Returns an existing date with the microseconds since the start of the day.
     fn of_parts(calendar: Calendar, year: i32, month: u8, day: u8, microsecond_of_day: i64) -> Self {
         let second = microsecond_of_day / 1_000_000;
         Self {
@@ -158,61 +158,61 @@ impl DateTime {
         second * 1_000_000 + i64::from(self.microsecond)
     }
 
-    /// The fields that order dates of a calendar.
+    /// Returns the fields by which dates of a calendar are ordered.
     fn fields(self) -> (i32, u8, u8, u8, u8, u8, u32) {
         (self.year, self.month, self.day, self.hour, self.minute, self.second, self.microsecond)
     }
 
-    /// The same fields in another calendar.
+    /// Returns the date with the same fields in another calendar.
     ///
     /// # Errors
-    /// [`Error::NoSuchDate`] where that calendar does not have the date.
+    /// [`Error::NoSuchDate`] if that calendar does not have the date.
     pub fn with_calendar(self, calendar: Calendar) -> Result<Self> {
         Self::new(calendar, self.year, self.month, self.day)?.at(self.hour, self.minute, self.second, self.microsecond)
     }
 
-    /// As xarray writes it into units, always with six digits of a fraction.
+    /// Returns the date as xarray writes it into units, always with six decimals.
     pub(super) fn with_microseconds(self) -> String {
         let Self { year, month, day, hour, minute, second, microsecond, .. } = self;
         format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{microsecond:06}")
     }
 
-    /// The year; it may be negative, and 0 where the calendar has a year 0.
+    /// Returns the year, which may be negative, and 0 if the calendar has a year 0.
     pub fn year(&self) -> i32 {
         self.year
     }
 
-    /// The month, 1 to 12.
+    /// Returns the month, 1 to 12.
     pub fn month(&self) -> u8 {
         self.month
     }
 
-    /// The day of the month, from 1.
+    /// Returns the day of the month, from 1.
     pub fn day(&self) -> u8 {
         self.day
     }
 
-    /// The hour, 0 to 23.
+    /// Returns the hour, 0 to 23.
     pub fn hour(&self) -> u8 {
         self.hour
     }
 
-    /// The minute, 0 to 59.
+    /// Returns the minute, 0 to 59.
     pub fn minute(&self) -> u8 {
         self.minute
     }
 
-    /// The second, 0 to 59.
+    /// Returns the second, 0 to 59.
     pub fn second(&self) -> u8 {
         self.second
     }
 
-    /// The microsecond of the second, 0 to 999999.
+    /// Returns the microsecond of the second, 0 to 999999.
     pub fn microsecond(&self) -> u32 {
         self.microsecond
     }
 
-    /// The calendar.
+    /// Returns the calendar of the date.
     pub fn calendar(&self) -> Calendar {
         self.calendar
     }
@@ -224,7 +224,7 @@ impl PartialOrd for DateTime {
     }
 }
 
-/// As cftime prints it: `2000-01-31 12:30:00`, with six digits of a fraction if there is one.
+/// Writes the date as cftime prints it: `2000-01-31 12:30:00`, with six decimals if there is a fraction.
 impl fmt::Display for DateTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = if self.year < 0 { 5 } else { 4 };

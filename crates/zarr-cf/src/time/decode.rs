@@ -1,4 +1,4 @@
-//! Numbers to times.
+//! Decoding of numbers to times.
 
 use super::calendar::REFORM;
 use super::date::{DAY, DateTime};
@@ -11,29 +11,29 @@ use super::units::TimeUnits;
 /// Decoded times.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Times {
-    /// Nanoseconds since 1970-01-01, as `datetime64[ns]`: `i64::MIN` is a missing time (NaT).
+    /// Nanoseconds since 1970-01-01, as `datetime64[ns]`; `i64::MIN` is a missing time (NaT).
     Nanoseconds(Vec<i64>),
-    /// Dates of the calendar of the units; `None` is a missing time.
+    /// Dates in the calendar of the units; `None` is a missing time.
     Calendar(Vec<Option<DateTime>>),
 }
 
-/// The kind of times that numbers are decoded to, and how.
+/// Kind of times to which numbers are decoded, and the way of computation.
 ///
-/// xarray decides the kind of a variable by its first and its last number: see [`TimeUnits::kind`].
+/// xarray determines the kind of a variable from its first and its last number: see [`TimeUnits::kind`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeKind {
-    /// [`Times::Nanoseconds`], computed in nanoseconds; fractions of them are cut off.
+    /// [`Times::Nanoseconds`], computed in nanoseconds; fractions of a nanosecond are cut off.
     Nanoseconds,
-    /// [`Times::Nanoseconds`], computed in microseconds in the calendar and rounded to them. It is for units and
-    /// reference dates that numpy does not have, as `days since 0001-01-01`, with times from 1678 to 2262.
+    /// [`Times::Nanoseconds`], computed in the calendar and rounded to microseconds. It is used for units and reference dates that numpy
+    /// lacks, such as `days since 0001-01-01`, with times from 1678 to 2262.
     NanosecondsOfDates,
-    /// [`Times::Calendar`].
+    /// [`Times::Calendar`], computed in the calendar.
     Calendar,
 }
 
 impl TimeKind {
-    /// Whether the times are [`Times::Nanoseconds`].
+    /// Returns whether the times are [`Times::Nanoseconds`].
     pub fn is_nanoseconds(self) -> bool {
         self != Self::Calendar
     }
@@ -46,30 +46,29 @@ impl TimeKind {
     }
 }
 
-/// The least and the largest day number and microsecond of the day for which xarray takes nanoseconds.
+/// Earliest day number and microsecond of the day for which xarray uses nanoseconds; `UPPER` are the latest.
 const LOWER: (i64, i64) = (-106_752, 763_145_224);
 const UPPER: (i64, i64) = (106_751, 85_636_854_775);
 
 impl TimeUnits {
-    /// The kind of times of these numbers.
+    /// Returns the kind of times for these numbers.
     ///
-    /// With the first and the last number of a variable it is the kind of the variable, which xarray shows as its data
-    /// type. With all numbers it is the kind that xarray gives them once they are loaded.
+    /// For the first and the last number of a variable, the result is the kind of the variable, which xarray shows as its data type. For
+    /// all numbers, it is the kind that xarray gives them when they are loaded.
     ///
-    /// It is nanoseconds in the calendars `standard` and `proleptic_gregorian` if all times are from 1678 to 2262,
-    /// else dates.
+    /// The kind is nanoseconds if the calendar is `standard` or `proleptic_gregorian` and all times are from 1678 to 2262, else dates.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where a number is infinite or beyond 292 thousand years, and [`Error::Reference`] where
-    /// dates are needed and the calendar does not have the reference date.
+    /// [`Error::OutOfRange`] if a number is infinite or beyond 292 thousand years, and [`Error::Reference`] if dates are needed and the
+    /// calendar does not have the reference date.
     pub fn kind(&self, numbers: Numbers<'_>) -> Result<TimeKind> {
         each!(numbers, slice => self.kind_of(slice, &extremes(slice)))
     }
 
-    /// Decodes numbers, to the kind of time that all of them permit.
+    /// Decodes numbers to the kind of times that all of them permit.
     ///
     /// # Errors
-    /// As [`TimeUnits::kind`] and [`TimeUnits::decode_as`].
+    /// The same errors as [`TimeUnits::kind`] and [`TimeUnits::decode_as`].
     pub fn decode(&self, numbers: Numbers<'_>) -> Result<Times> {
         each!(numbers, slice => {
             let found = extremes(slice);
@@ -77,13 +76,13 @@ impl TimeUnits {
         })
     }
 
-    /// Decodes numbers to a kind of time, as for a part of a variable whose kind is known. Where one of them is beyond
-    /// nanoseconds, xarray decodes all that it loads at once to dates; here that is an error, and [`TimeKind::Calendar`]
-    /// is the kind to decode such a variable to.
+    /// Decodes numbers to a given kind of times, for a part of a variable whose kind is known. If a number is outside of the range of
+    /// nanoseconds, xarray decodes all numbers loaded at once to dates; here it is an error, and the variable should be decoded to
+    /// [`TimeKind::Calendar`].
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] at the first number that is beyond the kind, and [`Error::Reference`] where the reference
-    /// date is.
+    /// [`Error::OutOfRange`] for the first number outside of the range of the kind, and [`Error::Reference`] if the reference date is
+    /// outside of it.
     pub fn decode_as(&self, kind: TimeKind, numbers: Numbers<'_>) -> Result<Times> {
         each!(numbers, slice => self.decode_to(kind, slice, &extremes(slice)))
     }
@@ -150,13 +149,13 @@ impl TimeUnits {
         })
     }
 
-    /// The nanoseconds since 1970 of a number; `None` if they do not fit.
+    /// Returns the nanoseconds since 1970 for a number; `None` if they exceed 64 bits.
     fn nanoseconds_of<T: Number>(&self, number: T) -> Option<i64> {
         let scaled = number.scaled(self.unit.nanoseconds())?;
         scaled.checked_add(self.nanoseconds?).filter(|found| *found != i64::MIN)
     }
 
-    /// Decodes each number in the calendar.
+    /// Decodes each number in the calendar; `convert` makes the result from the date, `missing` is the result for a missing number.
     fn decode_dates<T: Number, O: Copy>(
         &self,
         kind: TimeKind,
@@ -176,7 +175,7 @@ impl TimeUnits {
         Ok(times)
     }
 
-    /// The error of the first number that is too far.
+    /// Returns the error for the first number that is too far.
     fn first_out_of_range<T: Number>(&self, numbers: &[T], kind: TimeKind, far: impl Fn(T) -> bool) -> Error {
         let found = numbers.iter().enumerate().find(|(_, number)| !number.is_missing() && far(**number));
         let (index, number) = found.map_or((0, T::ENDS.1), |(index, number)| (index, *number));
@@ -194,7 +193,7 @@ impl TimeUnits {
     }
 }
 
-/// Whether a day is of the Gregorian calendar.
+/// Returns whether a day is after the change to the Gregorian calendar.
 fn is_after_reform(at: Base) -> bool {
     at.day >= REFORM
 }

@@ -1,4 +1,4 @@
-//! Timedeltas: numbers with a unit and no date.
+//! Timedeltas: numbers with a unit and without a date.
 
 use super::encode::{Encoded, NumberKind, choose, count};
 use super::error::{Error, Result};
@@ -6,7 +6,7 @@ use super::infer::{present, unit_of_nanoseconds};
 use super::numbers::{Number, Numbers, extremes};
 use super::unit::{NUMPY, Unit};
 
-/// The attribute `units` of a variable of timedeltas, as `days`.
+/// Attribute `units` of a variable of timedeltas, such as `days`.
 ///
 /// ```
 /// use zarr_cf::time::{DeltaUnits, Numbers};
@@ -22,19 +22,18 @@ pub struct DeltaUnits {
 }
 
 impl DeltaUnits {
-    /// Whether an attribute `units` is of timedeltas, by the rule of xarray: a unit in full, in plural and small
-    /// letters, from `nanoseconds` to `days`.
+    /// Returns whether an attribute `units` is for timedeltas, by the rule of xarray: a full unit name in plural and lower case, from
+    /// `nanoseconds` to `days`.
     ///
-    /// By default xarray decodes such a variable only if it also has an attribute `dtype` that begins with
-    /// `timedelta64`.
+    /// By default xarray decodes such a variable only if it also has an attribute `dtype` that begins with `timedelta64`.
     pub fn is_units(units: &str) -> bool {
         NUMPY.iter().any(|unit| unit.plural() == units)
     }
 
-    /// Reads the attribute `units` of a variable: a unit in full, in singular or plural and any case.
+    /// Parses the attribute `units` of a variable: a full unit name, in singular or plural, ignoring case.
     ///
     /// # Errors
-    /// [`Error::UnknownUnit`].
+    /// [`Error::UnknownUnit`] for any other string.
     pub fn parse(units: &str) -> Result<Self> {
         let unit = Unit::of_numpy(units).ok_or_else(|| Error::UnknownUnit {
             units: units.to_owned(),
@@ -44,24 +43,24 @@ impl DeltaUnits {
         Ok(Self { text: units.to_owned(), unit })
     }
 
-    /// The units that xarray gives timedeltas that have none: the longest unit that divides all.
+    /// Returns the units that xarray chooses for timedeltas without units: the longest unit that divides all of them.
     pub fn infer(deltas: &[i64]) -> Self {
         let unit = unit_of_nanoseconds(present(deltas));
         Self { text: unit.plural().to_owned(), unit }
     }
 
-    /// The units as they were read.
+    /// Returns the units as they were parsed.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Decodes numbers to nanoseconds, as `timedelta64[ns]`: `i64::MIN` is a missing timedelta (NaT).
+    /// Decodes numbers to nanoseconds, as `timedelta64[ns]`; `i64::MIN` is a missing timedelta (NaT).
     ///
-    /// Floats of which one is no whole second are counted in milliseconds, then in microseconds if one is no whole
-    /// millisecond, then in nanoseconds, and only then cut off.
+    /// If some floats are not whole seconds, they are counted in milliseconds; if some are not whole milliseconds, in microseconds, and
+    /// then in nanoseconds, whose fractions are cut off.
     ///
     /// # Errors
-    /// [`Error::DeltaOutOfRange`] at the first number that is beyond 292 years, or infinite.
+    /// [`Error::DeltaOutOfRange`] for the first number that is infinite or beyond 292 years.
     pub fn decode(&self, numbers: Numbers<'_>) -> Result<Vec<i64>> {
         match numbers {
             Numbers::I64(slice) => self.decode_integers(slice),
@@ -84,7 +83,7 @@ impl DeltaUnits {
         Ok(numbers.iter().map(delta).collect())
     }
 
-    /// Decodes floats, of 32 bits if `single`.
+    /// Decodes floats; `single` means that they have 32 bits.
     fn decode_floats<T: Number>(&self, numbers: &[T], single: bool) -> Result<Vec<i64>> {
         let found = extremes(numbers);
         if found.ends.is_some_and(|(low, high)| low.whole().is_none() || high.whole().is_none()) {
@@ -123,7 +122,7 @@ impl DeltaUnits {
         Error::DeltaOutOfRange { index, value, units: self.text.clone() }
     }
 
-    /// Counts nanoseconds, of which `i64::MIN` is a missing timedelta.
+    /// Encodes timedeltas in nanoseconds as numbers; `i64::MIN` is a missing timedelta.
     pub fn encode(&self, deltas: &[i64], kind: NumberKind) -> Encoded {
         let needed = if deltas.is_empty() { self.unit } else { unit_of_nanoseconds(present(deltas)) };
         let (unit, integers) = choose(self.unit, needed, kind);

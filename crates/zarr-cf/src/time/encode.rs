@@ -1,4 +1,4 @@
-//! Times to numbers.
+//! Encoding of times as numbers.
 
 use super::date::DateTime;
 use super::error::{Error, Result};
@@ -9,14 +9,14 @@ use super::reference::Base;
 use super::unit::Unit;
 use super::units::TimeUnits;
 
-/// The numbers that times are wanted as, which xarray calls the `dtype` of the encoding.
+/// Wanted type of encoded numbers, which xarray calls the `dtype` of the encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum NumberKind {
     /// Integers if all times are whole in the units, else floats.
     #[default]
     Any,
-    /// Integers. If times are not whole in the units, other units are taken.
+    /// Integers. If times are not whole in the units, other units are used.
     Integer,
     /// Floats.
     Float,
@@ -25,22 +25,22 @@ pub enum NumberKind {
 /// Encoded numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EncodedNumbers {
-    /// Integers; a missing time is `i64::MIN`.
+    /// Integers; `i64::MIN` is a missing time.
     I64(Vec<i64>),
-    /// Floats; a missing time is NaN.
+    /// Floats; NaN is a missing time.
     F64(Vec<f64>),
 }
 
-/// Encoded times or timedeltas.
+/// Times or timedeltas encoded as numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Encoded {
-    /// The numbers, as many as there were times.
+    /// Encoded numbers, one for each time.
     pub numbers: EncodedNumbers,
-    /// The attribute `units` to write, which differs from [`TimeUnits::written`] where other units were taken.
+    /// Attribute `units` to write; it differs from [`TimeUnits::written`] if other units were used.
     pub units: String,
 }
 
-/// The unit to count in, and whether in integers; `needed` is the longest in which all are whole.
+/// Returns the unit to use, and whether to use integers; `needed` is the longest unit in which all times are whole.
 pub(super) fn choose(unit: Unit, needed: Unit, kind: NumberKind) -> (Unit, bool) {
     match kind {
         NumberKind::Any => (unit, unit.nanoseconds() <= needed.nanoseconds()),
@@ -62,8 +62,8 @@ pub(super) fn count(durations: impl Iterator<Item = i64>, unit: Unit, integers: 
 }
 
 impl TimeUnits {
-    /// Counts nanoseconds since 1970, of which `i64::MIN` is a missing time. In a calendar that is not Gregorian the
-    /// dates keep their year, month and day.
+    /// Encodes nanoseconds since 1970 as numbers; `i64::MIN` is a missing time. In a calendar that is not Gregorian the dates have the same
+    /// year, month and day.
     ///
     /// ```
     /// use zarr_cf::time::{Calendar, EncodedNumbers, NumberKind, TimeUnits};
@@ -77,9 +77,8 @@ impl TimeUnits {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotCountable`] where the calendar does not have a date, or a time is no whole microsecond and the
-    /// reference date is not within nanoseconds since 1970; [`Error::Reference`] where the calendar does not have the
-    /// reference date.
+    /// [`Error::NotCountable`] if the calendar does not have a date, or if a time is not a whole microsecond and the reference date is
+    /// outside of nanoseconds since 1970; [`Error::Reference`] if the calendar does not have the reference date.
     pub fn encode_nanoseconds(&self, times: &[i64], kind: NumberKind) -> Result<Encoded> {
         self.rewritten()?.encode_times(times, kind)
     }
@@ -128,21 +127,21 @@ impl TimeUnits {
         self.encode_in_calendar(&dates, unit_of_times(times), kind)
     }
 
-    /// Counts dates of the calendar of the units; `None` is a missing time.
+    /// Encodes dates in the calendar of the units as numbers; `None` is a missing time.
     ///
     /// # Errors
-    /// [`Error::OtherCalendar`], and [`Error::Reference`] where the units are nanoseconds.
+    /// [`Error::OtherCalendar`] for a date of another calendar, and [`Error::Reference`] if the units are nanoseconds.
     pub fn encode_dates(&self, dates: &[Option<DateTime>], kind: NumberKind) -> Result<Encoded> {
         let unit = unit_of_dates(dates, self.calendar())?;
         self.rewritten()?.encode_in_calendar(dates, unit, kind)
     }
 
-    /// The units as they will be read once they are written: from that reference date it is counted.
+    /// Returns the units as they are parsed after they are written: counts begin at their reference date.
     fn rewritten(&self) -> Result<Self> {
         if self.written() == self.text() { Ok(self.clone()) } else { Self::parse(self.written(), self.calendar()) }
     }
 
-    /// Counts dates whose steps are whole in `needed`.
+    /// Encodes dates whose differences are whole in the unit `needed`.
     fn encode_in_calendar(&self, dates: &[Option<DateTime>], needed: Unit, kind: NumberKind) -> Result<Encoded> {
         let base = self.base()?;
         let since = |date: &DateTime| since(date, base);
@@ -191,7 +190,7 @@ impl TimeUnits {
     }
 }
 
-/// Microseconds from a reference date to a date of the same calendar.
+/// Returns the microseconds from the reference date `base` to a date of the same calendar.
 fn since(date: &DateTime, base: Base) -> i128 {
     let days = i128::from(date.day_number() - base.day);
     days * i128::from(super::date::DAY) + i128::from(date.microsecond_of_day() - base.microsecond)

@@ -1,124 +1,124 @@
-//! Why times or their units were refused.
+//! Errors about times and their units.
 
 use std::fmt;
 
-/// Why a calendar, a date, units or a value was refused.
+/// Error about a calendar, a date, units or a value.
 ///
-/// Indices count the values of the slice that was given, from 0.
+/// Indices count the values of the given slice, from 0.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No calendar of this name is known.
+    /// Calendar with an unknown name.
     #[error("unknown calendar {name:?}, expected one of {known}")]
     UnknownCalendar {
-        /// The name found.
+        /// Name found.
         name: String,
-        /// The names that are known.
+        /// Known names.
         known: String,
     },
-    /// Units of times are not of the form `<unit> since <date>`.
+    /// Units of times that are not of the form `<unit> since <date>`.
     #[error("time units {units:?}: expected `<unit> since <date>`")]
     NotTimeUnits {
-        /// The units found.
+        /// Units found.
         units: String,
     },
-    /// Units have a unit that is not known, or not of this calendar.
+    /// Units with a unit that is unknown, or invalid in the calendar.
     #[error("units {units:?}: unknown unit {unit:?}, expected {expected}")]
     UnknownUnit {
-        /// The units found.
+        /// Units found.
         units: String,
-        /// The unit in them.
+        /// Unit within the units.
         unit: String,
-        /// The units that are known.
+        /// Known units.
         expected: &'static str,
     },
-    /// The reference date of units cannot be read.
+    /// Units with a reference date that cannot be parsed.
     #[error("time units {units:?}: reference date {found:?}: {problem}")]
     Reference {
-        /// The units found.
+        /// Units found.
         units: String,
-        /// The reference date in them.
+        /// Reference date within the units.
         found: String,
-        /// Why it cannot be read.
+        /// Reason why the date cannot be parsed.
         problem: String,
     },
-    /// A date or a time of day does not exist.
+    /// Date or time of day that does not exist.
     #[error("no date {date} in calendar {calendar}: {problem}")]
     NoSuchDate {
-        /// The date as it was given.
+        /// Date as it was given.
         date: String,
-        /// The name of the calendar.
+        /// Name of the calendar.
         calendar: &'static str,
-        /// The part that does not exist.
+        /// Reason why the date does not exist.
         problem: &'static str,
     },
-    /// A text is no date of ISO 8601.
+    /// String that is no ISO 8601 date.
     #[error("date {text:?}: expected a form of ISO 8601, as 2000-01-31T12:30:00.5 or a part of it from the left")]
     NotDate {
-        /// The text found.
+        /// String found.
         text: String,
     },
-    /// A number is beyond the times that the units and the kind of result permit.
+    /// Number outside of the times that the units and the kind of result permit.
     #[error("value {value} at index {index} is out of range: {units:?} in calendar {calendar} as {target}")]
     OutOfRange {
-        /// Where the value is.
+        /// Index of the value.
         index: usize,
-        /// The value.
+        /// Value found.
         value: String,
-        /// The units.
+        /// Units of the value.
         units: String,
-        /// The name of the calendar.
+        /// Name of the calendar.
         calendar: &'static str,
-        /// The kind of result.
+        /// Kind of the result.
         target: &'static str,
     },
-    /// A number of timedeltas is beyond nanoseconds of 64 bits.
+    /// Timedelta whose nanoseconds exceed 64 bits.
     #[error("value {value} at index {index} is out of range: {units:?} as nanoseconds")]
     DeltaOutOfRange {
-        /// Where the value is.
+        /// Index of the value.
         index: usize,
-        /// The value.
+        /// Value found.
         value: String,
-        /// The units.
+        /// Units of the value.
         units: String,
     },
-    /// A time cannot be counted in the units.
+    /// Time that cannot be counted in the units.
     #[error("time {time} at index {index} cannot be counted as {units:?} in calendar {calendar}: {problem}")]
     NotCountable {
-        /// Where the time is.
+        /// Index of the time.
         index: usize,
-        /// The time.
+        /// Time found.
         time: String,
-        /// The units.
+        /// Units to count in.
         units: String,
-        /// The name of the calendar.
+        /// Name of the calendar.
         calendar: &'static str,
-        /// Why not.
+        /// Reason why the time cannot be counted.
         problem: &'static str,
     },
-    /// Dates are of several calendars, or of another one than the units.
+    /// Date of another calendar than the units, or than the first date.
     #[error("date {date} at index {index} is of calendar {found}, expected {expected}")]
     OtherCalendar {
-        /// Where the date is.
+        /// Index of the date.
         index: usize,
-        /// The date.
+        /// Date found.
         date: String,
-        /// Its calendar.
+        /// Calendar of the date.
         found: &'static str,
-        /// The calendar of the units, or of the first date.
+        /// Calendar of the units, or of the first date.
         expected: &'static str,
     },
-    /// Units cannot be inferred, as there is no date to begin at.
+    /// Lack of dates from which units could be inferred.
     #[error("no units for dates, as all are missing")]
     NoDates,
 }
 
 impl fmt::Debug for Error {
-    /// As `fn main() -> Result` prints it: the message.
+    /// Writes the message, since `fn main() -> Result` prints errors by `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// A result with this module's [`Error`].
+/// Result with this module's [`Error`].
 pub type Result<T, E = Error> = core::result::Result<T, E>;

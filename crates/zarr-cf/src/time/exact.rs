@@ -2,18 +2,17 @@
 
 use std::cmp::Ordering;
 
-/// Whether a product is rounded to a neighbour at microseconds beside a whole second, as cftime does for units of
-/// seconds and longer.
+/// Whether a product one microsecond beside a whole second is rounded to the second, as cftime does for units of seconds and longer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Snap {
-    /// One microsecond off a second is rounded to the second, if the product lies between.
+    /// Rounds a product between a second and one microsecond beside it to the second.
     ToSeconds,
-    /// Nothing but rounding to microseconds.
+    /// Rounds to microseconds only.
     Never,
 }
 
-/// `value * factor` in microseconds, as cftime computes it with 64 bits of mantissa; `None` beyond 64 bits of integer,
-/// and for NaN and infinities.
+/// Returns `value * factor` in microseconds, as cftime computes it with 64 bits of mantissa; `None` if the integer exceeds 64 bits, and for
+/// NaN and infinities.
 pub(super) fn microseconds(value: f64, factor: i64, snap: Snap) -> Option<i64> {
     if !value.is_finite() {
         return None;
@@ -50,7 +49,7 @@ pub(super) fn microseconds(value: f64, factor: i64, snap: Snap) -> Option<i64> {
     }
 }
 
-/// The mantissa and the exponent of 2 of a number that is positive and finite.
+/// Returns the mantissa and the exponent of 2 of a positive, finite number.
 fn decode(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 52) as i32;
@@ -58,7 +57,7 @@ fn decode(value: f64) -> (u64, i32) {
     if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) }
 }
 
-/// Rounds a product to 64 bits, half to even.
+/// Rounds a product to 64 bits; a tie goes to even.
 fn round_to_64_bits(product: u128, exponent: i32) -> (u128, i32) {
     let bits = 128 - product.leading_zeros();
     let Some(shift) = bits.checked_sub(64).filter(|shift| *shift > 0) else {
@@ -73,7 +72,7 @@ fn round_to_64_bits(product: u128, exponent: i32) -> (u128, i32) {
     (kept + up, exponent + shift as i32)
 }
 
-/// The part of a number beyond its whole part.
+/// Fraction of a number, compared with one half.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     None,
@@ -82,7 +81,7 @@ enum Rest {
     Above,
 }
 
-/// The whole part of `number * 2^exponent`, and how the rest compares with a half; `None` far beyond 64 bits.
+/// Returns the whole part of `number * 2^exponent`, and the comparison of the fraction with one half; `None` far beyond 64 bits.
 fn split(number: u128, exponent: i32) -> Option<(u128, Rest)> {
     if exponent >= 0 {
         let fits = number == 0 || exponent as u32 <= number.leading_zeros().saturating_sub(63);
@@ -102,7 +101,7 @@ fn split(number: u128, exponent: i32) -> Option<(u128, Rest)> {
     Some((whole, rest))
 }
 
-/// `number / divisor`, rounded once, as Python divides integers. Divisors are positive.
+/// Returns `number / divisor`, rounded once, as Python divides integers. `divisor` must be positive.
 pub(super) fn quotient(number: i128, divisor: i64) -> f64 {
     let magnitude = number.unsigned_abs();
     if magnitude == 0 {

@@ -1,4 +1,4 @@
-//! The units in which times are whole, as xarray chooses them.
+//! Inference of units in which times are whole, as in xarray.
 
 use super::calendar::Calendar;
 use super::date::{DAY, DateTime};
@@ -7,12 +7,12 @@ use super::reference::fraction;
 use super::unit::{NUMPY, Unit};
 use super::units::TimeUnits;
 
-/// The times that are not missing.
+/// Returns the times that are not missing.
 pub(super) fn present(times: &[i64]) -> impl Iterator<Item = i64> + '_ {
     times.iter().copied().filter(|time| *time != i64::MIN)
 }
 
-/// The longest unit that divides all durations, which are of the unit in which `length` gives the lengths of others.
+/// Returns the longest of `units` that divides all `durations`. `length` gives the length of a unit, in the unit of the durations.
 fn unit_of(mut durations: impl Iterator<Item = i64>, units: &[Unit], length: impl Fn(Unit) -> i64) -> Unit {
     // Each unit divides those before it.
     let mut left = units.iter().copied();
@@ -31,12 +31,12 @@ fn unit_of(mut durations: impl Iterator<Item = i64>, units: &[Unit], length: imp
     if fits { unit } else { Unit::Second }
 }
 
-/// The longest unit that divides all of these nanoseconds.
+/// Returns the longest unit that divides all these durations in nanoseconds.
 pub(super) fn unit_of_nanoseconds(durations: impl Iterator<Item = i64>) -> Unit {
     unit_of(durations, &NUMPY, Unit::nanoseconds)
 }
 
-/// The longest unit that divides all of these microseconds.
+/// Returns the longest unit that divides all these durations in microseconds.
 pub(super) fn unit_of_microseconds(durations: impl Iterator<Item = i128>) -> Unit {
     // Days are the longest, so that the rest of a day says all.
     let rests = durations.map(|duration| (duration % i128::from(DAY)) as i64);
@@ -44,16 +44,16 @@ pub(super) fn unit_of_microseconds(durations: impl Iterator<Item = i128>) -> Uni
     unit_of(rests, microseconds, Unit::microseconds)
 }
 
-/// The longest unit that divides the steps from each time to the next.
+/// Returns the longest unit that divides the differences between consecutive times.
 pub(super) fn unit_of_times(times: &[i64]) -> Unit {
     // Steps overflow as those of numpy do.
     unit_of_nanoseconds(present(times).zip(present(times).skip(1)).map(|(one, next)| next.wrapping_sub(one)))
 }
 
-/// The longest unit that divides the steps from each date to the next.
+/// Returns the longest unit that divides the differences between consecutive dates.
 ///
 /// # Errors
-/// [`Error::OtherCalendar`] where the dates are of several.
+/// [`Error::OtherCalendar`] if a date is of another calendar than `calendar`.
 pub(super) fn unit_of_dates(dates: &[Option<DateTime>], calendar: Calendar) -> Result<Unit> {
     for (index, date) in dates.iter().enumerate() {
         if let Some(date) = date.filter(|date| date.calendar() != calendar) {
@@ -65,7 +65,7 @@ pub(super) fn unit_of_dates(dates: &[Option<DateTime>], calendar: Calendar) -> R
     Ok(unit_of_microseconds(present().zip(present().skip(1)).filter_map(|(one, next)| next.microseconds_since(one))))
 }
 
-/// Nanoseconds since 1970 as pandas prints them.
+/// Returns nanoseconds since 1970 as a date in the format of pandas, with `separator` between date and time.
 pub(super) fn timestamp(nanoseconds: i64, separator: char) -> String {
     let date = DateTime::from_nanoseconds(nanoseconds);
     let [hour, minute, second] = [date.hour(), date.minute(), date.second()];
@@ -75,8 +75,8 @@ pub(super) fn timestamp(nanoseconds: i64, separator: char) -> String {
 }
 
 impl TimeUnits {
-    /// The units that xarray gives nanoseconds since 1970 that have none: the longest unit that divides all steps,
-    /// since the first time, in the calendar `proleptic_gregorian`.
+    /// Returns the units that xarray chooses for nanoseconds since 1970 without units: the longest unit that divides all differences, since
+    /// the first time, in the calendar `proleptic_gregorian`.
     ///
     /// ```
     /// use zarr_cf::time::TimeUnits;
@@ -87,17 +87,17 @@ impl TimeUnits {
     /// ```
     ///
     /// # Errors
-    /// None is known: units of this form can be read.
+    /// No error is known: units of this form can be parsed.
     pub fn infer_nanoseconds(times: &[i64]) -> Result<Self> {
         let first = present(times).next().unwrap_or_default();
         let text = format!("{} since {}", unit_of_times(times).plural(), timestamp(first, ' '));
         Self::inferred(&text, Calendar::ProlepticGregorian)
     }
 
-    /// The units that xarray gives dates that have none: the longest unit that divides all steps, since the first date.
+    /// Returns the units that xarray chooses for dates without units: the longest unit that divides all differences, since the first date.
     ///
     /// # Errors
-    /// [`Error::NoDates`] if all are missing, [`Error::OtherCalendar`] if they are of several calendars.
+    /// [`Error::NoDates`] if all dates are missing, [`Error::OtherCalendar`] if they are of several calendars.
     pub fn infer_dates(dates: &[Option<DateTime>]) -> Result<Self> {
         let first = dates.iter().flatten().next().ok_or(Error::NoDates)?;
         let unit = unit_of_dates(dates, first.calendar())?;

@@ -1,11 +1,11 @@
-//! Dates of ISO 8601, of which parts on the right may be left out.
+//! ISO 8601 dates, whose last parts may be missing.
 
 use super::calendar::Calendar;
 use super::date::{DAY, DateTime};
 use super::error::{Error, Result};
 use std::ops::Range;
 
-/// The last part that a date has.
+/// Last part that a partial date has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resolution {
     /// `2000`
@@ -28,10 +28,10 @@ pub enum Resolution {
     Nanosecond,
 }
 
-/// A date with parts left out, which stands for all times that have the others: `2000-01` is a month.
+/// Date whose last parts may be missing; it stands for all times with the given parts: `2000-01` is a month.
 ///
-/// Forms are those of xarray: `2000-01-31T12:30:05.5`, with a space for `T`, and without separators as
-/// `20000131T123005.5`. Years have four or five digits and may have a sign.
+/// The accepted forms are those of xarray: `2000-01-31T12:30:05.5`, also with a space for `T`, and without separators, `20000131T123005.5`.
+/// Years have four or five digits and may have a sign.
 ///
 /// ```
 /// use zarr_cf::time::{Calendar, PartialDate};
@@ -51,13 +51,13 @@ pub struct PartialDate {
     resolution: Resolution,
 }
 
-/// The digits at the start of a text, of a length that is wanted, and the rest.
+/// Returns the digits at the start of a string, if their number is in `lengths`, and the rest of the string.
 fn digits(text: &str, lengths: Range<usize>) -> Option<(&str, &str)> {
     let len = text.bytes().take_while(u8::is_ascii_digit).count();
     text.split_at_checked(len).filter(|_| lengths.contains(&len))
 }
 
-/// Two digits, or the nothing that is left.
+/// Returns two digits after `separator`, and the rest of the string; `Some(None)` if the string is empty, `None` if it is neither.
 fn pair<'t>(text: &'t str, separator: &str) -> Option<Option<(u8, &'t str)>> {
     if text.is_empty() {
         return Some(None);
@@ -68,10 +68,10 @@ fn pair<'t>(text: &'t str, separator: &str) -> Option<Option<(u8, &'t str)>> {
 }
 
 impl PartialDate {
-    /// Reads a date.
+    /// Parses a date with any number of parts.
     ///
     /// # Errors
-    /// [`Error::NotDate`]. Whether the date exists is only known with a calendar.
+    /// [`Error::NotDate`] if the string has another form. Whether the date exists is only known with a calendar.
     pub fn parse(text: &str) -> Result<Self> {
         Self::read(text).ok_or_else(|| Error::NotDate { text: text.to_owned() })
     }
@@ -126,15 +126,15 @@ impl PartialDate {
         Some(part)
     }
 
-    /// The last part that the date has.
+    /// Returns the last part that the date has.
     pub fn resolution(&self) -> Resolution {
         self.resolution
     }
 
-    /// The times in a calendar: from the first, which is included, to the first behind them, which is not.
+    /// Returns the range of times in a calendar: the first time, and the first time after the range.
     ///
     /// # Errors
-    /// [`Error::NoSuchDate`] where the calendar does not have the date; nanoseconds are in none.
+    /// [`Error::NoSuchDate`] if the calendar does not have the date. A date with nanoseconds does not exist in any calendar.
     pub fn range(&self, calendar: Calendar) -> Result<(DateTime, DateTime)> {
         let start = self.start(calendar)?;
         let next_year = if self.year == -1 && !calendar.has_year_zero() { 1 } else { self.year + 1 };
@@ -155,11 +155,11 @@ impl PartialDate {
         Ok((start, end.unwrap_or(start)))
     }
 
-    /// The times as nanoseconds since 1970, in the calendar `proleptic_gregorian`, as of an index of `datetime64[ns]`.
-    /// A range is cut to those that there are, from 1677 to 2262.
+    /// Returns the range of times as nanoseconds since 1970, in the calendar `proleptic_gregorian`, as for an index of `datetime64[ns]`.
+    /// The range is clipped to the valid times, from 1677 to 2262.
     ///
     /// # Errors
-    /// [`Error::NoSuchDate`] where the calendar does not have the date.
+    /// [`Error::NoSuchDate`] if the calendar does not have the date.
     pub fn range_nanoseconds(&self) -> Result<Range<i64>> {
         let microseconds = Self { resolution: self.resolution.min(Resolution::Microsecond), ..*self };
         let whole = Self { nanosecond: self.nanosecond / 1000 * 1000, ..microseconds };
@@ -175,7 +175,7 @@ impl PartialDate {
         Ok(nanoseconds(start)..nanoseconds(end))
     }
 
-    /// The first time.
+    /// Returns the first time of the range.
     fn start(&self, calendar: Calendar) -> Result<DateTime> {
         let Self { year, month, day, time: [hour, minute, second], nanosecond, resolution } = *self;
         if resolution == Resolution::Nanosecond {
@@ -188,10 +188,10 @@ impl PartialDate {
 }
 
 impl DateTime {
-    /// Reads a date in a form of [`PartialDate`]; missing parts are the first month, day, hour and so on.
+    /// Parses a date in a form of [`PartialDate`]; missing parts become the first month, day, hour and so on.
     ///
     /// # Errors
-    /// [`Error::NotDate`], and [`Error::NoSuchDate`] where the calendar does not have the date.
+    /// [`Error::NotDate`] for a string of another form, and [`Error::NoSuchDate`] if the calendar does not have the date.
     pub fn parse(text: &str, calendar: Calendar) -> Result<Self> {
         PartialDate::parse(text)?.start(calendar)
     }

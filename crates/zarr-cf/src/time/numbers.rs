@@ -1,21 +1,21 @@
-//! Numbers of several types as one.
+//! Numbers of several types in one enum.
 
-/// The numbers of a variable, as they are stored. Integers of fewer bits are to be widened.
+/// Numbers of a variable, as stored. Narrower integers must be widened.
 ///
-/// A float that is NaN, or an `i64` that is `i64::MIN`, is a missing time.
+/// A float NaN, or the `i64` `i64::MIN`, is a missing time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Numbers<'n> {
     /// Signed integers.
     I64(&'n [i64]),
-    /// Unsigned integers of 64 bits; those of fewer are `I64` just as well.
+    /// Unsigned integers of 64 bits; narrower ones can also be `I64`.
     U64(&'n [u64]),
-    /// Floats of 32 bits. Timedeltas of them are rounded in 32 bits by xarray.
+    /// Floats of 32 bits. For timedeltas xarray rounds them in 32 bits.
     F32(&'n [f32]),
     /// Floats of 64 bits.
     F64(&'n [f64]),
 }
 
-/// Calls a generic function with the slice of some [`Numbers`].
+/// Calls a generic function with the slice inside of [`Numbers`].
 macro_rules! each {
     ($numbers:expr, $slice:ident => $call:expr) => {
         match $numbers {
@@ -28,22 +28,22 @@ macro_rules! each {
 }
 pub(super) use each;
 
-/// A type of numbers in which times are stored.
+/// Type of numbers in which times are stored.
 pub(super) trait Number: Copy + PartialOrd + std::fmt::Display {
-    /// The ends of the type.
+    /// Least and greatest value of the type.
     const ENDS: (Self, Self);
 
     fn is_missing(self) -> bool;
 
     fn float(self) -> f64;
 
-    /// The whole part; `None` if it does not fit.
+    /// Returns the whole part; `None` if it exceeds 64 bits.
     fn whole(self) -> Option<i64>;
 
-    /// `self * factor` without its fraction; `None` if it does not fit.
+    /// Returns `self * factor` without its fraction; `None` if it exceeds 64 bits.
     fn scaled(self, factor: i64) -> Option<i64>;
 
-    /// `self * factor` without its fraction, where [`Number::scaled`] gives one; anything else elsewhere.
+    /// Returns `self * factor` without its fraction if [`Number::scaled`] is `Some`, else an arbitrary number.
     fn scaled_in_range(self, factor: i64) -> i64;
 }
 
@@ -95,7 +95,7 @@ impl Number for u64 {
     }
 }
 
-/// 2^63, the first number beyond the integers of 64 bits.
+/// 2^63, the first number beyond 64-bit signed integers.
 const BEYOND: f64 = 9_223_372_036_854_775_808.0;
 
 impl Number for f64 {
@@ -146,15 +146,15 @@ impl Number for f32 {
     }
 }
 
-/// The least and the largest number, and whether there is a missing one beside them.
+/// Least and greatest number of a slice, and whether the slice has missing numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Extremes<T> {
-    /// `None` if all are missing.
+    /// Least and greatest number; `None` if all numbers are missing.
     pub(super) ends: Option<(T, T)>,
     pub(super) has_missing: bool,
 }
 
-/// How many numbers are compared at once.
+/// Count of numbers that are compared at once.
 const LANES: usize = 8;
 
 pub(super) fn extremes<T: Number>(numbers: &[T]) -> Extremes<T> {

@@ -1,13 +1,13 @@
-//! Parsing of the date in units of times, as the two readers of xarray do it.
+//! Parsing of the date in units of times, as the two parsers that xarray uses.
 //!
-//! pandas reads it where the result is `datetime64[ns]`, cftime in all other cases. They agree on most strings; on some, one takes a part
-//! for a zone or an hour that the other leaves unread. Both ways are here, so that the same times come out.
+//! If the result is `datetime64[ns]`, pandas parses the date, else cftime does. They agree on most strings, but on some strings one parser
+//! takes a part for a zone or an hour that the other ignores. Both parsers are implemented here, so that times are the same.
 
 use super::calendar::Calendar;
 use super::date::{DAY, DateTime};
 use std::fmt::Write;
 
-/// The reference date of a calendar: a day number, and the microseconds since its start.
+/// Reference date in a calendar: a day number, and the microseconds since the start of the day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Base {
     pub(super) day: i64,
@@ -15,14 +15,14 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// This time of a calendar, `microseconds` later.
+    /// Returns the time `microseconds` later.
     pub(super) fn plus(self, microseconds: i64) -> Self {
         let rest = self.microsecond + microseconds.rem_euclid(DAY);
         Self { day: self.day + microseconds.div_euclid(DAY) + rest.div_euclid(DAY), microsecond: rest.rem_euclid(DAY) }
     }
 }
 
-/// A scanner of ASCII; it stops before other characters.
+/// Scanner of ASCII strings; it stops before other characters.
 #[derive(Clone, Copy)]
 struct Scanner<'t>(&'t str);
 
@@ -45,7 +45,7 @@ impl<'t> Scanner<'t> {
         self.take(|next| next == wanted).is_some()
     }
 
-    /// Takes from `least` to `most` digits, as many as there are.
+    /// Takes as many digits as there are, from `least` to `most`; `None` if there are fewer.
     fn digits(&mut self, least: usize, most: usize) -> Option<&'t str> {
         let len = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.0.split_at_checked(len).filter(|_| len >= least)?;
@@ -64,7 +64,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// A date as it is written, with nanoseconds and a zone.
+/// Date as written, with nanoseconds and a time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     year: i64,
@@ -72,14 +72,14 @@ pub(super) struct Stamp {
     day: i64,
     time: [i64; 3],
     nanosecond: i64,
-    /// Minutes east of Greenwich.
+    /// Time zone in minutes east of Greenwich; `None` if there is none.
     zone: Option<i64>,
 }
 
-/// How cftime reads a reference date: a prefix of the text, and the rest is left unread.
+/// Parses a reference date as cftime does: it parses a prefix of `text`, and returns the date and the rest.
 ///
 /// # Errors
-/// Why there is no such date in the calendar.
+/// Fails with the reason if there is no such date in the calendar.
 pub(super) fn of_cftime(text: &str, calendar: Calendar) -> Result<(Base, &str), String> {
     let text = text.trim();
     let mut scanner = Scanner(text);
@@ -107,7 +107,7 @@ pub(super) fn of_cftime(text: &str, calendar: Calendar) -> Result<(Base, &str), 
     Ok((stamp.base(calendar)?, scanner.0))
 }
 
-/// Any character, and a time of day behind it.
+/// Parses any character followed by a time of day, as cftime does.
 fn time_of_cftime<'t>(mut scanner: Scanner<'t>, stamp: &mut Stamp) -> Option<Scanner<'t>> {
     scanner.any()?;
     let hour = scanner.number(1, 2)?;
@@ -127,7 +127,7 @@ fn time_of_cftime<'t>(mut scanner: Scanner<'t>, stamp: &mut Stamp) -> Option<Sca
     Some(scanner)
 }
 
-/// A zone, with at most one character before it.
+/// Parses a time zone, with at most one character before it, as cftime does.
 fn zone_of_cftime<'t>(start: Scanner<'t>, stamp: &mut Stamp) -> Option<Scanner<'t>> {
     let zone = |mut scanner: Scanner<'t>| {
         if scanner.is('Z') {
@@ -147,9 +147,9 @@ fn zone_of_cftime<'t>(start: Scanner<'t>, stamp: &mut Stamp) -> Option<Scanner<'
     Some(rest)
 }
 
-/// Reads a date as pandas does; `None` for strings that pandas may read, but not in a form that is known here.
+/// Parses a date as pandas does; `None` for strings that pandas may accept, but in a form that is not known here.
 ///
-/// A year is four digits, and may have a minus. Months, days, hours, minutes and seconds may be of one digit.
+/// A year has four digits and may have a minus sign. Months, days, hours, minutes and seconds may have one digit.
 pub(super) fn of_pandas(text: &str) -> Option<Stamp> {
     let mut scanner = Scanner(text.trim());
     let sign = if scanner.is('-') { -1 } else { 1 };
@@ -199,7 +199,7 @@ pub(super) fn of_pandas(text: &str) -> Option<Stamp> {
     (hour_alone && scanner.0.is_empty()).then_some(stamp)
 }
 
-/// The zone behind a time of day, if there is one; `None` if there is something else.
+/// Parses the time zone after a time of day, as pandas does. `Some(None)` if there is no zone, `None` if there is anything else.
 fn zone_of_pandas(scanner: &mut Scanner<'_>) -> Option<Option<i64>> {
     scanner.spaces();
     if scanner.0.is_empty() {
@@ -224,7 +224,7 @@ fn zone_of_pandas(scanner: &mut Scanner<'_>) -> Option<Option<i64>> {
 }
 
 impl Stamp {
-    /// The date in a calendar, at Greenwich.
+    /// Returns the date in a calendar, at Greenwich.
     fn base(&self, calendar: Calendar) -> Result<Base, String> {
         let out_of_range = |_| "a part of it is out of range".to_owned();
         let year = i32::try_from(self.year).map_err(out_of_range)?;
@@ -240,19 +240,19 @@ impl Stamp {
         Ok(base.plus(-self.zone.unwrap_or_default() * 60_000_000))
     }
 
-    /// Nanoseconds since 1970 at Greenwich; `None` if there is no such date, or they do not fit.
+    /// Returns the nanoseconds since 1970 at Greenwich; `None` if there is no such date, or they exceed 64 bits.
     pub(super) fn nanoseconds(&self) -> Option<i64> {
         let base = self.base(Calendar::ProlepticGregorian).ok().filter(|_| self.has_zone())?;
         let microseconds = base.day.checked_mul(DAY)?.checked_add(base.microsecond)?;
         microseconds.checked_mul(1000)?.checked_add(self.nanosecond % 1000).filter(|found| *found != i64::MIN)
     }
 
-    /// Whether the zone is less than a day.
+    /// Returns whether the time zone is less than a day.
     fn has_zone(&self) -> bool {
         self.zone.is_none_or(|zone| zone.abs() < 1440)
     }
 
-    /// As xarray writes it into units; `None` if there is no such date.
+    /// Returns the date as xarray writes it into units; `None` if there is no such date.
     pub(super) fn written(&self) -> Option<String> {
         self.base(Calendar::ProlepticGregorian).ok().filter(|_| self.has_zone())?;
         let mut text = format!("{:04}-{:02}-{:02}", self.year, self.month, self.day);
@@ -270,7 +270,7 @@ impl Stamp {
     }
 }
 
-/// A fraction of a second as pandas prints it: nothing, six digits or nine.
+/// Returns a fraction of a second as pandas prints it: empty, six digits or nine digits.
 pub(super) fn fraction(nanosecond: i64) -> String {
     match nanosecond {
         0 => String::new(),
@@ -279,7 +279,7 @@ pub(super) fn fraction(nanosecond: i64) -> String {
     }
 }
 
-/// The text with a year of four digits, if it begins with a shorter one and has no four digits in a row elsewhere.
+/// Returns the string with its year padded to four digits, if it begins with a shorter year and has no four consecutive digits.
 pub(super) fn padded(text: &str) -> String {
     let has_four = text.as_bytes().windows(4).any(|four| four.iter().all(u8::is_ascii_digit));
     let len = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,6 +1,6 @@
-//! The units that times and timedeltas are counted in.
+//! Units in which times and timedeltas are counted.
 
-/// A length of time that has a name.
+/// Unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unit {
     Nanosecond,
@@ -10,17 +10,17 @@ pub(super) enum Unit {
     Minute,
     Hour,
     Day,
-    /// 30 days, of the calendar `360_day` alone.
+    /// 30 days, only in the calendar `360_day`.
     Month,
-    /// 365 days, of the calendar `noleap` alone.
+    /// 365 days, only in the calendar `noleap`.
     CommonYear,
 }
 
-/// All units of a length that numpy has, the longest first, as xarray looks for one that divides all times.
+/// Units of fixed length in numpy, longest first: the order in which xarray searches a unit that divides all times.
 pub(super) const NUMPY: [Unit; 7] =
     [Unit::Day, Unit::Hour, Unit::Minute, Unit::Second, Unit::Millisecond, Unit::Microsecond, Unit::Nanosecond];
 
-/// The spellings that cftime knows, besides those of [`Unit::of_numpy`].
+/// Spellings that cftime accepts in addition to those of [`Unit::of_numpy`].
 const SPELLINGS: [(Unit, &[&str]); 8] = [
     (Unit::Microsecond, &["microsec", "microsecs"]),
     (Unit::Millisecond, &["millisec", "millisecs", "msec", "msecs", "ms"]),
@@ -33,21 +33,21 @@ const SPELLINGS: [(Unit, &[&str]); 8] = [
 ];
 
 impl Unit {
-    /// The unit of a full name, in singular or plural and in any case, which is what xarray knows.
+    /// Returns the unit with a full name, in singular or plural, ignoring case: the names that xarray knows.
     pub(super) fn of_numpy(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let plural = |unit: &&Self| unit.plural() == name || unit.plural().strip_suffix('s') == Some(&name);
         NUMPY.iter().find(plural).copied()
     }
 
-    /// The unit of any spelling, in any case, which is what cftime knows.
+    /// Returns the unit with any spelling that cftime knows, ignoring case.
     pub(super) fn of(name: &str) -> Option<Self> {
         let lower = name.to_ascii_lowercase();
         let spelled = || SPELLINGS.iter().find(|(_, names)| names.contains(&lower.as_str())).map(|(unit, _)| *unit);
         Self::of_numpy(name).or_else(spelled)
     }
 
-    /// The name as it is written.
+    /// Returns the name that is written, in plural.
     pub(super) fn plural(self) -> &'static str {
         match self {
             Self::Nanosecond => "nanoseconds",
@@ -62,7 +62,7 @@ impl Unit {
         }
     }
 
-    /// The length in nanoseconds.
+    /// Returns the length in nanoseconds.
     pub(super) fn nanoseconds(self) -> i64 {
         match self {
             Self::Nanosecond => 1,
@@ -70,7 +70,7 @@ impl Unit {
         }
     }
 
-    /// The length in microseconds; 0 for nanoseconds.
+    /// Returns the length in microseconds; 0 for nanoseconds.
     pub(super) fn microseconds(self) -> i64 {
         match self {
             Self::Nanosecond => 0,

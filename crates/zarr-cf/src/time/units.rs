@@ -6,7 +6,7 @@ use super::exact::{Snap, microseconds};
 use super::reference::{Base, of_cftime, of_pandas, padded};
 use super::unit::Unit;
 
-/// The attributes `units` and `calendar` of a variable of times.
+/// Attributes `units` and `calendar` of a variable of times.
 ///
 /// Units of times are `<unit> since <date>`:
 ///
@@ -28,14 +28,14 @@ pub struct TimeUnits {
     written: String,
     pub(super) unit: Unit,
     calendar: Calendar,
-    /// The reference date in nanoseconds since 1970, if xarray decodes by pandas.
+    /// Reference date in nanoseconds since 1970, if xarray decodes by pandas; else `None`.
     pub(super) nanoseconds: Option<i64>,
-    /// The reference date in the calendar, or why there is none.
+    /// Reference date in the calendar, or the error if it does not exist there.
     base: Result<Base>,
 }
 
-/// Whether pandas may understand a date that is not in a form known here, and otherwise than cftime, which leaves
-/// `unread`: a short year beside four digits elsewhere, or a time of day that cftime passes over.
+/// Returns whether pandas may parse a date, in a form not known here, in another way than cftime, which leaves `unread`: a short year
+/// beside four digits elsewhere, or a time of day that cftime ignores.
 fn is_read_by_pandas(date: &str, unread: &str) -> bool {
     let is_short = date.bytes().take_while(u8::is_ascii_digit).count() < 4 && !date.starts_with(['-', '+']);
     let unread = unread.to_ascii_uppercase();
@@ -45,16 +45,16 @@ fn is_read_by_pandas(date: &str, unread: &str) -> bool {
 }
 
 impl TimeUnits {
-    /// Whether an attribute `units` is of times, by the rule of xarray: it contains `since`.
+    /// Returns whether an attribute `units` is for times, by the rule of xarray: it contains `since`.
     pub fn is_units(units: &str) -> bool {
         units.contains("since")
     }
 
-    /// Reads the attribute `units` of a variable.
+    /// Parses the attribute `units` of a variable.
     ///
     /// # Errors
-    /// [`Error::NotTimeUnits`], [`Error::UnknownUnit`], and [`Error::Reference`] where neither pandas nor cftime knows
-    /// the date, or the calendar does not have it.
+    /// [`Error::NotTimeUnits`], [`Error::UnknownUnit`], and [`Error::Reference`] if neither pandas nor cftime can parse the date, or the
+    /// calendar does not have it.
     pub fn parse(units: &str, calendar: Calendar) -> Result<Self> {
         let not_units = || Error::NotTimeUnits { units: units.to_owned() };
         let (name, rest) = units.trim_start().split_once(char::is_whitespace).ok_or_else(not_units)?;
@@ -104,33 +104,33 @@ impl TimeUnits {
         Ok(Self { text: units.to_owned(), written, unit, calendar, nanoseconds, base })
     }
 
-    /// Units that are written as they are, without [`TimeUnits::written`]'s changes.
+    /// Parses units that are written unchanged, without the changes of [`TimeUnits::written`].
     pub(super) fn inferred(units: &str, calendar: Calendar) -> Result<Self> {
         Ok(Self { written: units.to_owned(), ..Self::parse(units, calendar)? })
     }
 
-    /// The units as they were read.
+    /// Returns the units as they were parsed.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The units as xarray writes them: the unit in full and in plural, the date as `2000-01-31` or
-    /// `2000-01-31T12:30:00`. As they were read, where pandas cannot read them.
+    /// Returns the units as xarray writes them: the full name of the unit in plural, and the date as `2000-01-31` or `2000-01-31T12:30:00`.
+    /// If pandas cannot parse the date, the units are unchanged.
     pub fn written(&self) -> &str {
         &self.written
     }
 
-    /// The calendar.
+    /// Returns the calendar of the units.
     pub fn calendar(&self) -> Calendar {
         self.calendar
     }
 
-    /// The reference date in the calendar.
+    /// Returns the reference date in the calendar.
     pub(super) fn base(&self) -> Result<Base> {
         self.base.clone()
     }
 
-    /// The microseconds of a number of units, as cftime rounds them; `None` beyond 64 bits, and for NaN.
+    /// Returns the microseconds of a number of units, rounded as by cftime; `None` beyond 64 bits, and for NaN.
     pub(super) fn microseconds(&self, value: f64) -> Option<i64> {
         let snap = match self.unit {
             Unit::Nanosecond | Unit::Microsecond | Unit::Millisecond => Snap::Never,
