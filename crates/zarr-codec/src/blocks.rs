@@ -1,5 +1,5 @@
-//! Decoding and encoding a chunk block by block: each goes to the memory of its elements, or is gathered from there,
-//! while it is in the processor's cache. Blocks that a region does not touch are not decoded.
+//! Decoding and encoding of a chunk block by block. Each block is copied to or from the memory of its elements while the block is in the
+//! processor's cache. Blocks that a region does not touch are not decoded.
 
 use crate::{ArrayToBytes, Dims, Error, Scratch, Strides, View, ViewMut};
 use smallvec::SmallVec;
@@ -10,26 +10,25 @@ use zarr_grid::Region;
 
 /// An encoded value whose parts can be decoded on their own, for [`BytesToBytes::blocks`](crate::BytesToBytes::blocks).
 pub trait Blocks: Debug {
-    /// Bytes of the decoded value.
+    /// Number of bytes of the whole decoded value.
     fn decoded_size(&self) -> usize;
 
-    /// Decoded bytes of each block, but the last, which may have fewer.
+    /// Number of decoded bytes of each block; the last block may have fewer.
     fn block_size(&self) -> usize;
 
-    /// Decodes the block of this number into `out`, which has its size.
+    /// Decodes block `number`, counted from 0, into `out`, which has as many bytes as the decoded block.
     ///
     /// # Errors
-    /// As [`BytesToBytes::decode`](crate::BytesToBytes::decode).
+    /// The errors of [`BytesToBytes::decode`](crate::BytesToBytes::decode).
     fn decode(&self, number: usize, out: &mut [u8]) -> Result<(), Error>;
 }
 
-/// Bytes to be encoded, which need not lie one behind the other, for
-/// [`BytesToBytes::encode_from`](crate::BytesToBytes::encode_from).
+/// Bytes to encode, possibly scattered in memory; the input of [`BytesToBytes::encode_from`](crate::BytesToBytes::encode_from).
 pub trait Source {
-    /// How many there are.
+    /// Number of bytes of the source.
     fn size(&self) -> usize;
 
-    /// The bytes at `range`, which are gathered in `scratch` where they do not lie one behind the other.
+    /// Returns the bytes at `range`: borrowed if they are contiguous in memory, gathered in `scratch` otherwise.
     ///
     /// # Errors
     /// [`Error::Encode`] for elements that cannot be encoded, [`Error::Buffer`] if there are fewer bytes.
@@ -51,10 +50,10 @@ fn part(bytes: &[u8], range: Range<usize>) -> Result<&[u8], Error> {
     bytes.get(range).ok_or(Error::Buffer { found: bytes.len() as u64, shape, item: 1 })
 }
 
-/// The elements of a chunk, encoded when they are asked for.
+/// Elements of a chunk as a [`Source`] for codecs: a range of bytes is encoded when a codec asks for the range.
 #[derive(Debug)]
 pub(crate) struct Elements<'c> {
-    /// The region that is the whole chunk.
+    /// Region of `chunk` whose elements are encoded: the whole chunk.
     pub(crate) target: ChunkRegion<'c>,
     pub(crate) chunk: &'c View<'c>,
 }
@@ -83,19 +82,20 @@ impl Source for Elements<'_> {
     }
 }
 
-/// A region of a chunk whose elements lie in C order in its decoded bytes.
+/// Region of a chunk whose decoded bytes are the elements in C order.
 #[derive(Debug)]
 pub(crate) struct ChunkRegion<'c> {
-    /// The codec that encodes the elements.
+    /// Codec that turns the elements into bytes.
     pub(crate) codec: &'c dyn ArrayToBytes,
-    /// Bytes of an encoded element.
+    /// Number of bytes of an encoded element.
     pub(crate) item: usize,
     pub(crate) shape: &'c [u64],
     pub(crate) region: &'c Region,
 }
 
 impl ChunkRegion<'_> {
-    /// Whether blocks hold whole elements, and together all elements of the chunk, which may be decoded.
+    /// Whether `blocks` hold whole elements and together exactly the chunk, the chunk has at most `max_chunk` bytes, and the region is not
+    /// empty.
     pub(crate) fn suits(&self, blocks: &dyn Blocks, max_chunk: u64) -> bool {
         let size = self.shape.iter().try_fold(self.item as u64, |size, &len| size.checked_mul(len));
         let block = blocks.block_size();
@@ -106,7 +106,7 @@ impl ChunkRegion<'_> {
             && !self.region.is_empty()
     }
 
-    /// Decodes the blocks that the region touches into `out`, which has its shape.
+    /// Decodes the blocks that the region touches into `out`, which has the shape of the region.
     pub(crate) fn decode(&self, blocks: &dyn Blocks, out: &mut ViewMut<'_>) -> Result<(), Error> {
         let (size, step) = (blocks.decoded_size(), blocks.block_size());
         let mut scratch = Scratch::take();
@@ -142,13 +142,13 @@ impl ChunkRegion<'_> {
         first..last
     }
 
-    /// The parts of the region among consecutive elements of the chunk.
+    /// Boxes of the region's elements whose C order indices in the chunk are in `elements`.
     fn parts(&self, elements: Range<u64>) -> SmallVec<[Part; 4]> {
         let mut parts = SmallVec::new();
         let Range { start: mut next, end } = elements;
         while next < end {
-            // The largest box that begins here: some positions of one axis, all of the axes further in, one of the axes
-            // further out.
+            // The largest box that begins at `next`: some positions of one axis, the full inner axes, one position of each
+            // outer axis.
             let (mut axis, mut inner) = (self.shape.len().saturating_sub(1), 1);
             while axis > 0 {
                 let larger = inner * self.shape.get(axis).copied().unwrap_or(1);
@@ -165,8 +165,8 @@ impl ChunkRegion<'_> {
         parts
     }
 
-    /// The part of the region in the box that begins with element `begin` and has `count` positions of `axis`, all of
-    /// the axes further in and one of the axes further out.
+    /// Part of the region inside the box of the chunk that begins at element `begin` and spans `count` positions along `axis`, the full
+    /// inner axes and one position of each outer axis; `None` if the region does not touch the box.
     fn part(&self, begin: u64, axis: usize, count: u64) -> Option<Part> {
         let rank = self.shape.len();
         let mut part = Part {
@@ -184,7 +184,7 @@ impl ChunkRegion<'_> {
                 Ordering::Equal => start + count,
                 Ordering::Greater => len,
             };
-            // How many positions of the region lie before one of the chunk.
+            // Number of positions of the region that lie before position `at` of the chunk.
             let before = |at: u64| at.saturating_sub(range.start).div_ceil(range.step).min(range.len);
             let taken = before(start)..before(end);
             if taken.is_empty() {
@@ -201,15 +201,15 @@ impl ChunkRegion<'_> {
     }
 }
 
-/// A part of a region: a box of the chunk's elements.
+/// Box of elements that is the intersection of a region with consecutive elements of the chunk.
 #[derive(Debug)]
 struct Part {
-    /// The first element, counted in the chunk.
+    /// C order index in the chunk of the part's first element.
     first: u64,
-    /// Elements per axis.
+    /// Number of elements of the part per axis.
     lens: Dims,
-    /// Bytes from one to the next.
+    /// Distance in bytes between neighbouring elements of the part in the decoded bytes, per axis.
     strides: Strides,
-    /// Where they go.
+    /// Region of the output view that receives the part.
     out: Region,
 }

@@ -1,4 +1,4 @@
-//! Chains of typed codecs, bound to the elements and the shape of a chunk: codecs without an array and without a table.
+//! Chains of typed codecs, bound to the data type and shape of a chunk. They need neither an array nor a table of codecs.
 
 use crate::value::IntoTypedCodecs;
 use crate::{Codecs, ElementSpec, Error, Limits, Pipeline, View, ViewMut, Warnings};
@@ -7,7 +7,8 @@ use zarr_dtype::{DataType, Element, FillValue, Heap};
 use zarr_grid::{Region, Shape};
 use zarr_json::NamedConfig;
 
-/// Codecs in the order in which a chunk goes through them, from which [`build`](Self::build) makes a [`ChunkCodec`].
+/// Builder of a [`ChunkCodec`]: typed codecs in the order in which a chunk is encoded. [`build`](Self::build) binds them to the data type
+/// and shape of a chunk.
 ///
 /// ```
 /// # // Codec crates build on this one.
@@ -27,13 +28,13 @@ pub struct Chain {
     element: ElementSpec,
     shape: Shape,
     codecs: Vec<NamedConfig>,
-    /// The entries of the codecs.
+    /// Table with the entries of the typed codecs that were added.
     table: Codecs,
     limits: Limits,
 }
 
 impl Chain {
-    /// A chain without codecs, for chunks of `shape`.
+    /// Returns an empty chain for chunks of `shape` with elements of `data_type`.
     pub fn new(data_type: &DataType, shape: &[u64]) -> Self {
         let mut table = Codecs::default();
         table.add_hint("crc32c", "a chain has only the typed codecs in it: name the codecs of the index, too");
@@ -47,7 +48,7 @@ impl Chain {
         }
     }
 
-    /// Adds codecs behind the present ones.
+    /// Appends `codecs` to the chain.
     #[must_use]
     pub fn then(mut self, codecs: impl IntoTypedCodecs) -> Self {
         for codec in codecs.into_typed_codecs() {
@@ -57,21 +58,21 @@ impl Chain {
         self
     }
 
-    /// With a fill value other than zero: inner chunks of a shard that hold nothing else are not stored.
+    /// Sets the fill value; zero by default. Inner chunks of a shard that contain only the fill value are not stored.
     #[must_use]
     pub fn fill_value(mut self, fill: FillValue) -> Self {
         self.element.fill = fill;
         self
     }
 
-    /// With other limits on decoding.
+    /// Sets the limits on sizes while decoding.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Binds the codecs to the data type and the shape.
+    /// Binds the codecs to the data type and the shape of the chunk.
     ///
     /// # Errors
     /// [`Error::Argument`] for a wrong configuration or order of codecs, [`Error::Unsupported`] for elements that a codec does not
@@ -93,7 +94,7 @@ impl Chain {
 
 /// Codecs that are bound to the data type and the shape of a chunk. Made by [`Chain::build`].
 ///
-/// Chunks are their elements in C order: as bytes, native-endian, or as values of a Rust type.
+/// Decoded chunks are their elements in C order: as native-endian bytes, or as values of a Rust type.
 #[derive(Clone, Debug)]
 pub struct ChunkCodec {
     pipeline: Arc<Pipeline>,
@@ -102,33 +103,33 @@ pub struct ChunkCodec {
 }
 
 impl ChunkCodec {
-    /// The chain that does the work, for views and parts of chunks.
+    /// Returns the bound codecs as a [`Pipeline`], which works on views and decodes regions of chunks.
     pub fn pipeline(&self) -> &Arc<Pipeline> {
         &self.pipeline
     }
 
-    /// The number of bytes of a chunk that is not encoded. Of elements of variable length only references count.
+    /// Returns the number of bytes of a decoded chunk. An element of variable length counts with the size of its reference into the heap.
     pub fn decoded_size(&self) -> usize {
         // `Chain::build` refuses sizes that memory does not hold.
         usize::try_from(self.pipeline.decoded_size(&self.shape)).unwrap_or(usize::MAX)
     }
 
-    /// Encodes the bytes of a chunk's elements.
+    /// Encodes a chunk whose elements are given as native-endian bytes in C order.
     ///
     /// # Errors
     /// [`Error::Buffer`] unless `items` has [`decoded_size`](Self::decoded_size), [`Error::Encode`] for values that cannot be encoded,
-    /// [`Error::Argument`] for elements of variable length, whose bytes are elsewhere:
-    /// [`encode_elements`](Self::encode_elements) takes them.
+    /// [`Error::Argument`] for elements of variable length, which
+    /// [`encode_elements`](Self::encode_elements) takes.
     pub fn encode(&self, items: &[u8]) -> Result<Vec<u8>, Error> {
         self.check_fixed()?;
         self.encode_items(items, None)
     }
 
-    /// Decodes the bytes of a chunk's elements.
+    /// Decodes a chunk and returns its elements as native-endian bytes in C order.
     ///
     /// # Errors
-    /// [`Error::Truncated`], [`Error::TooLong`], [`Error::Checksum`] or [`Error::Corrupt`] if `encoded` is no such chunk,
-    /// [`Error::Argument`] for elements of variable length, which [`decode_elements`](Self::decode_elements) gives.
+    /// [`Error::Truncated`], [`Error::TooLong`], [`Error::Checksum`] or [`Error::Corrupt`] if `encoded` is not an encoded
+    /// chunk, [`Error::Argument`] for elements of variable length, which [`decode_elements`](Self::decode_elements) returns.
     pub fn decode(&self, encoded: &[u8]) -> Result<Vec<u8>, Error> {
         self.check_fixed()?;
         let mut items = u8::zeroed_vec(self.decoded_size()).map_err(Error::Element)?;
@@ -136,19 +137,19 @@ impl ChunkCodec {
         Ok(items)
     }
 
-    /// As [`decode`](Self::decode), into `items`.
+    /// Decodes a chunk into `items`: the elements as native-endian bytes in C order.
     ///
     /// # Errors
-    /// [`Error::Buffer`] unless `items` has [`decoded_size`](Self::decoded_size), and as [`decode`](Self::decode).
+    /// [`Error::Buffer`] unless `items` has [`decoded_size`](Self::decoded_size), and the errors of [`decode`](Self::decode).
     pub fn decode_into(&self, encoded: &[u8], items: &mut [u8]) -> Result<(), Error> {
         self.check_fixed()?;
         self.decode_items(encoded, items, None)
     }
 
-    /// Encodes the elements of a chunk, of fixed or variable length.
+    /// Encodes a chunk whose elements, of fixed or variable length, are given in C order.
     ///
     /// # Errors
-    /// [`Error::Element`] if `T` is not for the data type, and as [`encode`](Self::encode).
+    /// [`Error::Element`] if `T` does not fit the data type, and the errors of [`encode`](Self::encode).
     pub fn encode_elements<T: Element>(&self, elements: &[T]) -> Result<Vec<u8>, Error> {
         let data_type = self.data_type().as_taken_by::<T>().map_err(Error::Element)?;
         if let Some(items) = T::as_bytes(elements) {
@@ -159,10 +160,11 @@ impl ChunkCodec {
         self.encode_items(&items, self.data_type().is_variable().then_some(heap))
     }
 
-    /// Decodes the elements of a chunk, of fixed or variable length.
+    /// Decodes a chunk and returns its elements, of fixed or variable length, in C order.
     ///
     /// # Errors
-    /// [`Error::Element`] if `T` is not for the data type or an element is no value of it, and as [`decode`](Self::decode).
+    /// [`Error::Element`] if `T` does not fit the data type or an element is not a value of `T`, and the errors of
+    /// [`decode`](Self::decode).
     pub fn decode_elements<T: Element>(&self, encoded: &[u8]) -> Result<Vec<T>, Error> {
         let data_type = self.data_type().as_taken_by::<T>().map_err(Error::Element)?;
         if T::as_bytes_mut(&mut []).is_some() {

@@ -1,4 +1,4 @@
-//! The three kinds of codecs.
+//! The traits of the three kinds of codecs: array to array, array to bytes and bytes to bytes.
 
 use crate::decode::{Access, Decode};
 use crate::{Blocks, ElementSpec, EncodeSplit, Error, Patch, Protection, Scratch, Sink, Size, Source, View, ViewMut};
@@ -6,145 +6,146 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use zarr_grid::{Region, Shape};
 
-/// A codec that turns a chunk into another chunk: transpose, delta, scale.
+/// Codec that turns a chunk into another chunk: transpose, delta, scale.
 ///
 /// Built from metadata and bound to an element type; the shape is given per call, since chunks of rectilinear grids differ.
 pub trait ArrayToArray: Debug + Send + Sync {
-    /// The elements after encoding.
+    /// Returns the data type and fill value of encoded elements.
     fn encoded(&self) -> &ElementSpec;
 
-    /// The shape after encoding.
+    /// Returns the shape of the encoded chunk for a decoded chunk of `shape`.
     ///
     /// # Errors
     /// [`Error::Metadata`] if the codec cannot take chunks of `shape`.
     fn encoded_shape(&self, shape: &[u64]) -> Result<Shape, Error>;
 
-    /// How many elements the chunk of one dimension had that was encoded to a chunk of one dimension, whose elements are `encoded`;
-    /// `None` if there is no such chunk. By default as many as there are.
+    /// Returns the number of elements of the decoded one-dimensional chunk whose encoded elements are the bytes `encoded`; `None` if no
+    /// chunk encodes to these bytes. By default encoded and decoded chunks have the same number of elements.
     fn decoded_count(&self, encoded: &[u8]) -> Option<u64> {
         let item = self.encoded().item_size();
         (item > 0 && encoded.len().is_multiple_of(item)).then(|| (encoded.len() / item) as u64)
     }
 
-    /// The axis order if permuting axes is all that this codec does: encoded axis `i` is decoded axis `order[i]`. No byte
-    /// is moved for such a codec; the axes of views are permuted instead, and `encode` and `decode` are not called.
+    /// Returns the axis order if permuting axes is all that this codec does: encoded axis `i` is decoded axis `order[i]`. No byte is moved
+    /// for such a codec: the axes of views are permuted, and `encode` and `decode` are not called.
     fn permutation(&self) -> Option<&[usize]> {
         None
     }
 
-    /// Encodes a whole chunk. `out` has the encoded shape and elements.
+    /// Encodes a whole chunk into `out`, which has the encoded shape and elements.
     ///
     /// # Errors
     /// [`Error::Encode`] for values that cannot be encoded.
     fn encode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error>;
 
-    /// Decodes a whole chunk. `chunk` has the encoded shape and elements.
+    /// Decodes a whole `chunk`, which has the encoded shape and elements, into `out`.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] for values that are none.
+    /// [`Error::Corrupt`] for invalid values.
     fn decode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error>;
 }
 
-/// The codec that turns a chunk into bytes: `bytes`, `vlen-utf8`, `sharding_indexed`.
+/// Codec that turns a chunk into bytes: `bytes`, `vlen-utf8`, `sharding_indexed`.
 pub trait ArrayToBytes: Debug + Send + Sync {
-    /// Whether chunks of `shape` can be encoded at all; called when an array is opened.
+    /// Checks that chunks of `shape` can be encoded. Called when an array is opened.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if not: inner chunks that do not divide the shard.
+    /// [`Error::Metadata`] if chunks cannot be encoded, as if inner chunks do not divide the shard.
     fn check(&self, shape: &[u64]) -> Result<(), Error> {
         let _ = shape;
         Ok(())
     }
 
-    /// The number of bytes of an encoded chunk of `shape`.
+    /// Returns the number of bytes of an encoded chunk of `shape`.
     fn encoded_size(&self, shape: &[u64]) -> Size;
 
-    /// Whether the encoded bytes are the elements in C order, just as they lie in memory. Then the last decompressor
-    /// writes straight into the output, which is [normalized](Self::normalize) afterwards, and encoded are elements that are
-    /// [checked](Self::check_items).
+    /// Whether the encoded bytes are equal to the elements in memory, in C order. If so, the last decompressor writes into the output,
+    /// which is then [normalized](Self::normalize); and elements are [checked](Self::check_items) and copied instead of encoded.
     fn is_memory_order(&self) -> bool {
         false
     }
 
-    /// Brings elements that were decoded by copying them into memory form, where they are in [memory order](Self::is_memory_order).
+    /// Converts decoded elements to their form in memory, in place. Called for codecs in [memory order](Self::is_memory_order), whose
+    /// elements are decoded by copying them.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] for elements that are none.
+    /// [`Error::Corrupt`] for invalid elements.
     fn normalize(&self, items: &mut [u8]) -> Result<(), Error> {
         let _ = items;
         Ok(())
     }
 
-    /// Checks that elements can be encoded by copying them, where they are in [memory order](Self::is_memory_order).
+    /// Checks that elements can be encoded by copying them. Called for codecs in [memory order](Self::is_memory_order).
     ///
     /// # Errors
-    /// [`Error::Encode`] for elements that are none.
+    /// [`Error::Encode`] for invalid elements.
     fn check_items(&self, items: &[u8]) -> Result<(), Error> {
         let _ = items;
         Ok(())
     }
 
-    /// How far decoding notices that the bytes are others than those that were encoded, by `encoded`, where these are at hand: the
-    /// codecs within may say more of them. By default not at all.
+    /// Returns how reliably decoding detects changed bytes. `encoded` are the bytes of a chunk, if the caller has them: nested codecs may
+    /// tell more from the bytes. The default is [`Protection::None`].
     fn protection(&self, encoded: Option<&[u8]>) -> Protection {
         let _ = encoded;
         Protection::None
     }
 
-    /// Bytes of an encoded element, if encoded chunks are their elements in C order and nothing else. Then
-    /// [`scatter`](Self::scatter) decodes any of them.
+    /// Returns the number of bytes of an encoded element if an encoded chunk consists of its elements in C order and nothing else.
+    /// [`scatter`](Self::scatter) then decodes any of the elements. `None` by default.
     fn encoded_item_size(&self) -> Option<usize> {
         None
     }
 
-    /// Decodes encoded elements into `out`, which has their shape.
+    /// Decodes the encoded elements `items` into `out`, which has the same shape.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] for elements that are none; [`Error::Unsupported`] without an
+    /// [`Error::Corrupt`] for invalid elements; [`Error::Unsupported`] without an
     /// [encoded element's size](Self::encoded_item_size).
     fn scatter(&self, items: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
         let _ = (items, out);
         Err(Error::Unsupported { codec: "", what: "elements are not encoded one by one".to_owned() })
     }
 
-    /// The shape of the smallest part that can be decoded on its own, if that is less than a chunk: inner chunks.
+    /// Returns the shape of the smallest part of a chunk of `shape` that can be decoded on its own: the inner chunk of a shard. `None` (the
+    /// default): only whole chunks are decoded.
     fn part_shape(&self, shape: &[u64]) -> Option<Shape> {
         let _ = shape;
         None
     }
 
-    /// Appends the encoded chunk to `out`.
+    /// Encodes `chunk` and appends the bytes to `out`.
     ///
     /// # Errors
     /// [`Error::Encode`] for values that cannot be encoded.
     fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error>;
 
-    /// Decodes `region` of an encoded chunk of `shape`, all of whose bytes are here, into `out`, which has the region's
-    /// shape.
+    /// Decodes `region` of a chunk of `shape` into `out`, which has the shape of the region. `encoded` has all bytes of the chunk.
     ///
     /// # Errors
     /// [`Error::Truncated`], [`Error::TooLong`] or [`Error::Corrupt`] if `encoded` is no such chunk.
     fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error>;
 
-    /// A decode of `region` that says which parts of the encoded bytes it wants. `None` (the default): it wants all, to
-    /// be given to [`decode`](Self::decode).
+    /// Starts a decode of `region` that asks for the byte ranges that it needs. `None` (the default): the decode needs all bytes of the
+    /// chunk, and is done by [`decode`](Self::decode).
     fn partial(self: Arc<Self>, shape: &[u64], region: &Region, access: &Access) -> Option<Box<dyn Decode>> {
         let _ = (shape, region, access);
         None
     }
 
-    /// Appends to `out` the chunk `old` (or one of fill values) with the elements of `patch` replaced, better than by decoding and
-    /// encoding all of it. `None` (the default): it cannot.
+    /// Replaces the elements of `patch` in the encoded chunk `old` (`None`: a chunk of fill values) and appends the new encoded chunk to
+    /// `out`, if this is cheaper than decoding and encoding the whole chunk. `None` (the default): the codec has no such way.
     fn patch(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Option<Result<(), Error>> {
         let _ = (old, patch, out);
         None
     }
 
-    /// The inner chunks that [`encode`](Self::encode) encodes, if `region` is the whole chunk and there is no `old`, or else
-    /// [`patch`](Self::patch), as runs that can be encoded at the same time. `None` (the default): a chunk is encoded as a whole.
+    /// Splits an encode into runs of inner chunks that can be encoded at the same time: an encode of the whole chunk if `region` is the
+    /// whole chunk and `old` is `None`, a [`patch`](Self::patch) of `region` otherwise. `None` (the default): the chunk can only be encoded
+    /// as a whole.
     ///
     /// # Errors
-    /// If `old` is no such chunk.
+    /// Errors of decoding if `old` is not an encoded chunk.
     fn split_encode(
         self: Arc<Self>,
         old: Option<&[u8]>,
@@ -156,73 +157,74 @@ pub trait ArrayToBytes: Debug + Send + Sync {
     }
 }
 
-/// A codec that turns bytes into bytes: compressors, checksums.
+/// Codec that turns bytes into bytes: compressors, checksums.
 pub trait BytesToBytes: Debug + Send + Sync {
-    /// The codec's name, for errors about the decoded size.
+    /// Returns the name of the codec, for errors about the decoded size.
     fn name(&self) -> &'static str;
 
-    /// Checks whether chunks can be encoded and decoded at all if this codec gets `decoded` bytes of each; called when an array is opened.
+    /// Checks that chunks can be encoded and decoded if the input of this codec has `decoded` bytes. Called when an array is opened.
     ///
     /// # Errors
-    /// [`Error::Metadata`] or [`Error::Unsupported`] if not.
+    /// [`Error::Metadata`] or [`Error::Unsupported`] if chunks cannot be encoded or decoded.
     fn check(&self, decoded: Size) -> Result<(), Error> {
         let _ = decoded;
         Ok(())
     }
 
-    /// The number of bytes that `decoded` bytes are encoded to.
+    /// Returns the number of bytes of an encoded value whose decoded size is `decoded`.
     fn encoded_size(&self, decoded: Size) -> Size;
 
-    /// Appends the encoded bytes to `out`.
+    /// Encodes `bytes` and appends the result to `out`.
     ///
     /// # Errors
     /// [`Error::Encode`] for input that cannot be encoded: too long for the format.
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error>;
 
-    /// Appends the encoded bytes of `source` to `out`, as [`encode`](Self::encode) does: for codecs that take their input
-    /// block by block, and get each while it is in the processor's cache. By default all is asked for at once.
+    /// Encodes the bytes of `source` and appends the result to `out`. Codecs that take their input block by block override the method, so
+    /// that each block is in the processor's cache when it is encoded. The default asks `source` for all bytes at once.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode), and errors of the source.
+    /// The errors of [`encode`](Self::encode) and of the source.
     fn encode_from(&self, source: &dyn Source, out: &mut Vec<u8>) -> Result<(), Error> {
         let mut scratch = Scratch::take();
         self.encode(source.bytes(0..source.size(), &mut scratch)?, out)
     }
 
-    /// Decodes all of `bytes` into `out`, which has a hard bound: exceeding it is an error, not an allocation.
+    /// Decodes all of `bytes` into `out`. `out` has a hard bound: a longer result is an error, not an allocation.
     ///
     /// # Errors
     /// [`Error::Truncated`], [`Error::TooLong`], [`Error::Checksum`] or [`Error::Corrupt`].
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error>;
 
-    /// How far decoding notices that the bytes are others than those that were encoded, by `encoded`, where these are at hand: the form
-    /// may have a checksum or not. By default not at all.
+    /// Returns how reliably decoding detects changed bytes. `encoded` are encoded bytes, if the caller has them: some formats have an
+    /// optional checksum. The default is [`Protection::None`].
     fn protection(&self, encoded: Option<&[u8]>) -> Protection {
         let _ = encoded;
         Protection::None
     }
 
-    /// The decoded bytes where they lie within `bytes`, if decoding is but a check and a cut: checksums.
+    /// Decodes without a copy: returns the part of `bytes` that is the decoded value, as checksum codecs can. `None` (the default):
+    /// decoding changes the bytes.
     fn decode_in_place<'b>(&self, bytes: &'b [u8]) -> Option<Result<&'b [u8], Error>> {
         let _ = bytes;
         None
     }
 
-    /// The parts of `bytes` that can be decoded on their own, if there are several. Errors in `bytes` are left for
-    /// [`decode`](Self::decode) to say.
+    /// Returns the blocks of `bytes` that can be decoded on their own; `None` if there are not several. Errors in `bytes` are left for
+    /// [`decode`](Self::decode) to report.
     fn blocks<'b>(&self, bytes: &'b [u8]) -> Option<Box<dyn Blocks + 'b>> {
         let _ = bytes;
         None
     }
 }
 
-/// A codec of one of the three kinds.
+/// Codec of one of the three kinds.
 #[derive(Clone, Debug)]
 pub enum Codec {
-    /// Array to array.
+    /// Codec that turns an array into an array.
     ArrayToArray(Arc<dyn ArrayToArray>),
-    /// Array to bytes.
+    /// Codec that turns an array into bytes.
     ArrayToBytes(Arc<dyn ArrayToBytes>),
-    /// Bytes to bytes.
+    /// Codec that turns bytes into bytes.
     BytesToBytes(Arc<dyn BytesToBytes>),
 }

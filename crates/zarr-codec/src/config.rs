@@ -1,4 +1,4 @@
-//! Reading a codec's configuration.
+//! Reading of a codec's configuration, member by member.
 
 use crate::Error;
 use std::cell::RefCell;
@@ -6,10 +6,10 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use zarr_json::{Map, Number, Value};
 
-/// The configuration of one codec, which keeps a record of the members that were read.
+/// Configuration of one codec; records which members were read.
 ///
-/// Members that a codec does not know are no error: software adds such members with every release. They are
-/// reported by [`unread`](Self::unread).
+/// Members that a codec does not know are no error, since new releases of software add members;
+/// [`unread`](Self::unread) reports them.
 #[derive(Debug)]
 pub struct Config<'a> {
     map: &'a Map,
@@ -17,45 +17,46 @@ pub struct Config<'a> {
     deviations: RefCell<Vec<Deviation>>,
 }
 
-/// A member that is read although it is not as its specification says.
+/// Member that is read although its value deviates from the specification of the codec.
 #[derive(Clone, Debug)]
 pub(crate) struct Deviation {
-    /// The member.
+    /// Name of the member.
     pub(crate) name: &'static str,
-    /// Where in the configuration, as a JSON pointer from the codec.
+    /// JSON pointer to the deviating value, relative to the codec.
     pub(crate) pointer: String,
-    /// The deviation, and how it is read.
+    /// Message that says the deviation and the value that is read instead.
     pub(crate) what: String,
-    /// The value that a new document has for the member; `None` if it has no such member.
+    /// Value of the member in a new document; `None` if the new document leaves the member out.
     pub(crate) becomes: Option<Value>,
-    /// The reason why the member may not be in a new document.
+    /// Reason why a new document must not contain the member's value; `None` if a new document may be made from it.
     pub(crate) fault: Option<String>,
 }
 
 impl<'a> Config<'a> {
-    /// A codec's configuration.
+    /// Starts to read the configuration `map`.
     pub fn new(map: &'a Map) -> Self {
         Self { map, read: RefCell::default(), deviations: RefCell::default() }
     }
 
-    /// The member; `null` counts as absent.
+    /// Returns member `name`; `None` if the member is absent or `null`.
     pub fn value(&self, name: &'static str) -> Option<&'a Value> {
         self.read.borrow_mut().push(name);
         self.map.get(name).filter(|value| !value.is_null())
     }
 
-    /// The member, which must be there.
+    /// Returns member `name`, which must be present.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if it is not.
+    /// [`Error::Metadata`] if the member is missing.
     pub fn required(&self, name: &'static str) -> Result<&'a Value, Error> {
         self.value(name).ok_or_else(|| self.error(name, "missing".to_owned()))
     }
 
-    /// An integer in `range`, if the member is there; also if spelled `5.0`, as software without integers does.
+    /// Returns the integer in member `name`, which must be in `range`; `None` if the member is absent. A whole number spelled `5.0`, as
+    /// software without integers writes it, is read as an integer with a warning.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if it is something else.
+    /// [`Error::Metadata`] if the member has another value.
     pub fn integer<T>(&self, name: &'static str, range: RangeInclusive<T>) -> Result<Option<T>, Error>
     where
         T: TryFrom<i128> + PartialOrd + Display,
@@ -78,10 +79,10 @@ impl<'a> Config<'a> {
         }
     }
 
-    /// The value that one of the strings `known` stands for, if the member is there.
+    /// Returns the value paired in `known` with the string in member `name`; `None` if the member is absent.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if it is something else.
+    /// [`Error::Metadata`] if the member has another value.
     pub fn one_of<T: Copy>(&self, name: &'static str, known: &[(&str, T)]) -> Result<Option<T>, Error> {
         let Some(value) = self.value(name) else { return Ok(None) };
         match known.iter().find(|(string, _)| value.as_str() == Some(string)) {
@@ -93,37 +94,36 @@ impl<'a> Config<'a> {
         }
     }
 
-    /// A string, if the member is there.
+    /// Returns the string in member `name`; `None` if the member is absent.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if it is something else.
+    /// [`Error::Metadata`] if the member has another value.
     pub fn text(&self, name: &'static str) -> Result<Option<&'a str>, Error> {
         let Some(value) = self.value(name) else { return Ok(None) };
         value.as_str().map(Some).ok_or_else(|| self.unexpected(name, "a string", value))
     }
 
-    /// A bool, if the member is there.
+    /// Returns the bool in member `name`; `None` if the member is absent.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if it is something else.
+    /// [`Error::Metadata`] if the member has another value.
     pub fn bool(&self, name: &'static str) -> Result<Option<bool>, Error> {
         let Some(value) = self.value(name) else { return Ok(None) };
         value.as_bool().map(Some).ok_or_else(|| self.unexpected(name, "true or false", value))
     }
 
-    /// An array of integers >= 0, if the member is there.
+    /// Returns the array of integers >= 0 in member `name`; `None` if the member is absent.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if it is something else.
+    /// [`Error::Metadata`] if the member has another value.
     pub fn integers(&self, name: &'static str) -> Result<Option<Vec<u64>>, Error> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let list = value.as_array().and_then(|items| items.iter().map(Value::as_u64).collect());
         list.map(Some).ok_or_else(|| self.unexpected(name, "an array of integers", value))
     }
 
-    /// A setting that only encoding needs, and `default` where it is missing or wrong. A wrong one is no reason not to decode: in a
-    /// document that is read it is a warning, in a new one an [error](Self::check). Null is a warning too, and becomes the default in
-    /// a new one.
+    /// Returns a setting that only encoding needs, or `default` if member `name` is absent, null or invalid. Invalid values and null are
+    /// warnings when a document is read. A new document gets an [error](Self::check) for an invalid value, and the default for null.
     ///
     /// ```
     /// # use zarr_codec::Config;
@@ -139,7 +139,7 @@ impl<'a> Config<'a> {
         let value: Value = default.clone().into();
         match setting {
             Ok(Some(setting)) => return setting,
-            // Which other software reads, and cannot encode with.
+            // Other software reads null, but cannot encode with it.
             Ok(None) if self.map.get(name).is_some_and(Value::is_null) => {
                 self.read_as(name, format!("null, read as {value}"), value);
             }
@@ -151,7 +151,8 @@ impl<'a> Config<'a> {
         default
     }
 
-    /// As [`or_default`](Self::or_default), without a value by default: a new document leaves the member out.
+    /// Returns a setting that only encoding needs, or `None` if member `name` is absent or invalid. An invalid value is a warning when a
+    /// document is read, and an [error](Self::check) in a new document.
     pub fn or_none<T>(&self, name: &'static str, setting: Result<Option<T>, Error>) -> Option<T> {
         setting.unwrap_or_else(|error| {
             self.fault(name, error, "ignored, since only encoding needs it", None);
@@ -159,7 +160,8 @@ impl<'a> Config<'a> {
         })
     }
 
-    /// As [`or_none`](Self::or_none), for a member that no document may lack: a wrong one stays, since no value means the same.
+    /// Returns a setting that only encoding needs and that every document must have, or `None` if member `name` is absent or invalid. An
+    /// invalid value is a warning, and [`corrected`](Self::corrected) leaves it unchanged since no other value has its meaning.
     pub fn or_unknown<T>(&self, name: &'static str, setting: Result<Option<T>, Error>) -> Option<T> {
         setting.unwrap_or_else(|error| {
             self.fault(name, error, "ignored, since only encoding needs it", self.map.get(name).cloned());
@@ -176,25 +178,25 @@ impl<'a> Config<'a> {
         self.deviations.borrow_mut().push(Deviation { name, pointer, what, becomes, fault: Some(fault) });
     }
 
-    /// Takes note that member `name` is read as if it were `becomes`, which new documents have instead: in a document that is read a
-    /// warning.
+    /// Records that member `name` is read as if its value were `becomes`, which new documents have instead. `what` says the deviation: a
+    /// warning when a document is read.
     pub fn read_as(&self, name: &'static str, what: impl Into<String>, becomes: impl Into<Value>) {
         let pointer = format!("/configuration/{name}");
         let (what, becomes) = (what.into(), Some(becomes.into()));
         self.deviations.borrow_mut().push(Deviation { name, pointer, what, becomes, fault: None });
     }
 
-    /// Checks that no member is wrong: a new document may have none such, not even one that only encoding needs.
+    /// Checks that no member has an invalid value, as is required of a new document: not even a member that only encoding needs.
     ///
     /// # Errors
-    /// [`Error::Metadata`] naming the first one.
+    /// [`Error::Metadata`] naming the first invalid member.
     pub fn check(&self) -> Result<(), Error> {
         let deviations = self.deviations.borrow();
         let first = deviations.iter().find_map(|deviation| Some((deviation, deviation.fault.clone()?)));
         first.map_or(Ok(()), |(deviation, what)| Err(Error::Metadata { pointer: deviation.pointer.clone(), what }))
     }
 
-    /// The configuration as a new document has it: members that were [read as another value](Self::read_as) have that.
+    /// Returns the configuration for a new document: members that were [read as another value](Self::read_as) have that value.
     pub fn corrected(&self) -> Map {
         let mut map = self.map.clone();
         for Deviation { name, becomes, .. } in self.deviations.borrow().iter() {
@@ -206,22 +208,22 @@ impl<'a> Config<'a> {
         map
     }
 
-    /// The members that are read although they are not as their specification says.
+    /// Members that were read although they deviate from the specification of the codec.
     pub(crate) fn deviations(&self) -> Vec<Deviation> {
         self.deviations.borrow().clone()
     }
 
-    /// An error about member `name` that says the value expected and the value found.
+    /// Returns an error about member `name` that says the expected value and the value found.
     pub fn unexpected(&self, name: &str, expected: &str, found: &Value) -> Error {
         self.error(name, format!("expected {expected}, found {}", found.excerpt()))
     }
 
-    /// An error about member `name`.
+    /// Returns an error about member `name` with the message `what`.
     pub fn error(&self, name: &str, what: String) -> Error {
         Error::Metadata { pointer: format!("/configuration/{name}"), what }
     }
 
-    /// The members that no codec asked for.
+    /// Returns the names of members that the codec did not read.
     pub fn unread(&self) -> Vec<&'a str> {
         let read = self.read.borrow();
         self.map.keys().filter(|name| !read.contains(name)).collect()

@@ -5,13 +5,12 @@
 //!                                        └──────────────► Split: inner chunks, each to be decoded on its own
 //! ```
 //!
-//! Whoever drives it (a blocking reader, an async one, a test with a byte slice) fetches the ranges and goes on. Only
-//! codecs that can do with less than the whole chunk have a [`Decode`]; all others decode from all bytes at once.
+//! The caller (a blocking reader, an async reader, a test with a byte slice) fetches the ranges and calls `step` again. Only
+//! codecs that need less than the whole chunk have a [`Decode`]; all other codecs decode from all bytes at once.
 //!
-//! A split is data and no list of decodes: where the inner chunks are, and how they are encoded. A shard may have a hundred thousand
-//! inner chunks of a kilobyte, and a box and a list of ranges for each would cost more than to decode them. So a transpose around a
-//! shard is a permutation of axes, and no reordering of parts; and of bytes that are in memory anyway inner chunks are decoded
-//! directly.
+//! A split is data and no list of decodes: the byte ranges of the inner chunks, and their codecs. A shard may have a hundred thousand
+//! inner chunks of a kilobyte, and a box and a list of ranges per inner chunk would cost more than decoding. So a transpose around a
+//! shard is a permutation of axes, and no reordering of parts; and if all bytes are in memory, inner chunks are decoded directly.
 
 use crate::{AxisWindows, ElementSpec, Error, Pipeline, ViewMut};
 use smallvec::SmallVec;
@@ -21,26 +20,26 @@ use std::sync::Arc;
 use zarr_bytes::ByteRange;
 use zarr_grid::{AxisOverlaps, ChunkIndex, ChunkOverlaps, Shape};
 
-/// Preferences for requests of encoded bytes.
+/// Preferences for requests of encoded bytes of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Access {
-    /// Approximate number of bytes of the pieces in which to ask for uncompressed data, one after another, and not all at once: where
-    /// requests cost little, a piece is then still in the processor's cache when its elements are copied.
+    /// Approximate number of bytes per request of uncompressed data. `None`: all bytes are requested at once. Where requests cost little,
+    /// small pieces are still in the processor's cache when their elements are copied.
     pub read_size: Option<u64>,
-    /// Whether checksums may go unverified where verifying them means to fetch more than is asked for.
+    /// Whether checksums stay unverified if verifying them needs bytes beyond those of the region.
     pub skip_checksums: bool,
 }
 
 impl Access {
-    /// Sets the size of pieces.
+    /// Sets [`read_size`](Self::read_size), in bytes.
     #[must_use]
     pub fn read_size(mut self, size: impl Into<Option<u64>>) -> Self {
         self.read_size = size.into();
         self
     }
 
-    /// Sets whether checksums may go unverified.
+    /// Sets [`skip_checksums`](Self::skip_checksums).
     #[must_use]
     pub fn skip_checksums(mut self, skip: bool) -> Self {
         self.skip_checksums = skip;
@@ -48,9 +47,9 @@ impl Access {
     }
 }
 
-/// A decode in progress.
+/// Partial decode of a chunk that is in progress.
 pub trait Decode: Send + Debug {
-    /// Takes the bytes asked for last (none at first), one slice for each range, and returns the next step.
+    /// Takes the bytes that the previous step asked for, one slice per range (none in the first call), and returns the next step.
     ///
     /// `out` is the same view at each step.
     ///
@@ -58,63 +57,63 @@ pub trait Decode: Send + Debug {
     /// As [`ArrayToBytes::decode`](crate::ArrayToBytes::decode).
     fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error>;
 
-    /// Goes on as if the bytes asked for last had come and had been decoded, to learn which bytes are asked for next: for plans. `None`
-    /// if that depends on the bytes, as it does for an index.
+    /// Goes on as if the requested bytes had been passed to [`step`](Self::step), and returns the next step: for plans of requests. `None`
+    /// if the next step depends on the bytes, as after the request of a shard's index.
     ///
-    /// A decode that asks once for its bytes, and nothing after that, has no need to implement it.
+    /// A decode that asks only once for bytes need not implement this method.
     fn skip(&mut self) -> Option<Step> {
         Some(Step::Done)
     }
 
-    /// The split that [`step`](Self::step) comes to, without any bytes: by an index that an earlier decode of the same chunk
-    /// came to. `None` if this decode does not split, or `index` is not of its grid.
+    /// Returns the split that [`step`](Self::step) leads to, without any bytes: `index` is the index that an earlier decode of the same
+    /// chunk read. `None` if this decode does not split, or if `index` has another grid.
     fn split_by(&self, index: &Arc<InnerChunkIndex>) -> Option<Split> {
         let _ = index;
         None
     }
 }
 
-/// The next step of a [`Decode`].
+/// Next step of a [`Decode`].
 #[derive(Debug)]
 pub enum Step {
-    /// These ranges of the encoded chunk.
+    /// The decode needs the bytes at these ranges of the encoded chunk.
     Need(Vec<ByteRange>),
-    /// `out` is to be cut, and each part decoded on its own.
+    /// The output is divided into windows, and each inner chunk is decoded on its own.
     Split(Box<Split>),
-    /// `out` is complete.
+    /// The output is complete.
     Done,
 }
 
-/// Parts of a chunk that are encoded on their own: the inner chunks of a shard that a region meets.
+/// Division of a decode into inner chunks: the inner chunks of a shard that a region meets, which are encoded on their own.
 ///
-/// It is data and not a list of decodes, so that a shard of a hundred thousand inner chunks costs nothing per inner
-/// chunk until one is decoded.
+/// A split is data and not a list of decodes, so that a shard of a hundred thousand inner chunks costs nothing per inner
+/// chunk until it is decoded.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Split {
-    /// The permutation of the axes of `out`, before it is divided into windows.
+    /// Permutation of the axes of the output before it is divided into windows; `None` if the axes stay in order.
     pub order: Option<SmallVec<[usize; 6]>>,
-    /// Where the region meets the grid of inner chunks.
+    /// Intersections of the region with the grid of inner chunks.
     pub overlaps: ChunkOverlaps,
-    /// Where each inner chunk is stored.
+    /// Byte range of each inner chunk in the shard.
     pub index: Arc<InnerChunkIndex>,
-    /// How each inner chunk is encoded.
+    /// Codecs of the inner chunks.
     pub codecs: Arc<Pipeline>,
 }
 
 impl Split {
-    /// The inner chunks that a region meets, with the axes in their order.
+    /// Returns a split whose output axes are not permuted.
     #[must_use]
     pub fn new(overlaps: ChunkOverlaps, index: Arc<InnerChunkIndex>, codecs: Arc<Pipeline>) -> Self {
         Self { order: None, overlaps, index, codecs }
     }
 
-    /// The elements that the parts hold.
+    /// Returns the data type and fill value of the elements of inner chunks.
     pub fn element(&self) -> &ElementSpec {
         self.codecs.element()
     }
 
-    /// The windows of `out`, in the order of the chunks of `overlaps`.
+    /// Divides `out` into windows, one per inner chunk, in the order of `overlaps`.
     ///
     /// # Errors
     /// [`Error::Windows`] if `out` has not the shape of the region.
@@ -127,7 +126,7 @@ impl Split {
     }
 }
 
-/// The windows that `overlaps` make of an output, as [`ViewMut::into_windows`] takes them.
+/// Converts `overlaps` to the windows of an output per axis, which [`ViewMut::into_windows`] takes.
 pub fn axis_windows(overlaps: &ChunkOverlaps) -> Vec<AxisWindows> {
     overlaps
         .axes()
@@ -142,7 +141,7 @@ fn windows_of(axis: &AxisOverlaps) -> AxisWindows {
     while number < axis.len() {
         let cut = axis.get(number);
         let alike = axis.alike_from(number).max(1);
-        // More than can be addressed is refused with the windows.
+        // Numbers above `usize::MAX` are refused when the windows are made.
         let [start, width, count] = [cut.out, cut.inner.len, alike].map(|it| usize::try_from(it).unwrap_or(usize::MAX));
         windows.push(start, width, count);
         number += alike;
@@ -150,19 +149,19 @@ fn windows_of(axis: &AxisOverlaps) -> AxisWindows {
     windows
 }
 
-/// Where the inner chunks of a shard lie in it.
+/// Index of a shard: the byte range of each inner chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InnerChunkIndex {
     grid: Shape,
-    /// Offset and length for each inner chunk, in C order.
+    /// Offset and length in bytes of each inner chunk, in C order.
     entries: Vec<(u64, u64)>,
 }
 
-/// Offset and length of an inner chunk that is not stored (sharding codec 1.0, section "Binary shard format").
+/// Value of offset and length of an inner chunk that is not stored (sharding codec 1.0, section "Binary shard format").
 const ABSENT: u64 = u64::MAX;
 
 impl InnerChunkIndex {
-    /// An index of `grid` inner chunks per axis.
+    /// Returns an index with `entries` (offset, length) in C order, for a shard with `grid` inner chunks per axis.
     ///
     /// # Errors
     /// [`Error::ShardIndex`] if there is not an entry for each inner chunk.
@@ -174,22 +173,22 @@ impl InnerChunkIndex {
         Ok(Self { grid, entries })
     }
 
-    /// Inner chunks per axis.
+    /// Returns the number of inner chunks per axis.
     pub fn grid(&self) -> &[u64] {
         &self.grid
     }
 
-    /// Bytes of memory that it takes.
+    /// Returns the number of bytes of memory of the entries.
     pub fn size(&self) -> usize {
         size_of_val(self.entries.as_slice())
     }
 
-    /// Where each inner chunk is, in C order; `None` where it is not stored.
+    /// Iterates over the byte ranges of inner chunks in C order; `None` for an inner chunk that is not stored.
     pub fn iter(&self) -> impl Iterator<Item = Result<Option<Range<u64>>, Error>> + '_ {
         (0..self.entries.len()).map(|position| self.entry(position))
     }
 
-    /// Where the inner chunk at `index` is; `None` if it is not stored.
+    /// Returns the byte range of the inner chunk at `index`; `None` if the inner chunk is not stored.
     ///
     /// # Errors
     /// [`Error::ShardIndex`] if the entry contradicts itself or lies outside of the index.

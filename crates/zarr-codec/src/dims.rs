@@ -1,4 +1,4 @@
-//! How many elements there are along axes, and how far apart they lie.
+//! Lengths of the axes of views in elements, and distances between elements in bytes.
 
 use smallvec::SmallVec;
 

@@ -1,50 +1,51 @@
-//! The type and fill value of the elements of codecs.
+//! Data type and fill value of the elements that codecs work on.
 
 use crate::{Error, View, ViewMut};
 use std::sync::Arc;
 use zarr_dtype::{DataType, FillValue, Heap, HeapRef, Layout};
 
-/// The elements of an array between two codecs of a chain: their type and fill value.
+/// Data type and fill value of the elements of an array or of the output of a codec in a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementSpec {
-    /// The data type.
+    /// Data type of the elements.
     pub data_type: DataType,
-    /// The value of elements that are not stored.
+    /// Value of elements of chunks that are not stored.
     pub fill: FillValue,
-    /// Whether all software reads elements that are not stored as [`fill`](Self::fill). If not, since the metadata leaves them
-    /// undefined or spells the fill value in a way that others read as another value, no chunk is left out.
+    /// Whether all software reads elements of missing chunks as [`fill`](Self::fill). If `false`, every chunk is stored: the metadata has
+    /// no fill value, or spells it so that other software reads another value.
     pub may_omit_empty_chunks: bool,
 }
 
 impl ElementSpec {
-    /// Elements of a type, with a fill value that all software reads alike.
+    /// Returns elements of `data_type` with a fill value that all software reads alike.
     pub const fn new(data_type: DataType, fill: FillValue) -> Self {
         Self { data_type, fill, may_omit_empty_chunks: true }
     }
 
-    /// The elements as a codec encodes them: of another type, with the fill value that this one becomes.
+    /// Returns the elements after a codec encoded `self`: of `data_type`, with the encoded fill value `fill`.
     #[must_use]
     pub const fn encoded(&self, data_type: DataType, fill: FillValue) -> Self {
         Self { data_type, fill, may_omit_empty_chunks: self.may_omit_empty_chunks }
     }
 
-    /// The elements as codecs take them: elements of an extension have the type of its storage.
+    /// Returns the elements as codecs store them: an extension data type is replaced by its storage data type.
     #[must_use]
     pub fn stored(&self) -> Self {
         self.encoded(self.data_type.storage().clone(), self.fill.clone())
     }
 
-    /// How elements lie in memory.
+    /// Returns the layout of an element in memory.
     pub fn layout(&self) -> Layout {
         self.data_type.layout()
     }
 
-    /// Bytes of one item of a view: of the element, or of a reference into a heap where its length varies.
+    /// Returns the number of bytes of an item of a view: of an element of fixed length, or of the heap reference of an element of variable
+    /// length.
     pub fn item_size(&self) -> usize {
         self.data_type.item_size()
     }
 
-    /// Whether elements have varying lengths and lie in a heap.
+    /// Whether elements have variable length, with their bytes in a heap.
     pub fn is_variable(&self) -> bool {
         self.data_type.is_variable()
     }
@@ -64,13 +65,13 @@ impl ElementSpec {
         Ok(())
     }
 
-    /// Whether a chunk (or an inner chunk of a shard) of these elements may be left out: it is nothing but the fill value, and
-    /// whoever misses it reads the same.
+    /// Whether a chunk or an inner chunk may be left out of the store: all elements are the fill value, and all software reads a missing
+    /// chunk as the fill value.
     pub fn may_omit(&self, chunk: &View<'_>) -> bool {
         self.may_omit_empty_chunks && self.is_fill(chunk)
     }
 
-    /// Whether all items are the fill value, bit by bit.
+    /// Whether all items of `view` are bitwise equal to the fill value.
     fn is_fill(&self, view: &View<'_>) -> bool {
         let fill = self.fill.bytes();
         if !self.is_variable() {
@@ -82,22 +83,22 @@ impl ElementSpec {
         }
     }
 
-    /// A heap if elements of this type need one.
+    /// Returns a new heap if elements have variable length, and `None` otherwise.
     pub fn new_heap(&self) -> Option<Arc<Heap>> {
         self.is_variable().then(|| Arc::new(Heap::new()))
     }
 }
 
-/// Whether `items` are nothing but `item`, again and again.
+/// Whether `items` consist of repetitions of `item` only.
 pub(crate) fn is_repeated(items: &[u8], item: &[u8]) -> bool {
-    // The first is, and each is the one before it: one comparison of the memory with itself, as fast as memory is read.
+    // The first item is equal to `item`, and each further item to its predecessor: one comparison of memory with itself.
     match items.split_at_checked(item.len()) {
         Some((first, others)) => first == item && items.get(..others.len()) == Some(others),
         None => items.is_empty(),
     }
 }
 
-/// A reference to a copy of `bytes` in `heap`.
+/// Copies `bytes` to `heap` and returns a reference to the copy.
 fn in_heap(heap: Option<&Arc<Heap>>, bytes: &[u8]) -> Result<HeapRef, Error> {
     let heap = heap.ok_or_else(|| Error::Unsupported {
         codec: "fill value",

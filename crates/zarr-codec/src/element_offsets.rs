@@ -1,8 +1,8 @@
-//! The offsets of the elements of a region among the elements of a chunk.
+//! Offsets of the elements of a region among the elements of the chunk.
 
 use zarr_grid::{Region, Shape};
 
-/// The numbers, in C order of the chunk, of the elements of a region: always ascending.
+/// Iterator of the C order indices in the chunk of the elements of a region, in ascending order.
 ///
 /// For codecs whose elements can only be read from front to back.
 #[derive(Debug)]
@@ -11,14 +11,14 @@ pub struct ElementOffsets {
     lens: Shape,
     /// Distance from one element of the region to the next, per axis, in elements of the chunk.
     strides: Shape,
-    /// The position of the next element in the region.
+    /// Index in the region of the next element.
     index: Shape,
     next: u64,
     left: u64,
 }
 
 impl ElementOffsets {
-    /// The offsets of `region`, which lies in a chunk of `shape` with a number of elements that fits 64 bits.
+    /// Iterates over `region` in a chunk of `shape`. The number of elements of the chunk must fit in 64 bits.
     pub fn new(shape: &[u64], region: &Region) -> Self {
         let lens = region.shape();
         let (mut stride, mut next) = (1u64, 0u64);

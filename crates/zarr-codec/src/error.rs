@@ -4,181 +4,181 @@ use crate::dims::Dims;
 use std::fmt;
 use zarr_json::NamedConfig;
 
-/// Why a chunk could not be encoded or decoded, or a codec not be built.
+/// Reason why a chunk could not be encoded or decoded, or why a codec could not be built.
 ///
 /// Says the value found and the value expected in the codec's own terms; the array layer adds the store, the node and
 /// the chunk.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There are fewer encoded bytes than the data takes, or they decode to fewer than a chunk holds.
+    /// Too few encoded bytes, or encoded bytes that decode to fewer bytes than a chunk has.
     #[error("codec {codec}: {found} bytes, expected {expected}")]
     Truncated {
-        /// The codec's name.
+        /// Name of the codec.
         codec: &'static str,
-        /// Bytes there are.
+        /// Number of bytes found.
         found: u64,
-        /// Bytes there should be, at least.
+        /// Least number of bytes that was expected.
         expected: u64,
     },
-    /// The encoded bytes end in the middle of the data, and do not say how many they should be.
+    /// Encoded bytes that end in the middle of the data, in a format that does not say their number.
     #[error("codec {codec}: cut off after {found} bytes")]
     CutOff {
-        /// The codec's name.
+        /// Name of the codec.
         codec: &'static str,
-        /// Bytes there are.
+        /// Number of bytes found.
         found: u64,
     },
-    /// Bytes are left over after the data, or it decodes to more than a chunk holds.
+    /// Bytes left over after the data, or data that decodes to more bytes than a chunk has.
     #[error("codec {codec}: {found} bytes or more, expected {expected}")]
     TooLong {
-        /// The codec's name.
+        /// Name of the codec.
         codec: &'static str,
-        /// Bytes there are, at least.
+        /// Number of bytes found, at least.
         found: u64,
-        /// Bytes there should be.
+        /// Expected number of bytes.
         expected: u64,
     },
-    /// A stored checksum does not match the bytes.
+    /// Stored checksum that does not match the bytes.
     #[error("codec {codec}: checksum {found:#010x}, stored {stored:#010x}")]
     Checksum {
-        /// The codec's name.
+        /// Name of the codec.
         codec: &'static str,
-        /// The checksum of the bytes.
+        /// Checksum computed from the bytes.
         found: u64,
-        /// The checksum stored with them.
+        /// Checksum that is stored with the bytes.
         stored: u64,
     },
-    /// The encoded bytes break their format.
+    /// Encoded bytes that violate the format of the codec.
     #[error("codec {codec}: {what}")]
     Corrupt {
-        /// The codec's name.
+        /// Name of the codec.
         codec: &'static str,
-        /// The value found, and the one expected.
+        /// Message with the value found and the expected value.
         what: String,
     },
-    /// The index of a shard contradicts itself or the shard.
+    /// Index of a shard that contradicts itself or the shard.
     #[error("shard index: {what}")]
     ShardIndex {
-        /// The value found, and the one expected.
+        /// Message with the value found and the expected value.
         what: String,
     },
-    /// The checksum of the index of a shard does not match its bytes. Where the index lies at the end, a shard that is cut off has no other.
+    /// Checksum of the index of a shard that does not match. A truncated shard with the index at its end causes this error, too.
     #[error("shard index of {size} bytes: checksum {found:#010x}, stored {stored:#010x}; is the shard cut off?")]
     IndexChecksum {
-        /// Bytes of the index.
+        /// Number of bytes of the index.
         size: u64,
-        /// The checksum of the bytes.
+        /// Checksum computed from the bytes of the index.
         found: u64,
-        /// The checksum stored with them.
+        /// Checksum that is stored with the index.
         stored: u64,
     },
-    /// A decoded size exceeds a limit.
+    /// Decoded size that exceeds a limit.
     #[error("{what}: {found} bytes, limit {limit}")]
     Limit {
-        /// The data that memory would have to hold.
+        /// Kind of data that would have to be held in memory.
         what: &'static str,
-        /// Its size in bytes, at least.
+        /// Size of the data in bytes, at least.
         found: u64,
-        /// The limit in bytes.
+        /// Limit in bytes.
         limit: u64,
     },
-    /// There is no memory for a buffer.
+    /// Failed allocation of memory for a buffer.
     #[error("no memory for {size} bytes")]
     Allocation {
-        /// Its size in bytes.
+        /// Size of the buffer in bytes.
         size: u64,
     },
-    /// A codec's configuration, or the order of codecs, breaks the specification.
+    /// Configuration or order of codecs that violates the specification.
     #[error("{}{what}", at(pointer))]
     Metadata {
-        /// JSON pointer to the member, from the list of codecs: `/1/configuration/level`.
+        /// JSON pointer to the member, relative to the list of codecs: `/1/configuration/level`.
         pointer: String,
-        /// The value found, and the one expected.
+        /// Message with the value found and the expected value.
         what: String,
     },
-    /// No codec of this name is in the table.
+    /// Name of a codec that is not in the table.
     #[error("{}unknown codec {name:?}{}", at(pointer), hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
     Unknown {
-        /// JSON pointer to the codec, from the list of codecs.
+        /// JSON pointer to the codec, relative to the list of codecs.
         pointer: String,
-        /// The codec's name.
+        /// Name of the codec.
         name: String,
-        /// Where it might come from.
+        /// Hint where the codec can be found.
         hint: Option<String>,
     },
-    /// A codec cannot be used with elements of this type, or not in this build.
+    /// Codec that does not support the data type, or an operation that this build lacks.
     #[error("codec {codec}: {what}")]
     Unsupported {
-        /// The codec's name.
+        /// Name of the codec.
         codec: &'static str,
-        /// The operation that it lacks.
+        /// Operation or data type that is not supported.
         what: String,
     },
     /// Values that the codec cannot encode.
     #[error("codec {codec}: {what}")]
     Encode {
-        /// The codec's name.
+        /// Name of the codec.
         codec: &'static str,
-        /// The elements that it cannot encode, and why.
+        /// Elements that cannot be encoded, and the reason.
         what: String,
     },
-    /// A codec cannot satisfy the arguments of the program.
+    /// Arguments of the program that a codec cannot satisfy.
     #[error("{what}")]
     Argument {
-        /// The values found and expected, and the codec.
+        /// Message with the codec, the value found and the expected value.
         what: String,
     },
-    /// Elements of a Rust type that cannot be elements of the data type, or the other way round.
+    /// Mismatch between a Rust type and the data type of the elements, or an invalid value.
     #[error(transparent)]
     Element(zarr_dtype::Error),
-    /// Memory of another size than its shape says.
+    /// Buffer whose size does not fit the shape and strides.
     #[error("{found} bytes for {shape:?} items of {item} bytes, or items outside of them")]
     Buffer {
-        /// Bytes there are.
+        /// Number of bytes of the buffer.
         found: u64,
-        /// Items per axis.
+        /// Number of items per axis.
         shape: Dims,
-        /// Bytes of an item.
+        /// Number of bytes of an item.
         item: usize,
     },
-    /// Windows of a view that overlap or reach out of it.
+    /// Windows of a view that overlap or lie partly outside of it.
     #[error("windows overlap or lie outside of a view of {shape:?} items")]
     Windows {
-        /// Items of the view per axis.
+        /// Number of items of the view per axis.
         shape: Dims,
     },
 }
 
 impl fmt::Debug for Error {
-    /// As `fn main() -> Result` prints it: the message.
+    /// Prints the message, as `fn main() -> Result` shows errors by `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Who is to blame for an [`Error`].
+/// Class of an [`Error`] by its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The metadata breaks the specification.
+    /// Metadata that violates the specification.
     InvalidMetadata,
-    /// The metadata names an extension that this build does not have.
+    /// Extension or operation that this build does not have.
     UnknownExtension,
-    /// The bytes of a chunk break their format.
+    /// Bytes of a chunk that violate their format.
     CorruptChunk,
-    /// The bytes of a chunk do not match their checksum.
+    /// Bytes of a chunk that do not match their checksum.
     ChecksumMismatch,
-    /// The index of a shard is broken.
+    /// Broken index of a shard.
     ShardIndex,
-    /// A limit was exceeded.
+    /// Exceeded limit or failed allocation.
     Limit,
-    /// The caller erred.
+    /// Invalid argument of the caller.
     Argument,
 }
 
 impl Error {
-    /// Who is to blame.
+    /// Returns the class of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Truncated { .. } | Self::CutOff { .. } | Self::TooLong { .. } | Self::Corrupt { .. } => {
@@ -194,7 +194,7 @@ impl Error {
         }
     }
 
-    /// The same error with `prefix` in front of its JSON pointer, if it has one.
+    /// Returns the error with `prefix` in front of its JSON pointer. Errors without a pointer are returned unchanged.
     pub fn under(mut self, prefix: &str) -> Self {
         if let Self::Metadata { pointer, .. } | Self::Unknown { pointer, .. } = &mut self {
             pointer.insert_str(0, prefix);
@@ -203,13 +203,14 @@ impl Error {
     }
 }
 
-/// A pointer in front of a message; nothing for the whole of a document.
+/// Returns `pointer`, a colon and a space to put in front of a message; an empty string for the root of a document.
 fn at(pointer: &str) -> String {
     if pointer.is_empty() { String::new() } else { format!("{pointer}: ") }
 }
 
 impl Error {
-    /// The same error of a codec that a program gave: in the words of its members instead of a pointer into a document.
+    /// Converts a metadata error about a codec that a program gave to [`Error::Argument`], whose message names the codec `name` and its
+    /// member instead of a pointer into a document.
     pub fn of_codec(self, name: &str) -> Self {
         let Self::Metadata { pointer, what } = self else { return self };
         let member = pointer.strip_prefix("/configuration").unwrap_or(&pointer).trim_start_matches('/');
@@ -217,7 +218,8 @@ impl Error {
         Self::Argument { what: format!("codec {name}: {member}{colon}{what}") }
     }
 
-    /// As [`of_codec`](Self::of_codec), where the pointer begins with the number of one of `codecs`.
+    /// Converts a metadata error to [`Error::Argument`]; the number at the beginning of its pointer says which of `codecs` is named in the
+    /// message.
     pub(crate) fn of_codecs(self, codecs: &[NamedConfig]) -> Self {
         let Self::Metadata { pointer, what } = self else { return self };
         let mut parts = pointer.strip_prefix('/').unwrap_or_default().splitn(2, '/');

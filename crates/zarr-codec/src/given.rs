@@ -1,10 +1,10 @@
-//! Values that a program gives codecs of its own, instead of configurations in documents.
+//! Values of any type that a program passes to its own codecs, instead of configurations in documents.
 
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A value of any type that can be compared.
+/// Value of any type that can be compared with other values.
 #[derive(Clone, Debug)]
 pub(crate) struct Given(Arc<dyn AnyValue>);
 
@@ -23,7 +23,7 @@ impl Given {
         Self(Arc::new(value))
     }
 
-    /// The value, if it is of this type.
+    /// Returns the value if it has type `T`.
     pub(crate) fn get<T: Any>(&self) -> Option<&T> {
         (&*self.0 as &dyn Any).downcast_ref()
     }

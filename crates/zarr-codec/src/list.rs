@@ -1,16 +1,16 @@
-//! Codecs as programs and people give them: text, JSON, typed codecs, or names with configurations.
+//! Lists of codecs in the forms that programs and people give: strings, JSON, typed codecs, or names with configurations.
 
 use crate::text::{self, TextCodec};
 use crate::value::{IntoTypedCodecs, TypedCodec};
 use crate::{Codecs, Error};
 use zarr_json::{NamedConfig, Value};
 
-/// Codecs as they were given, in the order in which a chunk goes through them when it is encoded.
+/// List of codecs as they were given, in the order in which a chunk is encoded.
 ///
-/// As text they are names divided by commas, each with the members of its configuration in parentheses: in the order of the
-/// [arguments](crate::CodecEntry::arguments) of the codec, or behind their names. Names are the
-/// [short ones](crate::CodecEntry::short_name) or the names of Zarr v3. `none` stands for no codec. Text that begins
-/// with `[` or `{` is JSON: the `codecs` of a Zarr v3 document, or one of them.
+/// A string lists codecs by name, divided by commas, each with the members of its configuration in parentheses: in the order of the
+/// [arguments](crate::CodecEntry::arguments) of the codec, or as `name=value`. Names are
+/// [short names](crate::CodecEntry::short_name) or names of Zarr v3. `none` stands for no codec. A string that begins
+/// with `[` or `{` is JSON: the `codecs` of a Zarr v3 document, or one codec of such a list.
 ///
 /// ```
 /// use zarr_codec::{CodecEntry, CodecList, Codecs, Error};
@@ -36,10 +36,10 @@ enum Given {
 }
 
 impl CodecList {
-    /// The codecs of a text.
+    /// Parses a list of codecs.
     ///
     /// # Errors
-    /// [`Error::Argument`] if it is none.
+    /// [`Error::Argument`] if the string is no list of codecs.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         if !text.starts_with(['[', '{']) {
@@ -56,21 +56,21 @@ impl CodecList {
         Ok(Self(list.iter().enumerate().map(named).collect::<Result<_, _>>()?))
     }
 
-    /// Whether all codecs were given as text other than JSON: then a member that the codec does not know is a mistake, where
-    /// documents have such of other software.
+    /// Whether all codecs were given as strings that are not JSON. A member that the codec does not know is an error in a string, while
+    /// documents may have unknown members of other software.
     pub fn is_text(&self) -> bool {
         self.0.iter().all(|given| matches!(given, Given::Text(_)))
     }
 
-    /// Whether some were given as documents have them: as JSON, or as names with configurations.
+    /// Whether any codec was given as in a document: as JSON, or as a name with a configuration.
     pub fn is_of_document(&self) -> bool {
         self.0.iter().any(|given| matches!(given, Given::Named(_)))
     }
 
-    /// The names and configurations that documents have, where the codecs of `table` are known.
+    /// Returns the names and configurations of the codecs as in documents. `table` resolves short names and positional arguments.
     ///
     /// # Errors
-    /// [`Error::Unknown`] for the text of a codec, or a typed one, that is not in the table; [`Error::Argument`] for text with more
+    /// [`Error::Unknown`] for a codec, given as a string or typed, that is not in the table; [`Error::Argument`] for a string with more
     /// values than the codec takes.
     pub fn to_configs(&self, table: &Codecs) -> Result<Vec<NamedConfig>, Error> {
         let config = |given: &Given| match given {
@@ -83,13 +83,13 @@ impl CodecList {
     }
 }
 
-/// Values that make a [`CodecList`]: text, typed codecs (one, or a tuple, an array or a vector of them), names with
+/// Values that convert to a [`CodecList`]: strings, typed codecs (one, or a tuple, an array or a vector of them), and names with
 /// configurations.
 pub trait IntoCodecs {
-    /// The list.
+    /// Converts the value to a list of codecs.
     ///
     /// # Errors
-    /// [`Error::Argument`] for text that is no codec.
+    /// [`Error::Argument`] for a string that is no list of codecs.
     fn into_codecs(self) -> Result<CodecList, Error>;
 }
 

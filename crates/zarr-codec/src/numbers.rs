@@ -1,10 +1,10 @@
-//! Items as slices of numbers, for codecs whose libraries take these.
+//! Views of items as slices of numbers, for codecs whose libraries take slices.
 
 use crate::{Error, Scratch, View, ViewMut};
 use bytemuck::Pod;
 
 impl Scratch {
-    /// `count` numbers of arbitrary value.
+    /// Returns a buffer of `count` numbers with arbitrary values.
     ///
     /// # Errors
     /// [`Error::Allocation`] if there is no memory for them.
@@ -19,7 +19,8 @@ impl Scratch {
 }
 
 impl<'a> View<'a> {
-    /// The elements in C order as numbers, which are as long as they: where they are if they lie so, else copied to `scratch`.
+    /// Returns the elements in C order as numbers of the same size: borrowed if the elements are contiguous and aligned in memory, copied
+    /// to `scratch` otherwise.
     ///
     /// # Errors
     /// [`Error::Allocation`] if there is no memory for the copy.

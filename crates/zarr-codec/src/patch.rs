@@ -1,4 +1,4 @@
-//! New elements that are written to a chunk that keeps other elements.
+//! New elements for a part of a chunk whose other elements stay.
 
 mod masked;
 
@@ -10,34 +10,34 @@ use std::sync::Arc;
 use zarr_dtype::{Heap, HeapRef};
 use zarr_grid::{ChunkGrid, ChunkOverlaps, CopyRun, ElementsByChunk, Region, SelectedElements, Shape};
 
-/// New elements of a chunk: those of a region, all or as a mask says, or single ones.
+/// New elements for a chunk: the elements of a region, the elements of a region that a mask selects, or single elements.
 #[derive(Clone, Debug)]
 pub struct Patch<'a> {
-    /// The shape of the chunk.
+    /// Shape of the chunk.
     shape: Shape,
     elements: Elements<'a>,
 }
 
 #[derive(Clone, Debug)]
 enum Elements<'a> {
-    /// All elements of a region, in its shape.
+    /// All elements of a region, with a view of the region's shape.
     Region(Region, View<'a>),
-    /// Selected elements.
+    /// Single elements that a selection picks.
     Selected(SelectedElements<'a>, Output<'a>),
-    /// Elements of a region that a mask has.
+    /// Elements of a region that a mask selects.
     Masked(Masked<'a>),
 }
 
-/// The elements of a whole selection, in C order.
+/// Elements of a whole selection, in C order.
 #[derive(Clone, Debug)]
 struct Output<'a> {
     items: &'a [u8],
-    /// Number of bytes of one element.
+    /// Number of bytes of an element.
     item: usize,
     heap: Option<Arc<Heap>>,
 }
 
-/// A [`Patch`] divided by inner chunk.
+/// Result of [`Patch::by_chunk`]: a [`Patch`] that is divided among the chunks of a grid.
 #[derive(Debug)]
 pub struct PatchByChunk<'a>(ByChunk<'a>, ChunkGrid);
 
@@ -50,26 +50,27 @@ enum ByChunk<'a> {
 }
 
 impl<'a> Patch<'a> {
-    /// All elements of a region of a chunk of `shape`. `elements` has the region's shape.
+    /// Returns a patch of all elements of `region` of a chunk of `shape`. `elements` has the shape of the region.
     pub fn region(shape: &[u64], region: Region, elements: View<'a>) -> Self {
         Self { shape: shape.into(), elements: Elements::Region(region, elements) }
     }
 
-    /// The elements of a selection that lie in a chunk of `shape`. `output` has all elements of the selection, in C order.
+    /// Returns a patch of the elements of a selection that lie in a chunk of `shape`. `output` has the elements of the whole selection, in
+    /// C order.
     ///
     /// # Errors
-    /// [`Error::Buffer`] if they do not lie one behind the other.
+    /// [`Error::Buffer`] if `output` is not contiguous.
     pub fn selected(shape: &[u64], selected: SelectedElements<'a>, output: &View<'a>) -> Result<Self, Error> {
         let (item, heap) = (output.item_size(), output.heap().cloned());
         let items = output.as_contiguous().ok_or_else(|| misfit(output.size(), output.shape(), item))?;
         Ok(Self { shape: shape.into(), elements: Elements::Selected(selected, Output { items, item, heap }) })
     }
 
-    /// A patch of the elements of a region of a chunk of `shape` for which `mask` has a byte other than 0. `elements` and `mask` have the
-    /// region's shape.
+    /// Returns a patch of the elements of `region` of a chunk of `shape` for which `mask` has a byte other than 0. `elements` and `mask`
+    /// have the shape of the region.
     ///
     /// # Errors
-    /// [`Error::Buffer`] if they have not, or an item of the mask is no byte.
+    /// [`Error::Buffer`] if the shapes differ, or if an item of the mask is not one byte.
     pub fn masked(shape: &[u64], region: Region, elements: View<'a>, mask: View<'a>) -> Result<Self, Error> {
         let lens = region.axes().iter().map(|axis| axis.len);
         for (view, is_item) in [(&elements, true), (&mask, mask.item_size() == 1)] {
@@ -80,12 +81,12 @@ impl<'a> Patch<'a> {
         Ok(Self { shape: shape.into(), elements: Elements::Masked(Masked::new(region, elements, mask)) })
     }
 
-    /// The shape of the chunk.
+    /// Returns the shape of the chunk.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// The region and its elements, if these are all of a region.
+    /// Returns the region and its elements if the patch is of all elements of a region; `None` otherwise.
     pub fn as_region(&self) -> Option<(&Region, &View<'a>)> {
         match &self.elements {
             Elements::Region(region, elements) => Some((region, elements)),
@@ -93,12 +94,12 @@ impl<'a> Patch<'a> {
         }
     }
 
-    /// The whole chunk, if it lies in memory as a region.
+    /// Returns the elements if the patch is of all elements of the whole chunk, given as a region; `None` otherwise.
     pub fn as_whole(&self) -> Option<&View<'a>> {
         self.as_region().filter(|(region, _)| region.is_whole(&self.shape)).map(|(_, elements)| elements)
     }
 
-    /// Whether no element of the chunk stays.
+    /// Whether the patch replaces every element of the chunk.
     pub fn covers(&self) -> bool {
         match &self.elements {
             Elements::Region(region, _) => region.is_whole(&self.shape),
@@ -107,7 +108,7 @@ impl<'a> Patch<'a> {
         }
     }
 
-    /// Whether all new elements are the fill value, and a chunk of nothing else may be left out ([`ElementSpec::may_omit`]).
+    /// Whether all new elements are the fill value, and chunks that consist of the fill value may be left out ([`ElementSpec::may_omit`]).
     pub fn may_omit(&self, element: &ElementSpec) -> bool {
         match &self.elements {
             Elements::Region(_, elements) => element.may_omit(elements),
@@ -119,7 +120,7 @@ impl<'a> Patch<'a> {
         }
     }
 
-    /// The patch of the transposed chunk: its axis `i` is axis `order[i]` of this one.
+    /// Returns the patch of the transposed chunk, whose axis `i` is axis `order[i]` of this chunk.
     ///
     /// # Panics
     /// If `order` is no permutation of the axes: orders come from codecs, which check theirs when built.
@@ -136,7 +137,7 @@ impl<'a> Patch<'a> {
         Self { shape, elements }
     }
 
-    /// The patch divided by the chunks of `grid`, a grid on the chunk.
+    /// Divides the patch among the chunks of `grid`, a grid of inner chunks on the chunk.
     ///
     /// # Errors
     /// [`Error::Argument`] if elements do not lie in the grid.
@@ -152,11 +153,12 @@ impl<'a> Patch<'a> {
         Ok(PatchByChunk(divided, grid.clone()))
     }
 
-    /// Copies the new elements into `chunk`, which has the chunk's shape. Single ones need a chunk in C order. The bytes of elements of
-    /// variable length go to the heap of the chunk: that of the new elements does not grow, however often they are written.
+    /// Copies the new elements into `chunk`, which has the shape of the chunk. A patch of single elements needs a contiguous `chunk` in C
+    /// order. Bytes of elements of variable length are copied to the heap of `chunk`; the heap of the new elements does not grow, however
+    /// often they are written.
     ///
     /// # Errors
-    /// [`Error::Buffer`] if it has another shape or order, [`Error::Encode`] if elements are not in the heap that they refer to.
+    /// [`Error::Buffer`] if `chunk` has another shape or order, [`Error::Encode`] if elements are not in the heap that they refer to.
     pub fn apply(&self, chunk: &mut ViewMut<'_>) -> Result<(), Error> {
         if !chunk.shape().iter().map(|&len| len as u64).eq(self.shape.iter().copied()) {
             return Err(misfit(chunk.size(), chunk.shape(), chunk.item_size()));
@@ -178,7 +180,7 @@ impl<'a> Patch<'a> {
         chunk.heap().cloned().map_or(Ok(()), |heap| self.move_to(&heap, chunk))
     }
 
-    /// Adds the bytes of the new elements, to which the items of `chunk` refer, to its heap, and makes the items refer to them there.
+    /// Copies the bytes of the new elements of variable length to `heap`, and makes the items of `chunk` refer to the copies.
     fn move_to(&self, heap: &Heap, chunk: &mut ViewMut<'_>) -> Result<(), Error> {
         let source = self.heap();
         let mut bytes = Vec::new();
@@ -197,7 +199,7 @@ impl<'a> Patch<'a> {
         })
     }
 
-    /// Calls `body` with each new item in `chunk`, in an order that is always the same, until it fails.
+    /// Calls `body` with each new item in `chunk`, always in the same order, until `body` fails.
     fn each_item(
         &self,
         chunk: &mut ViewMut<'_>,
@@ -219,7 +221,7 @@ impl<'a> Patch<'a> {
         }
     }
 
-    /// The heap that new elements refer to.
+    /// Heap with the bytes of new elements of variable length; `None` for elements of fixed length.
     fn heap(&self) -> Option<&Arc<Heap>> {
         match &self.elements {
             Elements::Region(_, elements) | Elements::Masked(Masked { elements, .. }) => elements.heap(),
@@ -229,7 +231,7 @@ impl<'a> Patch<'a> {
 }
 
 impl PatchByChunk<'_> {
-    /// The new elements of the chunk with this index; `None` if it has none.
+    /// Returns the patch of the grid's chunk at index `chunk`; `None` if no element of that chunk is replaced.
     pub fn at(&self, chunk: &[u64]) -> Option<Patch<'_>> {
         match &self.0 {
             ByChunk::Region(overlaps, elements) => {
@@ -258,7 +260,7 @@ impl PatchByChunk<'_> {
 }
 
 impl Output<'_> {
-    /// The items of a run.
+    /// Returns the items of `run` in the output of the selection.
     fn run(&self, run: CopyRun) -> Result<&[u8], Error> {
         let (start, len) = (run.to as usize * self.item, run.len as usize * self.item);
         self.items
@@ -267,7 +269,7 @@ impl Output<'_> {
             .ok_or_else(|| misfit(self.items.len(), &[], self.item))
     }
 
-    /// Whether items are all the fill value.
+    /// Whether all `items` are the fill value of `element`.
     fn are_fill(&self, items: &[u8], element: &ElementSpec) -> bool {
         let fill = element.fill.bytes();
         if !element.is_variable() {
@@ -277,7 +279,7 @@ impl Output<'_> {
     }
 }
 
-/// The bytes of an element of variable length.
+/// Returns the bytes of the element of variable length whose reference is `item`.
 fn content<'h>(heap: Option<&'h Arc<Heap>>, item: &[u8]) -> Result<&'h [u8], Error> {
     let content = HeapRef::from_item(item).and_then(|element| match heap {
         Some(heap) => heap.get(element),
@@ -286,7 +288,7 @@ fn content<'h>(heap: Option<&'h Arc<Heap>>, item: &[u8]) -> Result<&'h [u8], Err
     content.ok_or_else(|| Error::Encode { codec: "heap", what: "an element is not in the heap".to_owned() })
 }
 
-/// Calls `body` with each item of a view until it fails.
+/// Calls `body` with each item of `view` until `body` fails.
 fn each_of(view: &mut ViewMut<'_>, body: &mut impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
     let mut done = Ok(());
     view.all_mut(|item| {
@@ -296,7 +298,7 @@ fn each_of(view: &mut ViewMut<'_>, body: &mut impl FnMut(&mut [u8]) -> Result<()
     done
 }
 
-/// Calls `body` with each run of selected elements of a chunk, until it fails.
+/// Calls `body` with each run of selected elements of a chunk of `shape`, until `body` fails.
 fn each(
     selected: &SelectedElements<'_>,
     shape: &[u64],
@@ -316,7 +318,7 @@ fn slice(items: &mut [u8], start: u64, len: u64, item: usize) -> Result<&mut [u8
     items.ok_or_else(|| misfit(size, &[], item))
 }
 
-/// Copies bytes; single elements of the common sizes without a call.
+/// Copies bytes; copies of 1, 4 or 8 bytes are inlined.
 fn copy(source: &[u8], target: &mut [u8]) {
     fn items<const N: usize>(source: &[u8], target: &mut [u8]) -> bool {
         match (<&[u8; N]>::try_from(source), <&mut [u8; N]>::try_from(&mut *target)) {

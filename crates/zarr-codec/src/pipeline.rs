@@ -1,4 +1,4 @@
-//! Chains of codecs.
+//! Pipelines: chains of codecs that are bound to the elements of an array.
 
 mod build;
 mod compressors;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 use turned::Turned;
 use zarr_grid::{Region, Shape};
 
-/// Factor by which the pieces in which uncompressed data is asked for are larger if the data is transposed.
+/// Factor by which requests of uncompressed data are larger than [`Access::read_size`] if the chunk is transposed.
 const TURNED: u64 = 8;
 
-/// The codecs of an array, bound to its elements: array-to-array codecs, one array-to-bytes codec, bytes-to-bytes codecs.
+/// Codecs of an array, bound to its data type and fill value: array-to-array codecs, one array-to-bytes codec and bytes-to-bytes codecs.
 ///
 /// Built once when an array is opened ([`Pipeline::build`]) and used for every chunk. A shard uses one for its inner
 /// chunks.
@@ -34,33 +34,34 @@ pub struct Pipeline {
     to_bytes: Arc<dyn ArrayToBytes>,
     bytes: Vec<Arc<dyn BytesToBytes>>,
     names: Vec<String>,
-    /// Which of the list of codecs these are: array-to-array, array-to-bytes, bytes-to-bytes. The list may have ignored ones.
+    /// Position of each codec in the list of the metadata, in the order array-to-array, array-to-bytes, bytes-to-bytes. Ignored codecs of
+    /// the list are left out.
     indices: Vec<usize>,
     limits: Limits,
 }
 
 impl Pipeline {
-    /// The elements of the array.
+    /// Returns the data type and fill value of the array.
     pub fn element(&self) -> &ElementSpec {
         &self.element
     }
 
-    /// The limits on decoding.
+    /// Returns the limits on sizes while decoding.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The names of the codecs, as in the metadata.
+    /// Returns the names of the codecs as spelled in the metadata.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The shape of the input of the array-to-bytes codec.
+    /// Shape of the input of the array-to-bytes codec for a chunk of `shape`.
     fn encoded_shape(&self, shape: &[u64]) -> Result<Shape, Error> {
         self.array.iter().try_fold(Shape::from_slice(shape), |shape, codec| codec.encoded_shape(&shape))
     }
 
-    /// The number of bytes of an encoded chunk of `shape`.
+    /// Returns the number of bytes of an encoded chunk of `shape`.
     pub fn encoded_size(&self, shape: &[u64]) -> Size {
         match self.encoded_shape(shape) {
             Ok(shape) => {
@@ -70,14 +71,14 @@ impl Pipeline {
         }
     }
 
-    /// The number of bytes of a decoded chunk of `shape`, without the content of elements of variable length.
+    /// Returns the number of bytes of a decoded chunk of `shape`, without the content of elements of variable length.
     pub fn decoded_size(&self, shape: &[u64]) -> u64 {
         let item = self.element.item_size() as u64;
         shape.iter().fold(item, |size, &len| size.saturating_mul(len))
     }
 
-    /// A number of bytes that no software encodes a chunk of `shape` to more than: other encoders of a format may need more than
-    /// ours, but not twice as much and headers.
+    /// Returns an upper bound on the number of bytes of an encoded chunk of `shape`, whatever software encodes it: twice the bound of our
+    /// encoders and room for headers.
     pub fn max_encoded_size(&self, shape: &[u64]) -> u64 {
         self.encoded_size(shape).bound(self.limits.max_chunk).saturating_mul(2).saturating_add(1 << 10)
     }
@@ -87,14 +88,14 @@ impl Pipeline {
         self.part_shape(shape).is_some() && self.partial(shape, &Region::whole(shape), &Access::default()).is_some()
     }
 
-    /// Whether encoded chunks are their elements in C order, whatever their encoding, and nothing else. Then
-    /// [`decode_all`](Self::decode_all) decodes many.
+    /// Whether an encoded chunk consists of its elements in C order and nothing else, each element encoded on its own. If so,
+    /// [`decode_all`](Self::decode_all) decodes many chunks at once.
     pub fn is_raw_elements(&self) -> bool {
         self.array.is_empty() && self.bytes.is_empty() && self.to_bytes.encoded_item_size().is_some()
     }
 
-    /// Decodes whole chunks that lie one behind the other in `encoded`, if they [are raw elements](Self::is_raw_elements). The first
-    /// axis of `out` counts them.
+    /// Decodes whole chunks that are concatenated in `encoded`, if chunks [are raw elements](Self::is_raw_elements). The first axis of
+    /// `out` counts the chunks.
     ///
     /// # Errors
     /// [`Error::Buffer`] if `encoded` has not their length, and as [`decode`](Self::decode).
@@ -103,12 +104,12 @@ impl Pipeline {
         self.to_bytes.scatter(&View::new(encoded, item, out.shape())?, out)
     }
 
-    /// Whether an encoded chunk is its elements in C order, as they are in memory once they are [normalized](Self::normalize).
+    /// Whether the bytes of an encoded chunk, once [normalized](Self::normalize), are its elements in memory, in C order.
     pub fn is_native_layout(&self) -> bool {
         self.array.is_empty() && self.bytes.is_empty() && self.to_bytes.is_memory_order()
     }
 
-    /// Whether an encoded chunk of `shape` is its elements as they are in memory, all of which are good: then there is nothing to decode.
+    /// Whether `encoded` needs no decoding: its bytes are the valid elements of a chunk of `shape`, as in memory.
     pub fn is_in_memory_form(&self, encoded: &[u8], shape: &[u64]) -> bool {
         let size = encoded.len() as u64;
         self.is_native_layout()
@@ -117,16 +118,16 @@ impl Pipeline {
             && self.to_bytes.check_items(encoded).is_ok()
     }
 
-    /// Brings the bytes of a chunk that [is in memory order](Self::is_native_layout) into memory form.
+    /// Converts the bytes of a chunk in [native layout](Self::is_native_layout) to their form in memory, in place.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] for elements that are none.
+    /// [`Error::Corrupt`] for invalid elements.
     pub fn normalize(&self, items: &mut [u8]) -> Result<(), Error> {
         self.to_bytes.normalize(items)
     }
 
-    /// The shape of the smallest part of a chunk that is encoded on its own, in the axes of the array: of the innermost
-    /// inner chunks of a shard. `None` if a chunk is encoded as a whole.
+    /// Returns the shape, in the axes of the array, of the smallest part of a chunk of `shape` that is encoded on its own: the innermost
+    /// inner chunk of a shard. `None` if a chunk is encoded as a whole.
     pub fn part_shape(&self, shape: &[u64]) -> Option<Shape> {
         let mut part = self.to_bytes.part_shape(&self.encoded_shape(shape).ok()?)?;
         for codec in self.array.iter().rev() {
@@ -140,7 +141,7 @@ impl Pipeline {
         Some(part)
     }
 
-    /// Appends the encoded chunk to `out`.
+    /// Encodes `chunk` and appends the bytes to `out`.
     ///
     /// # Errors
     /// [`Error::Encode`] for values that a codec cannot encode.
@@ -165,7 +166,7 @@ impl Pipeline {
         }
     }
 
-    /// Sends a chunk through `codecs`, the array-to-array codecs that are left, and turns it into bytes.
+    /// Encodes `chunk` by the remaining array-to-array codecs `codecs` and then by the array-to-bytes codec.
     fn encode_array(&self, codecs: &[Arc<dyn ArrayToArray>], chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let Some((codec, inner)) = codecs.split_first() else { return self.to_bytes.encode(chunk, out) };
         if let Some(order) = codec.permutation() {
@@ -180,7 +181,7 @@ impl Pipeline {
         self.encode_array(inner, &encoded.as_view(), out)
     }
 
-    /// Sends bytes through `codecs`, the bytes-to-bytes codecs that are left.
+    /// Encodes `bytes` by the remaining bytes-to-bytes codecs `codecs`.
     fn encode_bytes(codecs: &[Arc<dyn BytesToBytes>], mut bytes: Scratch, out: &mut Vec<u8>) -> Result<(), Error> {
         let Some((last, others)) = codecs.split_last() else {
             out.extend_from_slice(&bytes);
@@ -194,8 +195,7 @@ impl Pipeline {
         last.encode(&bytes, out)
     }
 
-    /// Decodes `region` of an encoded chunk of `shape`, all of whose bytes are here, into `out`, which has the region's
-    /// shape.
+    /// Decodes `region` of a chunk of `shape` into `out`, which has the shape of the region. `encoded` has all bytes of the chunk.
     ///
     /// # Errors
     /// If `encoded` is no such chunk: [`Error::Truncated`], [`Error::TooLong`], [`Error::Checksum`], [`Error::Corrupt`].
@@ -219,16 +219,16 @@ impl Pipeline {
         })
     }
 
-    /// The region of a chunk for decoding and encoding block by block, where elements are encoded one by one.
+    /// Returns the region of a chunk for decoding and encoding block by block; `None` if elements are not encoded one by one, or if there
+    /// are array-to-array codecs.
     fn target<'c>(&'c self, shape: &'c [u64], region: &'c Region) -> Option<ChunkRegion<'c>> {
-        // Of transposed chunks a block is a thin slice of each row of the array: lines of the cache would be written or read in
-        // parts.
+        // A block of a transposed chunk is a thin slice of each row of the array: cache lines would be written or read in parts.
         let item = if self.array.is_empty() { self.to_bytes.encoded_item_size()? } else { return None };
         (item > 0).then(|| ChunkRegion { codec: &*self.to_bytes, item, shape, region })
     }
 
-    /// Sends `encoded` back through the bytes-to-bytes codecs: into `destination` if there is one (exactly `size` bytes), else
-    /// into scratch that `then` gets to see, or by blocks if the last codec has some that suit `target`.
+    /// Decodes `encoded` by the bytes-to-bytes codecs: to `destination` if there is one (exactly `size` bytes). Otherwise passes to `then`
+    /// the decoded bytes, or the blocks of the last codec if they suit `target`.
     fn decode_bytes(
         &self,
         encoded: &[u8],
@@ -250,7 +250,7 @@ impl Pipeline {
             if let Stage::Borrowed(bytes) = stage
                 && let Some(cut) = codec.decode_in_place(bytes)
             {
-                // Or the checksum of bytes that are cut off would be all that is said of them.
+                // Checked first: truncated bytes would otherwise be reported as a wrong checksum.
                 check_size(codec.name(), bytes.len(), codec.encoded_size(size))?;
                 let cut = cut?;
                 check_size(codec.name(), cut.len(), size)?;
@@ -290,7 +290,7 @@ impl Pipeline {
         }
     }
 
-    /// Decodes from bytes through `codecs`, the array-to-array codecs that are left.
+    /// Decodes `bytes` by the array-to-bytes codec and then by the remaining array-to-array codecs `codecs`, last one first.
     fn decode_array(
         &self,
         codecs: &[Arc<dyn ArrayToArray>],
@@ -322,19 +322,19 @@ impl Pipeline {
         Ok(())
     }
 
-    /// A decode of `region` that says which parts of the encoded bytes it wants; `None` if it wants all of them, to be
-    /// given to [`decode`](Self::decode).
+    /// Starts a decode of `region` of a chunk of `shape` that asks for the byte ranges that it needs. `None` if the decode needs all bytes
+    /// of the chunk: [`decode`](Self::decode) takes them.
     pub fn partial(&self, shape: &[u64], region: &Region, access: &Access) -> Option<Box<dyn Decode>> {
         if !self.bytes.is_empty() {
             return None;
         }
-        // A codec that changes values needs all of them.
+        // A codec that changes values needs all bytes.
         let (shape, order) = self.permutation(shape)?;
         let region = order.as_ref().map_or_else(|| region.clone(), |order| region.permuted(order));
         let mut access = *access;
         if order.is_some() {
-            // A thin slab of a transposed chunk is a thin slice of each row of the output: lines of the cache are written in
-            // parts then, and fetched for each.
+            // A thin slab of a transposed chunk is a thin slice of each row of the output: cache lines are written in parts,
+            // and fetched for each part.
             access.read_size = access.read_size.map(|size| size.saturating_mul(TURNED));
         }
         let inner = Arc::clone(&self.to_bytes).partial(&shape, &region, &access)?;
@@ -344,8 +344,8 @@ impl Pipeline {
         })
     }
 
-    /// Effect of the array-to-array codecs on a chunk of `shape`, if they only permute its axes: the shape that comes out, and the
-    /// permutation of all of them together.
+    /// Effect of the array-to-array codecs on a chunk of `shape`: the encoded shape, and the combined permutation of axes (`None` if there
+    /// are no codecs). `None` if a codec does not just permute axes.
     fn permutation(&self, shape: &[u64]) -> Option<(Shape, Option<SmallVec<[usize; 6]>>)> {
         let mut shape = Shape::from_slice(shape);
         let mut order: Option<SmallVec<[usize; 6]>> = None;
@@ -361,11 +361,11 @@ impl Pipeline {
         Some((shape, order))
     }
 
-    /// Appends to `out` the chunk `old` (or one of fill values) with the elements of `patch` replaced. Where none stay, `old` is not
-    /// looked at.
+    /// Replaces the elements of `patch` in the encoded chunk `old` (`None`: a chunk of fill values) and appends the new encoded chunk to
+    /// `out`. `old` is ignored if the patch replaces every element.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode), and [`decode`](Self::decode) for `old`.
+    /// The errors of [`encode`](Self::encode), and of [`decode`](Self::decode) for `old`.
     pub fn patch(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         if let Some(chunk) = patch.as_whole() {
             return self.encode(chunk, out);
@@ -377,7 +377,7 @@ impl Pipeline {
         }
         let shape = patch.shape();
         let mut scratch = Scratch::take();
-        // Old elements are added to a heap of the chunk's own: the new ones may be kept, and written again and again.
+        // The chunk has its own heap, so that old elements are not added to the heap of the caller's new elements.
         let heap = self.element.new_heap();
         let mut chunk = chunk_view(&mut scratch, &self.element, shape, &self.limits)?.with_heap(heap);
         match old {
@@ -389,7 +389,7 @@ impl Pipeline {
         self.encode(&chunk.as_view(), out)
     }
 
-    /// Patches by the array-to-bytes codec, if it can and nothing in front of it changes values.
+    /// Patches by the array-to-bytes codec; `None` if this codec cannot, or if an array-to-array codec changes values.
     fn patch_parts(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Option<Result<(), Error>> {
         let mut patch = Cow::Borrowed(patch);
         for codec in &self.array {
@@ -417,10 +417,10 @@ impl Pipeline {
     }
 }
 
-/// The output of bytes-to-bytes codecs.
+/// Output of the bytes-to-bytes codecs.
 enum Plain<'b> {
     Bytes(&'b [u8]),
-    /// To be decoded for a target.
+    /// Blocks to be decoded into a region.
     Blocks(&'b dyn Blocks, &'b ChunkRegion<'b>),
 }
 
@@ -454,7 +454,7 @@ struct Element {
 }
 
 impl Element {
-    /// A chunk-sized view of scratch memory, within the limits.
+    /// Returns a view of scratch memory for a chunk of `shape`, if the chunk is within the limits.
     fn view<'s>(&self, scratch: &'s mut Scratch, shape: &[u64], limits: &Limits) -> Result<ViewMut<'s>, Error> {
         let size = shape.iter().try_fold(self.item_size as u64, |size, &len| size.checked_mul(len));
         let size = size.unwrap_or(u64::MAX);
@@ -467,7 +467,7 @@ impl Element {
     }
 }
 
-/// A view of scratch memory for a whole chunk of `shape`; its content is arbitrary.
+/// Returns a view of scratch memory for a whole chunk of `shape`; the content of the view is arbitrary.
 ///
 /// # Errors
 /// [`Error::Limit`] if the chunk is larger than the limits allow, [`Error::Allocation`] if there is no memory.

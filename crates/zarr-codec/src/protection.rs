@@ -1,19 +1,19 @@
-//! How far decoding notices that stored bytes are others than those that were written.
+//! Grades of how reliably decoding detects changed bytes.
 
-/// How far decoding notices that stored bytes are others than those that were written.
+/// Grade of how reliably decoding detects stored bytes that differ from the written bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Protection {
-    /// Not at all, but for the number of bytes: any bytes decode to some elements.
+    /// Only a changed number of bytes is detected: any bytes decode to some elements.
     None,
-    /// By their form: bytes that break the format are refused, and others decode to other elements.
+    /// Bytes that violate the format are refused; other changed bytes decode to wrong elements.
     Form,
-    /// By a checksum.
+    /// Changed bytes are detected by a checksum.
     Checksum,
 }
 
 impl Protection {
-    /// Its name: `none`, `form`, `checksum`.
+    /// Returns the name of the grade: `none`, `form`, `checksum`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,9 +1,9 @@
-//! Buffers that each thread keeps between chunks.
+//! Buffers that each thread reuses for chunk after chunk.
 
 use std::ops::{Deref, DerefMut};
 use zarr_bytes::{BufferUse, keep_buffer, take_buffer};
 
-/// A buffer of this thread, which keeps it when it is dropped.
+/// Byte buffer of the current thread, which keeps the memory for the next use when the buffer is dropped.
 #[derive(Debug)]
 pub struct Scratch {
     buffer: Vec<u8>,
@@ -11,17 +11,17 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A buffer with the length and the bytes that its last user left, to be overwritten.
+    /// Returns a buffer to overwrite, with the length and bytes of its last use.
     pub fn take() -> Self {
         Self { buffer: take_buffer(BufferUse::Overwrite), usage: BufferUse::Overwrite }
     }
 
-    /// A buffer without bytes, to be appended to.
+    /// Returns an empty buffer to append to.
     pub fn empty() -> Self {
         Self { buffer: take_buffer(BufferUse::Append), usage: BufferUse::Append }
     }
 
-    /// The first `size` bytes, of arbitrary content.
+    /// Returns the first `size` bytes of the buffer, which grows as needed; the content is arbitrary.
     ///
     /// # Errors
     /// [`crate::Error::Allocation`] if there is no memory for them.
@@ -50,7 +50,7 @@ impl DerefMut for Scratch {
 }
 
 impl Default for Scratch {
-    /// A buffer without memory, whatever the thread keeps.
+    /// Returns a buffer without memory; a buffer that the thread keeps is not used.
     fn default() -> Self {
         Self { buffer: Vec::new(), usage: BufferUse::Overwrite }
     }

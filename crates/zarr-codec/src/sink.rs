@@ -1,38 +1,38 @@
-//! Where decoders put their output.
+//! Bounded output of decoders.
 
 use crate::{Error, Size};
 use std::io::Read;
 
 /// Memory for decoded bytes with a hard bound: more than fits is an error, not an allocation.
 ///
-/// The sink may be the caller's own array, a worker's scratch buffer, or a growing buffer where the size is not known
-/// beforehand. Decoders that know how much comes next take a [`buffer`](Self::buffer); others [`read_from`](Self::read_from)
-/// a reader or [`extend`](Self::extend).
+/// The sink may be the caller's own array, a worker's scratch buffer, or a growing buffer if the size is not known
+/// beforehand. Decoders that know the size of their next output write to a [`buffer`](Self::buffer); other decoders append by
+/// [`read_from`](Self::read_from) or [`extend`](Self::extend).
 #[derive(Debug)]
 pub struct Sink<'a> {
     codec: &'static str,
     target: SinkBuffer<'a>,
     len: usize,
-    /// The exact size due, if known.
+    /// Exact number of decoded bytes; `None` if unknown.
     exact: Option<usize>,
-    /// The most bytes that may come.
+    /// Largest number of bytes that the sink accepts.
     bound: usize,
 }
 
-/// The progress of a decoder with a piece of a stream.
+/// Progress of a decoder after a piece of a stream.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Piece {
-    /// Number of bytes that the decoder took.
+    /// Number of encoded bytes that the decoder consumed.
     pub taken: usize,
-    /// Number of bytes that the decoder made of them.
+    /// Number of decoded bytes that the decoder produced.
     pub came: usize,
-    /// Whether the stream ends with them.
+    /// Whether the stream is complete.
     pub is_last: bool,
 }
 
 impl Piece {
-    /// A piece of `taken` bytes, decoded to `came` bytes. `is_last`: the stream ends with them.
+    /// Returns the progress of a decoder that consumed `taken` bytes and produced `came` bytes; `is_last` if the stream is complete.
     #[must_use]
     pub fn new(taken: usize, came: usize, is_last: bool) -> Self {
         Self { taken, came, is_last }
@@ -45,23 +45,23 @@ enum SinkBuffer<'a> {
     Vec(&'a mut Vec<u8>),
 }
 
-/// The first piece of a growing buffer, and its smallest step.
+/// Number of bytes of the first allocation of a growing buffer, and of its smallest step.
 const FIRST_STEP: usize = 64 << 10;
 
 impl<'a> Sink<'a> {
-    /// A sink that must be filled exactly.
+    /// Returns a sink that writes to `target`, which must be filled completely.
     pub fn exact(target: &'a mut [u8]) -> Self {
         let size = target.len();
         Self { codec: "", target: SinkBuffer::Slice(target), len: 0, exact: Some(size), bound: size }
     }
 
-    /// A sink that may be filled in part.
+    /// Returns a sink that writes to `target`, which may be filled in part.
     pub fn within(target: &'a mut [u8]) -> Self {
         let bound = target.len();
         Self { codec: "", target: SinkBuffer::Slice(target), len: 0, exact: None, bound }
     }
 
-    /// A sink that overwrites and grows `target` up to `size`, or to `limit` bytes where `size` is not known.
+    /// Returns a sink that overwrites `target` and grows it, up to `size` or, if `size` is unknown, up to `limit` bytes.
     ///
     /// # Errors
     /// [`Error::Limit`] if `size` exceeds `limit`.
@@ -75,33 +75,33 @@ impl<'a> Sink<'a> {
         Ok(Self { codec: "", target: SinkBuffer::Vec(target), len: 0, exact, bound })
     }
 
-    /// The same sink; errors name `codec`.
+    /// Sets the name of the codec that errors mention.
     pub fn of(mut self, codec: &'static str) -> Self {
         self.codec = codec;
         self
     }
 
-    /// How many bytes are due, if metadata tells.
+    /// Returns the exact number of decoded bytes; `None` if the metadata does not determine it.
     pub fn expected(&self) -> Option<usize> {
         self.exact
     }
 
-    /// How many bytes may come in all.
+    /// Returns the largest total number of bytes that the sink accepts.
     pub fn bound(&self) -> usize {
         self.bound
     }
 
-    /// How many bytes have come.
+    /// Returns the number of bytes that were written to the sink.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none have come.
+    /// Whether no bytes were written to the sink.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// A buffer for the next `size` bytes, which count as written; its bytes are arbitrary at first.
+    /// Returns a buffer for the next `size` bytes, which count as written; the content of the buffer is arbitrary.
     ///
     /// # Errors
     /// [`Error::TooLong`] beyond the bound, [`Error::Allocation`] if there is no memory.
@@ -121,21 +121,21 @@ impl<'a> Sink<'a> {
         bytes.ok_or(Error::Allocation { size: end as u64 })
     }
 
-    /// Takes back the last bytes of a [`buffer`](Self::buffer) that was larger than the decoded bytes.
+    /// Takes back the last `size` bytes, which the decoder left unused in a [`buffer`](Self::buffer).
     pub fn unwrite(&mut self, size: usize) {
         self.len = self.len.saturating_sub(size);
     }
 
-    /// Appends `bytes`.
+    /// Appends `bytes` to the output.
     ///
     /// # Errors
-    /// As [`buffer`](Self::buffer).
+    /// The errors of [`buffer`](Self::buffer).
     pub fn extend(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.buffer(bytes.len())?.copy_from_slice(bytes);
         Ok(())
     }
 
-    /// Appends all that `reader` gives, and checks that it ends within the bound.
+    /// Appends all bytes of `reader`, and checks that the reader ends within the bound.
     ///
     /// # Errors
     /// [`Error::TooLong`] one byte past the bound, [`Error::Corrupt`] with the reader's words, [`Error::Allocation`].
@@ -175,15 +175,15 @@ impl<'a> Sink<'a> {
         read(self.codec, reader, into)
     }
 
-    /// Number of bytes of room to offer for output of unknown size, `least` or more: it grows with the decoded bytes, so that a small input
-    /// cannot claim much memory.
+    /// Returns the number of bytes to offer next for output of unknown size, at least `least` within the bound. The number grows with the
+    /// decoded bytes, so that a small input cannot claim much memory.
     pub fn step(&self, least: usize) -> usize {
         self.len.max(least).min(self.bound - self.len)
     }
 
-    /// Decodes a stream piece by piece. `room` tells how many bytes to offer when the given number of bytes of `input` is left; `decode`
-    /// decodes the rest of the input into the buffer that it gets. Returns the number of bytes that the stream has, or `None` if it ends
-    /// too early.
+    /// Decodes a stream piece by piece. `room` is called with the number of bytes of `input` that are left, and returns the number of bytes
+    /// of output to offer. `decode` decodes the rest of the input into the buffer that it is passed. Returns the number of encoded bytes of
+    /// the stream; `None` if the stream is truncated.
     ///
     /// # Errors
     /// The errors of `decode`, [`Error::TooLong`] one byte past the bound, [`Error::Allocation`].
@@ -197,7 +197,7 @@ impl<'a> Sink<'a> {
         loop {
             let rest = input.get(at..).unwrap_or_default();
             let room = room(self, rest.len());
-            // Where no more may come, there is a byte of room to see whether more would.
+            // A full sink offers one byte, to detect output beyond the bound.
             let mut probe = [0];
             let target = if room == 0 { &mut probe[..] } else { self.buffer(room)? };
             let Piece { taken, came, is_last } = decode(rest, target)?;
@@ -211,13 +211,13 @@ impl<'a> Sink<'a> {
                 return Ok(Some(at));
             }
             if taken == 0 && came == 0 {
-                // The decoder took all there is, and wants more.
+                // The decoder consumed the whole input and needs more.
                 return Ok(None);
             }
         }
     }
 
-    /// Ends the output: cuts a growing buffer to the decoded bytes, and checks an exact size.
+    /// Ends the output: checks an exact size, and returns the number of decoded bytes. A growing buffer may be longer than this number.
     ///
     /// # Errors
     /// [`Error::Truncated`] if fewer bytes came than are due.
@@ -228,7 +228,7 @@ impl<'a> Sink<'a> {
         Ok(self.len)
     }
 
-    /// Makes a growing buffer at least `size` long. It is never shortened, so that a reused one is cleared only once.
+    /// Grows the buffer to at least `size` bytes. The buffer is never shortened, so that a reused buffer is zeroed only once.
     fn ensure(&mut self, size: usize) -> Result<(), Error> {
         if let SinkBuffer::Vec(vec) = &mut self.target
             && vec.len() < size

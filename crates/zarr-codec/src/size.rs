@@ -1,18 +1,18 @@
 //! Sizes of encoded chunks, and the limits on decoding.
 
-/// The number of bytes that a codec makes of a chunk, as far as metadata tells.
+/// Number of bytes of an encoded chunk, as far as the metadata determines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// Exactly this number of bytes.
     Exact(u64),
     /// At most this number of bytes.
     AtMost(u64),
-    /// Number of bytes that depends on the data: strings.
+    /// Number of bytes that depends on the data, such as the size of strings.
     Unknown,
 }
 
 impl Size {
-    /// The most bytes there can be, or `limit` where that is not known.
+    /// Returns the largest possible number of bytes; `limit` if the number is unknown.
     pub fn bound(self, limit: u64) -> u64 {
         match self {
             Self::Exact(size) | Self::AtMost(size) => size,
@@ -20,12 +20,13 @@ impl Size {
         }
     }
 
-    /// The exact number, if known.
+    /// Returns the exact number of bytes; `None` if only a bound is known, or nothing.
     pub fn exact(self) -> Option<u64> {
         if let Self::Exact(size) = self { Some(size) } else { None }
     }
 
-    /// The size of something that is `f(size)` bytes for `size` bytes of this; unknown on overflow.
+    /// Returns the size `f(size)` of a value that is derived from `size` bytes; a bound stays a bound. [`Unknown`](Self::Unknown) if `f`
+    /// returns `None`, as on overflow.
     pub fn map(self, f: impl FnOnce(u64) -> Option<u64>) -> Self {
         match self {
             Self::Exact(size) => f(size).map_or(Self::Unknown, Self::Exact),
@@ -34,7 +35,7 @@ impl Size {
         }
     }
 
-    /// The size of a compressed form that is at most `f(size)` bytes.
+    /// Returns the size of a compressed value that has at most `f(size)` bytes; [`Unknown`](Self::Unknown) if `f` returns `None`.
     pub fn at_most(self, f: impl FnOnce(u64) -> Option<u64>) -> Self {
         match self {
             Self::Exact(size) | Self::AtMost(size) => f(size).map_or(Self::Unknown, Self::AtMost),
@@ -47,14 +48,14 @@ impl Size {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of a decoded chunk, and of each stage on the way to it. Default 4 GiB.
+    /// Largest number of bytes of a decoded chunk, and of the output of each codec while decoding. Default 4 GiB.
     pub max_chunk: u64,
-    /// Bytes of a shard's index. Default 256 MiB.
+    /// Largest number of bytes of the index of a shard. Default 256 MiB.
     pub max_index: u64,
-    /// How deep codecs may lie in the configuration of others: shards in shards. Default 8.
+    /// Largest depth of codecs nested in the configuration of other codecs, as of shards in shards. Default 8.
     pub max_nesting: u32,
-    /// How many codecs one chain may have. Default 64, where arrays have up to six. A chain is gone down by calls, so that this
-    /// and [`max_nesting`](Self::max_nesting) bound the stack that decoding takes.
+    /// Largest number of codecs in one chain. Default 64; real arrays have up to six. Decoding recurses along the chain, so that this limit
+    /// and [`max_nesting`](Self::max_nesting) bound its stack.
     pub max_codecs: usize,
 }
 

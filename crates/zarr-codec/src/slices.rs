@@ -1,8 +1,8 @@
-//! Codecs of bytes on slices, without an array.
+//! Functions that encode and decode slices by bytes-to-bytes codecs, without an array.
 
 use crate::{BytesToBytes, Error, Sink, Size};
 
-/// Encodes bytes.
+/// Encodes `bytes` by `codec`, and returns the encoded bytes.
 ///
 /// # Errors
 /// [`Error::Encode`] for bytes that cannot be encoded.
@@ -12,7 +12,7 @@ pub fn encode_slice(codec: &dyn BytesToBytes, bytes: &[u8]) -> Result<Vec<u8>, E
     Ok(encoded)
 }
 
-/// Decodes to `max_size` bytes at most. No memory is taken for more.
+/// Decodes `encoded` by `codec`, and returns the decoded bytes, at most `max_size`. No more memory is allocated.
 ///
 /// # Errors
 /// [`Error::TooLong`] beyond `max_size`; [`Error::Truncated`], [`Error::Checksum`] or [`Error::Corrupt`] if `encoded` is no output of
@@ -27,7 +27,7 @@ pub fn decode_slice(codec: &dyn BytesToBytes, encoded: &[u8], max_size: usize) -
     Ok(out)
 }
 
-/// Decodes to the start of `buffer`, and says to how many bytes.
+/// Decodes `encoded` by `codec` to the start of `buffer`, and returns the number of decoded bytes.
 ///
 /// # Errors
 /// [`Error::TooLong`] beyond the length of `buffer`, and as [`decode_slice`].
@@ -37,12 +37,12 @@ pub fn decode_slice_into(codec: &dyn BytesToBytes, encoded: &[u8], buffer: &mut 
     sink.finish()
 }
 
-/// Gives a codec of bytes methods that encode and decode slices, so that a program needs no trait for that.
+/// Implements methods on a bytes-to-bytes codec that encode and decode slices, so that programs need not import a trait.
 #[macro_export]
 macro_rules! slice_methods {
     ($codec:ident) => {
         impl $codec {
-            /// Encodes bytes.
+            /// Encodes `bytes`, and returns the encoded bytes.
             ///
             /// # Errors
             /// [`Error::Encode`](zarr_codec::Error::Encode) for bytes that cannot be encoded.
@@ -50,7 +50,7 @@ macro_rules! slice_methods {
                 $crate::encode_slice(self, bytes)
             }
 
-            /// Decodes to `max_size` bytes at most. No memory is taken for more.
+            /// Decodes `encoded`, and returns the decoded bytes, at most `max_size`. No more memory is allocated.
             ///
             /// # Errors
             /// [`Error::TooLong`](zarr_codec::Error::TooLong) beyond `max_size`; other errors if `encoded` is no output
@@ -59,7 +59,7 @@ macro_rules! slice_methods {
                 $crate::decode_slice(self, encoded, max_size)
             }
 
-            /// Decodes to the start of `buffer`, and says to how many bytes.
+            /// Decodes `encoded` to the start of `buffer`, and returns the number of decoded bytes.
             ///
             /// # Errors
             /// [`Error::TooLong`](zarr_codec::Error::TooLong) beyond the length of `buffer`, and as

@@ -32,21 +32,21 @@ use std::sync::Arc;
 use zarr_dtype::DataType;
 use zarr_json::{NamedConfig, Value};
 
-/// The kind of a codec: its input and its output.
+/// Kind of a codec by its input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Chunks into chunks.
+    /// Codec that turns chunks into chunks.
     ArrayToArray,
-    /// Chunks into bytes.
+    /// Codec that turns chunks into bytes.
     ArrayToBytes,
-    /// Bytes into bytes.
+    /// Codec that turns bytes into bytes.
     BytesToBytes,
 }
 
-/// A function that builds a codec of one kind.
+/// Function that builds a codec of one kind.
 type Build<T> = fn(&BuildContext<'_>) -> Result<Arc<T>, Error>;
 
-/// The function that builds a codec, which says its kind.
+/// Function that builds a codec; the variant is the kind of the codec.
 #[derive(Clone, Copy, Debug)]
 enum Builder {
     ArrayToArray(Build<dyn ArrayToArray>),
@@ -54,7 +54,8 @@ enum Builder {
     BytesToBytes(Build<dyn BytesToBytes>),
 }
 
-/// One codec. Each codec crate has one for each of its codecs, and all of them in `CODECS`.
+/// Entry of a codec in a table of codecs: its names, arguments and the function that builds it. Each codec crate lists the entries of its
+/// codecs in `CODECS`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -72,22 +73,25 @@ enum Builder {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CodecEntry {
-    /// The name that is written in documents of Zarr v3: the registered one, or `numcodecs.<id>` where zarr-python has the codec by
-    /// that alone.
+    /// Name that is written in documents of Zarr v3: the registered name, or `numcodecs.<id>` if zarr-python knows the codec only under
+    /// that name.
     pub name: &'static str,
-    /// Other names in Zarr v3 that other software reads. They stay as they are.
+    /// Other names in documents of Zarr v3 that other software reads, too. A rewritten document keeps such a name.
     pub aliases: &'static [&'static str],
-    /// Names in Zarr v3 that are read; [`name`](Self::name) is written instead.
+    /// Names in documents of Zarr v3 that are only read; a rewritten document has [`name`](Self::name) instead.
     pub only_read: &'static [&'static str],
-    /// The `id` in documents up to Zarr v2: that of numcodecs. The drafts of Zarr v3 have it in a URI, `https://purl.org/zarr/spec/codecs/ID/1.0`.
+    /// Name in numcodecs, the `id` in documents up to Zarr v2; `None` if numcodecs lacks the codec. Drafts of Zarr v3 have the id in a URI,
+    /// `https://purl.org/zarr/spec/codecs/ID/1.0`.
     pub id: Option<&'static str>,
-    /// The URI in the drafts of Zarr v3, where it is the codec's own.
+    /// URI of the codec in drafts of Zarr v3; `None` if the URI is made from the [`id`](Self::id).
     pub uri: Option<&'static str>,
-    /// The members of the configuration that users give behind the name, in this order, with the JSON that is written without them.
+    /// Members of the configuration that users may give as positional arguments, in this order, each with the JSON value that is written if
+    /// the argument is absent.
     pub arguments: &'static [(&'static str, Option<&'static str>)],
-    /// A member that takes all values that users give behind the name, as a list: the axes of `transpose(1,0)`.
+    /// Member of the configuration that takes all positional arguments as a list, like the axes of `transpose(1,0)`; `None` if there is
+    /// none.
     pub list_argument: Option<&'static str>,
-    /// A configuration as JSON, with all members that have to be given.
+    /// Example of a configuration as JSON, with all required members.
     pub example: &'static str,
     short_name: Option<&'static str>,
     complete: fn(&mut NamedConfig, &DataType),
@@ -95,17 +99,17 @@ pub struct CodecEntry {
 }
 
 impl CodecEntry {
-    /// A codec of arrays that is called `name` in Zarr v3.
+    /// Returns the entry of an array-to-array codec that is called `name` in Zarr v3.
     pub const fn array_to_array(name: &'static str, build: Build<dyn ArrayToArray>) -> Self {
         Self::new(name, Builder::ArrayToArray(build))
     }
 
-    /// A codec that turns arrays into bytes and is called `name` in Zarr v3.
+    /// Returns the entry of an array-to-bytes codec that is called `name` in Zarr v3.
     pub const fn array_to_bytes(name: &'static str, build: Build<dyn ArrayToBytes>) -> Self {
         Self::new(name, Builder::ArrayToBytes(build))
     }
 
-    /// A codec of bytes that is called `name` in Zarr v3.
+    /// Returns the entry of a bytes-to-bytes codec that is called `name` in Zarr v3.
     pub const fn bytes_to_bytes(name: &'static str, build: Build<dyn BytesToBytes>) -> Self {
         Self::new(name, Builder::BytesToBytes(build))
     }
@@ -126,67 +130,68 @@ impl CodecEntry {
         }
     }
 
-    /// With other names in Zarr v3 that other software reads.
+    /// Sets [`aliases`](Self::aliases): other names in Zarr v3 that other software reads, too.
     #[must_use]
     pub const fn aliases(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }
 
-    /// With names in Zarr v3 that are read and not written.
+    /// Sets [`only_read`](Self::only_read): names in Zarr v3 that are read but not written.
     #[must_use]
     pub const fn only_read(self, only_read: &'static [&'static str]) -> Self {
         Self { only_read, ..self }
     }
 
-    /// With the `id` of numcodecs.
+    /// Sets [`id`](Self::id): the name in numcodecs.
     #[must_use]
     pub const fn id(self, id: &'static str) -> Self {
         Self { id: Some(id), ..self }
     }
 
-    /// Adds a URI of its own, by which the drafts of Zarr v3 name it.
+    /// Sets [`uri`](Self::uri): the URI of the codec in drafts of Zarr v3.
     #[must_use]
     pub const fn uri(self, uri: &'static str) -> Self {
         Self { uri: Some(uri), ..self }
     }
 
-    /// With the name that users give, where it is not the one in Zarr v3 without `numcodecs.`.
+    /// Sets the [short name](Self::short_name) that users give. By default it is the name in Zarr v3 without `numcodecs.`.
     #[must_use]
     pub const fn short(self, short_name: &'static str) -> Self {
         Self { short_name: Some(short_name), ..self }
     }
 
-    /// With the members that users give behind the name, and the JSON that is written without them.
+    /// Sets [`arguments`](Self::arguments): members that users give as positional arguments, each with the JSON value that is written if
+    /// the argument is absent.
     #[must_use]
     pub const fn arguments(self, arguments: &'static [(&'static str, Option<&'static str>)]) -> Self {
         Self { arguments, ..self }
     }
 
-    /// With a member that takes all values that users give behind the name, as a list.
+    /// Sets [`list_argument`](Self::list_argument): the member that takes all positional arguments as a list.
     #[must_use]
     pub const fn list_argument(self, member: &'static str) -> Self {
         Self { list_argument: Some(member), ..self }
     }
 
-    /// With a function that adds to a configuration the members that its specification demands, for elements of a data type.
+    /// Sets the function that adds required members to a configuration, for elements of a data type.
     #[must_use]
     pub const fn complete_with(self, complete: fn(&mut NamedConfig, &DataType)) -> Self {
         Self { complete, ..self }
     }
 
-    /// With a configuration as JSON, where members have to be given.
+    /// Sets [`example`](Self::example): a configuration as JSON with all required members.
     #[must_use]
     pub const fn example(self, example: &'static str) -> Self {
         Self { example, ..self }
     }
 
-    /// The same codec under another name alone.
+    /// Returns the entry of the same codec under the name `name`, without aliases, `id` and URI.
     #[must_use]
     pub const fn renamed(self, name: &'static str) -> Self {
         Self { name, aliases: &[], only_read: &[], id: None, uri: None, ..self }
     }
 
-    /// The kind of the codec: its input and its output.
+    /// Returns the kind of the codec.
     pub const fn kind(&self) -> Kind {
         match self.builder {
             Builder::ArrayToArray(_) => Kind::ArrayToArray,
@@ -195,24 +200,25 @@ impl CodecEntry {
         }
     }
 
-    /// The name that users give. Of several codecs of one purpose, such as `json2` and `json`, the codec that is
+    /// Returns the short name of the codec that users give. Of several versions of a codec, such as `json2` and `json`, the version that is
     /// written today has the short name.
     pub fn short_name(&self) -> &'static str {
         let short = self.name.strip_prefix("numcodecs.").unwrap_or(self.name);
         self.short_name.unwrap_or(short)
     }
 
-    /// All names in Zarr v3, the written name first.
+    /// Iterates over all names in Zarr v3; the name that is written comes first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         [self.name].into_iter().chain(self.aliases.iter().copied()).chain(self.only_read.iter().copied())
     }
 
-    /// Whether a document of Zarr v3, or of a draft of it, may call it so.
+    /// Whether `name` is a name of the codec in documents of Zarr v3 or of its drafts.
     pub fn is_called(&self, name: &str) -> bool {
         self.names().chain(self.uri).any(|known| known == name)
     }
 
-    /// The name that is written for `name`, one of this codec: in the drafts of Zarr v3 the URI if it has one, elsewhere not the URI.
+    /// Returns the name to write for `name`, a name of this codec: in drafts of Zarr v3 the URI if the codec has one, elsewhere `name` or,
+    /// for the URI, [`name`](Self::name).
     pub fn written<'n>(&self, name: &'n str, is_draft: bool) -> &'n str {
         match self.uri {
             Some(uri) if is_draft => uri,
@@ -221,13 +227,13 @@ impl CodecEntry {
         }
     }
 
-    /// Adds to a configuration the members that the specification demands and that are missing, for elements of `data_type`: not all
-    /// readers have defaults.
+    /// Adds to the configuration `codec` the members that the specification requires and that are missing, for elements of `data_type`: not
+    /// all readers have defaults.
     pub fn complete(&self, codec: &mut NamedConfig, data_type: &DataType) {
         (self.complete)(codec, data_type);
     }
 
-    /// Builds the codec, from the context alone: arrays that have the same codecs, elements and chunks may share it.
+    /// Builds the codec. The result depends on the context alone: arrays with equal codecs, elements and chunks may share it.
     ///
     /// # Errors
     /// [`Error::Metadata`] for a configuration that breaks the specification, [`Error::Unsupported`] for elements that the codec does
@@ -241,29 +247,29 @@ impl CodecEntry {
     }
 }
 
-/// The context that a codec is built from.
+/// Parameters for building a codec.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct BuildContext<'a> {
-    /// The name used in the metadata, one of [`CodecEntry::names`](crate::CodecEntry::names).
+    /// Name of the codec in the metadata, one of [`CodecEntry::names`](crate::CodecEntry::names).
     pub name: &'a str,
-    /// The configuration.
+    /// Configuration of the codec.
     pub config: &'a Config<'a>,
-    /// The elements that reach this codec: of the array, or as the codec before it encodes them. For bytes-to-bytes
-    /// codecs the elements that were turned into bytes.
+    /// Elements that the codec encodes: elements of the array, or the output of the preceding array-to-array codec. For a bytes-to-bytes
+    /// codec, the elements that the array-to-bytes codec turned into bytes.
     pub element: &'a ElementSpec,
-    /// All codecs, for codecs that contain others.
+    /// Table of all codecs, for a codec that contains other codecs.
     pub codecs: &'a Codecs,
-    /// Limits on decoding.
+    /// Limits on sizes while decoding.
     pub limits: &'a Limits,
-    /// How many codecs this one is inside of.
+    /// Number of codecs that this codec is nested in: 0 for a codec of the array.
     pub nesting: u32,
-    /// Takes deviations that are no errors.
+    /// List that receives warnings: deviations that are no errors.
     pub warnings: &'a Warnings,
 }
 
 impl<'a> BuildContext<'a> {
-    /// For a codec that lies in no other one, and contains none.
+    /// Returns the context of a codec that is not nested in another codec.
     #[must_use]
     pub fn new(
         name: &'a str,
@@ -277,7 +283,7 @@ impl<'a> BuildContext<'a> {
     }
 }
 
-/// The codecs that are known, by name.
+/// Table of the known codecs, by name.
 ///
 /// ```
 /// use zarr_codec::Codecs;
@@ -293,30 +299,30 @@ pub struct Codecs {
 }
 
 impl Codecs {
-    /// Adds a codec. It takes its names from any codec that had them before.
+    /// Adds a codec, which replaces codecs of the same names.
     pub fn add(&mut self, entry: CodecEntry) {
         self.entries.push(entry);
         self.last = Last::default();
     }
 
-    /// Says where a codec that is not in the table could come from: `"enable feature `zfp`"`.
+    /// Adds a hint where the codec `name`, which is not in the table, can be found: `"enable feature `zfp`"`.
     pub fn add_hint(&mut self, name: &'static str, hint: &'static str) {
         self.hints.push((name, hint));
     }
 
-    /// The codec of this name.
+    /// Returns the codec that documents of Zarr v3 or its drafts call `name`.
     pub fn get(&self, name: &str) -> Option<&CodecEntry> {
         self.entries.iter().rev().find(|entry| entry.is_called(name))
     }
 
-    /// The codec that users call `name`, or that a document of Zarr v3 does.
+    /// Returns the codec with the short name `name`, or else the codec that documents of Zarr v3 call `name`.
     pub fn typed(&self, name: &str) -> Option<&CodecEntry> {
         let typed = self.entries.iter().rev().find(|entry| entry.short_name() == name);
         typed.or_else(|| self.get(name))
     }
 
-    /// Adds to the configuration of a codec that is in the table the members that its specification demands. A codec
-    /// that goes by an alias is left as it is: there, other software has defaults.
+    /// Adds missing required members to the configuration of `codec`, for elements of `data_type`. A codec under an alias or an unknown
+    /// name is returned unchanged: other software has defaults for aliases.
     #[must_use]
     pub fn complete(&self, mut codec: NamedConfig, data_type: &DataType) -> NamedConfig {
         if let Some(entry) = self.get(&codec.name).filter(|entry| entry.name == codec.name) {
@@ -325,21 +331,21 @@ impl Codecs {
         codec
     }
 
-    /// Where the codec of this name, or of this `id` of numcodecs, could come from.
+    /// Returns the hint where the codec of this name, or of this `id` of numcodecs, can be found; `None` if there is no hint.
     pub fn hint(&self, name: &str) -> Option<&'static str> {
         let is_it = |known: &str| known == name || known.strip_prefix("numcodecs.") == Some(name);
         self.hints.iter().rev().find(|(known, _)| is_it(known)).map(|(_, hint)| *hint)
     }
 
-    /// All codecs, in the order they were added.
+    /// Iterates over all codecs in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &CodecEntry> {
         self.entries.iter()
     }
 }
 
 impl Codecs {
-    /// Gives the codec called `name` a value, which it is built from: [`BuildContext::given`]. It exists in memory only, so that no
-    /// document has to spell it.
+    /// Sets a value in memory for the codec called `name`, which reads it by [`BuildContext::given`] when it is built. No document stores
+    /// the value.
     ///
     /// ```
     /// let mut codecs = zarr_codec::Codecs::default();
@@ -355,7 +361,7 @@ impl Codecs {
         self.last = Last::default();
     }
 
-    /// Whether codecs are given equal values by both tables.
+    /// Whether both tables have equal [given](Self::give) values for equal codecs.
     #[must_use]
     pub fn gives_as(&self, other: &Self) -> bool {
         self.given == other.given
@@ -363,14 +369,14 @@ impl Codecs {
 }
 
 impl<'a> BuildContext<'a> {
-    /// The value that the codec was [given](Codecs::give), if it is of this type.
+    /// Returns the value that the codec was [given](Codecs::give); `None` if there is none or if it has another type.
     pub fn given<T: Any>(&self) -> Option<&'a T> {
         let (_, given) = self.codecs.given.iter().find(|(name, _)| *name == self.name)?;
         given.get()
     }
 }
 
-/// Adds members to a configuration that lacks them.
+/// Adds those of `members` that the configuration of `codec` lacks.
 pub fn add_missing<const N: usize>(codec: &mut NamedConfig, members: [(&str, Value); N]) {
     for (name, value) in members {
         if !codec.configuration.contains_key(name) {

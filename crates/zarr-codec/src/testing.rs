@@ -1,6 +1,6 @@
-//! Harnesses that every codec crate runs on its codecs.
+//! Test harnesses that every codec crate runs on its codecs.
 //!
-//! They panic where a codec breaks its contract, as tests do.
+//! Harnesses panic if a codec breaks its contract, as tests do.
 #![expect(clippy::panic, reason = "harnesses fail as tests do")]
 
 pub mod vectors;
@@ -14,7 +14,7 @@ use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Region;
 use zarr_json::{Map, Value};
 
-/// An element type by name, with a zero fill value.
+/// Returns an element specification with the data type named `data_type` and the fill value zero.
 ///
 /// # Panics
 /// If there is no such type.
@@ -24,18 +24,18 @@ pub fn element(data_type: &str) -> ElementSpec {
     ElementSpec::new(data_type, fill)
 }
 
-/// Builds a codec from an entry, the JSON of its configuration and its elements.
+/// Builds the codec of `entry` from the JSON of its configuration, for elements of type `element`.
 ///
 /// # Errors
-/// As the entry's `build`.
+/// The errors of the entry's `build`.
 pub fn build(entry: &CodecEntry, configuration: &str, element: &ElementSpec) -> Result<Codec, Error> {
     build_with(entry, configuration, element, &Codecs::default())
 }
 
-/// Builds a codec that may contain others, which are in `codecs`, as that of a new array.
+/// Builds the codec of `entry` as for a new array. Codecs nested in it are looked up in `codecs`.
 ///
 /// # Errors
-/// As the entry's `build`; and for wrong members that only encoding needs.
+/// The errors of the entry's `build`, and errors for invalid members that only encoding needs.
 ///
 /// # Panics
 /// If `configuration` is no JSON object.
@@ -65,10 +65,10 @@ pub fn build_with(
     Ok(built)
 }
 
-/// Builds a bytes-to-bytes codec.
+/// Builds the bytes-to-bytes codec of `entry` from the JSON of its configuration.
 ///
 /// # Panics
-/// If it is none, or the configuration is wrong.
+/// If the codec has another kind, or if the configuration is invalid.
 pub fn bytes_to_bytes(entry: &CodecEntry, configuration: &str, element: &ElementSpec) -> Arc<dyn BytesToBytes> {
     match build(entry, configuration, element) {
         Ok(Codec::BytesToBytes(codec)) => codec,
@@ -76,10 +76,10 @@ pub fn bytes_to_bytes(entry: &CodecEntry, configuration: &str, element: &Element
     }
 }
 
-/// Builds an array-to-bytes codec.
+/// Builds the array-to-bytes codec of `entry` from the JSON of its configuration.
 ///
 /// # Panics
-/// If it is none, or the configuration is wrong.
+/// If the codec has another kind, or if the configuration is invalid.
 pub fn array_to_bytes(entry: &CodecEntry, configuration: &str, element: &ElementSpec) -> Arc<dyn ArrayToBytes> {
     match build(entry, configuration, element) {
         Ok(Codec::ArrayToBytes(codec)) => codec,
@@ -87,10 +87,10 @@ pub fn array_to_bytes(entry: &CodecEntry, configuration: &str, element: &Element
     }
 }
 
-/// Builds an array-to-array codec.
+/// Builds the array-to-array codec of `entry` from the JSON of its configuration.
 ///
 /// # Panics
-/// If it is none, or the configuration is wrong.
+/// If the codec has another kind, or if the configuration is invalid.
 pub fn array_to_array(entry: &CodecEntry, configuration: &str, element: &ElementSpec) -> Arc<dyn ArrayToArray> {
     match build(entry, configuration, element) {
         Ok(Codec::ArrayToArray(codec)) => codec,
@@ -98,10 +98,10 @@ pub fn array_to_array(entry: &CodecEntry, configuration: &str, element: &Element
     }
 }
 
-/// Builds a chain of codecs from a JSON list.
+/// Builds a pipeline from `codecs`, the JSON list of a document.
 ///
 /// # Errors
-/// As [`Pipeline::build`].
+/// The errors of [`Pipeline::build`].
 ///
 /// # Panics
 /// If `codecs` is no list of codecs.
@@ -116,7 +116,7 @@ pub fn pipeline(codecs: &str, element: &ElementSpec, table: &Codecs) -> Result<A
     Pipeline::build(&codecs, element, table, &Limits::default(), 0, &Warnings::default()).map(Arc::new)
 }
 
-/// Bytes of many kinds, all of a length that `unit` divides: empty, constant, counting, noise, long.
+/// Returns byte strings of several kinds (empty, constant, counting, noise, long) whose lengths are multiples of `unit`.
 pub fn samples(unit: usize) -> Vec<Vec<u8>> {
     let mut noise = 0x2545_f491_4f6c_dd1du64;
     let mut next = move || {
@@ -135,10 +135,10 @@ pub fn samples(unit: usize) -> Vec<Vec<u8>> {
     samples
 }
 
-/// Decodes with a bytes-to-bytes codec into a buffer bounded by `size`.
+/// Decodes `encoded` by a bytes-to-bytes codec into a buffer bounded by `size`.
 ///
 /// # Errors
-/// As the codec's `decode`.
+/// The errors of the codec's `decode`.
 pub fn decode_bytes(codec: &dyn BytesToBytes, encoded: &[u8], size: Size) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     let mut sink = Sink::growing(&mut out, size, Limits::default().max_chunk)?;
@@ -148,11 +148,11 @@ pub fn decode_bytes(codec: &dyn BytesToBytes, encoded: &[u8], size: Size) -> Res
     Ok(out)
 }
 
-/// Checks that decoding returns the encoded data, with the size known, bounded and unknown, and that encoded sizes keep
-/// their bound.
+/// Checks that decoding returns the samples that were encoded, with the size known, bounded and unknown, and that encoded sizes are within
+/// the bound that the codec says.
 ///
 /// # Panics
-/// If not.
+/// If the check fails.
 pub fn round_trip(codec: &dyn BytesToBytes, samples: &[Vec<u8>]) {
     for sample in samples {
         let mut encoded = vec![0xAA; 3];
@@ -187,11 +187,11 @@ pub fn round_trip(codec: &dyn BytesToBytes, samples: &[Vec<u8>]) {
     }
 }
 
-/// Flips bits and cuts lengths of encoded `samples`: each must give an error or a value within the bound, never a panic.
-/// With `detects`, a changed byte must never go unnoticed.
+/// Flips each bit and cuts each length of encoded `samples`. Each change must give an error or a value within the bound, never a panic;
+/// with `detects`, every change of the value must be an error.
 ///
 /// # Panics
-/// If not.
+/// If the check fails.
 pub fn corrupt(codec: &dyn BytesToBytes, samples: &[Vec<u8>], detects: bool) {
     for sample in samples.iter().filter(|sample| sample.len() <= 4096) {
         let mut encoded = Vec::new();
@@ -219,11 +219,11 @@ pub fn corrupt(codec: &dyn BytesToBytes, samples: &[Vec<u8>], detects: bool) {
     }
 }
 
-/// Encodes a chunk of C-order elements and checks that the whole and many regions of it come back, by decoding from all
-/// bytes and by the partial protocol; returns the encoded bytes.
+/// Encodes a chunk of `items` in C order. Checks that the whole chunk and many regions of it decode to the same elements, from all bytes
+/// and by partial decoding. Returns the encoded bytes.
 ///
 /// # Panics
-/// If not.
+/// If the check fails.
 pub fn chunk_round_trip(codecs: &Arc<Pipeline>, shape: &[usize], items: &[u8]) -> Vec<u8> {
     let item = codecs.element().item_size();
     let whole = View::new(items, item, shape).expect("items of the shape");
@@ -245,10 +245,10 @@ pub fn chunk_round_trip(codecs: &Arc<Pipeline>, shape: &[usize], items: &[u8]) -
     encoded
 }
 
-/// Decodes a region from encoded bytes into C-order elements; by the partial protocol where there is one, if `parts`.
+/// Decodes `region` from encoded bytes into elements in C order; by partial decoding if `parts` and if the codecs support it.
 ///
 /// # Panics
-/// If it does not decode.
+/// If the bytes do not decode.
 pub fn read(codecs: &Arc<Pipeline>, encoded: &[u8], shape: &[u64], region: &Region, parts: bool) -> Vec<u8> {
     let item = codecs.element().item_size();
     let dims: Vec<usize> = region.shape().iter().map(|&len| len as usize).collect();
@@ -263,10 +263,10 @@ pub fn read(codecs: &Arc<Pipeline>, encoded: &[u8], shape: &[u64], region: &Regi
     out
 }
 
-/// Drives the partial protocol from bytes in memory, as a reader would from a store.
+/// Decodes `region` by partial decoding, with the requested ranges taken from bytes in memory, as a reader takes them from a store.
 ///
 /// # Errors
-/// As [`Pipeline::decode`].
+/// The errors of [`Pipeline::decode`].
 pub fn decode_parts(
     codecs: &Arc<Pipeline>,
     encoded: &[u8],
@@ -308,7 +308,7 @@ pub fn decode_parts(
     }
 }
 
-/// The whole, single elements, strides and empty parts of a chunk.
+/// Returns regions of a chunk of `shape` for tests: the whole chunk, single elements, steps and slices.
 pub fn regions(shape: &[u64]) -> Vec<Region> {
     let axis = |start, len, step| zarr_grid::AxisRange { start, len, step };
     let each = |part: &dyn Fn(u64) -> zarr_grid::AxisRange| Region::new(shape.iter().map(|&len| part(len))).ok();
@@ -327,10 +327,10 @@ pub fn regions(shape: &[u64]) -> Vec<Region> {
     regions
 }
 
-/// Changes encoded chunks at every position, and decodes: an error or a value, never a panic.
+/// Changes an encoded chunk at every position, and decodes: each change must give an error or a value, never a panic.
 ///
 /// # Panics
-/// If a decode does.
+/// If a decode panics.
 pub fn corrupt_chunk(codecs: &Arc<Pipeline>, shape: &[u64], encoded: &[u8]) {
     let item = codecs.element().item_size();
     let dims: Vec<usize> = shape.iter().map(|&len| len as usize).collect();

@@ -1,20 +1,20 @@
-//! Codecs as text: `zstd(3)`, or `transpose(1,0),blosc(lz4,shuffle=bitshuffle)`.
+//! Codecs as strings: `zstd(3)`, or `transpose(1,0),blosc(lz4,shuffle=bitshuffle)`.
 
 use crate::{CodecEntry, Codecs, Error};
 use zarr_json::{NamedConfig, Value, nearest_name};
 
-/// A codec as text: its name, and in parentheses the members of its configuration.
+/// Codec parsed from a string: its name, and in parentheses the members of its configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextCodec {
     text: String,
     name: String,
-    /// Values in the order of the codec's arguments.
+    /// Positional values, in the order of the codec's arguments.
     values: Vec<Value>,
-    /// Values behind names of members.
+    /// Values given by the names of their members.
     members: Vec<(String, Value)>,
 }
 
-/// The codecs of a text, divided by commas. `none` is no codec.
+/// Parses codecs that are divided by commas. `none` stands for no codec.
 ///
 /// # Errors
 /// [`Error::Argument`] for other text.
@@ -44,7 +44,7 @@ impl TextCodec {
         Ok(codec)
     }
 
-    /// The name and configuration that this is in documents.
+    /// Returns the name and configuration of the codec as in documents.
     ///
     /// # Errors
     /// [`Error::Unknown`] for a codec that is not in the table, [`Error::Argument`] for more values than it takes.
@@ -79,7 +79,7 @@ impl TextCodec {
     }
 }
 
-/// An error with a hint at the codec that may be meant by a name that is not in the table.
+/// Returns the error for a codec that is not in the table, with a hint at the known codec that may be meant.
 pub(crate) fn unknown(name: &str, table: &Codecs) -> Error {
     let hint = table.hint(name).map_or_else(
         || {
@@ -105,7 +105,7 @@ fn wrong(text: &str, what: &str) -> Error {
     Error::Argument { what: format!("codec {text:?}: {what}") }
 }
 
-/// A member and its value, if an argument is both.
+/// Splits `argument` at its equals sign into the name of a member and the value; `None` if the argument has no name.
 fn member(argument: &str) -> Option<(&str, &str)> {
     let (name, value) = argument.split_once('=')?;
     let name = name.trim();
@@ -113,7 +113,8 @@ fn member(argument: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, value.trim()))
 }
 
-/// A number, `true`, `false`, `null`, a list, an object or a text in quotes as in JSON; or a word.
+/// Parses a value of an argument: a number, `true`, `false`, `null`, a list, an object or a quoted string as in JSON; otherwise the string
+/// itself.
 fn value(codec: &str, text: &str) -> Result<Value, Error> {
     if text.starts_with(['[', '{', '"']) {
         return Value::from_json(text).map_err(|error| wrong(codec, &format!("{text}: {error}")));
@@ -122,7 +123,7 @@ fn value(codec: &str, text: &str) -> Result<Value, Error> {
     Ok(Value::from_json(text).ok().filter(plain).unwrap_or_else(|| Value::from(text)))
 }
 
-/// Splits at the commas outside of brackets and quotes.
+/// Splits `text` at the commas outside of brackets and quotes.
 fn split(text: &str) -> Result<Vec<&str>, Error> {
     let mut open = Vec::new();
     let (mut is_quoted, mut is_escaped) = (false, false);

@@ -1,8 +1,8 @@
-//! Codecs as values of their own types.
+//! Codecs as values of their own types, whose fields are their configuration.
 //!
-//! A codec is its own configuration: what a constructor checks, `from_config` reads from a document and `to_config` gives back. A codec
-//! of bytes encodes and decodes as it is; one of arrays is bound to elements, by a [`Chain`](crate::Chain), which has a table of its
-//! own, or by an array. A [`TypedCodec`] is a codec of any type, as a document has it, with its entry.
+//! A codec is its own configuration: constructors check it, `from_config` reads it from a document, and `to_config` returns it. A
+//! bytes-to-bytes codec encodes and decodes without further ado; other codecs are first bound to elements, by a
+//! [`Chain`](crate::Chain) or by an array. A [`TypedCodec`] is a codec of any type as in documents, with its entry.
 
 use crate::{BuildContext, CodecEntry, Codecs, Config, ElementSpec, Error, Limits, Warnings};
 use std::fmt::{Debug, Display};
@@ -10,11 +10,11 @@ use std::ops::RangeInclusive;
 use zarr_dtype::{DataType, FillValue};
 use zarr_json::{Map, NamedConfig};
 
-/// A codec as a value of its own type, which is its configuration. A program makes it by functions that check what they are given, an
-/// array by the configuration in its document.
+/// Codec as a value of its own type, whose fields are its configuration. Programs create it by constructors that check their arguments;
+/// opening an array creates it from the configuration in the document.
 ///
-/// A codec of bytes is used as it is ([`BytesToBytes`](crate::BytesToBytes)). One of arrays is bound to a data type first: by
-/// [`Chain::build`](crate::Chain::build), or by an array.
+/// A bytes-to-bytes codec is used directly ([`BytesToBytes`](crate::BytesToBytes)). Codecs of the other kinds are first bound to a
+/// data type: by [`Chain::build`](crate::Chain::build), or by an array.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,31 +78,31 @@ use zarr_json::{Map, NamedConfig};
 /// # Ok::<(), Error>(())
 /// ```
 pub trait CodecValue: Debug + Send + Sync + Sized + 'static {
-    /// Its entry in the table of codecs.
+    /// Entry of the codec in tables of codecs.
     const ENTRY: CodecEntry;
 
-    /// Reads the configuration in a document. A setting that only encoding needs is the default where it is wrong, as
-    /// [`Config::or_default`](crate::Config::or_default) has it.
+    /// Reads the codec from the configuration in a document. An invalid setting that only encoding needs becomes the default, by
+    /// [`Config::or_default`](crate::Config::or_default).
     ///
     /// # Errors
     /// [`Error::Metadata`] for a configuration that nothing can be decoded with, [`Error::Unsupported`] for elements that the codec does
     /// not take.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error>;
 
-    /// The members of the configuration, as documents have them; by default none. [`from_config`](Self::from_config) makes an equal
-    /// codec of them.
+    /// Returns the members of the configuration as in documents; none by default. [`from_config`](Self::from_config) reads an equal codec
+    /// from them.
     fn to_config(&self) -> Map {
         Map::new()
     }
 
-    /// The entries of the codecs that lie in this one, at any depth; by default none. A codec that was read from a document has none: there
-    /// the codecs in it are names, which the table of the array knows.
+    /// Returns the entries of the codecs nested in this codec, at any depth; none by default. A codec that was read from a document has
+    /// none: its nested codecs are names, which are looked up in the table of the array.
     fn inner_entries(&self) -> Vec<CodecEntry> {
         Vec::new()
     }
 
-    /// Reads the members of a configuration without a document and an array, as strictly as for a new array: of elements that are
-    /// bytes. `inner` are the entries of codecs that lie in it.
+    /// Builds the codec from the members of a configuration, without a document and an array, as strictly as for a new array whose data
+    /// type is `uint8`. `inner` are the entries of nested codecs.
     ///
     /// # Errors
     /// [`Error::Argument`] for a member that is wrong, [`Error::Unknown`] for a codec in it that is not among `inner`,
@@ -120,10 +120,10 @@ pub trait CodecValue: Debug + Send + Sync + Sized + 'static {
 }
 
 impl CodecEntry {
-    /// `value`, if member `member` of the configuration may have it.
+    /// Returns `value` if it is in `range`, the values that member `member` of the configuration may have.
     ///
     /// # Errors
-    /// [`Error::Argument`] if it is not in `range`.
+    /// [`Error::Argument`] if `value` is not in `range`.
     pub fn in_range<T: PartialOrd + Display>(
         &self,
         member: &str,
@@ -137,18 +137,18 @@ impl CodecEntry {
         Err(self.argument(member, &format!("expected an integer {start}..{end}, found {value}")))
     }
 
-    /// The error about a value that a program gave for member `member` of the configuration.
+    /// Returns the error about an invalid value that a program gave for member `member` of the configuration.
     pub fn argument(&self, member: &str, what: &str) -> Error {
         Error::Argument { what: format!("codec {}: {member}: {what}", self.name) }
     }
 }
 
-/// A codec of any type, as documents have it, with its entry: codecs of several types are a list of these.
+/// Codec of any type as in documents: its name, configuration and entry. Codecs of several types fit in one list.
 #[derive(Clone, Debug)]
 pub struct TypedCodec {
     entry: CodecEntry,
     config: NamedConfig,
-    /// The codecs that lie in this one, at any depth.
+    /// Entries of the codecs nested in this codec, at any depth.
     inner: Vec<CodecEntry>,
 }
 
@@ -166,30 +166,30 @@ impl<T: CodecValue> From<T> for TypedCodec {
 }
 
 impl TypedCodec {
-    /// The entry of the codec.
+    /// Returns the entry of the codec.
     pub fn entry(&self) -> &CodecEntry {
         &self.entry
     }
 
-    /// The name and the configuration, as documents have them.
+    /// Returns the name and the configuration of the codec as in documents.
     pub fn config(&self) -> &NamedConfig {
         &self.config
     }
 
-    /// The name and the configuration without the entry.
+    /// Returns the name and the configuration, without the entry.
     pub(crate) fn into_config(self) -> NamedConfig {
         self.config
     }
 
-    /// The entries of this codec and of all that lie in it.
+    /// Iterates over the entries of this codec and of the codecs nested in it.
     pub(crate) fn entries(&self) -> impl Iterator<Item = CodecEntry> {
         self.inner.iter().chain([&self.entry]).copied()
     }
 }
 
-/// Typed codecs: one, or a tuple, an array or a vector of them.
+/// Values that convert to typed codecs: one codec, or a tuple, an array or a vector of codecs.
 pub trait IntoTypedCodecs {
-    /// The codecs, in the order in which a chunk goes through them when it is encoded.
+    /// Returns the codecs in the order in which a chunk is encoded.
     fn into_typed_codecs(self) -> Vec<TypedCodec>;
 }
 

@@ -1,15 +1,15 @@
-//! Elements of variable length in views: the common part of their codecs.
+//! Views with elements of variable length: functions that the codecs of such elements share.
 
 use crate::{Error, View, ViewMut};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_dtype::{Heap, HeapRef};
 
-/// Calls `each` with the bytes of every element of `chunk`, in C order, until it fails.
+/// Calls `each` with the bytes of every element of `chunk`, in C order, until `each` fails.
 ///
 /// # Errors
-/// That of `each`, [`Error::Encode`] for an element that is not in the view's heap, [`Error::Unsupported`] if the view has
-/// none.
+/// The error of `each`, [`Error::Encode`] for an element that is not in the view's heap, [`Error::Unsupported`] if the view has
+/// no heap.
 pub fn read_variable(
     codec: &'static str,
     chunk: &View<'_>,
@@ -27,11 +27,11 @@ pub fn read_variable(
     result
 }
 
-/// Fills `out`, in C order, with elements that `next` appends one by one to `block`, and makes that a block of the view's
-/// heap. Bytes that `block` holds before belong to no element.
+/// Fills `out`, in C order, with elements that `next` appends one by one to `block`, and adds `block` to the heap of `out`. Bytes that
+/// `block` holds at the beginning belong to no element.
 ///
 /// # Errors
-/// That of `next`, [`Error::Limit`] for an element above 4 GiB, [`Error::Unsupported`] if the view has no heap.
+/// The error of `next`, [`Error::Limit`] for an element above 4 GiB, [`Error::Unsupported`] if the view has no heap.
 pub fn write_variable(
     codec: &'static str,
     out: &mut ViewMut<'_>,
@@ -54,11 +54,11 @@ pub fn write_variable(
     })
 }
 
-/// Makes `block` a block of the heap of `out`, and fills `out`, in C order, with the elements that `next` says one by one: the first
-/// byte of each in the block, and its length. Bytes between elements stay in the heap.
+/// Adds `block` to the heap of `out`, and fills `out`, in C order, with references into `block`: `next` returns the offset and the length
+/// of the next element. Bytes between elements stay in the heap.
 ///
 /// # Errors
-/// That of `next`, [`Error::Unsupported`] if the view has no heap.
+/// The error of `next`, [`Error::Unsupported`] if the view has no heap.
 pub fn place_variable(
     codec: &'static str,
     out: &mut ViewMut<'_>,
@@ -73,7 +73,7 @@ pub fn place_variable(
     })
 }
 
-/// Calls `each` with every element until it fails.
+/// Calls `each` with every item of `out` until `each` fails.
 fn each_item(out: &mut ViewMut<'_>, mut each: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
     let mut failed = None;
     out.all_mut(|item| {
@@ -83,7 +83,7 @@ fn each_item(out: &mut ViewMut<'_>, mut each: impl FnMut(&mut [u8]) -> Result<()
     failed.map_or(Ok(()), Err)
 }
 
-/// Makes `item` refer to these bytes of a block that has no number yet.
+/// Writes to `item` a reference to `bytes` of a block that is not yet in the heap: the block's number is set later.
 #[inline]
 fn refer(item: &mut [u8], bytes: Range<usize>) -> Result<(), Error> {
     let limit = || Error::Limit { what: "element", found: bytes.len() as u64, limit: u64::from(u32::MAX) };

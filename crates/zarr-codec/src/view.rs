@@ -1,4 +1,4 @@
-//! Strided windows on bytes: where chunks are decoded to and encoded from.
+//! Strided views of bytes: memory that chunks are decoded to and encoded from.
 //!
 //! A read ends in a [`ViewMut`] of the caller's memory. Dividing it into [`Windows`] gives each chunk its own window, so that
 //! chunks decode in parallel, each to where its data goes. Permuting axes changes strides and moves no byte.
@@ -29,7 +29,7 @@ use std::sync::Arc;
 use zarr_dtype::Heap;
 use zarr_grid::Region;
 
-/// How the elements of a view lie in memory.
+/// Layout of the elements of a view in memory: item size, shape and strides in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Geometry {
     item: usize,
@@ -38,7 +38,7 @@ struct Geometry {
 }
 
 impl Geometry {
-    /// C order without gaps; `None` if the size overflows.
+    /// Returns the geometry of elements in C order without gaps, and their size in bytes; `None` if the size overflows.
     fn contiguous(item: usize, shape: &[usize]) -> Option<(Self, usize)> {
         let mut strides: Strides = SmallVec::from_elem(0, shape.len());
         let mut size = item;
@@ -53,7 +53,7 @@ impl Geometry {
     }
 
     fn len(&self) -> usize {
-        // Other lengths of an empty view may be any, and so may all lengths if elements have no bytes.
+        // The other lengths of an empty view are unbounded, and so are all lengths if elements have no bytes.
         if self.is_empty() { 0 } else { self.shape.iter().fold(1, |count: usize, &len| count.saturating_mul(len)) }
     }
 
@@ -68,14 +68,14 @@ impl Geometry {
         self
     }
 
-    /// The byte offset of the window's first element, and the window.
+    /// Returns the byte offset of the first element of `region`, and the geometry of `region`.
     fn window(mut self, region: &Region) -> (isize, Self) {
         assert_eq!(region.axes().len(), self.shape.len(), "a region of the view's rank");
         let mut offset = 0isize;
         let empty = region.axes().iter().any(|axis| axis.len == 0);
         for ((len, stride), axis) in self.shape.iter_mut().zip(&mut self.strides).zip(region.axes()) {
             if axis.len > 0 {
-                // Written so that nothing overflows: the last element taken must be one of the view's.
+                // Checks without overflow that the last element of the region is in the view.
                 let room = (*len as u64).checked_sub(1).and_then(|last| last.checked_sub(axis.start));
                 let fits = room.is_some_and(|room| room / axis.step.max(1) >= axis.len - 1);
                 assert!(fits && axis.step > 0, "axis range {axis:?} within {len} items");
@@ -109,7 +109,7 @@ fn is_permutation(order: &[usize], rank: usize) -> bool {
     order.len() == rank && (0..rank).all(|axis| order.contains(&axis))
 }
 
-/// A shared strided window on bytes: `shape` elements of `item_size` bytes.
+/// Shared strided view of bytes, with `shape` elements of `item_size` bytes.
 #[derive(Clone)]
 pub struct View<'a> {
     ptr: *const u8,
@@ -123,14 +123,14 @@ unsafe impl Send for View<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for View<'_> {}
 
-/// An exclusive strided window on bytes: `shape` elements of `item_size` bytes.
+/// Exclusive strided view of bytes, with `shape` elements of `item_size` bytes.
 ///
 /// Views of variable-length elements hold 16-byte references into a [`Heap`], which travels with the view.
 pub struct ViewMut<'a> {
     ptr: *mut u8,
     geometry: Geometry,
     heap: Option<Arc<Heap>>,
-    /// Whether copies go past the caches.
+    /// Whether copies to the view bypass the caches.
     stream: bool,
     life: PhantomData<&'a mut [u8]>,
 }
@@ -154,48 +154,48 @@ debug_view!(View, ViewMut);
 
 macro_rules! accessors {
     () => {
-        /// Items per axis.
+        /// Returns the number of items per axis.
         pub fn shape(&self) -> &[usize] {
             &self.geometry.shape
         }
 
-        /// Bytes from one element to the next, per axis.
+        /// Returns the distance in bytes between neighbouring elements, per axis.
         pub fn strides(&self) -> &[isize] {
             &self.geometry.strides
         }
 
-        /// Bytes of one element.
+        /// Returns the number of bytes of an element.
         pub fn item_size(&self) -> usize {
             self.geometry.item
         }
 
-        /// How many elements there are.
+        /// Returns the number of elements.
         pub fn len(&self) -> usize {
             self.geometry.len()
         }
 
-        /// Whether there are none.
+        /// Whether the view has no elements.
         pub fn is_empty(&self) -> bool {
             self.geometry.is_empty()
         }
 
-        /// Bytes of all elements together.
+        /// Returns the number of bytes of all elements together.
         pub fn size(&self) -> usize {
             self.geometry.len() * self.geometry.item
         }
 
-        /// Where the bytes of variable-length elements are.
+        /// Returns the heap with the bytes of variable-length elements; `None` if the view has no heap.
         pub fn heap(&self) -> Option<&Arc<Heap>> {
             self.heap.as_ref()
         }
 
-        /// The same view with a heap for variable-length elements.
+        /// Sets the heap with the bytes of variable-length elements.
         pub fn with_heap(mut self, heap: Option<Arc<Heap>>) -> Self {
             self.heap = heap;
             self
         }
 
-        /// The view with its axes in another order: axis `i` of the result is axis `order[i]` of this view.
+        /// Permutes the axes: axis `i` of the result is axis `order[i]` of this view.
         ///
         /// # Panics
         /// If `order` is no permutation of the axes: orders come from codecs, which check theirs when built.
@@ -204,7 +204,7 @@ macro_rules! accessors {
             self
         }
 
-        /// The view with one axis reversed.
+        /// Reverses the order of elements along `axis`.
         ///
         /// # Panics
         /// If there is no such axis.
@@ -219,7 +219,7 @@ macro_rules! accessors {
             self
         }
 
-        /// The view with an axis of length 1 put in at `axis`.
+        /// Inserts an axis of length 1 at position `axis`.
         ///
         /// # Panics
         /// If `axis` is beyond the rank.
@@ -232,7 +232,7 @@ macro_rules! accessors {
 }
 
 impl<'a> View<'a> {
-    /// View of all of `bytes` as elements in C order.
+    /// Returns a view of all of `bytes` as elements in C order.
     ///
     /// # Errors
     /// [`Error::Buffer`] if `bytes` has not the length that `shape` and `item_size` ask for.
@@ -245,7 +245,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Items that lie at `strides` (in bytes) from the one at `offset` in `bytes`.
+    /// Returns a view of elements in `bytes`: the first one is at byte `offset`, and neighbours along each axis are `strides` bytes apart.
     ///
     /// # Errors
     /// [`Error::Buffer`] if an element would lie outside of `bytes`.
@@ -267,7 +267,7 @@ impl<'a> View<'a> {
 
     accessors!();
 
-    /// The elements of `region`.
+    /// Returns a view of the elements of `region`.
     ///
     /// # Panics
     /// If `region` reaches out of the view.
@@ -276,7 +276,7 @@ impl<'a> View<'a> {
         View { ptr: self.ptr.wrapping_offset(offset), geometry, heap: self.heap.clone(), life: PhantomData }
     }
 
-    /// The bytes if the elements lie in C order without gaps.
+    /// Returns the bytes of all elements if the elements are contiguous in C order; `None` otherwise.
     pub fn as_contiguous(&self) -> Option<&'a [u8]> {
         if self.is_empty() {
             return Some(&[]);
@@ -285,7 +285,7 @@ impl<'a> View<'a> {
         self.geometry.is_contiguous().then(|| unsafe { std::slice::from_raw_parts(self.ptr, self.size()) })
     }
 
-    /// Calls `visit` with each element in C order, until it says `false`; whether it never did.
+    /// Calls `visit` with each element in C order until `visit` returns `false`. Returns whether `visit` always returned `true`.
     pub fn all(&self, mut visit: impl FnMut(&'a [u8]) -> bool) -> bool {
         let item = self.geometry.item;
         copy::each(&self.geometry, |offset| {
@@ -294,8 +294,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Calls `visit` with runs of elements that lie side by side, all of them once and in any order, until it says `false`; whether
-    /// it never did.
+    /// Calls `visit` with runs of contiguous elements, each element once, in any order, until `visit` returns `false`. Returns whether
+    /// `visit` always returned `true`.
     pub fn runs(&self, mut visit: impl FnMut(&'a [u8]) -> bool) -> bool {
         copy::runs(&self.geometry, |offset, len| {
             // SAFETY: `runs` gives the offsets and lengths of runs of the view's elements.
@@ -313,7 +313,7 @@ impl<'a> View<'a> {
 }
 
 impl<'a> ViewMut<'a> {
-    /// View of all of `bytes` as elements in C order.
+    /// Returns a view of all of `bytes` as elements in C order.
     ///
     /// # Errors
     /// [`Error::Buffer`] if `bytes` has not the length that `shape` and `item_size` ask for.
@@ -326,7 +326,7 @@ impl<'a> ViewMut<'a> {
         }
     }
 
-    /// Items that lie at `strides` (in bytes) from the one at `offset` in `bytes`: the caller's own layout.
+    /// Returns a view of elements in `bytes`: the first one is at byte `offset`, and neighbours along each axis are `strides` bytes apart.
     ///
     /// # Errors
     /// [`Error::Buffer`] if an element would lie outside of `bytes` or overlap another one.
@@ -348,25 +348,25 @@ impl<'a> ViewMut<'a> {
 
     accessors!();
 
-    /// The same view; if `stream`, copies to it, and to its windows, write whole lines past the processor's caches. For
-    /// outputs that are much larger than the caches: a copy then does not read first the lines that it overwrites.
+    /// Sets whether copies to this view and to its windows bypass the processor's caches, if `stream`: whole cache lines are written.
+    /// Worthwhile for outputs much larger than the caches, as overwritten lines are not read first.
     pub fn streamed(mut self, stream: bool) -> Self {
         self.stream = stream;
         self
     }
 
-    /// A view of the same elements for a shorter time.
+    /// Returns a view of the same elements that borrows this view.
     pub fn reborrow(&mut self) -> ViewMut<'_> {
         let (geometry, heap) = (self.geometry.clone(), self.heap.clone());
         ViewMut { ptr: self.ptr, geometry, heap, stream: self.stream, life: PhantomData }
     }
 
-    /// The elements, to be read.
+    /// Returns a shared view of the elements.
     pub fn as_view(&self) -> View<'_> {
         View { ptr: self.ptr, geometry: self.geometry.clone(), heap: self.heap.clone(), life: PhantomData }
     }
 
-    /// The elements of `region`.
+    /// Returns a view of the elements of `region`.
     ///
     /// # Panics
     /// If `region` reaches out of the view.
@@ -376,7 +376,8 @@ impl<'a> ViewMut<'a> {
         ViewMut { ptr, geometry, heap: self.heap, stream: self.stream, life: PhantomData }
     }
 
-    /// The bytes if the elements lie in C order without gaps: decoders then write straight into them.
+    /// Returns the bytes of all elements if the elements are contiguous in C order, so that decoders write into them directly; `None`
+    /// otherwise.
     pub fn as_contiguous(&mut self) -> Option<&mut [u8]> {
         if self.is_empty() {
             return Some(&mut []);
@@ -385,7 +386,7 @@ impl<'a> ViewMut<'a> {
         self.geometry.is_contiguous().then(|| unsafe { std::slice::from_raw_parts_mut(self.ptr, self.size()) })
     }
 
-    /// Calls `visit` with each element in C order, until it says `false`; whether it never did.
+    /// Calls `visit` with each element in C order until `visit` returns `false`. Returns whether `visit` always returned `true`.
     pub fn all_mut(&mut self, mut visit: impl FnMut(&mut [u8]) -> bool) -> bool {
         let (ptr, item) = (self.ptr, self.geometry.item);
         copy::each(&self.geometry, |offset| {
@@ -394,7 +395,8 @@ impl<'a> ViewMut<'a> {
         })
     }
 
-    /// As [`View::runs`], with runs that may be changed.
+    /// Calls `visit` with mutable runs of contiguous elements, each element once, in any order, until `visit` returns `false`. Returns
+    /// whether `visit` always returned `true`.
     pub fn runs_mut(&mut self, mut visit: impl FnMut(&mut [u8]) -> bool) -> bool {
         let ptr = self.ptr;
         copy::runs(&self.geometry, |offset, len| {
@@ -412,7 +414,7 @@ impl<'a> ViewMut<'a> {
         copy::fill(self, value);
     }
 
-    /// Copies the elements of `source`, which has the same shape and item size.
+    /// Copies the elements of `source`, which has the same shape and item size, to this view.
     ///
     /// # Panics
     /// If shapes or item sizes differ.
@@ -442,7 +444,7 @@ fn fits(size: usize, item: usize, shape: &[usize], offset: usize, strides: &[isi
         && first + reach(false) + item <= size
 }
 
-/// Whether two elements may share a byte: axes sorted by stride must each step over all that the smaller ones span.
+/// Whether two elements may share a byte. They cannot if, with axes sorted by stride, each axis steps over the span of the preceding axes.
 ///
 /// Some interleavings that do not overlap are refused, too; no array library makes such views.
 fn overlaps(item: usize, shape: &[usize], strides: &[isize]) -> bool {

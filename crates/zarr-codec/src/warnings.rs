@@ -4,35 +4,35 @@ use crate::Error;
 use std::cell::RefCell;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// Something odd in the metadata of codecs that is no error.
+/// Deviation in the metadata of codecs that is no error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodecWarning {
-    /// Where, as a JSON pointer from the list of codecs.
+    /// JSON pointer to the deviating value, relative to the list of codecs.
     pub pointer: String,
-    /// The deviation, and how it was read.
+    /// Message that says the deviation, and how it is read.
     pub what: String,
 }
 
-/// Warnings about the metadata of codecs.
+/// List of warnings about the metadata of codecs.
 #[derive(Debug, Default)]
 pub struct Warnings(RefCell<Vec<Noted>>);
 
-/// A warning, and its consequence for a document that is written.
+/// Warning, with its consequence for a new document.
 #[derive(Debug)]
 struct Noted {
     warning: CodecWarning,
     correction: Option<Correction>,
-    /// The reason why it may not be in a new document.
+    /// Reason why the value must not be in a new document; `None` if it may be.
     fault: Option<String>,
 }
 
-/// A change of the member of a configuration by which codecs mean the same and are as their specifications say.
+/// Change of a member of a configuration that keeps the meaning of the codec and makes it conform to its specification.
 #[derive(Debug)]
 pub(crate) struct Correction {
-    /// The member, as a JSON pointer from the list of codecs.
+    /// JSON pointer to the member, relative to the list of codecs.
     pub(crate) pointer: String,
-    /// Its value; `None`: there is none of this name.
+    /// New value of the member; `None` if the member is removed.
     pub(crate) becomes: Option<Value>,
 }
 
@@ -42,7 +42,7 @@ impl Warnings {
         self.note(pointer.into(), what.into(), None, None);
     }
 
-    /// Adds a warning about a member, and how new documents have it.
+    /// Adds a warning about a member, with the correction for new documents and the reason why the value must not be in one.
     pub(crate) fn add_corrected(&self, pointer: String, what: String, correction: Correction, fault: Option<String>) {
         self.note(pointer, what, Some(correction), fault);
     }
@@ -52,12 +52,12 @@ impl Warnings {
         self.0.borrow_mut().push(Noted { warning, correction, fault });
     }
 
-    /// How many there are.
+    /// Number of warnings.
     pub(crate) fn len(&self) -> usize {
         self.0.borrow().len()
     }
 
-    /// Puts `prefix` in front of the pointers of all but the first `count` warnings, which are of codecs that lie below it.
+    /// Puts `prefix` in front of the pointers of all warnings after the first `count`: they are about codecs nested below `prefix`.
     pub(crate) fn put_under(&self, count: usize, prefix: &str) {
         for noted in self.0.borrow_mut().iter_mut().skip(count) {
             noted.warning.pointer.insert_str(0, prefix);
@@ -67,24 +67,25 @@ impl Warnings {
         }
     }
 
-    /// Checks that there is none of a wrong member: documents that are read may have those that only encoding needs, new ones may not.
+    /// Checks that no warning is about an invalid value. Documents that are read may have invalid values that only encoding needs; new
+    /// documents must not.
     ///
     /// # Errors
-    /// [`Error::Metadata`] with the first one.
+    /// [`Error::Metadata`] about the first invalid value.
     pub fn check(&self) -> Result<(), Error> {
         let all = self.0.borrow();
         let first = all.iter().find_map(|noted| Some((noted.warning.pointer.clone(), noted.fault.clone()?)));
         first.map_or(Ok(()), |(pointer, what)| Err(Error::Metadata { pointer, what }))
     }
 
-    /// The codecs that the warnings are of, as a new document has them: with the members that they read, and values of their own for
-    /// wrong ones. Codecs without a warning stay as they are.
+    /// Returns `codecs`, which the warnings are about, as a new document has them: unknown members are removed and invalid values replaced.
+    /// Codecs without a warning are returned unchanged.
     #[must_use]
     pub fn corrected(&self, codecs: &[NamedConfig]) -> Vec<NamedConfig> {
         self.correct(codecs).0
     }
 
-    /// As [`corrected`](Self::corrected), with the warnings of members that become different.
+    /// Returns `codecs` as a new document has them, and the warnings about members that change.
     pub(crate) fn correct(&self, codecs: &[NamedConfig]) -> (Vec<NamedConfig>, Vec<CodecWarning>) {
         let mut all = Map::new();
         let list: Vec<Value> = codecs.iter().map(NamedConfig::to_value).collect();
@@ -112,7 +113,7 @@ impl Warnings {
         (codecs.iter().zip(list).map(changed).collect(), different)
     }
 
-    /// All warnings in the order they were added.
+    /// Returns all warnings in the order in which they were added.
     pub fn into_vec(self) -> Vec<CodecWarning> {
         self.0.into_inner().into_iter().map(|noted| noted.warning).collect()
     }

@@ -1,4 +1,4 @@
-//! Elements of a region that a mask has.
+//! Elements of a region that a mask selects.
 
 use crate::{View, ViewMut};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use zarr_grid::Region;
 #[derive(Clone, Debug)]
 pub(super) struct Masked<'a> {
     pub(super) region: Region,
-    /// Elements in the region's shape, as the mask is.
+    /// Elements, in a view of the region's shape; the mask has the same shape.
     pub(super) elements: View<'a>,
     mask: View<'a>,
 }
@@ -34,17 +34,17 @@ impl<'a> Masked<'a> {
         }
     }
 
-    /// The part `window` of the elements, which lies in `region` of an inner chunk.
+    /// Returns the part `window` of the elements and of the mask, which is placed at `region` of an inner chunk.
     pub(super) fn window(&self, window: &Region, region: Region) -> Self {
         Self { region, elements: self.elements.window(window), mask: self.mask.window(window) }
     }
 
-    /// Whether something is true of all elements, which are given in windows.
+    /// Whether `is` returns `true` for all selected elements, which are passed as windows of consecutive elements.
     pub(super) fn all(&self, is: impl Fn(&View<'_>) -> bool) -> bool {
         each_masked(&self.mask, |run| if is(&self.elements.window(run)) { Ok(()) } else { Err(()) }).is_ok()
     }
 
-    /// Copies the elements to `out`, which has the region's shape.
+    /// Copies the selected elements to `out`, which has the shape of the region.
     pub(super) fn copy_to(&self, out: &mut ViewMut<'_>) {
         let copied = each_masked(&self.mask, |run| {
             out.reborrow().window(run).copy_from(&self.elements.window(run));
@@ -56,7 +56,8 @@ impl<'a> Masked<'a> {
         }
     }
 
-    /// Calls `each` with the windows of `out`, which has the region's shape, in which the elements lie, until it fails.
+    /// Calls `each` with each window of `out` that a run of selected elements covers, until `each` fails. `out` has the shape of the
+    /// region.
     pub(super) fn each_window<E>(
         &self,
         out: &mut ViewMut<'_>,
@@ -66,10 +67,10 @@ impl<'a> Masked<'a> {
     }
 }
 
-/// Calls `each` with the regions of what `mask` has: in C order, runs along the last axis of bytes other than 0. Until it fails.
+/// Calls `each` with each run of bytes other than 0 along the last axis of `mask`, as a region of `mask`, in C order, until `each` fails.
 ///
 /// # Errors
-/// That of `each`.
+/// The error of `each`.
 pub fn each_masked<E>(mask: &View<'_>, mut each: impl FnMut(&Region) -> Result<(), E>) -> Result<(), E> {
     let Some((&len, outer)) = mask.shape().split_last() else {
         let has = !mask.all(|item| item == [0]);
@@ -98,7 +99,7 @@ pub fn each_masked<E>(mask: &View<'_>, mut each: impl FnMut(&Region) -> Result<(
     done
 }
 
-/// The next row in C order.
+/// Moves `ranges` to the next row in C order. `outer` are the lengths of all axes but the last.
 fn advance(ranges: &mut [Range<u64>], outer: &[usize]) {
     for (range, &len) in ranges.iter_mut().zip(outer).rev() {
         if range.end < len as u64 {

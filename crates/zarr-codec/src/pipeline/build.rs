@@ -1,4 +1,4 @@
-//! Building a chain of codecs from metadata.
+//! Building of codec pipelines from metadata.
 
 use super::Pipeline;
 use crate::config::Deviation;
@@ -10,10 +10,10 @@ use zarr_json::pointer::escaped;
 use zarr_json::{NamedConfig, Value};
 
 impl BuildContext<'_> {
-    /// The codecs that member `name` lists.
+    /// Returns the codecs that member `name` of the configuration lists.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if it does not.
+    /// [`Error::Metadata`] if the member is missing or is no list of codecs.
     pub fn list(&self, name: &'static str) -> Result<Vec<NamedConfig>, Error> {
         let list = self.config.required(name)?;
         let items = list.as_array().ok_or_else(|| self.config.unexpected(name, "an array of codecs", list))?;
@@ -25,10 +25,10 @@ impl BuildContext<'_> {
         items.iter().enumerate().map(codec).collect()
     }
 
-    /// The chain of codecs that member `name` lists, in front of elements of type `element`.
+    /// Builds the pipeline of the codecs that member `name` of the configuration lists, for elements of type `element`.
     ///
     /// # Errors
-    /// As [`Pipeline::build`].
+    /// The errors of [`Pipeline::build`].
     pub fn chain(&self, name: &'static str, element: &ElementSpec) -> Result<Pipeline, Error> {
         let before = self.warnings.len();
         let built =
@@ -38,7 +38,7 @@ impl BuildContext<'_> {
         built.map_err(|error| error.under(&below))
     }
 
-    /// The codecs of bytes that member `name` lists.
+    /// Builds the bytes-to-bytes codecs that member `name` of the configuration lists.
     ///
     /// # Errors
     /// [`Error::Unknown`] for a codec that is not known, whether it may be ignored or not, and [`Error::Metadata`] for one that
@@ -57,7 +57,7 @@ impl BuildContext<'_> {
     }
 }
 
-/// The parameters that the codecs of a chain are built with.
+/// Parameters for building the codecs of a chain.
 struct Builder<'a> {
     element: &'a ElementSpec,
     codecs: &'a Codecs,
@@ -67,7 +67,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds the codec at `pointer`.
+    /// Builds `codec`, which is at JSON pointer `pointer` of the metadata; adds its warnings.
     fn build(&self, codec: &NamedConfig, pointer: impl Fn() -> String) -> Result<Codec, Error> {
         let Some(entry) = self.codecs.get(&codec.name) else {
             let hint = self.codecs.hint(&codec.name).map(str::to_owned);
@@ -119,11 +119,11 @@ fn over(what: &str, found: u64, unit: &str, limit: u64) -> Error {
 }
 
 impl Codecs {
-    /// The chain that `codecs` describe in front of elements of type `element`, as a new document has it: with the members that the
-    /// codecs have, of the right type; and warnings of the members that become different by that.
+    /// Returns `codecs` as a new document has them, for elements of type `element`: unknown members are removed, and values of wrong types
+    /// or outside of their range replaced. Also returns a warning for each member that changes.
     ///
     /// # Errors
-    /// As [`Pipeline::build`].
+    /// The errors of [`Pipeline::build`].
     pub fn corrected(
         &self,
         codecs: &[NamedConfig],
@@ -137,8 +137,8 @@ impl Codecs {
 }
 
 impl Pipeline {
-    /// Builds the chain that `codecs` describe, in front of elements of type `element`, which codecs see as they are
-    /// [`stored`](ElementSpec::stored).
+    /// Builds the pipeline that `codecs` describe, for elements of type `element`. Codecs see elements of an extension data type as its
+    /// storage data type ([`stored`](ElementSpec::stored)).
     ///
     /// Deviations that are no errors (unknown members of a configuration, an unknown codec that may be ignored) go to
     /// `warnings`, each with a JSON pointer from the list of codecs.
@@ -194,10 +194,10 @@ impl Pipeline {
         Ok(Self { element: element.clone(), array, to_bytes, bytes, names, indices, limits: limits.clone() })
     }
 
-    /// Whether chunks of `shape` can be encoded by this chain; called when an array is opened.
+    /// Checks that the codecs can encode and decode chunks of `shape`. Called when an array is opened.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if not, [`Error::Unsupported`] if they could not be decoded.
+    /// [`Error::Metadata`] if such chunks cannot be encoded, [`Error::Unsupported`] if they cannot be decoded.
     pub fn check(&self, shape: &[u64]) -> Result<(), Error> {
         let mut shape = Shape::from_slice(shape);
         for (codec, index) in self.array.iter().zip(&self.indices) {

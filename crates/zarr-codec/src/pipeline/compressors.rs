@@ -1,11 +1,11 @@
-//! Which codecs of a pipeline compress.
+//! Positions of the compressors among the codecs of a pipeline.
 
 use super::Pipeline;
 use crate::Size;
 
 impl Pipeline {
-    /// The numbers of the compressors in the list of codecs that the pipeline was built from: the bytes-to-bytes codecs whose output is as
-    /// long as the bytes let it be. A checksum or a shuffle is none.
+    /// Returns the positions of the compressors in the list of codecs that the pipeline was built from. Compressors are the bytes-to-bytes
+    /// codecs whose output size depends on the data; checksums and shuffles are not.
     pub fn compressors(&self) -> Vec<usize> {
         const SOME: Size = Size::Exact(4096);
         let numbers = self.indices.iter().skip(self.array.len() + 1);

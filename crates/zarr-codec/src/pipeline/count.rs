@@ -1,15 +1,15 @@
-//! The number of elements of a chunk, found from its encoded bytes.
+//! Number of elements of a chunk, computed from its encoded bytes.
 
 use super::Pipeline;
 
 impl Pipeline {
-    /// Whether encoded bytes [tell](Self::decoded_count) of how many elements they are.
+    /// Whether [`decoded_count`](Self::decoded_count) can compute the number of elements from the encoded bytes.
     pub fn tells_count(&self) -> bool {
         self.bytes.is_empty() && self.array.len() <= 1 && self.to_bytes.encoded_item_size().is_some()
     }
 
-    /// How many elements a chunk of one dimension has that is encoded to `encoded`, where a codec of arrays at most changes
-    /// elements that are stored one by one; `None` if that does not tell.
+    /// Returns the number of elements of the one-dimensional chunk whose encoded bytes are `encoded`; `None` if the bytes do not determine
+    /// the number. Works for elements that are encoded one by one, with at most one array-to-array codec.
     pub fn decoded_count(&self, encoded: &[u8]) -> Option<u64> {
         let item = self.to_bytes.encoded_item_size().filter(|_| self.bytes.is_empty())?;
         match self.array.as_slice() {

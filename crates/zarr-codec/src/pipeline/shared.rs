@@ -1,4 +1,4 @@
-//! One chain of codecs for arrays that have the same.
+//! Sharing of one pipeline among arrays with equal codecs, elements and chunks.
 
 use super::Pipeline;
 use crate::{Codecs, ElementSpec, Error, Limits, Warnings};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zarr_grid::Shape;
 use zarr_json::NamedConfig;
 
-/// The chain that was built last: the arrays of a hierarchy are opened one after another, and most have the same.
+/// Pipeline that was built last. Most arrays of a hierarchy have equal codecs, and are opened one after another.
 #[derive(Default)]
 pub(crate) struct Last(Mutex<Option<Built>>);
 
@@ -18,7 +18,7 @@ struct Built {
 }
 
 impl Clone for Last {
-    /// Nothing yet: the clone may become another table.
+    /// Returns an empty value: codecs may be added to the cloned table.
     fn clone(&self) -> Self {
         Self::default()
     }
@@ -31,8 +31,8 @@ impl fmt::Debug for Last {
 }
 
 impl Codecs {
-    /// The chain that `codecs` describe in front of elements of type `element`, checked for chunks of shape `chunk`:
-    /// the last one built, if all of that is the same, or a new one.
+    /// Returns the pipeline that `codecs` describe for elements of type `element`, checked for chunks of shape `chunk`. The pipeline that
+    /// was built last is shared if all arguments are equal.
     ///
     /// # Errors
     /// The errors of [`Pipeline::build`] and [`Pipeline::check`].

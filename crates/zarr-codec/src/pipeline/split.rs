@@ -1,4 +1,4 @@
-//! Encoding in runs of inner chunks.
+//! Encoding of shards in runs of inner chunks.
 
 use super::Pipeline;
 use crate::{EncodeSplit, EncodedRun, Error, View};
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use zarr_grid::Region;
 
 impl Pipeline {
-    /// The inner chunks that [`encode`](Self::encode) encodes, if `region` is the whole chunk and there is no `old`, or else
-    /// [`patch`](Self::patch), as runs that can be encoded at the same time. `None` if a chunk is encoded as a whole: it is no shard, or
-    /// the bytes of a shard are encoded once more.
+    /// Splits an encode of a shard into runs of inner chunks that can be encoded at the same time: an encode of the whole chunk if `region`
+    /// is the whole chunk and `old` is `None`, a [`patch`](Self::patch) of `region` otherwise. `None` if the chunk can only be encoded as a
+    /// whole: it is no shard, or bytes-to-bytes codecs follow the sharding codec.
     ///
     /// # Errors
-    /// If `old` is no such chunk.
+    /// Errors of decoding if `old` is not an encoded chunk.
     pub fn split_encode(
         &self,
         old: Option<&[u8]>,
@@ -31,7 +31,7 @@ impl Pipeline {
     }
 }
 
-/// Inner chunks behind transposes: the axes of the view are permuted, no byte moves.
+/// Split encode of a shard behind transpose codecs: only the axes of the view are permuted, no byte is moved.
 #[derive(Debug)]
 struct TurnedSplit {
     order: SmallVec<[usize; 6]>,

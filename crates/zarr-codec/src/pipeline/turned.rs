@@ -4,7 +4,7 @@ use crate::{Decode, Error, InnerChunkIndex, Split, Step, ViewMut};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A decode inside of transposes: the axes of the view are permuted, no byte moves.
+/// Partial decode of a chunk behind transpose codecs: only the axes of the view are permuted, no byte is moved.
 #[derive(Debug)]
 pub(crate) struct Turned {
     order: SmallVec<[usize; 6]>,
@@ -12,7 +12,7 @@ pub(crate) struct Turned {
 }
 
 impl Turned {
-    /// `order` is the permutation of all transposes.
+    /// Wraps `inner`. `order` is the combined permutation of all transpose codecs.
     pub(crate) fn new(order: SmallVec<[usize; 6]>, inner: Box<dyn Decode>) -> Self {
         Self { order, inner }
     }

@@ -1,4 +1,4 @@
-//! Data that numcodecs encoded, made by the script `tests/vectors.py` of a codec crate.
+//! Checks against data that numcodecs encoded, made by the script `tests/vectors.py` of a codec crate.
 //!
 //! `VECTORS` names a file with other cases; with `VECTORS_OUT`, the bytes that a codec makes of the data are written to
 //! the file of that name, for `vectors.py --check`.
@@ -11,19 +11,19 @@ use zarr_dtype::{ByteOrder, DataType, FillValue, Heap, HeapRef, print};
 use zarr_grid::Region;
 use zarr_json::{NamedConfig, Value};
 
-/// Whether a codec writes the same bytes as numcodecs.
+/// Degree to which a codec must write the same bytes as numcodecs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// The same bytes.
+    /// Codec that must write the same bytes as numcodecs.
     Same,
-    /// Bytes that decode to the same.
+    /// Codec whose bytes may differ from those of numcodecs, but must decode to the same value.
     Equal,
 }
 
-/// Decodes and encodes the data of a codec of bytes: a line each with `configuration`, `decoded` and `encoded`.
+/// Decodes and encodes the cases of a bytes-to-bytes codec: lines of JSON with `configuration`, `decoded` and `encoded`.
 ///
 /// # Panics
-/// If anything differs.
+/// If a result differs from that of numcodecs.
 pub fn of_bytes(entry: &CodecEntry, cases: &str, written: Written) {
     run(cases, |case| {
         let configuration = member(case, "configuration").to_string();
@@ -42,12 +42,12 @@ pub fn of_bytes(entry: &CodecEntry, cases: &str, written: Written) {
     });
 }
 
-/// Decodes arrays of numbers, whole and in parts, and encodes them to the same bytes: a line each with `name` and
-/// `configuration` of one of the codecs, `dtype`, `shape`, `decoded` and `encoded`, and where the codec loses something
-/// `data`, the data that was encoded. Their numbers are little-endian, and are turned to the order of this machine.
+/// Decodes arrays of numbers, whole and in parts, and encodes them to the same bytes. `cases` are lines of JSON with `name` and
+/// `configuration` of one of the codecs, `dtype`, `shape`, `decoded` and `encoded`; for a lossy codec also `data`, the data that was
+/// encoded. The numbers are little-endian, and are converted to the byte order of this machine.
 ///
 /// # Panics
-/// If anything differs.
+/// If a result differs from that of numcodecs.
 pub fn of_numbers(entries: &[CodecEntry], cases: &str) {
     let mut codecs = Codecs::default();
     entries.iter().for_each(|entry| codecs.add(*entry));
@@ -79,24 +79,24 @@ pub fn of_numbers(entries: &[CodecEntry], cases: &str) {
     });
 }
 
-/// Decodes and encodes the data of a codec of elements of variable length: a line each with `configuration`, `data_type`,
-/// `shape`, `values` as JSON and `encoded`.
+/// Decodes and encodes the cases of an array-to-bytes codec for elements of variable length: lines of JSON with `configuration`,
+/// `data_type`, `shape`, `values` as JSON and `encoded`.
 ///
 /// # Panics
-/// If anything differs.
+/// If a result differs from that of numcodecs.
 pub fn of_objects(entry: &CodecEntry, cases: &str) {
     run(cases, |case| objects(entry, case, true));
 }
 
-/// Decodes the data of a codec of elements of variable length that is not written; lines as for [`of_objects`].
+/// Decodes the cases of an array-to-bytes codec for elements of variable length that is not written; lines as for [`of_objects`].
 ///
 /// # Panics
-/// If anything differs.
+/// If a result differs from that of numcodecs.
 pub fn of_objects_read(entry: &CodecEntry, cases: &str) {
     run(cases, |case| objects(entry, case, false));
 }
 
-/// The encoded values of a case, if they are written.
+/// Checks a case; returns the bytes that the codec encodes, or the given bytes if the codec is not written.
 fn objects(entry: &CodecEntry, case: &Value, written: bool) -> Vec<u8> {
     let configuration = member(case, "configuration").to_string();
     let data_type = NamedConfig::from_value(member(case, "data_type")).expect("a data type");
@@ -127,7 +127,7 @@ fn objects(entry: &CodecEntry, case: &Value, written: bool) -> Vec<u8> {
     again
 }
 
-/// Runs the cases; each gives its encoded bytes.
+/// Calls `each` for every case. `each` returns the encoded bytes of the case.
 fn run(cases: &str, each: impl Fn(&Value) -> Vec<u8>) {
     let text = match std::env::var("VECTORS") {
         Ok(path) => std::fs::read_to_string(path).expect("a file of cases"),
@@ -152,7 +152,7 @@ fn member<'c>(case: &'c Value, name: &str) -> &'c Value {
     case.get(name).unwrap_or_else(|| panic!("a member {name}"))
 }
 
-/// As the geometry and as views have it.
+/// Shape of a case in the types of the geometry and of views.
 fn shape(case: &Value) -> (Vec<u64>, Vec<usize>) {
     let lengths = member(case, "shape").as_array().expect("a shape").iter();
     let shape: Vec<u64> = lengths.map(|len| len.as_u64().expect("a length")).collect();

@@ -1,4 +1,4 @@
-//! How one axis of a view is cut into windows.
+//! Windows along one axis of a view.
 
 use super::{ViewMut, Windows};
 use crate::Dims;
@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 /// Windows along one axis, in ascending order.
 ///
-/// Windows of one length that lie one behind the other are one record, so that the windows of 10^18 chunks take no more
+/// Consecutive windows of equal length are stored as one record, so that the windows of 10^18 chunks take no more
 /// memory than the windows of ten.
 ///
 /// ```
@@ -25,24 +25,24 @@ use smallvec::SmallVec;
 pub struct AxisWindows {
     runs: SmallVec<[Run; 3]>,
     len: usize,
-    /// They cannot be: there are more than can be counted, or there is no memory for them.
+    /// Whether windows are missing, because their number overflows or because there is no memory for them.
     fault: bool,
 }
 
-/// Windows of one length, one behind the other.
+/// Consecutive windows of equal length.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// How many windows lie before.
+    /// Number of windows of the preceding runs.
     first: usize,
-    /// Where the first window begins.
+    /// Offset of the first window along the axis, in elements.
     start: usize,
-    /// The length of each window.
+    /// Length of each window in elements.
     width: usize,
     count: usize,
 }
 
 impl AxisWindows {
-    /// Adds `count` windows of `width` elements each, the first of which begins at `start`.
+    /// Adds `count` consecutive windows of `width` elements each; the first one begins at element `start`.
     pub fn push(&mut self, start: usize, width: usize, count: usize) {
         let Some(len) = self.len.checked_add(count) else {
             self.fault = true;
@@ -62,7 +62,7 @@ impl AxisWindows {
         self.len = len;
     }
 
-    /// Checks that no two share an element and all lie within an axis of `len` elements.
+    /// Whether the windows are disjoint and lie within an axis of `len` elements.
     pub(super) fn check(&self, len: usize) -> bool {
         let mut free = 0;
         let fits = |run: &Run| {
@@ -74,13 +74,13 @@ impl AxisWindows {
         !self.fault && self.runs.iter().all(fits)
     }
 
-    /// How many windows there are.
+    /// Number of windows.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Where window `number` begins, its length, and how many of that length lie one behind the other from it on. The window is
-    /// there.
+    /// Returns the start and length of window `number`, and the number of consecutive windows of equal length that begin with it. `number`
+    /// must be less than `len`.
     pub(super) fn get(&self, number: usize) -> (usize, usize, usize) {
         let run = match self.runs.as_slice() {
             [only] => only,
@@ -92,7 +92,7 @@ impl AxisWindows {
 }
 
 impl FromIterator<(usize, usize)> for AxisWindows {
-    /// Windows of these beginnings and lengths.
+    /// Collects windows given as pairs of start and length.
     fn from_iter<I: IntoIterator<Item = (usize, usize)>>(windows: I) -> Self {
         let mut all = Self::default();
         windows.into_iter().for_each(|(start, width)| all.push(start, width, 1));
@@ -101,7 +101,7 @@ impl FromIterator<(usize, usize)> for AxisWindows {
 }
 
 impl<'a> ViewMut<'a> {
-    /// Cuts the view along every axis into windows that do not overlap.
+    /// Divides the view along every axis into windows that do not overlap.
     ///
     /// # Errors
     /// [`Error::Windows`] if windows overlap or reach out of the view.

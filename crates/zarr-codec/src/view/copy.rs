@@ -11,13 +11,14 @@ use zarr_kernels::{Isa, Rows};
 
 type Axes = SmallVec<[Axis; 6]>;
 
-/// Copies of fewer bytes do not go past the caches: waiting until they have arrived in memory costs more than it gains.
+/// Size in bytes below which copies do not bypass the caches: waiting for the writes to memory would cost more than is gained.
 const STREAMED: usize = 16 << 10;
 
-/// Side of the blocks in which transposes are walked, in elements.
+/// Side in elements of the square blocks in which transposes are copied.
 const BLOCK: usize = 32;
 
-/// Drops axes of one element, sorts by target stride (largest first) and merges neighbours that run on in both.
+/// Drops axes of length 1, sorts by target stride (largest first) and merges neighbouring axes that are contiguous in both target and
+/// source.
 fn merged(axes: impl Iterator<Item = Axis>) -> Axes {
     let mut sorted: Axes = axes.filter(|axis| axis.len != 1).collect();
     sorted.sort_by_key(|axis| (std::cmp::Reverse(axis.to.unsigned_abs()), std::cmp::Reverse(axis.from.unsigned_abs())));
@@ -37,7 +38,8 @@ fn runs_on(outer: isize, inner: isize, len: usize) -> bool {
     isize::try_from(len).ok().and_then(|len| inner.checked_mul(len)) == Some(outer)
 }
 
-/// Calls `visit` with the byte offset of each element in C order until it says `false`; whether it never did.
+/// Calls `visit` with the byte offset of each element in C order until `visit` returns `false`. Returns whether `visit` always returned
+/// `true`.
 pub(super) fn each(geometry: &Geometry, mut visit: impl FnMut(isize) -> bool) -> bool {
     fn walk(shape: &[usize], strides: &[isize], offset: isize, visit: &mut impl FnMut(isize) -> bool) -> bool {
         match (shape, strides) {
@@ -52,13 +54,13 @@ pub(super) fn each(geometry: &Geometry, mut visit: impl FnMut(isize) -> bool) ->
     geometry.is_empty() || walk(&geometry.shape, &geometry.strides, 0, &mut visit)
 }
 
-/// Calls `visit` with the byte offset and the bytes of each run of elements that lie side by side, until it says `false`; whether it
-/// never did.
+/// Calls `visit` with the byte offset and the size in bytes of each run of contiguous elements until `visit` returns `false`. Returns
+/// whether `visit` always returned `true`.
 pub(super) fn runs(geometry: &Geometry, mut visit: impl FnMut(isize, usize) -> bool) -> bool {
     if geometry.is_empty() {
         return true;
     }
-    // Along an axis without strides it is the same elements again.
+    // An axis with stride 0 repeats the same elements.
     let axes = merged(axes_of(geometry, None).filter(|axis| axis.to != 0));
     let (outer, row) = split_row(&axes);
     let (len, steps) = if row.to == geometry.item as isize { (row.len, 1) } else { (1, row.len) };
@@ -141,7 +143,7 @@ fn outer_loop(axes: &[Axis], body: &mut impl FnMut(isize, isize)) {
     walk(axes, 0, 0, body);
 }
 
-/// Copies `source` to `target` (same shape and item size), reversing scalars of `width` bytes.
+/// Copies `source` to `target`, which has the same shape and item size, and reverses the bytes of scalars of `width` bytes.
 pub(super) fn copy(target: &mut ViewMut<'_>, source: &View<'_>, width: usize) {
     copy_with(Isa::best(), target, source, width);
 }
@@ -181,7 +183,7 @@ pub(super) fn copy_with(isa: Isa, target: &mut ViewMut<'_>, source: &View<'_>, w
     }
 }
 
-/// One of the loops below, chosen once for a copy.
+/// Copy loop for one kind of element, chosen once per copy.
 type Run = unsafe fn(*mut u8, *const u8, &[Axis], Action);
 
 /// # Safety
@@ -199,7 +201,7 @@ unsafe fn run<C: CopyElement>(to: *mut u8, from: *const u8, axes: &[Axis], how: 
         });
         return;
     }
-    // The axis along which the source runs fastest, if that is not the target's.
+    // The axis with the smallest stride of the source, if it is another axis than that of the target.
     let fast = outer.iter().enumerate().min_by_key(|(_, axis)| axis.from.unsigned_abs());
     match fast {
         Some((index, &across)) if across.from.unsigned_abs() < row.from.unsigned_abs() => {
@@ -227,10 +229,11 @@ unsafe fn run<C: CopyElement>(to: *mut u8, from: *const u8, axes: &[Axis], how: 
     }
 }
 
-/// Copies a plane in square blocks: `across` is the source's fast axis, `row` the target's.
+/// Copies a plane in square blocks: `across` is the axis along which the source is contiguous or has the smallest stride, `row` that of the
+/// target.
 ///
 /// # Safety
-/// As for [`run`], for the elements of the plane.
+/// The conditions of [`run`], for the elements of the plane.
 unsafe fn block<C: CopyElement>(to: *mut u8, from: *const u8, across: Axis, row: Axis, item: isize) {
     for a0 in (0..across.len).step_by(BLOCK) {
         for r0 in (0..row.len).step_by(BLOCK) {

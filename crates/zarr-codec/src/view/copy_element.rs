@@ -1,8 +1,8 @@
-//! How elements are copied one by one: as they are, or with their bytes reversed.
+//! Copies of single elements, with or without reversing their bytes.
 
 use zarr_kernels::Isa;
 
-/// One axis of a loop: elements, and the bytes from one to the next in the target and the source.
+/// Axis of a copy loop: number of elements, and distance in bytes between neighbours in target and source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     pub(super) len: usize,
@@ -10,29 +10,30 @@ pub(super) struct Axis {
     pub(super) from: isize,
 }
 
-/// The properties of a whole copy.
+/// Parameters of a whole copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Action {
     pub(super) isa: Isa,
-    /// Bytes of an element, or of the scalars it is made of where these are reversed.
+    /// Number of bytes of an element; of a scalar of the element if bytes are reversed.
     pub(super) item: usize,
-    /// Whether whole lines go past the caches.
+    /// Whether writes of whole cache lines bypass the caches.
     pub(super) stream: bool,
 }
 
-/// How one element is copied.
+/// Way to copy one element.
 pub(super) trait CopyElement {
-    /// Bytes of the scalars that are reversed in contiguous elements, 1 if they stay as they are; `None` if such elements are
-    /// copied one by one.
+    /// Number of bytes of the scalars that are reversed in contiguous elements; 1 if bytes are not reversed; `None` if even contiguous
+    /// elements are copied one by one.
     const REVERSED: Option<usize>;
-    /// Bytes of an element if it is one that transposes have a loop for, and how many of them are a side of their tiles.
+    /// Number of bytes of an element and the side of a tile in elements, for elements that transposes copy by tiles; `None` for other
+    /// elements.
     const TILE: Option<(usize, usize)>;
     /// # Safety
     /// `item` bytes can be read at `from` and written at `to`, and do not overlap.
     unsafe fn copy(to: *mut u8, from: *const u8, item: usize);
 }
 
-/// Tiles are at least a line of the cache wide, and at least 16 elements.
+/// Size of an element and side of a tile: at least a cache line wide, and at least 16 elements.
 const fn tile(item: usize) -> Option<(usize, usize)> {
     Some((item, if item > 4 { 16 } else { 64 / item }))
 }

@@ -1,4 +1,4 @@
-//! Parts of elements: the fields of structs, and the numbers in them.
+//! Views of parts of elements: the fields of structs, and the numbers in elements.
 
 use super::{Geometry, View, ViewMut};
 use crate::Error;
@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use zarr_dtype::SwapRun;
 
 impl<'a> View<'a> {
-    /// A part of each element, such as a field of structs: the view gets further axes of `shape`, along which elements of
-    /// `item_size` bytes lie in C order from `offset` on in each element. No byte is moved.
+    /// Returns a view of a part of each element, such as a field of structs. The part begins at byte `offset` of the element and consists
+    /// of `shape` elements of `item_size` bytes in C order; the view gets the axes of `shape` as its last axes. No byte is moved.
     ///
     /// ```
     /// # use zarr_codec::View;
@@ -27,7 +27,7 @@ impl<'a> View<'a> {
         Ok(View { ptr: self.ptr.wrapping_add(offset), geometry, heap: None, life: PhantomData })
     }
 
-    /// The numbers of a run in each element, along a further axis.
+    /// Returns a view of the numbers of `run` in each element, with a last axis over the numbers.
     pub(super) fn run(&self, run: &SwapRun) -> View<'a> {
         let geometry = self.geometry.run(run);
         View { ptr: self.ptr.wrapping_add(run.offset), geometry, heap: None, life: PhantomData }
@@ -35,7 +35,8 @@ impl<'a> View<'a> {
 }
 
 impl<'a> ViewMut<'a> {
-    /// A part of each element, as [`View::part`].
+    /// Returns a view of a part of each element, such as a field of structs. The part begins at byte `offset` of the element and consists
+    /// of `shape` elements of `item_size` bytes in C order; the view gets the axes of `shape` as its last axes.
     ///
     /// # Errors
     /// [`Error::Buffer`] if an element has no such part.
@@ -45,7 +46,7 @@ impl<'a> ViewMut<'a> {
         Ok(ViewMut { ptr, geometry, heap: None, stream: false, life: PhantomData })
     }
 
-    /// The numbers of a run in each element, along a further axis.
+    /// Returns a view of the numbers of `run` in each element, with a last axis over the numbers.
     pub(super) fn run(self, run: &SwapRun) -> ViewMut<'a> {
         let geometry = self.geometry.run(run);
         let ptr = self.ptr.wrapping_add(run.offset);
@@ -54,8 +55,7 @@ impl<'a> ViewMut<'a> {
 }
 
 impl Geometry {
-    /// Parts of elements are inside of the elements, and disjoint if the elements are: they lie in C order without
-    /// gaps.
+    /// Geometry of a part of each element. Parts are contiguous and within the elements, and disjoint if the elements are.
     fn part(&self, offset: usize, item: usize, shape: &[usize]) -> Result<Self, Error> {
         let fault = || Error::Buffer { found: self.item as u64, shape: shape.into(), item };
         let (part, size) = Self::contiguous(item, shape).ok_or_else(fault)?;
@@ -69,8 +69,8 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// Numbers of a run are inside of the elements, and disjoint if the elements are: the stride is no less than the
-    /// width.
+    /// Geometry of the numbers of `run` in each element. Numbers are within the elements, and disjoint if the elements are: their stride is
+    /// at least their width.
     fn run(&self, run: &SwapRun) -> Self {
         let SwapRun { offset, width, count, stride } = *run;
         let last = count.checked_sub(1).and_then(|last| last.checked_mul(stride));

@@ -4,7 +4,8 @@ use super::{Geometry, View, ViewMut};
 use std::marker::PhantomData;
 
 impl<'a> View<'a> {
-    /// Items of `item_size` bytes at `strides` (in bytes, of either sign, or 0) from the one at `first`.
+    /// Returns a view of elements of `item_size` bytes at `first`, with neighbours `strides` bytes apart per axis; strides may be negative
+    /// or 0.
     ///
     /// # Safety
     /// Every item `(i0, i1, ..)` below `shape` lies at `first + i0 * strides[0] + ..` inside one allocation, `item_size` initialized
@@ -20,7 +21,7 @@ impl<'a> View<'a> {
 }
 
 impl<'a> ViewMut<'a> {
-    /// Items of `item_size` bytes at `strides` (in bytes, of either sign) from the one at `first`.
+    /// Returns a view of elements of `item_size` bytes at `first`, with neighbours `strides` bytes apart per axis; strides may be negative.
     ///
     /// # Safety
     /// Every item `(i0, i1, ..)` below `shape` lies at `first + i0 * strides[0] + ..` inside one allocation, `item_size` initialized

@@ -7,12 +7,12 @@ use std::ops::Range;
 use zarr_dtype::SwapRun;
 use zarr_grid::Region;
 
-/// Approximate number of bytes of the blocks in which items with several kinds of numbers are copied, once for each kind, so that all but
-/// the first pass find them in the cache.
+/// Approximate size in bytes of the blocks in which items with several kinds of numbers are copied. A block is copied once per kind; all
+/// passes but the first find it in the cache.
 const BLOCK: usize = 64 << 10;
 
 impl View<'_> {
-    /// Appends the elements in C order, with the bytes of the numbers of `runs` reversed.
+    /// Appends the elements to `out` in C order, with the bytes of each number of `runs` reversed.
     ///
     /// # Errors
     /// [`Error::Allocation`] if there is no memory for them.
@@ -35,7 +35,8 @@ impl View<'_> {
 }
 
 impl ViewMut<'_> {
-    /// Copies the elements of `source`, with the bytes of the numbers of `runs` reversed. All bytes of all elements are written.
+    /// Copies the elements of `source` to this view, with the bytes of each number of `runs` reversed. All bytes of all elements are
+    /// written.
     ///
     /// # Panics
     /// If shapes or item sizes differ, or elements do not have these runs.
@@ -67,7 +68,7 @@ impl ViewMut<'_> {
     }
 
     fn copy_runs(&mut self, source: &View<'_>, runs: &[SwapRun]) {
-        // Read again at once, so not past the caches.
+        // The bytes are read again at once, so the copy must not bypass the caches.
         copy::copy(&mut self.reborrow().streamed(false), source, 1);
         for run in runs {
             copy::copy(&mut self.reborrow().run(run), &source.run(run), run.width);
@@ -75,7 +76,7 @@ impl ViewMut<'_> {
     }
 }
 
-/// Whether a run is all of an element.
+/// Whether `run` covers all bytes of an element of `item` bytes.
 fn covers(run: &SwapRun, item: usize) -> bool {
     run.offset == 0 && (run.count == 1 || run.stride == run.width) && run.width.checked_mul(run.count) == Some(item)
 }

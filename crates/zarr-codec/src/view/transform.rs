@@ -1,11 +1,11 @@
-//! Elements of one view made of the elements of another, one by one in C order.
+//! Conversion of the elements of one view to the elements of another.
 
 use super::{View, ViewMut};
 use crate::{Error, Scratch};
 
 impl View<'_> {
-    /// Calls `f` once with the elements of this view and the bytes of `out`, both in C order without gaps, wherever they lie: elements
-    /// are gathered before, and scattered behind it, where they have gaps.
+    /// Calls `f` once with the elements of this view and the bytes of `out`, both contiguous in C order. Elements of a view with gaps are
+    /// gathered before the call, and scattered to an `out` with gaps after the call.
     ///
     /// ```
     /// use zarr_codec::{View, ViewMut};

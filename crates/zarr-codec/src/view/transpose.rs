@@ -1,4 +1,4 @@
-//! Transposes, tile by tile.
+//! Transposes of planes, tile by tile.
 //!
 //! A tile is read in whole lines of the cache into a buffer, transposed there, and written in whole lines: each line of source
 //! and target is touched once. Reading elements straight from a source whose rows lie a power of two apart would throw the
@@ -8,7 +8,7 @@ use super::copy_element::{Action, Axis, CopyElement};
 use std::mem::MaybeUninit;
 use zarr_kernels::Rows;
 
-/// Bytes of the largest tiles: 64 × 64 elements of a byte, 16 × 16 of 16 bytes.
+/// Size in bytes of the largest tiles: 64 × 64 elements of 1 byte, or 16 × 16 elements of 16 bytes.
 const TILE: usize = 4096;
 
 #[repr(align(64))]
@@ -22,7 +22,7 @@ impl Buffer {
     }
 }
 
-/// Copies a plane: the source is contiguous along `across`, the target along `row`.
+/// Copies a plane whose elements are contiguous along `across` in the source and along `row` in the target.
 ///
 /// # Safety
 /// All elements of the plane can be read from `from` on and written from `to` on, and do not overlap.
@@ -54,7 +54,7 @@ pub(super) unsafe fn plane<C: CopyElement>(to: *mut u8, from: *const u8, across:
     }
 }
 
-/// Copies `width` × `height` elements of a tile; lines have `side` elements in both.
+/// Transposes `width` × `height` elements of a tile; lines have `side` elements in source and target.
 ///
 /// # Safety
 /// The elements can be read from `from` on and written from `to` on.

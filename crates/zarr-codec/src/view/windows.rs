@@ -1,4 +1,4 @@
-//! A view cut into a grid of windows.
+//! Grid of windows on a view.
 
 use super::{AxisWindows, Geometry, ViewMut};
 use crate::Dims;
@@ -7,17 +7,17 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use zarr_dtype::Heap;
 
-/// Disjoint windows of one view, in C order of the grid they were cut along.
+/// Iterator of disjoint windows of one view, in C order of the grid along which the view was divided.
 ///
-/// Nothing is held for a window until it is taken, so a plan over a million chunks costs the sum of the axes. A run of
-/// windows can be [split off](Self::split_at) and given to another thread.
+/// The iterator stores only the windows per axis, so that a million windows cost the sum of the axes and not their product. Windows
+/// can be [split off](Self::split_at) and moved to another thread.
 #[derive(Debug)]
 pub struct Windows<'a> {
     ptr: *mut u8,
     geometry: Geometry,
     heap: Option<Arc<Heap>>,
     stream: bool,
-    /// The windows of each axis: checked to be disjoint and within the view.
+    /// Windows of each axis, which were checked to be disjoint and within the view.
     axes: Arc<[AxisWindows]>,
     next: usize,
     end: usize,
@@ -28,7 +28,7 @@ pub struct Windows<'a> {
 unsafe impl Send for Windows<'_> {}
 
 impl<'a> Windows<'a> {
-    /// `None` if there are not windows for each axis, or they overlap or reach out of the view.
+    /// Divides `view`; `None` if the number of axes differs, or if windows overlap or reach out of the view.
     pub(super) fn new(view: ViewMut<'a>, axes: Vec<AxisWindows>) -> Option<Self> {
         let fits =
             axes.len() == view.shape().len() && axes.iter().zip(view.shape()).all(|(windows, &len)| windows.check(len));
@@ -45,13 +45,13 @@ impl<'a> Windows<'a> {
         })
     }
 
-    /// The number, in C order of the whole grid, of the window that [`next`](Iterator::next) gives.
+    /// Returns the number, in C order of the whole grid, of the window that [`next`](Iterator::next) returns next.
     pub fn position(&self) -> usize {
         self.next
     }
 
-    /// The next windows along the last axis as one view, with a further axis in front that counts them: at most `most`, and
-    /// as many as have the same length and lie at the same distance. `None` if there are none.
+    /// Returns the next windows along the last axis as one view whose first axis counts the windows: up to `most` consecutive windows of
+    /// equal length. `None` if no window is left.
     pub fn next_row(&mut self, most: usize) -> Option<ViewMut<'a>> {
         let last = self.axes.last().filter(|windows| windows.len() > 0);
         let (_, step, alike) = last.map_or((0, 0, 1), |windows| windows.get(self.next % windows.len()));
@@ -67,7 +67,7 @@ impl<'a> Windows<'a> {
         Some(row)
     }
 
-    /// The first `count` windows (or all), and the others.
+    /// Splits off the first `count` windows, or all if fewer are left, and returns both parts.
     pub fn split_at(mut self, count: usize) -> (Self, Self) {
         let middle = self.next.saturating_add(count).min(self.end);
         let rest = Self {
