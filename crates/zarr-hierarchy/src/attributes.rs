@@ -1,4 +1,4 @@
-//! Attributes as values of Rust types, by serde.
+//! Attributes of nodes as values of Rust types, by serde.
 
 use crate::{Error, ErrorKind, Result, node};
 use serde::Serialize;
@@ -7,10 +7,10 @@ use zarr_json::pointer::escaped;
 use zarr_json::{Map, SerdeError, Value};
 use zarr_meta::StoredNode;
 
-/// The attributes of a node as a value of a Rust type.
+/// Returns the attributes of a node as a value of type `T`.
 ///
-/// Numbers keep their digits; a field of type [`zarr_json::Value`] takes any attribute as it is spelled. Attributes that the type does
-/// not name are left out, unless it refuses them.
+/// Numbers keep their digits; a field of type [`zarr_json::Value`] takes any attribute as it is spelled. Attributes that `T` does
+/// not name are ignored, unless `T` refuses unknown fields.
 ///
 /// ```
 /// # use zarr_store::{Key, MemoryStore, Store, StoreExt};
@@ -30,28 +30,28 @@ use zarr_meta::StoredNode;
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if they do not fit the type, with the JSON pointer of the unfit attribute; the kinds of
-/// faults of the document that holds them.
+/// [`ErrorKind::Argument`] if the attributes do not fit `T`, with the JSON pointer of the unfit attribute; the kinds of
+/// faults of the document with the attributes.
 pub fn attributes_as<T: DeserializeOwned>(node: &StoredNode) -> Result<T> {
     let attributes = Value::Object(node::attributes(node)?.clone());
     zarr_json::from_value(&attributes).map_err(|error| misfit(node, "/attributes", &error))
 }
 
-/// One attribute of a node, or a value within one, as a value of a Rust type: that at a JSON pointer (`/encoding/scale`), or that of
-/// the name where there is no `/` in front. `None` if there is none.
+/// Returns one attribute of a node, or a value nested in an attribute, as a value of type `T`. `pointer` is a JSON pointer
+/// (`/encoding/scale`), or the name of an attribute if it does not begin with `/`. `None` if the node has no such value.
 ///
 /// # Errors
-/// As [`attributes_as`].
+/// The errors of [`attributes_as`].
 pub fn attribute<T: DeserializeOwned>(node: &StoredNode, pointer: &str) -> Result<Option<T>> {
     let Some(value) = node::attributes(node)?.pointer(pointer) else { return Ok(None) };
     let location = format!("/attributes{}", absolute(pointer));
     zarr_json::from_value(value).map(Some).map_err(|error| misfit(node, &location, &error))
 }
 
-/// The attributes that a Rust value stands for, to be set instead of all attributes of a node.
+/// Converts a Rust value to attributes, which replace all attributes of a node when they are set.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if it has no form in JSON, or is none that has members.
+/// [`ErrorKind::Argument`] if `value` has no form in JSON, or is not a struct or a map.
 pub fn attributes_from<T: Serialize + ?Sized>(value: &T) -> Result<Map> {
     let refused = |message: String| Error::new(ErrorKind::Argument, message);
     match zarr_json::to_value(value).map_err(|error| refused(error.to_string()))? {
@@ -60,10 +60,11 @@ pub fn attributes_from<T: Serialize + ?Sized>(value: &T) -> Result<Map> {
     }
 }
 
-/// The attributes of a node with one of them, or a value within one, set to a Rust value; see [`attribute`].
+/// Returns the attributes of a node with one attribute, or a value nested in an attribute, set to `value`. `pointer` is a JSON pointer
+/// (`/encoding/scale`), or the name of an attribute if it does not begin with `/`.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if it has no form in JSON, or the value that is to hold it does not exist; as
+/// [`ErrorKind::Argument`] if `value` has no form in JSON, or if the object that `pointer` leads through does not exist; the errors of
 /// [`attributes_as`].
 pub fn with_attribute<T: Serialize + ?Sized>(node: &StoredNode, pointer: &str, value: &T) -> Result<Map> {
     let refused = |message: String| {
@@ -76,7 +77,7 @@ pub fn with_attribute<T: Serialize + ?Sized>(node: &StoredNode, pointer: &str, v
     Ok(attributes)
 }
 
-/// The name of an attribute, or a pointer, as a pointer.
+/// Returns `pointer` as a JSON pointer: the name of an attribute gets a `/` in front.
 fn absolute(pointer: &str) -> String {
     if pointer.starts_with('/') { pointer.to_owned() } else { format!("/{}", escaped(pointer)) }
 }

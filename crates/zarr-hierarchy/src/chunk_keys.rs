@@ -1,21 +1,22 @@
-//! The chunks of an array as keys of a store, without regard to codecs and data type.
+//! Keys of the chunks of an array in a store, without regard to codecs and data type.
 
 use crate::{Error, ErrorKind, Result};
 use zarr_grid::{ChunkGrid, ChunkIndex, ChunkKeyEncoding, Separator};
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Prefix, Store, StoreExt};
 
-/// Where chunks may lie, and under which keys.
+/// Location of chunks of an array: the prefix and the form of their keys.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ChunkLocation {
-    /// The beginning of all chunk keys.
+    /// Prefix of all chunk keys.
     pub prefix: String,
-    /// How the rest of a key is made of the index of a chunk.
+    /// Encoding of the index of a chunk as the rest of the key.
     pub keys: ChunkKeyEncoding,
 }
 
-/// Where chunks may lie beside the location that the metadata implies, which is below `prefix`.
+/// Returns the locations where chunks of the array may be stored besides the location that the metadata implies, whose prefix is `prefix`.
+/// `rank` is the number of dimensions.
 ///
 /// # Errors
 /// [`ErrorKind::UnknownExtension`] or [`ErrorKind::InvalidMetadata`] for a chunk key encoding that is not known or is broken.
@@ -43,19 +44,19 @@ impl ChunkLocation {
     }
 }
 
-/// The keys of the chunks of an array: from the index of a chunk to its key, and back.
+/// Keys of the chunks of an array: converts the index of a chunk to its key, and back.
 #[derive(Debug)]
 pub struct ChunkKeys {
     grid: ChunkGrid,
-    /// Where the metadata implies that they lie, and then where they may lie instead.
+    /// Location that the metadata implies, followed by the alternative locations.
     locations: Vec<ChunkLocation>,
 }
 
 impl ChunkKeys {
-    /// The keys of an array, as its metadata says.
+    /// Returns the chunk keys of the array `found`, as its metadata determines them.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] for a group; [`ErrorKind::InvalidMetadata`] for a chunk grid or chunk key encoding that is broken.
+    /// [`ErrorKind::NotFound`] for a group; [`ErrorKind::InvalidMetadata`] for a broken chunk grid or chunk key encoding.
     pub fn new(found: &StoredNode) -> Result<Self> {
         let Some(array) = found.node.as_array() else {
             return Err(Error::new(ErrorKind::NotFound, "found a group, expected an array"));
@@ -70,12 +71,12 @@ impl ChunkKeys {
         })
     }
 
-    /// The chunk grid.
+    /// Returns the chunk grid of the array.
     pub fn grid(&self) -> &ChunkGrid {
         &self.grid
     }
 
-    /// The key of a chunk at the location that the metadata implies.
+    /// Returns the key of the chunk at index `chunk` in the location that the metadata implies.
     ///
     /// # Errors
     /// [`ErrorKind::Path`] if the key is not safe.
@@ -86,7 +87,8 @@ impl ChunkKeys {
         }
     }
 
-    /// The keys that a chunk may have, one at each location: it is stored under the first of these that is there.
+    /// Iterates over the keys that the chunk at index `chunk` may have, one per location. The chunk is stored under the first key that
+    /// exists.
     ///
     /// # Errors
     /// [`ErrorKind::Path`] for a key that is not safe.
@@ -94,12 +96,12 @@ impl ChunkKeys {
         self.locations.iter().map(|location| location.key(chunk))
     }
 
-    /// The prefix of the keys of chunks at each location.
+    /// Iterates over the prefixes of chunk keys, one per location.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.locations.iter().map(|location| location.prefix.as_str())
     }
 
-    /// The chunk that has this key at one of the locations; `None` for other keys.
+    /// Returns the index of the chunk whose key in one of the locations is `key`; `None` for other keys.
     pub fn chunk_at(&self, key: &Key) -> Option<ChunkIndex> {
         let chunk = |location: &ChunkLocation| {
             let rest = key.as_str().strip_prefix(location.prefix.as_str())?;
@@ -108,7 +110,8 @@ impl ChunkKeys {
         self.locations.iter().find_map(chunk)
     }
 
-    /// Whether a key has the form of chunk keys, be the chunk in the grid or not: a smaller array may have been larger.
+    /// Whether `key` has the form of a chunk key of any location, even of a chunk outside of the grid: the array may have been larger
+    /// before.
     pub fn has_form(&self, key: &Key) -> bool {
         self.locations.iter().any(|location| {
             let rest = key.as_str().strip_prefix(location.prefix.as_str());
@@ -116,8 +119,8 @@ impl ChunkKeys {
         })
     }
 
-    /// The chunks that are stored, each with the key of the first location that has it; all there could be if the store
-    /// cannot list.
+    /// Returns the keys and indices of the stored chunks, sorted by index; each key is that of the first location that has the chunk. A
+    /// store that cannot list is asked for each chunk of the grid.
     ///
     /// # Errors
     /// [`ErrorKind::Store`]; [`ErrorKind::Argument`] if the store cannot list and there are too many chunks to ask for each.
@@ -125,10 +128,11 @@ impl ChunkKeys {
         self.stored_within(store, &zarr_grid::Region::whole(self.grid.shape()))
     }
 
-    /// As [`stored`](Self::stored), those chunks alone that have elements of a region.
+    /// Returns the keys and indices of the stored chunks that have elements of `region`, sorted by index. A store that cannot list is asked
+    /// for each chunk that the region touches.
     ///
     /// # Errors
-    /// As [`stored`](Self::stored).
+    /// The errors of [`stored`](Self::stored).
     pub fn stored_within(&self, store: &dyn Store, region: &zarr_grid::Region) -> Result<Vec<(Key, ChunkIndex)>> {
         if !store.capabilities().list {
             return self.probed(store, region);
@@ -150,7 +154,7 @@ impl ChunkKeys {
         Ok(stored)
     }
 
-    /// As [`stored`](Self::stored) where the store cannot list: asks for each key.
+    /// Finds the stored chunks of `region` in a store that cannot list, by asking for each key.
     fn probed(&self, store: &dyn Store, region: &zarr_grid::Region) -> Result<Vec<(Key, ChunkIndex)>> {
         const MOST: u64 = 1 << 24;
         let overlaps = self.grid.intersect(region);

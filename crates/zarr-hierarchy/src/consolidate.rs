@@ -1,8 +1,11 @@
-//! Consolidated metadata: written, looked at, and dropped.
+//! Consolidated metadata: writing, comparing with the nodes, dropping.
 //!
-//! Whatever makes, erases or cuts off a node first drops the consolidated metadata of the groups above, which would be wrong
-//! (`node/ancestors.rs`). A change that leaves what was there exchanges the copies afterwards (`node/copies.rs`). Whether a copy is
-//! stale is asked of the meaning of documents, not of their text, since other software copies them from its own model.
+//! Opening a group never compares consolidated metadata with the nodes: readers that use it trust it. Only [`staleness`] compares it.
+//!
+//! Operations that create, replace, shrink or erase a node first drop the consolidated metadata of the groups above, which would be wrong
+//! (`node/ancestors.rs`). A change after which old metadata still reads the same values updates the consolidated metadata afterwards
+//! (`node/copies.rs`). Comparisons are of the meaning of documents, not of their bytes, since other software writes consolidated
+//! metadata from its own model.
 
 use crate::hierarchy::{Facts, WalkJob, in_store, on, on_async, open};
 use crate::jobs::Operation;
@@ -16,36 +19,37 @@ use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{AsyncStore, Capabilities, Conflicts, Key, Precondition, Request, Store, StoreExt};
 
-/// How consolidated metadata differs from the nodes that it is a copy of. All empty: it is as if just made.
+/// Differences between the consolidated metadata of a group and the nodes below the group. Consolidated metadata is up to date if all lists
+/// are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Staleness {
-    /// Nodes that are there, and not in the copy.
+    /// Paths of nodes that exist and are missing in the consolidated metadata.
     pub missing: Vec<NodePath>,
-    /// Nodes in the copy that are not there.
+    /// Paths of nodes in the consolidated metadata that do not exist.
     pub gone: Vec<NodePath>,
-    /// Nodes whose metadata or attributes are others now.
+    /// Paths of nodes whose metadata or attributes differ from the consolidated metadata.
     pub changed: Vec<NodePath>,
 }
 
 impl Staleness {
-    /// Whether the copy says something else than the nodes.
+    /// Whether the consolidated metadata differs from the nodes.
     pub fn is_stale(&self) -> bool {
         !(self.missing.is_empty() && self.gone.is_empty() && self.changed.is_empty())
     }
 }
 
-/// Writes consolidated metadata of the group at `path`: copies of the metadata of all nodes below it, with which a reader opens
-/// them without asking for each. In v2 that is a document `.zmetadata`, in v3 a member of the group's document. Returns the number of
-/// nodes: the group, and those below whose metadata were copied.
+/// Writes consolidated metadata of the group at `path`: the metadata of the group and of all nodes below it, with which readers open these
+/// nodes without one request per node. Consolidated metadata is a document `.zmetadata` in v2, and a member of the group's document in v3.
+/// Returns the number of nodes whose metadata was included.
 ///
-/// Whoever changes a node below without this library leaves it stale; see [`staleness`]. So may changes that others make at the
-/// same time: this is for hierarchies that rest.
+/// Software other than this library that changes a node below leaves the consolidated metadata stale, and opening a group does not notice
+/// that; see [`staleness`]. Changes that others make at the same time may be missed, too: consolidate hierarchies that nobody changes.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; the first error of a node below that is broken, in
-/// which case nothing is written; [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for a dialect that has
-/// none; [`ErrorKind::Store`](crate::ErrorKind::Store).
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; the first error of a broken node below, in
+/// which case nothing is written; [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for a dialect without
+/// consolidated metadata; [`ErrorKind::Store`](crate::ErrorKind::Store).
 ///
 /// # Example
 /// ```
@@ -67,28 +71,29 @@ pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> R
     done.map_err(|error| of_group(error, path))
 }
 
-/// As [`consolidate`], on a store that does not block.
+/// Async form of [`consolidate`]: writes consolidated metadata of the group at `path`.
 ///
 /// # Errors
-/// As [`consolidate`].
+/// The errors of [`consolidate`].
 pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<u64> {
     let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::write)).await;
     done.map_err(|error| of_group(error, path))
 }
 
-/// Compares the consolidated metadata of the group at `path` with the nodes below it; `None` if it has none.
+/// Compares the consolidated metadata of the group at `path` with the documents of the nodes below it; `None` if the group has no
+/// consolidated metadata. Opening a group does not compare them: this function is the only check.
 ///
 /// # Errors
-/// As [`consolidate`].
+/// The errors of [`consolidate`].
 pub fn staleness(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Option<Staleness>> {
     let done = on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::compare));
     done.map_err(|error| of_group(error, path))
 }
 
-/// As [`staleness`], on a store that does not block.
+/// Async form of [`staleness`]: compares the consolidated metadata of the group at `path` with the nodes below it.
 ///
 /// # Errors
-/// As [`staleness`].
+/// The errors of [`staleness`].
 pub async fn staleness_async(
     store: &dyn AsyncStore,
     path: &str,
@@ -98,49 +103,52 @@ pub async fn staleness_async(
     done.map_err(|error| of_group(error, path))
 }
 
-/// Drops the consolidated metadata of the group at `path`, if it has any.
+/// Removes the consolidated metadata of the group at `path`, if the group has any.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; [`ErrorKind::Argument`](crate::ErrorKind::Argument) if it has
-/// the only documents of nodes; [`ErrorKind::Store`](crate::ErrorKind::Store).
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the
+/// consolidated metadata has the only documents of nodes; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<()> {
     let done = on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop));
     done.map_err(|error| of_group(error, path))
 }
 
-/// As [`drop_consolidated`], on a store that does not block.
+/// Async form of [`drop_consolidated`]: removes the consolidated metadata of the group at `path`.
 ///
 /// # Errors
-/// As [`drop_consolidated`].
+/// The errors of [`drop_consolidated`].
 pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<()> {
     let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop)).await;
     done.map_err(|error| of_group(error, path))
 }
 
-/// Puts nodes that were changed into the consolidated metadata of the groups at and above them, where these have some: each document by one
-/// set, on the condition that nobody else changes it meanwhile, so that readers by consolidated metadata see all changes at once. Functions
-/// that change a node do so by themselves; of an array it is left to this where
-/// [`consolidated_later`](https://docs.rs/zarr-array/latest/zarr_array/struct.Options.html#structfield.consolidated_later) says so.
-/// Gives the groups whose consolidated metadata has these nodes now. In stores without conditional sets it is dropped.
+/// Updates the entries of `nodes`, which were changed, in the consolidated metadata of the groups at and above them. Each document is set
+/// once, on the condition that nobody else changed it meanwhile, so that readers of consolidated metadata see all changes at once.
+/// Functions that change a node call this by themselves, except for arrays that are opened with the option
+/// [`consolidated_later`](https://docs.rs/zarr-array/latest/zarr_array/struct.Options.html#structfield.consolidated_later). Returns the
+/// groups whose consolidated metadata is now up to date for `nodes`. In stores without conditional sets, the consolidated metadata is
+/// dropped.
 ///
 /// # Errors
-/// [`ErrorKind::Store`](crate::ErrorKind::Store), also if it would be dropped and has the only documents of nodes: the nodes are changed in any case.
+/// [`ErrorKind::Store`](crate::ErrorKind::Store), also if consolidated metadata would have to be dropped that has the only documents of
+/// nodes. The nodes are changed in any case.
 pub fn renew_copies(store: &dyn Store, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
     let job = RenewCopies::new(nodes.to_vec(), store.capabilities()).job();
     run(store, job).map_err(|error| in_store(store, made_without_copies(error)))
 }
 
-/// As [`renew_copies`], on a store that does not block.
+/// Async form of [`renew_copies`]: updates the entries of `nodes` in the consolidated metadata of the groups at and above them.
 ///
 /// # Errors
-/// As [`renew_copies`].
+/// The errors of [`renew_copies`].
 pub async fn renew_copies_async(store: &dyn AsyncStore, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
     let job = RenewCopies::new(nodes.to_vec(), store.capabilities()).job();
     run_async(store, job).await.map_err(|error| in_store(store, made_without_copies(error)))
 }
 
-/// The groups at `path` and above that have consolidated metadata, the deepest first: a node that is made, replaced or erased at `path`, or
-/// made smaller, makes it stale, and the functions that do so drop it. Groups that are missing or cannot be read have none.
+/// Returns the groups at and above `path` that have consolidated metadata, the deepest group first. Creating, replacing, shrinking or
+/// erasing a node at `path` makes this metadata stale, and the functions that do so drop it. Groups that are missing or unreadable are left
+/// out.
 ///
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store); [`ErrorKind::Path`](crate::ErrorKind::Path).
@@ -164,21 +172,21 @@ pub fn consolidated_above(store: &dyn Store, path: &str) -> Result<Vec<NodePath>
     Ok(found)
 }
 
-/// Compares `copy`, consolidated metadata of `group`, with `nodes`: those below the group, and others, which do not count.
+/// Compares `copy`, the consolidated metadata of `group`, with `nodes`. Nodes that are not below the group are ignored.
 ///
 /// # Errors
-/// If the nodes cannot be brought together, for a dialect that has no consolidated metadata.
+/// If the dialect has no consolidated metadata, or if the nodes are not of one dialect.
 pub fn compare_consolidated(group: &StoredNode, copy: &Consolidated, nodes: &[StoredNode]) -> Result<Staleness> {
     let collected = Consolidated::collect(group.dialect, &group.path, nodes)?;
     Ok(compare(group, copy, &collected))
 }
 
-/// The error with the path of the group, which an operation does not add that a failed request has ended.
+/// Adds the path of the group to an error. A failed request ends the operation before the operation adds the path.
 fn of_group(error: Error, path: &str) -> Error {
     error.at(|location| location.path = Some(path.to_owned()))
 }
 
-/// Does something with the consolidated metadata of the group at `path`.
+/// Opens the group at `path` and calls `verb` with its consolidated metadata.
 async fn with_copy<T, F: Future<Output = Result<T>>>(
     io: Io,
     facts: Facts,
@@ -191,26 +199,27 @@ async fn with_copy<T, F: Future<Output = Result<T>>>(
     verb(CopyOf { group, capabilities: facts.capabilities }, io).await.map_err(|error| error.at_path(&path))
 }
 
-/// How often a copy is made again when others replace it in between.
+/// Maximum number of attempts to write consolidated metadata when other writers replace it meanwhile.
 const MAX_TRIES: u32 = 100;
-/// The time for all of them: each walks through the whole hierarchy.
+/// Maximum total duration of the attempts; each attempt walks the whole hierarchy.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How often the nodes are looked at once more where there was no copy before.
+/// Maximum number of additional comparisons after the first consolidated metadata of a group was written.
 const MAX_LOOKS: u32 = 5;
 
-/// The result of an attempt to write consolidated metadata, with the number of its nodes.
+/// Result of one attempt to write consolidated metadata.
 enum Written {
-    /// Others replaced it meanwhile.
+    /// Nothing was written: another writer replaced the document meanwhile.
     Replaced,
-    /// There was no copy before: who changed a node since it was looked at knew of none that had to be exchanged or dropped.
+    /// The group had no consolidated metadata before, and now has the given number of nodes. Writers that changed a node meanwhile saw no
+    /// consolidated metadata to update or drop.
     First(u64),
-    /// There was a copy before the nodes were looked at: who changes one of them afterwards exchanges or drops it, so that no other is set
-    /// then.
+    /// The group had consolidated metadata before its nodes were read, and now has the given number of nodes. Writers that change a node
+    /// later update or drop it, so that the conditional set fails.
     Again(u64),
 }
 
-/// The consolidated metadata of a group, to be written, compared or dropped.
+/// Consolidated metadata of a group that is to be written, compared or dropped.
 #[derive(Debug)]
 struct CopyOf {
     group: StoredNode,
@@ -218,11 +227,11 @@ struct CopyOf {
 }
 
 impl CopyOf {
-    /// Writes it again, with the nodes as they are. Returns the number of nodes.
+    /// Writes the consolidated metadata from the present nodes. Returns the number of nodes.
     async fn write(mut self, io: Io) -> Result<u64> {
         let mut conflicts = Conflicts::new(MAX_TRIES).patience(PATIENCE);
         let mut looks = 0;
-        // A group that only a copy has is not read again: there is no document of its own.
+        // A group without a document of its own, which only consolidated metadata has, is not read again.
         let has_document = !self.group.implicit && !self.group.documents.are_copies();
         loop {
             match self.write_once(&io, looks > 0).await? {
@@ -237,15 +246,16 @@ impl CopyOf {
                     io.pause(duration).await?;
                 }
             }
-            // The group is read again: the nodes are, only after the copy that a new one may replace.
+            // The group is read again before the nodes, so that its consolidated metadata is older than the nodes.
             self.group = ReadNewest::new(&self.group).run(&io).await?.found;
         }
     }
 
-    /// Writes it; where it was looked at `again`, only if it is not as the nodes are.
+    /// Makes one attempt to write the consolidated metadata. If `again`, nothing is written unless the stored consolidated metadata differs
+    /// from the nodes.
     async fn write_once(&self, io: &Io, again: bool) -> Result<Written> {
         let key = self.key()?;
-        // The condition for the document that the copy goes to, and whether there was a copy that another would have exchanged.
+        // The condition for the document of consolidated metadata, and whether there was any that other writers would have updated.
         let (when, had_copy) = match &key {
             Some(key) if self.capabilities.conditional => {
                 match &io.get(vec![jobs::get_document(key.clone())]).await?[..] {
@@ -264,7 +274,7 @@ impl CopyOf {
             self.keep_copied(&mut walk.nodes, walk.consolidated.take());
         }
         let collected = Consolidated::collect(self.group.dialect, &self.group.path, &walk.nodes)?;
-        // A group without a document has nothing to copy.
+        // An implicit group has no document to include.
         let copied = walk.nodes.iter().filter(|node| node.path == self.group.path || !node.implicit);
         let nodes = copied.count() as u64;
         let is_same = |copy: &Consolidated| !compare(&self.group, copy, &collected).is_stale();
@@ -290,7 +300,7 @@ impl CopyOf {
         })
     }
 
-    /// Compares it with the nodes; `None` if there is none.
+    /// Compares the consolidated metadata with the nodes; `None` if the group has none.
     async fn compare(self, io: Io) -> Result<Option<Staleness>> {
         let is_there = match self.key()? {
             Some(key) => matches!(&io.get(vec![jobs::get_document(key)]).await?[..], [Some(_)]),
@@ -307,7 +317,7 @@ impl CopyOf {
         }
     }
 
-    /// Drops it, if there is some, after a look whether documents would be lost.
+    /// Drops the consolidated metadata if the group has any, after a check that no document would be lost.
     async fn drop(self, io: Io) -> Result<()> {
         let Some(key) = self.key()? else {
             let Some(copy) = self.inside().cloned() else { return Ok(()) };
@@ -321,7 +331,7 @@ impl CopyOf {
             let Some(whole) = whole else { return Ok(()) };
             document = whole;
         }
-        // Of a document that cannot be read nobody has the nodes.
+        // A document that cannot be read has no nodes that could be lost.
         let copy = Consolidated::parse_document(self.group.dialect, key.as_str(), document.part(0));
         drop(document);
         self.check(&io, copy.ok().flatten()).await?;
@@ -329,13 +339,13 @@ impl CopyOf {
         Ok(())
     }
 
-    /// Looks whether documents would be lost with the copy.
+    /// Checks that `copy` does not have the only documents of any node.
     async fn check(&self, io: &Io, copy: Option<Consolidated>) -> Result<()> {
         let copies: Vec<_> = copy.map(|copy| self.found_copy(copy)).into_iter().collect();
         check_only_copied(io, copies, None, &[], self.capabilities).await
     }
 
-    /// The key of the document that it is, if it is one of its own.
+    /// Key of the document of consolidated metadata; `None` if consolidated metadata is a member of the group's document.
     fn key(&self) -> Result<Option<Key>> {
         if self.group.node.as_array().is_some() {
             return Err(Error::new(ErrorKind::NotFound, "found an array, expected a group"));
@@ -343,7 +353,7 @@ impl CopyOf {
         Ok(consolidated::document_key(&self.group).map(|key| Key::new(&key)).transpose()?)
     }
 
-    /// The consolidated metadata in the group's own document.
+    /// Consolidated metadata in the group's own document; `None` if there is none.
     fn inside(&self) -> Option<&Consolidated> {
         self.group.node.as_group()?.consolidated.as_ref()
     }
@@ -353,13 +363,14 @@ impl CopyOf {
         FoundCopy::new(self.group.dialect, self.group.path.clone(), has_document, copy)
     }
 
-    /// The group and all nodes below it, none of which may be broken.
+    /// Walks the group and all nodes below it; returns the first error of a broken node.
     async fn walk(&self, io: &Io, is_stored_only: bool) -> Result<Walk> {
         let mut walk = WalkJob::new(self.group.clone(), None, true).stored_only(is_stored_only).run(io).await?;
         if walk.broken.is_empty() { Ok(walk) } else { Err(walk.broken.remove(0)) }
     }
 
-    /// Takes the other nodes of the copy along, where some are nowhere else: those without a value may be as well as those that were erased.
+    /// Adds to `nodes` the nodes that only the consolidated metadata `copy` has, if the documents of some are missing: nodes without values
+    /// may be among them, like nodes that were erased.
     fn keep_copied(&self, nodes: &mut Vec<StoredNode>, copy: Option<Consolidated>) {
         let copied = copy.map(|copy| self.found_copy(copy).nodes_below(&self.group.path)).unwrap_or_default();
         let known: BTreeSet<NodePath> =
@@ -371,7 +382,7 @@ impl CopyOf {
     }
 }
 
-/// Compares the meaning of documents, node by node.
+/// Compares the meaning of documents in consolidated metadata `copy` and `now`, node by node.
 fn compare(group: &StoredNode, copy: &Consolidated, now: &Consolidated) -> Staleness {
     let values = |from: &Consolidated| -> BTreeMap<NodePath, Value> {
         let nodes = from.nodes(&group.path).into_iter();
@@ -391,8 +402,7 @@ fn compare(group: &StoredNode, copy: &Consolidated, now: &Consolidated) -> Stale
     }
 }
 
-/// The meaning of the documents of a node: the node as it is read, and as far as it cannot be read, the documents
-/// themselves.
+/// Meaning of the documents of a node, for comparison: the node as it is read, or the parsed documents if the node cannot be read.
 fn meaning(dialect: Dialect, path: NodePath, documents: &Documents) -> Value {
     let read =
         StoredNode::read(dialect, path, documents).ok().flatten().filter(|found| found.attributes_error.is_none());

@@ -1,4 +1,4 @@
-//! Erasing nodes.
+//! Erasing of nodes with all keys below them.
 
 use crate::hierarchy::of_node;
 use crate::jobs::Operation;
@@ -10,32 +10,31 @@ use zarr_drive::{Script, run, run_async};
 use zarr_meta::StoredNode;
 use zarr_store::{AccessProfile, AsyncStore, Capabilities, Store};
 
-/// Erases a node with all that lies below it, as [`Erasure`] does.
+/// Erases a node with all keys below its path; see [`Erasure`].
 ///
 /// # Errors
-/// As [`Erasure::erase`].
+/// The errors of [`Erasure::erase`].
 pub fn erase_node(store: &dyn Store, node: &StoredNode) -> Result<()> {
     Erasure::of(node).erase(store)
 }
 
-/// As [`erase_node`], on a store that does not block.
+/// Async form of [`erase_node`]: erases a node with all keys below its path.
 ///
 /// # Errors
-/// As [`erase_node`].
+/// The errors of [`erase_node`].
 pub async fn erase_node_async(store: &dyn AsyncStore, node: &StoredNode) -> Result<()> {
     Erasure::of(node).erase_async(store).await
 }
 
-/// A node that is to be erased with all that lies below it, be it of no node. Of the root only the keys of nodes are
-/// erased, since anything may lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped
-/// before.
+/// Erasure of a node with all keys below its path, including keys that belong to no node. At the root only keys of nodes are erased, since
+/// a store may have other files there. Consolidated metadata of the groups above the node, which becomes stale, is dropped first.
 ///
-/// Documents go first, from the nodes below up to the node's own, then chunks. So an erase that is interrupted or
-/// cancelled leaves a hierarchy that can be read: no array reads fill values for erased chunks. As long as the
-/// node has a document, it can be erased again; chunks without one are erased when an array is created there. Where a
-/// store can make all keys under a prefix vanish at once (a directory), it does that.
+/// Documents are erased first, those of nodes below before those of the node, then chunks. So an interrupted or
+/// cancelled erasure leaves a readable hierarchy: no array reads fill values for erased chunks. While the
+/// node has a document, it can be erased again; chunks without a document are erased when an array is created there. A store that can
+/// erase all keys under a prefix at once (a directory) does so.
 ///
-/// In the drafts of version 3 implicit groups above that had no other node below them are gone with it, as those drafts say.
+/// In the drafts of version 3, implicit groups above that had no other node below them disappear with the node.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -75,38 +74,38 @@ impl fmt::Debug for Erasure<'_> {
 }
 
 impl<'p> Erasure<'p> {
-    /// The erasure of a node as it was found.
+    /// Returns the erasure of `node`.
     pub fn of(node: &'p StoredNode) -> Self {
         Self { node, report: None }
     }
 
-    /// Calls a function with the progress, which may cancel: see [`IntoFlow`].
+    /// Sets a function that is called with the progress and that may cancel the erasure: see [`IntoFlow`].
     pub fn progress<F: IntoFlow>(mut self, progress: impl Fn(EraseProgress) -> F + Send + Sync + 'p) -> Self {
         self.report = Some(Box::new(move |event| progress(event).into_flow()));
         self
     }
 
-    /// Erases the node. In a hierarchy of NCZarr it is taken out of the lists of its group first, before any progress is reported.
+    /// Erases the node. In a hierarchy of NCZarr, the node is first removed from the lists of its group, before any progress is reported.
     ///
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store); [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if `progress` cancels before
-    /// all is erased. Keys erased until then are gone.
+    /// all keys are erased. Keys that were erased before stay erased.
     pub fn erase(&self, store: &dyn Store) -> Result<()> {
         let job = self.job(store.capabilities(), &store.access_profile());
         run(store, job).map_err(|error| of_node(store, self.node, error))
     }
 
-    /// Erases the node, on a store that does not block.
+    /// Async form of [`erase`](Self::erase): erases the node.
     ///
     /// # Errors
-    /// As [`erase`](Self::erase).
+    /// The errors of [`erase`](Self::erase).
     pub async fn erase_async(&self, store: &dyn AsyncStore) -> Result<()> {
         let job = self.job(store.capabilities(), &store.access_profile());
         run_async(store, job).await.map_err(|error| of_node(store, self.node, error))
     }
 
-    /// Takes the node out of the lists of NCZarr, and erases it. Both look at the groups above, for which a store behind a network is asked
-    /// once, if conditions tell what others change meanwhile.
+    /// Job that removes the node from the lists of NCZarr and erases it. Both parts read the groups above the node; in a remote store with
+    /// conditional sets the groups are requested only once.
     fn job(&self, capabilities: Capabilities, profile: &AccessProfile) -> Script<'_, (), Error> {
         let is_array = self.node.node.as_array().is_some();
         let unlist = ListNode::new(self.node.path.clone(), is_array, false, capabilities).on_store(profile);

@@ -1,19 +1,19 @@
-//! Errors with their location.
+//! Errors of arrays, groups and hierarchies, with their location.
 
 use std::fmt;
 use zarr_grid::ChunkIndex;
 use zarr_meta::NodePath;
 
-/// The result of an operation on arrays, groups and hierarchies.
+/// Result of an operation on arrays, groups and hierarchies.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed: its kind, its location, and the values found and expected.
+/// Error of an operation: its kind, its location, and the values found and expected.
 ///
 /// Printed as one line, from the outside in:
 /// `file:///data/era5.zarr: /t2m: chunk [3, 0]: key t2m/c/3/0: codec zstd: ...`. [`std::error::Error::source`]
-/// continues behind the printed part, so nothing is said twice when a chain of errors is shown.
+/// returns the first cause that is not part of this line, so that printing a chain of errors repeats nothing.
 ///
-/// `{:?}`, which `fn main() -> Result<()>` and `unwrap` print, has a line each for further causes, the hint and the kind:
+/// `{:?}`, which `fn main() -> Result<()>` and `unwrap` print, has further lines for each further cause, the hint and the kind:
 ///
 /// ```
 /// use zarr_hierarchy::Error;
@@ -29,75 +29,75 @@ struct Inner {
     message: String,
     hint: Option<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    /// Whether the message names the key, as messages of stores do.
+    /// Whether the message contains the key, as messages of stores do.
     names_key: bool,
     is_absent_dialect: bool,
 }
 
-/// Where an [`Error`] happened, as far as is known.
+/// Location of an [`Error`]; parts that are unknown are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Location {
-    /// The store, by its address.
+    /// Address of the store.
     pub store: Option<String>,
-    /// The node, `/a/b`.
+    /// Path of the node, such as `/a/b`.
     pub path: Option<String>,
-    /// The chunk, by its index in the grid.
+    /// Index of the chunk in the chunk grid.
     pub chunk: Option<ChunkIndex>,
-    /// The key in the store.
+    /// Key in the store.
     pub key: Option<String>,
-    /// The value in a metadata document, as a JSON pointer.
+    /// JSON pointer to the value in a metadata document.
     pub pointer: Option<String>,
-    /// For a syntax error in a document: its offset in bytes.
+    /// Offset in bytes of a syntax error in a document.
     pub offset: Option<u64>,
 }
 
-/// Who is to blame for an [`Error`].
+/// Class of an [`Error`] by its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A metadata document is no JSON.
+    /// Metadata document that is not JSON.
     InvalidJson,
-    /// A metadata document breaks the specification.
+    /// Metadata document that violates the specification.
     InvalidMetadata,
-    /// A metadata document has a member that must be understood and is not known.
+    /// Unknown member of a metadata document that must be understood.
     UnknownMember,
-    /// A codec, data type, chunk grid or other extension is not known, or not in this build.
+    /// Codec, data type, chunk grid or other extension that is unknown or not in this build.
     UnknownExtension,
-    /// The node is stored in a version of the format that is not supported.
+    /// Node in a version of the format that is not supported.
     UnsupportedVersion,
-    /// A dialect cannot express the node that is to be written in it.
+    /// Node that the dialect cannot express.
     NotExpressible,
-    /// The bytes of a chunk break their format.
+    /// Bytes of a chunk that violate their format.
     CorruptChunk,
-    /// The bytes of a chunk do not match their checksum.
+    /// Bytes of a chunk that do not match their checksum.
     ChecksumMismatch,
-    /// The index of a shard is broken.
+    /// Broken index of a shard.
     ShardIndex,
-    /// A limit was exceeded, or there is no memory.
+    /// Exceeded limit or failed allocation.
     Limit,
-    /// A key or path is not safe or not allowed.
+    /// Key or path that is not safe or not allowed.
     Path,
-    /// There is no such node or store.
+    /// Node or store that does not exist.
     NotFound,
-    /// A chunk is not stored, and missing chunks were to be an error.
+    /// Chunk that is not stored, if missing chunks are errors.
     MissingChunk,
-    /// A node is there already.
+    /// Node that exists already.
     Exists,
-    /// Another writer changed the same metadata in another way, or changes it again and again.
+    /// Change that conflicts with another writer's change of the same metadata, or that other writers prevented again and again.
     Conflict,
-    /// The arguments of the caller are impossible: a selection outside the array, elements of another type.
+    /// Invalid argument of the caller: a selection outside of the array, elements of another type.
     Argument,
-    /// The caller cancelled it.
+    /// Operation that the caller cancelled.
     Cancelled,
-    /// The store failed: [`Error::store_error`] says how.
+    /// Failure of the store; [`Error::store_error`] has the details.
     Store,
-    /// This library did: neither the caller nor the stored data is to blame.
+    /// Fault of this library: neither the caller nor the stored data is the cause.
     Internal,
 }
 
 impl ErrorKind {
-    /// The kind in kebab case, as the `zarr` command prints it.
+    /// Returns the kind in kebab case, as the `zarr` command prints it.
     pub fn name(self) -> &'static str {
         match self {
             Self::InvalidJson => "invalid-json",
@@ -124,7 +124,7 @@ impl ErrorKind {
 }
 
 impl Error {
-    /// An error of a kind, with a message that says the values found and expected.
+    /// Returns an error of `kind`; `message` says the values found and expected.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let (location, message) = (Location::default(), message.into());
@@ -139,25 +139,25 @@ impl Error {
         }))
     }
 
-    /// An error of impossible arguments.
+    /// Returns an error of kind [`ErrorKind::Argument`].
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Argument, message)
     }
 
-    /// An error of this library: an assumption of it does not hold.
+    /// Returns an error of kind [`ErrorKind::Internal`]: an assumption of this library does not hold.
     #[must_use]
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message).with_hint("this is a fault of the library: please report it")
     }
 
-    /// The same error, with a hint.
+    /// Sets the hint at a remedy.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// Adds where it happened; known parts of the location stay.
+    /// Adds the location that `locate` fills in; parts of the location that are known already stay.
     #[must_use]
     pub fn at(mut self, locate: impl FnOnce(&mut Location)) -> Self {
         let mut outer = Location::default();
@@ -176,13 +176,13 @@ impl Error {
         location.offset = location.offset.or(outer.offset);
     }
 
-    /// The same error, at a node.
+    /// Adds the path of the node to the location, unless the location has a path.
     #[must_use]
     pub fn at_path(self, path: &NodePath) -> Self {
         self.at(|location| location.path = Some(path.to_string()))
     }
 
-    /// The same error with another JSON pointer into a metadata document, made from its own.
+    /// Replaces the JSON pointer of the location by the result of `map`; without a pointer, nothing changes.
     #[must_use]
     pub fn map_pointer(mut self, map: impl FnOnce(&str) -> String) -> Self {
         let pointer = &mut self.0.location.pointer;
@@ -190,14 +190,15 @@ impl Error {
         self
     }
 
-    /// The same error with another kind.
+    /// Replaces the kind of the error.
     #[must_use]
     pub fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
         self
     }
 
-    /// An error of `zarr_grid` about a member of a metadata document, at a JSON pointer: the document is to blame.
+    /// Converts an error of `zarr_grid` about the member at JSON pointer `pointer` of a metadata document: the kind says that the document
+    /// is to blame.
     #[must_use]
     pub fn in_metadata(pointer: &str, error: zarr_grid::Error) -> Self {
         let kind = match error {
@@ -207,22 +208,22 @@ impl Error {
         Self::from(error).with_kind(kind).at(|location| location.pointer = Some(pointer.to_owned()))
     }
 
-    /// Who is to blame.
+    /// Returns the kind of the error: its cause.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Where it happened.
+    /// Returns the location of the error.
     pub fn location(&self) -> &Location {
         &self.0.location
     }
 
-    /// The value found and the one expected, without the location.
+    /// Returns the message without the location: the value found and the expected value.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The error in one line: location, message, and each cause that these do not name.
+    /// Returns the error in one line: location, message, and each cause that they do not mention.
     ///
     /// ```
     /// use zarr_hierarchy::Error;
@@ -237,7 +238,7 @@ impl Error {
         self.and_causes(self.to_string())
     }
 
-    /// The same without the location: the message, and each cause that it does not name.
+    /// Returns the message, and each cause that the message does not mention, without the location.
     #[must_use]
     pub fn message_with_causes(&self) -> String {
         self.and_causes(self.0.message.clone())
@@ -248,7 +249,7 @@ impl Error {
         text
     }
 
-    /// Adds each cause that `text` does not name, behind a separator.
+    /// Appends to `text` each cause that `text` does not contain, behind `separator`.
     fn each_cause(&self, text: &mut String, separator: &str) {
         let first = std::error::Error::source(self);
         for cause in std::iter::successors(first, |cause| cause.source()).map(ToString::to_string) {
@@ -259,33 +260,35 @@ impl Error {
         }
     }
 
-    /// A hint at a remedy.
+    /// Returns a hint at a remedy; `None` if there is none.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// The error of the store that this one is of, with its kind (denied, throttled, timed out...) and its source.
+    /// Returns the error of the store that caused this error, with its kind (denied, throttled, timed out...) and its source; `None` for
+    /// other errors.
     pub fn store_error(&self) -> Option<&zarr_store::Error> {
         self.0.source.as_deref()?.downcast_ref()
     }
 
-    /// Whether the node is of a dialect that this build lacks, such as a draft without the feature `drafts`: it may be sound, and is not
-    /// replaced.
+    /// Whether the node is of a dialect that this build lacks, such as a draft without the feature `drafts`. Such a node may be sound, and
+    /// is not replaced.
     pub fn is_absent_dialect(&self) -> bool {
         self.0.is_absent_dialect
     }
 
-    /// Whether what was found cannot be told from a broken node, which may be replaced: not so where the store failed.
+    /// Whether the error may mean that the node is broken, so that it may be replaced. `false` if the store failed or if the build lacks
+    /// the dialect.
     pub(crate) fn is_of_broken_node(&self) -> bool {
         self.kind() != ErrorKind::Store && !self.is_absent_dialect()
     }
 
-    /// Whether another attempt may succeed: the store was throttled, did not answer in time, or failed in a way that may pass.
+    /// Whether another attempt may succeed: the store was throttled, did not answer in time, or had another temporary failure.
     pub fn is_retryable(&self) -> bool {
         self.store_error().is_some_and(zarr_store::Error::is_retryable)
     }
 
-    /// Whether there is no such node or store.
+    /// Whether the node or store does not exist.
     pub fn is_not_found(&self) -> bool {
         self.kind() == ErrorKind::NotFound
     }
@@ -327,8 +330,8 @@ impl fmt::Display for Error {
 }
 
 impl fmt::Debug for Error {
-    /// As `fn main() -> Result` and `unwrap` print it: location and message, then a line for each cause that has more to say, for the
-    /// hint, and for the kind.
+    /// Prints the error as `fn main() -> Result` and `unwrap` show it: location and message, then a line for each further cause, for the
+    /// hint and for the kind.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = self.to_string();
         self.each_cause(&mut text, "\n  caused by: ");
@@ -341,7 +344,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         let source = self.0.source.as_deref()?;
-        // The message holds the words of the source itself.
+        // The message already contains the message of `source`.
         source.source()
     }
 }
@@ -350,7 +353,7 @@ impl From<zarr_store::Error> for Error {
     fn from(error: zarr_store::Error) -> Self {
         use zarr_store::ErrorKind as Kind;
         let kind = match error.kind() {
-            // A failure says nothing about the node, whatever kind a store gives it.
+            // A failure of the store says nothing about the node, whatever its kind.
             _ if matches!(error, zarr_store::Error::Failed { .. }) => ErrorKind::Store,
             Kind::NotFound => ErrorKind::NotFound,
             Kind::Range => ErrorKind::CorruptChunk,

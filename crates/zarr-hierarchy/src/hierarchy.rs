@@ -1,4 +1,4 @@
-//! Operations on nodes of any kind, known by their paths: open, find all, change attributes.
+//! Operations on nodes of any kind, found by their paths: open, walk, change attributes.
 
 mod changes;
 mod copied;
@@ -29,10 +29,13 @@ use zarr_drive::{Io, Script, run, run_async, run_free};
 use zarr_meta::{Copies, Dialect, NodePath, StoredNode};
 use zarr_store::{AccessProfile, AsyncStore, Capabilities, Store, StoreKind};
 
-/// Finds the node at `path` (`/a/b`), in whatever dialect it is, or only in the one given.
+/// Finds the node at `path` (`/a/b`), in any dialect, or only in `dialect` if it is given.
 ///
-/// A node whose own document is missing, and that consolidated metadata of a group has, is read from there, with a warning. Where the store
-/// can list, and that group has a document of its own, values must be stored at or below the path: a copy of an erased node is no node.
+/// A node whose own document is missing, and that consolidated metadata of a group has, is read from the consolidated metadata, with a
+/// warning. If the store can list, and that group has a document of its own, values must be stored at or below the path: otherwise the
+/// node was erased.
+///
+/// Opening a group never compares its consolidated metadata with the nodes below it: [`staleness`](crate::staleness) does.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the keys that were tried; the kinds of faults of its
@@ -41,34 +44,35 @@ pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Res
     on(store, |io, facts| open(io, facts, path, dialect, None))
 }
 
-/// As [`open_node`], but only if its own documents are stored.
+/// Finds the node at `path` if its own documents are stored: consolidated metadata is not searched.
 ///
 /// # Errors
-/// As [`open_node`].
+/// The errors of [`open_node`].
 pub fn open_stored_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     let find = |io: Io, facts: Facts| async move { facts.open(parse_path(path)?, dialect).run(&io).await };
     on(store, find)
 }
 
-/// As [`open_node`], where a group is expected and perhaps the nodes below it are wanted as its consolidated metadata has them: where
-/// each request takes long, that is asked for at once with the documents of the group, and a walk has it from the node. A group of v3
-/// then costs one request, one of v2 four in two rounds, whether it has consolidated metadata or not.
+/// Finds the node at `path`, where a group is expected whose nodes may all be wanted. In a remote store the consolidated metadata of the
+/// group is requested together with its documents, and a later walk takes it from the returned node. A group of v3 then costs one request,
+/// a group of v2 four requests in two rounds, with or without consolidated metadata.
 ///
-/// Where documents of an array and of a group lie at the same path, which no software writes, such a store is not asked for those of the
-/// array: the group is found, and by [`open_node`] the array.
+/// If the path has documents of an array and of a group, which no software writes, this function finds the group in a remote store, and
+/// [`open_node`] the array.
 ///
-/// `copies` says whether the group itself may be as its consolidated metadata has it, where `dialect` is given: one request.
+/// `copies` says whether the metadata of the group itself may be taken from its consolidated metadata if `dialect` is given: one request.
+/// Consolidated metadata is not compared with the nodes; [`staleness`](crate::staleness) does.
 ///
 /// # Errors
-/// As [`open_node`]. An array is no error.
+/// The errors of [`open_node`]. An array is no error.
 pub fn open_group(store: &dyn Store, path: &str, dialect: Option<Dialect>, copies: Copies) -> Result<StoredNode> {
     on(store, |io, facts| open(io, facts, path, dialect, Some(copies)))
 }
 
-/// As [`open_group`], on a store that does not block.
+/// Async form of [`open_group`]: finds the node at `path`, where a group is expected.
 ///
 /// # Errors
-/// As [`open_group`].
+/// The errors of [`open_group`].
 pub async fn open_group_async(
     store: &dyn AsyncStore,
     path: &str,
@@ -78,20 +82,21 @@ pub async fn open_group_async(
     on_async(store, |io, facts| open(io, facts, path, dialect, Some(copies))).await
 }
 
-/// As [`open_node`], and if no dialect is given, looks whether there are nodes of others at the same path: a warning of the node
-/// [names](zarr_meta::Warning::hides) each of their dialects. Behind a network, where that would cost another round of requests, it does
-/// not look: [`walk`] finds those of the nodes below.
+/// Finds the node at `path` and, if `dialect` is `None`, nodes of other dialects at the same path: for each of these, the node has a
+/// warning that [names](zarr_meta::Warning::hides) the dialect. Other dialects are not searched in a remote store, to save a round of
+/// requests; there [`walk`] finds them for the nodes below.
 ///
 /// # Errors
-/// As [`open_node`].
+/// The errors of [`open_node`].
 pub fn open_node_and_others(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     on(store, |io, facts| open_and_others(io, facts, path, dialect))
 }
 
-/// As [`open_node_and_others`], on a store that does not block.
+/// Async form of [`open_node_and_others`]: finds the node at `path`, with a warning for each other dialect that has a node at the same
+/// path.
 ///
 /// # Errors
-/// As [`open_node`].
+/// The errors of [`open_node`].
 pub async fn open_node_and_others_async(
     store: &dyn AsyncStore,
     path: &str,
@@ -100,15 +105,15 @@ pub async fn open_node_and_others_async(
     on_async(store, |io, facts| open_and_others(io, facts, path, dialect)).await
 }
 
-/// As [`open_node`], on a store that does not block.
+/// Async form of [`open_node`]: finds the node at `path`.
 ///
 /// # Errors
-/// As [`open_node`].
+/// The errors of [`open_node`].
 pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     on_async(store, |io, facts| open(io, facts, path, dialect, None)).await
 }
 
-/// Properties of a store by which operations choose their requests.
+/// Properties of a store that decide which requests an operation makes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) capabilities: Capabilities,
@@ -129,7 +134,7 @@ impl Facts {
     }
 }
 
-/// Runs an operation on a store, which its errors name.
+/// Runs an operation on a store; errors name the store.
 pub(crate) fn on<T: Send, F: Future<Output = Result<T>> + Send>(
     store: &dyn Store,
     operation: impl FnOnce(Io, Facts) -> F,
@@ -138,7 +143,8 @@ pub(crate) fn on<T: Send, F: Future<Output = Result<T>> + Send>(
     run(store, Script::new(|io| operation(io, facts))).map_err(|error| in_store(store, error))
 }
 
-/// As [`on`], where many requests are made at the same time, and many documents are read: on the threads of the pool.
+/// Runs an operation on a store that makes many requests at the same time and parses many documents: on the threads of the pool. Errors
+/// name the store.
 fn on_free<T: Send, F: Future<Output = Result<T>> + Send>(
     store: &dyn Store,
     operation: impl FnOnce(Io, Facts) -> F,
@@ -147,7 +153,7 @@ fn on_free<T: Send, F: Future<Output = Result<T>> + Send>(
     run_free(store, Script::new(|io| operation(io, facts))).map_err(|error| in_store(store, error))
 }
 
-/// As [`on`], on a store that does not block.
+/// Runs an operation on an async store; errors name the store.
 pub(crate) async fn on_async<T: Send, F: Future<Output = Result<T>> + Send>(
     store: &dyn AsyncStore,
     operation: impl FnOnce(Io, Facts) -> F,
@@ -156,7 +162,7 @@ pub(crate) async fn on_async<T: Send, F: Future<Output = Result<T>> + Send>(
     run_async(store, Script::new(|io| operation(io, facts))).await.map_err(|error| in_store(store, error))
 }
 
-/// Opens a node, which consolidated metadata may have alone. `group`: one is expected.
+/// Opens the node at `path`, possibly from consolidated metadata of a group above. `group`: a group is expected.
 pub(crate) async fn open(
     io: Io,
     facts: Facts,
@@ -186,25 +192,25 @@ async fn open_and_others(io: Io, facts: Facts, path: &str, dialect: Option<Diale
     Ok(walk.nodes.into_iter().next().unwrap_or(found))
 }
 
-/// Finds the node at `path` and all nodes below it, in whatever dialects they are, or only in the one given. Costs a listing for
-/// each group and the documents of each node, however many chunks there are.
+/// Finds the node at `path` and all nodes below it, in any dialect, or only in `dialect` if it is given. A walk costs a listing per group
+/// and the documents of each node, however many chunks there are.
 ///
-/// A store that gives values and refuses to list is walked by the consolidated metadata of the group, where there is some:
-/// [`Walk::unlisted`] has the refusal.
+/// In a store that returns values and denies listings, the nodes are those of the consolidated metadata of the group, if there is any:
+/// [`Walk::unlisted`] has the error of the store.
 ///
-/// The walk has, where several nodes share a path, the node that [`open_node`] finds, with a warning that
-/// [names](zarr_meta::Warning::hides) the dialect of the other.
+/// If several nodes share a path, the walk has the node that [`open_node`] finds, with a warning that
+/// [names](zarr_meta::Warning::hides) the dialect of the other node.
 ///
 /// # Errors
-/// As [`open_node`], for the node at `path`; [`Walk::broken`] has the errors of the nodes below.
+/// The errors of [`open_node`] for the node at `path`; [`Walk::broken`] has the errors of the nodes below.
 pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     open_and_walk(store, path, dialect, None)
 }
 
-/// As [`walk`], on a store that does not block.
+/// Async form of [`walk`]: finds the node at `path` and all nodes below it.
 ///
 /// # Errors
-/// As [`walk`].
+/// The errors of [`walk`].
 pub async fn walk_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     open_and_walk_async(store, path, dialect, None).await
 }
@@ -224,8 +230,8 @@ async fn open_and_walk_async(
     walk_from_async(store, &root, dialect, depth, Copies::Read).await
 }
 
-/// The walk from a node that was found in this dialect, or in any. A request that fails ends its operation: the nodes below are looked for by
-/// one of their own, so that the other can do without them where the store does not list.
+/// Walks from `root`, which was opened in `dialect` or in any dialect. A failed request ends its operation, so the nodes below are found by
+/// an operation of their own: the second operation can do without a listing.
 fn walk_from(
     store: &dyn Store,
     root: &StoredNode,
@@ -237,7 +243,7 @@ fn walk_from(
     on_free(store, |io, facts| complete(io, facts, walked, root, depth)).map(|walk| walk.in_store(store))
 }
 
-/// As [`walk_from`], on a store that does not block.
+/// Async form of [`walk_from`]: walks from `root`, which was opened in `dialect` or in any dialect.
 async fn walk_from_async(
     store: &dyn AsyncStore,
     root: &StoredNode,
@@ -261,47 +267,48 @@ async fn walk_below(
     let (trusts, can_list) = (copies == Copies::Trusted, facts.capabilities.list);
     if dialect.is_none() && can_list {
         let walk = MixedWalkJob::new(root.clone(), depth).trusting(trusts);
-        // Whoever believes copies does not ask for all that could be there either.
+        // A caller that trusts consolidated metadata does not need nodes of older dialects that v3 hides.
         return if trusts { walk.on_store(&facts.profile) } else { walk }.run(&io).await;
     }
     let walk = WalkJob::new(root.clone(), depth, can_list);
     if trusts { walk.trusting() } else { walk }.run(&io).await
 }
 
-/// The walk with the nodes that only consolidated metadata of groups above have.
+/// Adds to the walk the nodes that only consolidated metadata of groups above has.
 async fn complete(io: Io, facts: Facts, walked: Result<Walk>, root: &StoredNode, depth: Option<usize>) -> Result<Walk> {
     let copied = CopiedAbove::new(walked, root, depth, facts.capabilities.list, facts.profile.kind);
     copied.run(&io).await.map(Walk::checked)
 }
 
-/// As [`walk`], but believes consolidated metadata of the group at `path` if it has some: one document is read instead of one
-/// for each node, and the nodes are those of its dialect. It is a copy, which is stale if a node below was changed since by software that
-/// leaves it so; see [`staleness`](crate::staleness).
+/// Finds the node at `path` and all nodes below it, and trusts consolidated metadata of the group at `path` if there is any: one document
+/// is read instead of one per node, and the nodes are those of its dialect. Consolidated metadata is not compared with the nodes. It is
+/// stale if software that does not update it changed a node below; see [`staleness`](crate::staleness).
 ///
-/// Where a group of v3 behind a network has none, each node below is asked for its document of v3, and for those of v2 only where there is
-/// none: a node of v2 that a node of v3 hides is no warning there, unlike in [`walk`].
+/// If a group of v3 in a remote store has no consolidated metadata, the document of v3 is requested for each node below, and documents of
+/// v2 only if it is missing: unlike in [`walk`], there is no warning about a node of v2 that a node of v3 hides.
 ///
 /// # Errors
-/// As [`walk`].
+/// The errors of [`walk`].
 pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let root = on(store, |io, facts| open(io, facts, path, dialect, Some(Copies::Trusted)))?;
     walk_from(store, &root, dialect, None, Copies::Trusted)
 }
 
-/// As [`walk_consolidated`], on a store that does not block.
+/// Async form of [`walk_consolidated`]: finds the node at `path` and all nodes below it, by consolidated metadata of the group if there is
+/// any.
 ///
 /// # Errors
-/// As [`walk`].
+/// The errors of [`walk`].
 pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let root = on_async(store, |io, facts| open(io, facts, path, dialect, Some(Copies::Trusted))).await?;
     walk_from_async(store, &root, dialect, None, Copies::Trusted).await
 }
 
-/// The node `root`, which was opened before in this dialect or in any, and the nodes up to `depth` levels below it, as
-/// [`walk_consolidated`] finds them.
+/// Finds the nodes up to `depth` levels below `root`, with `root`, as [`walk_consolidated`] does: consolidated metadata of `root` is
+/// trusted. `dialect` is the dialect in which `root` was opened; `None` if it was opened in any dialect.
 ///
 /// # Errors
-/// As [`walk`].
+/// The errors of [`walk`].
 pub fn consolidated_below(
     store: &dyn Store,
     root: &StoredNode,
@@ -311,10 +318,11 @@ pub fn consolidated_below(
     walk_from(store, root, dialect, depth, Copies::Trusted)
 }
 
-/// As [`walk`], without the nodes that only consolidated metadata have, where the store can list: the nodes whose documents are stored.
+/// Finds the node at `path` and all nodes below it whose documents are stored. Nodes that only consolidated metadata has are left out, if
+/// the store can list.
 ///
 /// # Errors
-/// As [`walk`].
+/// The errors of [`walk`].
 pub fn walk_stored(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     if !store.capabilities().list {
         return walk(store, path, dialect);
@@ -330,36 +338,36 @@ pub fn walk_stored(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> R
     on_free(store, walk).map(|walk| walk.in_store(store))
 }
 
-/// Finds the nodes directly below the group at `path`, sorted by path, of all dialects as [`walk`] does. An array has none.
+/// Finds the nodes directly below the group at `path`, sorted by path, in any dialect as [`walk`] does. An array has none.
 ///
 /// # Errors
-/// As [`walk`].
+/// The errors of [`walk`].
 pub fn children(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let group = parse_path(path)?;
     open_and_walk(store, path, dialect, Some(1)).map(|walk| walk.below(&group))
 }
 
-/// As [`children`], on a store that does not block.
+/// Async form of [`children`]: finds the nodes directly below the group at `path`.
 ///
 /// # Errors
-/// As [`children`].
+/// The errors of [`children`].
 pub async fn children_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let group = parse_path(path)?;
     open_and_walk_async(store, path, dialect, Some(1)).await.map(|walk| walk.below(&group))
 }
 
-/// Whether there is a node at `path`, be it an implicit group.
+/// Whether a node exists at `path`; implicit groups count.
 ///
 /// # Errors
-/// As [`open_node`], but for [`ErrorKind::NotFound`](crate::ErrorKind::NotFound): a node that is broken is no missing one.
+/// The errors of [`open_node`], except [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). A broken node is an error.
 pub fn node_exists(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<bool> {
     is_there(open_node(store, path, dialect))
 }
 
-/// As [`node_exists`], on a store that does not block.
+/// Async form of [`node_exists`]: whether a node exists at `path`.
 ///
 /// # Errors
-/// As [`node_exists`].
+/// The errors of [`node_exists`].
 pub async fn node_exists_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<bool> {
     is_there(open_node_async(store, path, dialect).await)
 }
@@ -376,21 +384,21 @@ pub(crate) fn of_node(store: impl std::fmt::Display, node: &StoredNode, error: E
     in_store(store, error.at(|location| location.path = Some(node.path.to_string())))
 }
 
-/// The same error, in a store.
+/// Adds the address of the store to the location of the error, unless the location has one.
 #[must_use]
 pub fn in_store(store: impl std::fmt::Display, error: Error) -> Error {
     error.at(|location| location.store = Some(store.to_string()))
 }
 
 impl Walk {
-    /// Without the node that the walk began with.
+    /// Removes the node at path `root` from the nodes of the walk.
     #[must_use]
     pub fn below(mut self, root: &NodePath) -> Self {
         self.nodes.retain(|node| node.path != *root);
         self
     }
 
-    /// With the nodes below arrays in [`below_arrays`](Self::below_arrays).
+    /// Moves nodes below arrays to [`below_arrays`](Self::below_arrays).
     fn checked(mut self) -> Self {
         let mut without_children = BTreeSet::new();
         let (below, nodes) = std::mem::take(&mut self.nodes).into_iter().partition(|node| {
@@ -408,9 +416,8 @@ impl Walk {
         self
     }
 
-    /// With arrays whose data type is not known among the broken ones, even if their documents name another one to fall back to. A
-    /// walk takes that, as opening does unless the option `refuse_fallbacks` is set. Errors name
-    /// `store`.
+    /// Moves arrays of unknown data type from the nodes to the broken nodes, even if their documents name a data type to fall back to, as
+    /// opening does if the option `refuse_fallbacks` is set. By default a walk accepts such a fallback. Errors name `store`.
     #[must_use]
     pub fn refusing_fallbacks(mut self, store: impl std::fmt::Display) -> Self {
         self.nodes.retain(|node| {
@@ -422,8 +429,7 @@ impl Walk {
         self
     }
 
-    /// With nodes in whose documents something is odd among the broken ones, as opening refuses them if
-    /// the option `strict` is set. Errors name `store`.
+    /// Moves nodes whose documents have deviations to the broken nodes, as opening does if the option `strict` is set. Errors name `store`.
     #[must_use]
     pub fn strictly(mut self, store: impl std::fmt::Display) -> Self {
         self.nodes.retain(|node| {
@@ -435,7 +441,7 @@ impl Walk {
         self
     }
 
-    /// With errors that name a store.
+    /// Adds the address of the store to the errors of the walk.
     #[must_use]
     pub fn in_store(mut self, store: impl std::fmt::Display) -> Self {
         let locate = |errors: Vec<Error>| errors.into_iter().map(|error| in_store(&store, error)).collect();

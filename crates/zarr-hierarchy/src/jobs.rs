@@ -1,4 +1,4 @@
-//! Operations on stores, and the parts and requests that several of them have.
+//! Operations on stores, and requests that several operations share.
 
 use crate::{Error, ErrorKind, Result};
 use std::time::Duration;
@@ -6,18 +6,18 @@ use zarr_drive::{Io, Job, Script};
 use zarr_meta::{MAX_CONSOLIDATED_SIZE, MAX_DOCUMENT_SIZE, consolidated};
 use zarr_store::{ByteRange, Durability, Key, Lock, Precondition, Prefix, Request, SetOptions, backoff};
 
-/// An operation on a store, with its options: an async function that asks for what it needs of the store.
+/// Operation on a store, with its options: an async function whose only I/O are requests to an [`Io`].
 pub trait Operation: Send + Sized {
-    /// The result.
+    /// Result of the operation.
     type Output: Send;
 
-    /// Does it, as a part of another operation.
+    /// Runs the operation as a part of another operation.
     ///
     /// # Errors
-    /// Why it cannot be done.
+    /// Reason why the operation failed.
     fn run(self, io: &Io) -> impl Future<Output = Result<Self::Output>> + Send;
 
-    /// The job that does it, for [`run`](zarr_drive::run) and [`run_async`](zarr_drive::run_async).
+    /// Returns the job that runs the operation, for [`run`](zarr_drive::run) and [`run_async`](zarr_drive::run_async).
     fn job<'a>(self) -> Script<'a, Self::Output, Error>
     where
         Self: 'a,
@@ -34,8 +34,8 @@ impl<J: Job<Error = Error>> Operation for J {
     }
 }
 
-/// Makes changes in steps, one after another, as long as their conditions hold. Each is of requests that set and erase values and are made
-/// at the same time.
+/// Makes changes in steps, one after another, until a condition does not hold. A step consists of requests that set and erase values, and
+/// that are made at the same time.
 ///
 /// # Errors
 /// [`ErrorKind::Internal`] if the driver answers other requests.
@@ -49,71 +49,71 @@ pub async fn in_steps(io: &Io, steps: Vec<Vec<Request>>) -> Result<Made> {
     Ok(Made::All)
 }
 
-/// The part of changes in steps that was made.
+/// Result of [`in_steps`]: whether all changes were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
     /// All changes were made.
     All,
-    /// A condition did not hold, and later changes were not made.
+    /// A condition did not hold, and later steps were not made.
     Conflict {
-        /// Whether that was in the last step.
+        /// Whether the condition was one of the last step.
         in_last: bool,
     },
 }
 
-/// A reply is of another kind than the request, or there is none.
+/// Returns the error for a reply that is missing or of another kind than its request.
 #[must_use]
 pub fn unfit() -> Error {
     Error::internal("the driver answered another request")
 }
 
-/// Asks for a document. Of one that is too large to be parsed no more comes than shows that. Nor comes more of one with large consolidated
-/// metadata, so that documents that only claim to be large take little memory: see [`is_cut_off`](consolidated::is_cut_off).
+/// Returns the request for the document at `key`. Documents above the size limit, and documents with large consolidated metadata, are
+/// truncated: see [`is_cut_off`](consolidated::is_cut_off). So a document that is too large takes little memory.
 #[must_use]
 pub fn get_document(key: Key) -> Request {
     Request::get_ranges(key, vec![DOCUMENT])
 }
 
-/// Asks for a document, with all consolidated metadata that it may have.
+/// Returns the request for the document at `key`, including all its consolidated metadata.
 #[must_use]
 pub fn get_whole_document(key: Key) -> Request {
     let range = document_range(key.as_str());
     Request::get_ranges(key, vec![range])
 }
 
-/// Replaces a document if `when` holds, the last of a change or one that others follow.
+/// Returns the request that sets a document if `when` holds. `is_last`: no other document of the same change is set after this one.
 pub(crate) fn set_document(key: Key, value: Vec<u8>, when: Precondition, is_last: bool) -> Request {
     Request::Set { key, value, options: document_options(when, is_last) }
 }
 
-/// How documents are set: one that a loss of power cuts short would be the loss of a node, and the last of a change
-/// shows the documents before it.
+/// Returns the options for setting a document: a document must not be truncated by a loss of power, and the last document of a change must
+/// not appear before the other documents.
 #[must_use]
 pub fn document_options(when: Precondition, is_last: bool) -> SetOptions {
     SetOptions::when(when).durable(if is_last { Durability::File } else { Durability::Full })
 }
 
-/// The part of a document without consolidated metadata that is read.
+/// Range of a document that is read if large consolidated metadata is not needed.
 const DOCUMENT: ByteRange = ByteRange::First(MAX_DOCUMENT_SIZE as u64 + 1);
 
-/// The part of the document at `key` that is read.
+/// Returns the range of the document at `key` that is read, including consolidated metadata.
 #[must_use]
 pub fn document_range(key: &str) -> ByteRange {
     let most = if consolidated::is_key(key) { MAX_CONSOLIDATED_SIZE } else { MAX_DOCUMENT_SIZE };
     ByteRange::First(most as u64 + 1)
 }
 
-/// Takes the lock of a prefix, as soon as no other has it.
+/// Takes the lock of a prefix; waits while another writer has it.
 #[derive(Debug)]
 pub struct TakeLock {
     prefix: Prefix,
 }
 
-/// For so long another may have a lock that is waited for: an append of much data has it until all is written.
+/// Maximum time to wait for the lock of another writer. An append of much data holds the lock until all data is written.
 const LOCK_PATIENCE: Duration = Duration::from_secs(600);
 
 impl TakeLock {
-    /// For the lock of `prefix`.
+    /// Takes the lock of `prefix`.
     #[must_use]
     pub fn new(prefix: Prefix) -> Self {
         Self { prefix }

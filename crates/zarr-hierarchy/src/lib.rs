@@ -1,5 +1,5 @@
-//! Zarr hierarchies over any store: nodes, known by their paths. Find them, walk over all, change their attributes, consolidate
-//! their metadata, erase them.
+//! Zarr hierarchies in any store: finds nodes by their paths, walks over all nodes, changes attributes, consolidates metadata and erases
+//! nodes.
 //!
 //! The documents of a node define it: `zarr-meta` reads and writes them. Of arrays this crate has only the keys of
 //! chunks, by which they are erased or copied ([`chunk_keys`]); `zarr-array` reads and writes chunks.
@@ -25,9 +25,9 @@
 //! jobs are in [`node`], to be combined with others.
 //!
 //! # Errors
-//! The crates below report facts, as fields of their errors. [`Error`] adds who is to blame ([`ErrorKind`]) and where: store, node,
-//! chunk, key, JSON pointer. Each of these is added once, by the layer that knows it. [`ErrorKind::Internal`] says that this library is
-//! to blame.
+//! The crates below report facts, as fields of their errors. [`Error`] adds the cause ([`ErrorKind`]) and the location: store, node,
+//! chunk, key, JSON pointer. Each part of the location is added once, by the layer that knows it. [`ErrorKind::Internal`] is a fault of
+//! this library.
 
 mod attributes;
 pub mod chunk_keys;

@@ -1,4 +1,4 @@
-//! Nodes as jobs: finding, creating, replacing and erasing one.
+//! Operations on single nodes, as jobs: finding, creating, replacing and erasing.
 
 mod ancestors;
 mod claim;
@@ -51,30 +51,30 @@ use zarr_json::Map;
 use zarr_meta::{Copies, Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode, consolidated};
 use zarr_store::{AccessProfile, Key, Prefix, Reply, Request, StoreKind};
 
-/// The key of a document, and the document if it is there.
+/// Key of a document, and the bytes of the document; `None` if the document does not exist.
 type Answer = (String, Option<Vec<u8>>);
 
-/// Finds the node at a path: asks for the documents that each dialect would have there.
+/// Operation that finds the node at a path by requesting the documents that each dialect would have there.
 #[derive(Debug)]
 pub struct OpenNode {
     probe: Probe,
     path: NodePath,
-    /// The keys of the last step, and whether the store was asked for each.
+    /// Keys of the last step, and whether the store was asked for each.
     asked: Vec<(String, bool)>,
     begun: bool,
-    /// The keys that are there, if they were listed.
+    /// Keys that exist, if a listing is known.
     listed: Option<Arc<BTreeSet<Key>>>,
-    /// The prefix that a listing was asked of last.
+    /// Prefix of the last requested listing.
     listing: Option<String>,
-    /// Prefixes that had nothing below them when they were listed.
+    /// Prefixes whose listings were empty.
     empty: Vec<String>,
-    /// The documents that came with one that was cut off, and the key of that, which is asked for as a whole.
+    /// Documents that were received together with a truncated document, and the key of the truncated one, which is requested as a whole.
     cut_off: Option<(Vec<Answer>, String)>,
-    /// The keys that were looked at, where there is no node.
+    /// Keys that were tried, if no node was found.
     tried: Vec<String>,
 }
 
-/// The document in a reply, if there is one.
+/// Returns the document in `reply`; `None` if the document does not exist.
 fn value(reply: Option<&Reply>) -> Result<Option<Vec<u8>>> {
     match reply {
         Some(Reply::Got(fetched)) => Ok(fetched.as_ref().map(|fetched| fetched.part(0).to_vec())),
@@ -82,19 +82,20 @@ fn value(reply: Option<&Reply>) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// How far a probe got with the replies that it was given.
+/// State of a search for a node after some replies.
 #[derive(Debug)]
 pub(crate) enum Probed {
-    /// It asks for more.
+    /// Further requests are needed.
     Asks(Vec<Request>),
-    /// There is a node.
+    /// The node was found.
     Found(Box<StoredNode>),
-    /// There is none: the keys that were looked at.
+    /// No node was found; the keys are those that were tried.
     NotFound(Vec<String>),
 }
 
 impl OpenNode {
-    /// Looks at `path`, for a node of `dialect` or of any. `can_list`: groups without a document are found by listing.
+    /// Searches for a node of `dialect`, or of any dialect if `None`, at `path`. `can_list`: groups without a document are found by
+    /// listing.
     #[must_use]
     pub fn new(path: NodePath, dialect: Option<Dialect>, can_list: bool) -> Self {
         let probe = Probe::new(path.clone(), dialect).can_list(can_list);
@@ -111,41 +112,41 @@ impl OpenNode {
         }
     }
 
-    /// Looks for documents of the self-contained dialects at the path alone.
+    /// Restricts the search to documents of the self-contained dialects at the path.
     pub(crate) fn self_contained_only(self) -> Self {
         Self { probe: self.probe.self_contained_only(), ..self }
     }
 
-    /// Asks as few requests as can be, one after another, where each takes long: see [`Probe::newest_first`].
+    /// Sets the kind of store. In a remote store as few requests as possible are made, one after another: see [`Probe::newest_first`].
     #[must_use]
     pub fn on_store(self, profile: &AccessProfile) -> Self {
         self.newest_first(profile.kind == StoreKind::Remote)
     }
 
-    /// Asks for the document of the newest dialect first: see [`Probe::newest_first`].
+    /// Sets whether the document of the newest dialect is requested first: see [`Probe::newest_first`].
     pub(crate) fn newest_first(self, newest_first: bool) -> Self {
         Self { probe: self.probe.newest_first(newest_first), ..self }
     }
 
-    /// Says that a group is expected, of which all nodes may be wanted: its consolidated metadata is read with it, where each request
-    /// takes long. See [`Probe::expecting_group`].
+    /// Says that a group is expected whose nodes may all be wanted. In a remote store its consolidated metadata is requested together with
+    /// its documents. See [`Probe::expecting_group`].
     #[must_use]
     pub fn expecting_group(self, copies: Copies, profile: &AccessProfile) -> Self {
         let is_remote = profile.kind == StoreKind::Remote;
         if is_remote { Self { probe: self.probe.expecting_group(copies), ..self } } else { self }
     }
 
-    /// Gives a listing of all documents that the node may have, so that missing documents are not asked for.
+    /// Passes a listing of all documents that the node may have; documents that are not in `listed` are not requested.
     pub(crate) fn among(self, listed: &Arc<BTreeSet<Key>>) -> Self {
         Self { listed: Some(Arc::clone(listed)), ..self }
     }
 
-    /// Gives documents that were read before, so that the documents of the whole hierarchy are not asked for again.
+    /// Passes documents that were read before, so that documents of the whole hierarchy are not requested again.
     pub(crate) fn knowing(self, documents: &Documents) -> Self {
         Self { probe: self.probe.knowing(documents), ..self }
     }
 
-    /// Looks for the node; `None` if there is none.
+    /// Searches for the node; `None` if it does not exist.
     ///
     /// # Errors
     /// The kinds of faults of the metadata of the node.
@@ -165,27 +166,27 @@ impl OpenNode {
         }
     }
 
-    /// The dialect, as far as it is known by now.
+    /// Dialect of the node or hierarchy, as far as it is known by now.
     fn dialect(&self) -> Option<Dialect> {
         self.probe.dialect()
     }
 
-    /// The group at the path that nodes of `dialect` below it imply, where no node was found.
+    /// Returns the group at the path that is implied by nodes of `dialect` below it, after no node was found at the path.
     pub(crate) fn implied(&self, dialect: Dialect) -> StoredNode {
         self.probe.implied(dialect)
     }
 
-    /// The prefixes that were listed and had nothing below them.
+    /// Removes and returns the prefixes whose listings were empty.
     fn empty(&mut self) -> Vec<String> {
         std::mem::take(&mut self.empty)
     }
 
-    /// The path that is looked at.
+    /// Path of the search.
     pub(crate) fn path(&self) -> &NodePath {
         &self.path
     }
 
-    /// Goes on with replies to the last requests.
+    /// Continues the search with the replies to the last requests.
     ///
     /// # Errors
     /// The kinds of faults of the metadata of the node.
@@ -255,7 +256,7 @@ impl OpenNode {
     }
 }
 
-/// The error that nothing is at a path: it names the keys that were tried, and the dialects that have them.
+/// Returns the error that no node exists at `path`; its message names the keys that were tried and the dialects of these keys.
 pub(crate) fn not_found(path: &NodePath, tried: &[String]) -> Error {
     let mut groups: Vec<(Vec<Dialect>, Vec<&str>)> = Vec::new();
     let dialects_of = zarr_meta::dialects_by_key(path);
@@ -290,10 +291,10 @@ impl Operation for OpenNode {
     }
 }
 
-/// The attributes of a node.
+/// Returns the attributes of a node.
 ///
 /// # Errors
-/// Why they cannot be read.
+/// Reason why the attributes cannot be read.
 pub fn attributes(found: &StoredNode) -> Result<&Map> {
     found.attributes().map_err(|error| error.clone().into())
 }
@@ -301,12 +302,12 @@ pub fn attributes(found: &StoredNode) -> Result<&Map> {
 /// Parses `text` as the path of a node.
 ///
 /// # Errors
-/// [`ErrorKind::Path`] if it is none.
+/// [`ErrorKind::Path`] if `text` is not a path.
 pub fn parse_path(text: &str) -> Result<NodePath> {
     Ok(NodePath::parse(text)?)
 }
 
-/// Parses the documents of a node: such as are about to be written, as they will be read.
+/// Parses the documents of a node that are about to be written, in the same way as stored documents are read.
 ///
 /// # Errors
 /// The kinds of faults of the metadata; [`ErrorKind::NotFound`] if the documents make no node.

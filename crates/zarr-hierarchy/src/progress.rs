@@ -1,16 +1,16 @@
-//! The progress of an operation, and how a function that is told of it cancels.
+//! Progress of an operation, and cancelling by the function that is called with the progress.
 
 use crate::{Error, ErrorKind, Result};
 use std::ops::ControlFlow;
 
-/// The result of a function that takes progress reports: nothing, or [`ControlFlow`], by which it cancels.
+/// Result of a function that receives progress reports: `()` to continue, or [`ControlFlow`], which can cancel the operation.
 ///
-/// A cancelled operation ends with [`ErrorKind::Cancelled`], in the state that an error of a store leaves.
+/// A cancelled operation ends with [`ErrorKind::Cancelled`], in the same state as after an error of the store.
 pub trait IntoFlow {
-    /// [`ControlFlow::Break`] to cancel.
+    /// Converts the result to [`ControlFlow`]; [`ControlFlow::Break`] cancels.
     fn into_flow(self) -> ControlFlow<()>;
 
-    /// The error of a cancelled operation.
+    /// Converts the result to an error if it cancels the operation.
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`] for [`ControlFlow::Break`].
@@ -37,13 +37,13 @@ impl IntoFlow for ControlFlow<()> {
     }
 }
 
-/// An event of a running erase.
+/// Progress report of an erasure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EraseProgress {
-    /// The keys of the node are known, and none of them is erased yet: the number of keys, where keys that vanish with a prefix at once
-    /// count as one.
+    /// The keys of the node are known, and none is erased yet. The value is their number, in which a prefix that is erased by one request
+    /// counts as one key.
     Begin(u64),
-    /// Number of the keys that were erased since the last event. For many keys there is a report for each 512 or less.
+    /// Keys were erased; the value is their number since the last report. There is a report for every 512 keys or fewer.
     Done(u64),
 }

@@ -1,4 +1,4 @@
-//! Keys that would be erased with a node and are not known to be its own.
+//! Search for keys below a node that do not belong to the node.
 
 use crate::chunk_keys::ChunkKeys;
 use crate::hierarchy::{document_names, in_store, walk};
@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, StoredNode, consolidated, document_keys};
 use zarr_store::{Key, Prefix, Store};
 
-/// Finds a key that [`Erasure`](crate::Erasure) would erase with a node, and that is neither a document nor a chunk of it: a node below,
-/// also one below an array, which no walk shows, or a file of other software. `None` if there is none, or the store cannot list.
+/// Finds a key that [`Erasure`](crate::Erasure) would erase with `node` and that is neither a document nor a chunk of `node`: a key of a
+/// node below it (even below an array, which a walk does not show), or a file of other software. `None` if there is no such key, or if the
+/// store cannot list.
 ///
-/// Below the root only keys of nodes are erased: there a node below an array counts alone.
+/// Erasing the root erases only keys of nodes: for the root only nodes below an array are found.
 ///
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store).
@@ -61,7 +62,7 @@ pub fn stray_key(store: &dyn Store, node: &StoredNode) -> Result<Option<Key>> {
     Ok(None)
 }
 
-/// A document of a node below a root array.
+/// Returns a document of a node below an array at the root; `None` if there is none.
 fn below_root(store: &dyn Store, root: &StoredNode) -> Result<Option<Key>> {
     if root.node.as_array().is_none() {
         return Ok(None);

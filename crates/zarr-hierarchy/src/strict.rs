@@ -1,11 +1,11 @@
-//! Nodes that are refused although they can be read, and changes although they can be made.
+//! Strict options: refusing nodes with deviations, and refusing changes that may lose concurrent changes.
 
 use crate::{Error, ErrorKind, Result};
 use zarr_meta::{StoredNode, Warning};
 use zarr_store::Capabilities;
 
-/// Refuses a node in whose documents something is odd, as the option `strict` of arrays does, of which the codecs are looked at
-/// as well.
+/// Refuses a node whose documents have deviations, as the option `strict` of arrays does. The option also checks codecs, which this
+/// function does not.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the document and member of the first
@@ -15,7 +15,7 @@ pub fn check_strictly(found: &StoredNode) -> Result<()> {
     check_warnings(found, &found.warnings)
 }
 
-/// Refuses a node if there are warnings of it.
+/// Refuses a node if `warnings` is not empty.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the document and member of the first
@@ -30,11 +30,12 @@ pub fn check_warnings(found: &StoredNode, warnings: &[Warning]) -> Result<()> {
     }))
 }
 
-/// Refuses a change of which a store without conditional sets ([`Capabilities::conditional`]) may lose what others write meanwhile, as
-/// the option `strict_writers` of arrays and groups does before anything is written. `what` names the change.
+/// Refuses a change that may lose concurrent changes of other writers, because the store has no conditional sets
+/// ([`Capabilities::conditional`]): the check of the option `strict_writers` of arrays and groups before anything is written. `what` names
+/// the change.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if the store has these capabilities, which says why.
+/// [`ErrorKind::Argument`] if the store has no conditional sets.
 pub fn check_strict_writers(capabilities: Capabilities, what: &str) -> Result<()> {
     if capabilities.conditional {
         return Ok(());

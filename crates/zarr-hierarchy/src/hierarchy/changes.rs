@@ -1,4 +1,4 @@
-//! Changes of the metadata of nodes that are there.
+//! Changes of the metadata of existing nodes.
 
 use super::of_node;
 use crate::jobs::Operation;
@@ -8,11 +8,11 @@ use zarr_json::Map;
 use zarr_meta::StoredNode;
 use zarr_store::{AsyncStore, Store};
 
-/// Replaces the attributes of a node and gives the node as it is then. Everything else in its documents stays as it was, to the
-/// byte where nothing changed. Works for arrays whose data type or codecs are not known, too.
+/// Replaces the attributes of `node` and returns the changed node. The rest of its documents stays unchanged, byte for byte. Works for
+/// arrays of unknown data type or codecs, too.
 ///
-/// Its copies in consolidated metadata of the group itself and of groups above are exchanged for the new ones afterwards; in stores without
-/// conditional sets they are dropped before.
+/// Entries of the node in consolidated metadata of the node itself and of groups above are updated afterwards; in stores without
+/// conditional sets, the consolidated metadata is dropped first.
 ///
 /// # While others write
 /// `node` may be older than the stored documents. The differences between its attributes and `attributes` are applied
@@ -29,17 +29,17 @@ pub fn set_attributes(store: &dyn Store, node: &StoredNode, attributes: Map) -> 
     run(store, job.job()).map_err(in_node)
 }
 
-/// As [`set_attributes`], on a store that does not block.
+/// Async form of [`set_attributes`]: replaces the attributes of `node` and returns the changed node.
 ///
 /// # Errors
-/// As [`set_attributes`].
+/// The errors of [`set_attributes`].
 pub async fn set_attributes_async(store: &dyn AsyncStore, node: &StoredNode, attributes: Map) -> Result<StoredNode> {
     let in_node = |error| of_node(store, node, error);
     let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;
     run_async(store, job.job()).await.map_err(in_node)
 }
 
-/// Checks that [`set_dimension_names`] can give the dimensions of the array `node` these names.
+/// Checks that [`set_dimension_names`] can set the dimension names of the array `node` to `names`.
 ///
 /// # Errors
 /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are not as many names as dimensions, the node is no array, or NCZarr
@@ -49,21 +49,21 @@ pub fn check_dimension_names(node: &StoredNode, names: &[&str]) -> Result<()> {
     checked.map_err(|error| error.at(|location| location.path = Some(node.path.to_string())))
 }
 
-/// Names the dimensions of the array `node`, one name for each, and returns it: in Zarr v3 `dimension_names`, before the attribute
-/// `_ARRAY_DIMENSIONS`. Nothing else in its documents changes.
+/// Sets the dimension names of the array `node`, one name per dimension, and returns the changed node. Zarr v3 stores them in the member
+/// `dimension_names`, older versions in the attribute `_ARRAY_DIMENSIONS`. The rest of the documents stays unchanged.
 ///
 /// # Errors
-/// As [`check_dimension_names`] and [`set_attributes`].
+/// The errors of [`check_dimension_names`] and [`set_attributes`].
 pub fn set_dimension_names(store: &dyn Store, node: &StoredNode, names: &[&str]) -> Result<StoredNode> {
     let in_node = |error| of_node(store, node, error);
     let job = node::set_dimension_names(node, names, store.capabilities()).map_err(in_node)?;
     run(store, job.job()).map_err(in_node)
 }
 
-/// As [`set_dimension_names`], on a store that does not block.
+/// Async form of [`set_dimension_names`]: sets the dimension names of the array `node` and returns the changed node.
 ///
 /// # Errors
-/// As there.
+/// The errors of [`set_dimension_names`].
 pub async fn set_dimension_names_async(
     store: &dyn AsyncStore,
     node: &StoredNode,

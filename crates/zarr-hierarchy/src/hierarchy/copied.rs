@@ -1,7 +1,7 @@
-//! Nodes that only consolidated metadata have: their own documents are missing.
+//! Nodes that only consolidated metadata has, since their own documents are missing.
 //!
-//! Where the store can list, such a node is there if values are stored at or below its path, or if the group has no document of its own
-//! either: else the metadata are a stale copy of a node that was erased.
+//! If the store can list, such a node exists if values are stored at or below its path, or if the group with the consolidated metadata has
+//! no document of its own either. Otherwise the node was erased, and the consolidated metadata is stale.
 
 use super::only_copied::{only_in, with_values};
 use super::{Walk, WalkJob};
@@ -13,8 +13,8 @@ use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{Key, StoreKind};
 
-/// Looks for a node in the consolidated metadata of a group at its path or above, after it was looked for in vain: with this error, which
-/// remains if it is not there either.
+/// Searches for the node at `path` in the consolidated metadata of groups at or above the path. `error` is the error of opening the node by
+/// its documents, and is returned if consolidated metadata does not have the node.
 pub(super) async fn open_copied(
     io: &Io,
     path: &NodePath,
@@ -34,14 +34,13 @@ pub(super) async fn open_copied(
     }
 }
 
-/// Completes the walk of some levels below a group with the nodes that only the consolidated metadata of groups above have, as
-/// [`walk`](crate::walk) has them. Where each request takes long, these are looked at only if the store cannot list; then there may be no
-/// walk without them.
+/// Completes a walk from a group with the nodes that only consolidated metadata of groups above has, as in [`walk`](crate::walk). In a
+/// remote store these nodes are searched only if the store cannot list: then a walk may be impossible without them.
 ///
-/// Where the store refuses to list, the walk has the nodes that the consolidated metadata of `root` have, and the refusal
+/// If the store denies listings, the walk has the nodes of the consolidated metadata of `root`, and the error of the store
 /// ([`Walk::unlisted`]).
 ///
-/// It ends with the error of the walk, unless the nodes are found all the same.
+/// An error of the walk is returned unless consolidated metadata has nodes.
 #[derive(Debug)]
 pub struct CopiedAbove {
     walked: Result<Walk>,
@@ -52,7 +51,7 @@ pub struct CopiedAbove {
 }
 
 impl CopiedAbove {
-    /// Begins with a walk of `depth` levels below `root`, in a store that can list or not and is of such a kind.
+    /// Completes `walked`, the result of a walk of `depth` levels below `root`. `can_list` and `kind` are properties of the store.
     pub fn new(walked: Result<Walk>, root: &StoredNode, depth: Option<usize>, can_list: bool, kind: StoreKind) -> Self {
         Self { walked, root: root.clone(), depth, can_list, kind }
     }
@@ -78,12 +77,12 @@ impl Operation for CopiedAbove {
     }
 }
 
-/// Whether the store lists nothing for this caller, who may get values all the same.
+/// Whether the store denied a listing to the caller. Requests for values may still be allowed.
 fn is_refused(error: &Error) -> bool {
     error.store_error().is_some_and(|error| error.kind() == zarr_store::ErrorKind::Denied)
 }
 
-/// A walk by consolidated metadata after a store refused to list; without some, the refusal.
+/// Returns the walk by consolidated metadata after a store refused to list; the refusal if there is no consolidated metadata.
 fn unlisted(refused: Result<Walk>, walk: Walk) -> Result<Walk> {
     match refused {
         Err(refusal) if walk.consolidated.is_some() => Ok(Walk { unlisted: Some(refusal), ..walk }),
@@ -100,7 +99,7 @@ fn is_looked_at(walked: &Result<Walk>, root: &StoredNode, can_list: bool, kind: 
 
 /// Nodes of consolidated metadata that a walk lacks.
 struct Found {
-    /// Nodes of groups without a document of their own.
+    /// Nodes that exist even if nothing is stored at their paths: their group has no document of its own.
     sure: Vec<StoredNode>,
     unsure: Vec<StoredNode>,
 }
@@ -115,7 +114,7 @@ impl Found {
     }
 }
 
-/// The walk with more nodes; that of these alone where there was none.
+/// Adds nodes to the walk. If the walk failed, the result has `root` and these nodes.
 fn with(walked: Result<Walk>, root: &StoredNode, more: Vec<StoredNode>) -> Result<Walk> {
     if more.is_empty() {
         return walked;
@@ -126,12 +125,13 @@ fn with(walked: Result<Walk>, root: &StoredNode, more: Vec<StoredNode>) -> Resul
     Ok(walk)
 }
 
-/// The node at `path` in the nearest consolidated metadata that have it, and whether it is there whatever is stored.
+/// Returns the node at `path` from the nearest consolidated metadata that has it, and whether the node exists even if nothing is stored at
+/// its path.
 fn nearest(copies: &[FoundCopy], path: &NodePath) -> Option<(StoredNode, bool)> {
     copies.iter().find_map(|copy| Some((copy.node(path)?, !copy.has_document)))
 }
 
-/// Reads the consolidated metadata of groups, in this order.
+/// Reads the consolidated metadata of `groups`, in the order of `groups`.
 async fn read_copies(io: &Io, groups: Vec<NodePath>, dialect: Option<Dialect>) -> Result<Vec<FoundCopy>> {
     let keys = groups.iter().flat_map(|group| consolidated::keys(group, dialect));
     let keys: Vec<String> = keys.collect::<BTreeSet<_>>().into_iter().collect();

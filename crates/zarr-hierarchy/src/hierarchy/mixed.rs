@@ -1,4 +1,4 @@
-//! The nodes of every dialect in one store.
+//! Walks over the nodes of every dialect in one store.
 
 use super::{Walk, WalkJob};
 use crate::jobs::{Operation, get_document};
@@ -10,23 +10,23 @@ use zarr_drive::Io;
 use zarr_meta::{DETECTION_KEYS, Dialect, Documents, NodePath, StoredNode, Warning, consolidated};
 use zarr_store::{AccessProfile, Key, StoreKind};
 
-/// Walks down from a node in every dialect that the store holds.
+/// Walk from a node over all dialects that the store holds.
 ///
-/// Nodes of the self-contained dialects (v3, v2) are found by one walk, since their documents lie at their paths; nodes
-/// of each other dialect by a walk of its own. Of several nodes at one path the node that
-/// [`open_node`](crate::open_node) finds is kept.
+/// Nodes of the self-contained dialects (v3, v2) are found by one walk, since their documents are at their paths; nodes
+/// of each other dialect by a separate walk. If several nodes share a path, the result has the node that
+/// [`open_node`](crate::open_node) finds.
 ///
-/// If consolidated metadata is to be trusted, and the group has some, the nodes are those that it has: of one dialect.
+/// If consolidated metadata is trusted, and the group has any, the nodes are those of the consolidated metadata, of one dialect.
 #[derive(Debug)]
 pub(crate) struct MixedWalkJob {
     root: StoredNode,
     depth: Option<usize>,
     is_stored_only: bool,
-    /// Whether consolidated metadata of the root is believed, where there is some.
+    /// Whether consolidated metadata of the root of the walk is trusted, if there is any.
     trusts_copy: bool,
-    /// Whether the store takes long for each request.
+    /// Whether the store is remote, so that each request takes long.
     is_remote: bool,
-    /// Whether it is known that the root has none.
+    /// Whether it is known that the root of the walk has no consolidated metadata.
     has_no_copy: bool,
     skipped: Vec<NodePath>,
     walk: Walk,
@@ -47,7 +47,7 @@ impl Family {
 }
 
 impl MixedWalkJob {
-    /// Walks down from where `root` was found, `depth` levels or all. The store must be able to list.
+    /// Walks `depth` levels below `root`, or all levels if `None`. The store must be able to list.
     pub(crate) fn new(root: StoredNode, depth: Option<usize>) -> Self {
         Self {
             root,
@@ -62,23 +62,23 @@ impl MixedWalkJob {
         }
     }
 
-    /// Leaves out nodes that only consolidated metadata have.
+    /// Sets whether nodes that only consolidated metadata has are left out.
     pub(crate) fn stored_only(self, is_stored_only: bool) -> Self {
         Self { is_stored_only, ..self }
     }
 
-    /// Believes consolidated metadata of the root, where there is some.
+    /// Sets whether consolidated metadata of the root of the walk is trusted, if there is any.
     pub(crate) fn trusting(self, trusts_copy: bool) -> Self {
         Self { trusts_copy, ..self }
     }
 
-    /// Asks for no document of an older dialect where there is one of v3, and each request takes long: a node of v2 at the path of
-    /// one of v3 is not seen there.
+    /// Sets the kind of store. In a remote store, documents of older dialects are requested only if the document of v3 is missing: a node
+    /// of v2 at the path of a node of v3 is not found.
     pub(crate) fn on_store(self, profile: &AccessProfile) -> Self {
         Self { is_remote: profile.kind == StoreKind::Remote, ..self }
     }
 
-    /// The dialects by which the store is to be walked, from the documents by which dialects are detected.
+    /// Returns the families of dialects to walk, which follow from the documents that identify dialects.
     async fn families(&mut self, io: &Io) -> Result<Vec<Family>> {
         let keys = DETECTION_KEYS.into_iter().map(|key| Ok(get_document(Key::new(key)?)));
         let fetched = io.get(keys.collect::<Result<_>>()?).await?;
@@ -105,7 +105,7 @@ impl MixedWalkJob {
                 }
             }
         }
-        // Their documents and chunks are no nodes.
+        // Documents and chunks of these dialects are no nodes.
         if has_absent || families.iter().any(|family| *family != Family::SelfContained) {
             self.skipped = ["meta", "data"].map(|name| NodePath::root().join(name)).into_iter().flatten().collect();
         }
@@ -115,7 +115,7 @@ impl MixedWalkJob {
         Ok(families)
     }
 
-    /// The group by which the nodes of a family are walked; `None` if there is none.
+    /// Opens the group from which the nodes of `family` are walked; `None` if there is none.
     async fn open(&mut self, io: &Io, family: Family) -> Option<StoredNode> {
         let path = self.root.path.clone();
         let mut open = match family {
@@ -158,7 +158,8 @@ impl MixedWalkJob {
         }
     }
 
-    /// Takes one more node. A node with a document comes before an implicit group, and then the node that is opened.
+    /// Adds a node. At the same path, a node with a document takes precedence over an implicit group, and then the node that opening finds
+    /// takes precedence.
     fn merge(&mut self, node: StoredNode) {
         let is_root = node.path == self.root.path;
         match self.nodes.entry(node.path.clone()) {
@@ -176,7 +177,7 @@ impl MixedWalkJob {
     }
 
     fn finish(self) -> Walk {
-        // Where the walk began without a document of the root, only to look for others.
+        // The walk may have begun without a document of the root, to search other dialects.
         let mut walk = Walk { nodes: self.nodes.into_values().collect(), ..self.walk };
         walk.broken.sort_by(|a, b| a.location().path.cmp(&b.location().path));
         walk

@@ -1,4 +1,4 @@
-//! Nodes that consolidated metadata have and a walk has not, and whether anything is stored at them.
+//! Nodes that consolidated metadata has and a walk lacks, and whether values are stored at their paths.
 
 use super::Walk;
 use crate::Result;
@@ -8,8 +8,8 @@ use zarr_meta::consolidated::FoundCopy;
 use zarr_meta::{NodePath, StoredNode};
 use zarr_store::Prefix;
 
-/// The nodes below `path` that consolidated metadata have and a walk has not, up to `depth` levels, each with whether it is there whatever
-/// is stored.
+/// Returns the nodes up to `depth` levels below `path` that consolidated metadata has and `walk` lacks, each with whether the node exists
+/// even if nothing is stored at its path.
 pub(super) fn only_in(
     copies: &[FoundCopy],
     walk: &Walk,
@@ -30,7 +30,7 @@ pub(super) fn only_in(
     only
 }
 
-/// The prefix under which something is stored if a node is there, or one below it.
+/// Returns the prefix under which keys are stored if `node`, or a node below it, exists.
 pub(crate) fn prefix_below(node: &StoredNode) -> Result<Prefix> {
     let prefix = match node.node.as_array() {
         Some(_) => node.chunk_prefix(),
@@ -39,7 +39,7 @@ pub(crate) fn prefix_below(node: &StoredNode) -> Result<Prefix> {
     Ok(Prefix::new(&prefix)?)
 }
 
-/// The nodes at or below whose paths something is stored.
+/// Filters `nodes`: keeps the nodes with stored keys at or below their paths.
 pub(super) async fn with_values(io: &Io, nodes: Vec<StoredNode>) -> Result<Vec<StoredNode>> {
     let listings = io.list(nodes.iter().map(prefix_below).collect::<Result<_>>()?).await?;
     let stored = nodes.into_iter().zip(listings).filter(|(_, listing)| !listing.is_empty());

@@ -9,22 +9,22 @@ use zarr_drive::{Io, run, run_async};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{AsyncStore, ByteRange, Key, Listing, Prefix, Store, StoreExt};
 
-/// A key below a group that belongs to no node: a file that other software keeps beside arrays, such as a table in Parquet, XML or text.
+/// Key below a group that belongs to no node: a file that other software stores beside arrays, such as a table in Parquet, XML or a text
+/// file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherKey {
-    /// The key.
+    /// Key of the value in the store.
     pub key: Key,
-    /// The nearest group that it lies below.
+    /// Path of the nearest group above the key.
     pub group: NodePath,
 }
 
-/// Finds the keys below the groups of a walk that belong to no node, sorted. Below an array there are none: all keys there are taken
-/// for its own. A store that cannot list shows none.
+/// Finds the keys below the groups of a walk that belong to no node, sorted. All keys below an array are taken for keys of the array. The
+/// result is empty for a store that cannot list.
 ///
-/// Documents of any dialect that a group may have, journals of conversions and what lies below a broken node are none of them either, nor
-/// what belongs to the directory instead of the data: `.git`, `.datalad`, files that systems make (`.DS_Store`, `._*`, `Thumbs.db`), and
-/// temporary files of writers.
+/// The result leaves out documents that a group may have in any dialect, journals of conversions, keys below a broken node, files of the
+/// directory tree (`.git`, `.datalad`, `.DS_Store`, `._*`, `Thumbs.db`), and temporary files of writers.
 ///
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store).
@@ -48,10 +48,10 @@ pub fn other_keys(store: &dyn Store, walk: &Walk) -> Result<Vec<OtherKey>> {
     run(store, OtherKeysJob::new(walk).job()).map_err(|error| in_store(store, error))
 }
 
-/// As [`other_keys`], on a store that does not block.
+/// Async form of [`other_keys`]: finds the keys below the groups of a walk that belong to no node.
 ///
 /// # Errors
-/// As [`other_keys`].
+/// The errors of [`other_keys`].
 pub async fn other_keys_async(store: &dyn AsyncStore, walk: &Walk) -> Result<Vec<OtherKey>> {
     if !store.capabilities().list {
         return Ok(Vec::new());
@@ -62,7 +62,7 @@ pub async fn other_keys_async(store: &dyn AsyncStore, walk: &Walk) -> Result<Vec
 /// Number of bytes of each value that are compared at a time.
 const PIECE: u64 = 8 << 20;
 
-/// Whether two values have the same bytes, which are read piece by piece; not where one is missing.
+/// Whether two values have the same bytes. The values are read piece by piece; `false` if a value is missing.
 ///
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store) naming the store and the key.
@@ -89,20 +89,20 @@ pub fn have_equal_bytes(first: (&dyn Store, &Key), second: (&dyn Store, &Key)) -
     Ok(true)
 }
 
-/// Lists each group that the walk has not listed, and then all below prefixes that are no node's.
+/// Job that lists each group that the walk has not listed, and then all keys below prefixes that belong to no node.
 #[derive(Debug)]
 struct OtherKeysJob {
-    /// The prefixes of groups that are to be listed one by one.
+    /// Prefixes of groups that are to be listed.
     groups: Vec<String>,
-    /// Listings of the walk, by prefix.
+    /// Listings of groups from the walk.
     listed: Vec<Listing>,
-    /// The prefixes of groups, by which the group of a key is known.
+    /// Prefixes of all groups, by which the group of a key is found.
     of_groups: BTreeSet<String>,
-    /// Prefixes that are not entered: they are those of nodes, or of documents and chunks that lie apart from each other.
+    /// Prefixes that are not searched: prefixes of nodes, and of documents and chunks that are stored apart from each other.
     owned: BTreeSet<String>,
-    /// Names of documents of groups.
+    /// Names of documents that groups may have.
     names: BTreeSet<String>,
-    /// Documents that have other names.
+    /// Keys of documents that have other names.
     documents: BTreeSet<String>,
 }
 
@@ -136,20 +136,20 @@ impl OtherKeysJob {
         Self { groups, listed, of_groups, owned, names: document_names(), documents }
     }
 
-    /// Whether a key is of the library or of the directory.
+    /// Whether `key` belongs to this library, to a node, or to the directory.
     fn is_own(&self, key: &Key) -> bool {
         let name = key.name();
         let is_internal = name.starts_with(CONVERSION_JOURNAL) || key.as_str() == MIGRATION_RECORD;
         is_internal || is_of_directory(name) || is_temporary(name) || self.documents.contains(key.as_str())
     }
 
-    /// Whether a prefix directly below a group is no node's.
+    /// Whether `prefix`, directly below a group, belongs to no node.
     fn is_other(&self, prefix: &Prefix) -> bool {
         let is_apart = prefix.name().is_some_and(|name| name == REPLACEMENTS || is_of_directory(name));
         !self.owned.contains(prefix.as_str()) && !is_apart
     }
 
-    /// The nearest group above a key.
+    /// Returns the path of the nearest group above `key`.
     fn group(&self, key: &Key) -> NodePath {
         let ends = key.as_str().rmatch_indices('/').map(|(at, _)| at);
         let above = ends.filter_map(|end| key.as_str().get(..=end)).find(|prefix| self.of_groups.contains(*prefix));
@@ -157,13 +157,13 @@ impl OtherKeysJob {
     }
 }
 
-/// Whether a name is that of something that belongs to a directory and not to the data in it.
+/// Whether `name` is the name of a file or directory that belongs to the directory tree and not to the data, such as `.git`.
 fn is_of_directory(name: &str) -> bool {
     matches!(name, ".git" | ".gitattributes" | ".gitmodules" | ".datalad" | ".DS_Store" | "Thumbs.db")
         || name.starts_with("._")
 }
 
-/// Whether a name is that of a file that other software makes beside a value until the value is complete: zarr-python 2 and 3
+/// Whether `name` is the name of a temporary file that other software makes beside a value until the value is complete: zarr-python 2 and 3
 /// (`0.0.` and 32 hexadecimal digits, then `.partial`), TensorStore (`.__lock`), network file systems (`.nfs`), editors.
 pub fn is_temporary(name: &str) -> bool {
     [".partial", ".__lock", ".tmp", ".swp", "~"].iter().any(|end| name.ends_with(end))
@@ -171,7 +171,7 @@ pub fn is_temporary(name: &str) -> bool {
         || name.starts_with(".#")
 }
 
-/// The names of documents that a node may have at its path, in any dialect.
+/// Returns the names of documents that a node may have at its path, in any dialect.
 pub(crate) fn document_names() -> BTreeSet<String> {
     let (root, none) = (NodePath::root(), Documents::new());
     let mut names = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The nodes below a group, found level by level.
+//! Walk over the nodes below a group, level by level.
 
 use super::Walk;
 use super::only_copied::{only_in, with_values};
@@ -12,57 +12,56 @@ use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Fetched, Key, Listing, Prefix, Reply, Request};
 
-/// How many nodes of consolidated metadata are read at once.
+/// Number of nodes of consolidated metadata that are parsed at a time.
 const BLOCK: usize = 1 << 12;
 
-/// Walks down from a group, one level at a time: lists its groups, then asks for the documents that nodes there may
-/// have.
+/// Walk below a group, level by level: lists the groups of a level, then requests the documents that nodes there may have.
 #[derive(Debug)]
 pub struct WalkJob {
     dialect: Dialect,
     depth: Option<usize>,
-    /// That of all of the walk.
+    /// Depth of the whole walk; `depth` counts down.
     levels: Option<usize>,
     walk: Walk,
-    /// The documents that are for the whole hierarchy.
+    /// Documents of the whole hierarchy.
     entry: Documents,
-    /// Paths that may be nodes, with the number of replies each waits for.
+    /// Searches for possible nodes that are in progress, each with the number of replies that it waits for.
     probing: Vec<(OpenNode, usize)>,
-    /// The groups of the next level.
+    /// Groups of the next level.
     next: Vec<NodePath>,
-    /// Prefixes without a document: groups if a node lies below.
+    /// Prefixes without a document, which are groups if a node is found below them.
     maybe: Vec<NodePath>,
-    /// The probes of those that have attributes.
+    /// Searches at prefixes that have a document of attributes only.
     attributed: BTreeMap<NodePath, OpenNode>,
     can_list: bool,
-    /// Whether nodes of all self-contained dialects are looked for, and not only nodes of `dialect`.
+    /// Whether nodes of all self-contained dialects are searched, and not only nodes of `dialect`.
     is_mixed: bool,
-    /// Whether a document of v3 is asked for alone, and those of older dialects only where there is none.
+    /// Whether the document of v3 is requested alone, and documents of older dialects only if it is missing.
     newest_first: bool,
-    /// Prefixes that are not listed: documents and chunks of another hierarchy.
+    /// Paths that are not listed: documents and chunks of another hierarchy.
     skipped: Vec<NodePath>,
-    /// Whether consolidated metadata is believed, where there is some.
+    /// Whether consolidated metadata is trusted, if there is any.
     trust_consolidated: bool,
     /// Whether it is known that the group has no consolidated metadata.
     has_no_copy: bool,
-    /// Whether nothing is looked for without consolidated metadata.
+    /// Whether the walk ends with the group if there is no consolidated metadata.
     is_copy_only: bool,
-    /// Whether nodes that only consolidated metadata have are left out.
+    /// Whether nodes that only consolidated metadata has are left out.
     is_stored_only: bool,
 }
 
-/// Where the documents of a node are looked for.
+/// Places at which the documents of a node are searched.
 enum Where {
-    /// At its path.
+    /// The path of the node.
     Here,
-    /// At its path and below: it may be implicit.
+    /// The path of the node and below it: the node may be an implicit group.
     Below,
-    /// Among these keys, which are all that there are.
+    /// The listed keys, which are all keys that exist.
     Among(Arc<BTreeSet<Key>>),
 }
 
 impl WalkJob {
-    /// Walks down from `root`, `depth` levels or all.
+    /// Walks `depth` levels below `root`, or all levels if `None`. `can_list`: the store can list.
     #[must_use]
     pub fn new(root: StoredNode, depth: Option<usize>, can_list: bool) -> Self {
         let dialect = root.dialect;
@@ -95,39 +94,39 @@ impl WalkJob {
         }
     }
 
-    /// Believes consolidated metadata, where there is some.
+    /// Trusts consolidated metadata of the group, if there is any.
     #[must_use]
     pub fn trusting(self) -> Self {
         Self { trust_consolidated: true, ..self }
     }
 
-    /// Believes consolidated metadata; where there is none, the walk has the group alone.
+    /// Trusts consolidated metadata; without any, the walk has only the group.
     pub(crate) fn copy_only(self) -> Self {
         Self { is_copy_only: true, ..self.trusting() }
     }
 
-    /// Does not look at consolidated metadata: it is known that there is none.
+    /// Skips reading consolidated metadata: it is known that there is none.
     pub(crate) fn without_copy(self) -> Self {
         Self { has_no_copy: true, ..self }
     }
 
-    /// Leaves out nodes that only consolidated metadata have, unless the group itself is one.
+    /// Sets whether nodes that only consolidated metadata has are left out. The group itself stays in any case.
     pub(crate) fn stored_only(self, is_stored_only: bool) -> Self {
         Self { is_stored_only, ..self }
     }
 
-    /// Looks for nodes of all self-contained dialects, but not at and below the paths in `skipped`.
+    /// Searches for nodes of all self-contained dialects, but not at and below the paths in `skipped`.
     pub(crate) fn mixed(self, skipped: Vec<NodePath>) -> Self {
         Self { is_mixed: true, skipped, ..self }
     }
 
-    /// Asks for a document of v3 alone at first, where the nodes are likely to be of v3: one request for each.
+    /// Sets whether the document of v3 is requested alone first: one request per node if most nodes are of v3.
     pub(crate) fn newest_first(self, newest_first: bool) -> Self {
         Self { newest_first: newest_first && matches!(self.dialect, Dialect::V3 | Dialect::V3Provisional2023), ..self }
     }
 
-    /// Looks at the consolidated metadata of the group: it is a copy that may be stale, so unless it is to be trusted it
-    /// is only checked, if the store can list; if not, it is all there is to go by. Returns whether the walk is done.
+    /// Reads the consolidated metadata of the group. If it is trusted, or if the store cannot list, the nodes are taken from it; otherwise
+    /// it is only checked for errors, since it may be stale. Returns whether the walk is complete.
     async fn look_at_copy(&mut self, io: &Io) -> Result<bool> {
         let Some(root) = self.walk.nodes.first().cloned() else { return Ok(true) };
         let key = consolidated::document_key(&root);
@@ -167,7 +166,7 @@ impl WalkJob {
         Ok(self.is_copy_only)
     }
 
-    /// Takes the nodes from consolidated metadata.
+    /// Takes the nodes of the walk from consolidated metadata.
     fn walk_consolidated(&mut self, root: &StoredNode, consolidated: &Consolidated) {
         let below = |path: &NodePath| {
             let depth = path.names().count() - root.path.names().count();
@@ -183,7 +182,7 @@ impl WalkJob {
         }
         let dialect = self.dialect;
         let parse = |(path, documents): (NodePath, Documents)| match reread(dialect, &path, &documents) {
-            // A group that nodes below imply may have a document of attributes alone.
+            // An implicit group may have a document of attributes only.
             Err(error) if error.is_not_found() => {
                 let implied = StoredNode::implied(dialect, path, &documents);
                 let is_there = implied.own_documents().next().is_some();
@@ -194,7 +193,7 @@ impl WalkJob {
         self.walk.nodes.reserve(nodes.len());
         let mut nodes = nodes.into_iter();
         loop {
-            // In blocks: the results are large, and are in memory twice while they are taken.
+            // In blocks: the results are large, and are in memory twice while they are moved.
             let block: Vec<_> = nodes.by_ref().take(BLOCK).collect();
             if block.is_empty() {
                 return;
@@ -208,12 +207,12 @@ impl WalkJob {
         }
     }
 
-    /// Lists one level after another, and opens the nodes that the listings show.
+    /// Lists one level after another, and opens the nodes at the listed paths.
     async fn walk_levels(&mut self, io: &Io) -> Result<()> {
         while !self.next.is_empty() && self.depth.is_none_or(|depth| depth > 0) {
             let prefix = |path: &NodePath| Ok(Prefix::new(&zarr_meta::listing_prefix(self.dialect, path))?);
             let prefixes = self.next.iter().map(prefix).collect::<Result<_>>()?;
-            // Where documents lie apart from chunks, one listing shows all nodes. Of a few levels only it could show too much.
+            // If documents are stored apart from chunks, one listing shows all nodes. For a few levels only it could show too much.
             if self.depth.is_none() && self.dialect.implies_groups() {
                 let listed = io.list_all(prefixes).await?.into_iter().flatten().collect();
                 let requests = self.probe_all(listed);
@@ -227,7 +226,7 @@ impl WalkJob {
         self.settle(io).await
     }
 
-    /// Goes on with the probes that were begun, as long as they ask for more.
+    /// Continues the searches that are in progress until none needs further requests.
     async fn open(&mut self, io: &Io, mut requests: Vec<Request>) -> Result<()> {
         while !requests.is_empty() {
             let replies = io.ask(std::mem::take(&mut requests)).await;
@@ -251,7 +250,7 @@ impl WalkJob {
         Ok(())
     }
 
-    /// Begins to probe all candidates that the listings show.
+    /// Starts a search at each path of the listings that may be a node, and returns the requests.
     fn probe(&mut self, groups: Vec<NodePath>, listings: Vec<Listing>) -> Vec<Request> {
         let mut requests = Vec::new();
         for (path, listing) in groups.into_iter().zip(listings) {
@@ -269,7 +268,7 @@ impl WalkJob {
         requests
     }
 
-    /// Begins to probe paths.
+    /// Starts searches at `paths`, and appends their requests to `requests`.
     fn begin(&mut self, paths: Vec<NodePath>, at: &Where, requests: &mut Vec<Request>) {
         for path in paths {
             let dialect = Some(self.dialect).filter(|_| !self.is_mixed);
@@ -285,7 +284,7 @@ impl WalkJob {
         }
     }
 
-    /// Begins to probe all nodes whose documents are listed. All groups above them are there.
+    /// Starts searches for all nodes whose documents are in `listed`, and returns the requests. Groups above these nodes exist implicitly.
     fn probe_all(&mut self, listed: BTreeSet<Key>) -> Vec<Request> {
         let Some(root) = self.walk.nodes.first().map(|root| root.path.clone()) else { return Vec::new() };
         let path = |key: &Key| zarr_meta::document_path(self.dialect, key.as_str(), &self.entry);
@@ -299,7 +298,7 @@ impl WalkJob {
         requests
     }
 
-    /// Looks below prefixes whose children were not asked for, whether there is a node that makes groups of them.
+    /// Searches below prefixes that were not listed for a node that makes them implicit groups.
     async fn settle(&mut self, io: &Io) -> Result<()> {
         let open: BTreeSet<_> = std::mem::take(&mut self.next).into_iter().collect();
         let unknown: Vec<_> = self.maybe.iter().filter(|path| open.contains(path)).cloned().collect();
@@ -312,12 +311,12 @@ impl WalkJob {
         self.open(io, requests).await
     }
 
-    /// Looks for nodes that only the consolidated metadata of the group have.
+    /// Searches for nodes that only the consolidated metadata of the group has.
     async fn look_for_copied(&mut self, io: &Io) -> Result<()> {
         let (Some(consolidated), Some(root)) = (self.walk.consolidated.clone(), self.walk.nodes.first()) else {
             return Ok(());
         };
-        // Without a document of its own, what is known of the group is in them.
+        // A group without a document of its own is known from its consolidated metadata only.
         let has_document = !root.implicit && !root.documents.are_copies();
         if has_document && self.is_stored_only {
             return Ok(());
@@ -402,7 +401,7 @@ impl WalkJob {
     }
 }
 
-/// Reads the document of consolidated metadata that lies beside a group.
+/// Reads the document of consolidated metadata at `key`, which is stored beside the documents of a group.
 async fn read_copy(io: &Io, key: &str) -> Result<Option<Fetched>> {
     let document = io.get(vec![get_document(Key::new(key)?)]).await?.pop().flatten();
     match document {

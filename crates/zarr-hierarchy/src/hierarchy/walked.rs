@@ -1,28 +1,29 @@
-//! The result of a walk.
+//! Result of a walk.
 
 use crate::Error;
 use std::collections::BTreeMap;
 use zarr_meta::{Consolidated, StoredNode};
 use zarr_store::Listing;
 
-/// The result of a walk.
+/// Nodes and errors that a walk over a hierarchy found.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Walk {
-    /// The nodes, sorted by path, including the root of the walk.
+    /// Nodes, sorted by path, including the root of the walk.
     pub nodes: Vec<StoredNode>,
-    /// Nodes that are there but broken, each with its path in the error. They do not hide their siblings.
+    /// Errors of broken nodes; each error has the path of the node. Broken nodes do not hide other nodes.
     pub broken: Vec<Error>,
-    /// Nodes below an array, which may have none: they are no part of the hierarchy, and can be opened by their paths alone. Of
-    /// v3 and v2 they are not looked for, since arrays have their chunks there.
+    /// Nodes below an array, which are no part of the hierarchy and can only be opened by their paths. In v3 and v2 they are not searched,
+    /// since arrays have their chunks there.
     pub below_arrays: Vec<StoredNode>,
-    /// The consolidated metadata of the group that the walk began with, as stored: a copy, which may be stale.
+    /// Consolidated metadata of the root of the walk, as stored, which may be stale; `None` if there is none. A walk does not compare it
+    /// with the nodes.
     pub consolidated: Option<Consolidated>,
-    /// The refusal of a store that gives values and lists nothing. The nodes are those of the consolidated metadata: whether others are
-    /// there is not known.
+    /// Error of a store that returns values but denies listings; `None` if the store lists. The nodes are then those of the consolidated
+    /// metadata, and further nodes may exist.
     pub unlisted: Option<Error>,
-    /// Faults of consolidated metadata, that of groups below included. The nodes are not affected by them.
+    /// Errors of consolidated metadata of the root of the walk and of groups below. They do not affect the nodes.
     pub bad_copies: Vec<Error>,
-    /// Keys and prefixes directly under the prefixes that were listed.
+    /// Keys and prefixes directly under each prefix that was listed.
     pub(crate) listed: BTreeMap<String, Listing>,
 }

@@ -1,4 +1,4 @@
-//! The groups above a node.
+//! Groups above a node, and their consolidated metadata.
 
 use super::OpenNode;
 use super::only_copied::check_only_copied;
@@ -11,17 +11,17 @@ use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, conventions};
 use zarr_store::{Capabilities, Key, Precondition, Request};
 
-/// The groups above a node.
+/// Result of [`Ancestors`]: the groups above a node.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Above {
-    /// The groups that do not exist, the nearest first.
+    /// Paths of the groups that do not exist, the nearest first.
     pub missing: Vec<NodePath>,
-    /// Whether the nearest group that exists keeps lists of the nodes in it, as NCZarr has them.
+    /// Whether the nearest group that exists has lists of the nodes in it, as in NCZarr.
     pub has_lists: bool,
 }
 
-/// The groups whose consolidated metadata changes have dropped. Clones share one list.
+/// Paths of the groups whose consolidated metadata was dropped by changes. Clones share one list.
 #[derive(Clone, Debug, Default)]
 pub struct DroppedCopies(Arc<Mutex<Vec<NodePath>>>);
 
@@ -33,56 +33,56 @@ impl DroppedCopies {
         }
     }
 
-    /// The groups since the last call.
+    /// Removes and returns the paths that were added since the last call.
     #[must_use]
     pub fn take(&self) -> Vec<NodePath> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Looks at the groups above a node, from the nearest to the root, and then drops the consolidated metadata in them,
-/// which a change makes stale: no copy is better than a wrong one. Where it has the only documents of nodes, that is an error, and nothing
-/// is changed.
+/// Reads the groups above a node, from the nearest to the root, and then drops their consolidated metadata, which a change makes stale: no
+/// consolidated metadata is better than wrong one. If it has the only documents of nodes, the operation is an error, and nothing is
+/// changed.
 #[derive(Debug)]
 pub struct Ancestors {
     node: NodePath,
     dialect: Dialect,
-    /// Documents of the node, among them the documents of the whole hierarchy.
+    /// Documents of the node, including documents of the whole hierarchy.
     known: Documents,
     capabilities: Capabilities,
-    /// Whether ancestors that are not groups are ignored: for erasing.
+    /// Whether arrays and unreadable nodes above are ignored, as for erasing.
     lenient: bool,
-    /// Whether the node goes with all that is below it.
+    /// Whether the node is erased or replaced with all nodes below it.
     goes: bool,
-    /// Whether the groups that are missing are made.
+    /// Whether missing groups will be created.
     makes_groups: bool,
     /// Whether nothing is dropped.
     only_checks: bool,
     dropped: DroppedCopies,
-    /// The copy of the node itself, where it becomes stale, too.
+    /// Consolidated metadata of the node itself that becomes stale, too; `None` if there is none to drop.
     own: Option<Beside>,
 }
 
-/// Consolidated metadata of a group under a key of its own.
+/// Consolidated metadata of a group in a document of its own.
 #[derive(Debug)]
 struct Beside {
     group: NodePath,
-    /// Whether the group has a document of its own as well.
+    /// Whether the group also has a document that is not consolidated metadata.
     has_document: bool,
     key: Key,
 }
 
-/// The groups above that have consolidated metadata.
+/// Groups whose consolidated metadata is to be dropped.
 #[derive(Debug, Default)]
 struct CopiesAbove {
-    /// Groups that have it in their own document.
+    /// Groups with consolidated metadata in their own documents.
     inside: Vec<StoredNode>,
-    /// Groups that may have it in a document of its own.
+    /// Groups that may have consolidated metadata in a separate document.
     beside: Vec<Beside>,
 }
 
 impl Ancestors {
-    /// The ancestors of a node that is created or changed, in a store of these capabilities.
+    /// Reads the groups above the node `found`, which is created or changed, in a store with these capabilities.
     #[must_use]
     pub fn new(found: &StoredNode, capabilities: Capabilities) -> Self {
         Self {
@@ -99,35 +99,35 @@ impl Ancestors {
         }
     }
 
-    /// The ancestors of a node that is erased, whatever is above it.
+    /// Reads the groups above the node `found`, which is erased. Arrays and unreadable nodes above it are ignored.
     #[must_use]
     pub fn of_erased(found: &StoredNode, capabilities: Capabilities) -> Self {
         Self { lenient: true, ..Self::new(found, capabilities) }.replaced()
     }
 
-    /// Says that the node at the path goes with all that is below it: documents of these may be lost.
+    /// Says that the node at the path is erased or replaced with all nodes below it: documents of these nodes may be lost.
     #[must_use]
     pub fn replaced(self) -> Self {
         Self { goes: true, ..self }
     }
 
-    /// Says that the groups that are missing are made, without attributes.
+    /// Says that the caller creates the missing groups, without attributes.
     pub(super) fn making_groups(self) -> Self {
         Self { makes_groups: true, ..self }
     }
 
-    /// Notes the groups whose copies are dropped.
+    /// Adds the groups whose consolidated metadata is dropped to `dropped`.
     pub(super) fn noting(self, dropped: &DroppedCopies) -> Self {
         Self { dropped: dropped.clone(), ..self }
     }
 
-    /// Drops nothing: to know before a longer change that no document would be lost.
+    /// Drops nothing: only checks that no document would be lost, before a longer change.
     #[must_use]
     pub fn only_checking(self) -> Self {
         Self { only_checks: true, ..self }
     }
 
-    /// The copy in the node itself becomes stale, too: one that is a document of its own has an entry for this group.
+    /// Drops the consolidated metadata of the node itself, too, if it is a separate document: it has an entry for the node.
     pub(crate) fn with_own_copy(mut self, found: &StoredNode) -> Self {
         if found.node.as_group().is_some() {
             let has_document = !found.implicit && !found.documents.are_copies();
@@ -136,10 +136,10 @@ impl Ancestors {
         self
     }
 
-    /// Looks at one group after another.
+    /// Reads one group after another, from the nearest to the root.
     async fn look(&self, io: &Io) -> Result<(Above, CopiesAbove)> {
         let (mut above, mut copies) = (Above::default(), CopiesAbove::default());
-        // The groups above one that is there stay as they are.
+        // Groups above the nearest existing group are not created.
         let mut is_below_group = false;
         for path in std::iter::successors(self.node.parent(), NodePath::parent) {
             let mut open = OpenNode::new(path.clone(), Some(self.dialect), false).knowing(&self.known);
@@ -171,7 +171,8 @@ impl Ancestors {
         Ok((above, copies))
     }
 
-    /// Reads the copies that may be documents of their own, and keeps those that are there. Returns all copies that can be read.
+    /// Reads consolidated metadata in separate documents, and removes those from `copies` that do not exist. Returns all consolidated
+    /// metadata that can be read.
     async fn read(&self, io: &Io, copies: &mut CopiesAbove) -> Result<Vec<FoundCopy>> {
         let inside = copies.inside.iter().filter_map(|group| {
             let copy = group.node.as_group()?.consolidated.clone()?;
@@ -182,7 +183,7 @@ impl Ancestors {
         let requests = beside.iter().map(|beside| jobs::get_whole_document(beside.key.clone())).collect();
         for (beside, fetched) in beside.into_iter().zip(io.get(requests).await?) {
             let Some(fetched) = fetched else { continue };
-            // Of a document that cannot be read nobody has the nodes.
+            // A document that cannot be read has no nodes that could be lost.
             let copy = Consolidated::parse_document(self.dialect, beside.key.as_str(), fetched.part(0)).ok().flatten();
             let (group, has_document) = (beside.group.clone(), beside.has_document);
             found.extend(copy.map(|copy| FoundCopy::new(self.dialect, group, has_document, copy)));
@@ -232,14 +233,14 @@ impl Beside {
     }
 }
 
-/// Writes of groups that are missing, a step for each, the outermost last: to be taken from the end, so that no node is ever
-/// without the groups above it. Where others are faster, the groups are there.
+/// Returns the requests that create missing groups, one step per group, the outermost group last. Steps must be made from the last to the
+/// first, so that each node always has the groups above it. A group that another writer created meanwhile stays.
 pub(super) fn create_missing(
     missing: &[NodePath],
     dialect: Dialect,
     capabilities: Capabilities,
 ) -> Result<Vec<Vec<Request>>> {
-    // Where a node implies the groups above it, writing them would be in the way of others who create nodes at the same time.
+    // If a node implies the groups above it, writing the groups would conflict with others who create nodes at the same time.
     if dialect.implies_groups() {
         return Ok(Vec::new());
     }

@@ -1,12 +1,12 @@
-//! Claims: which of several processes appends to an array, where no lock of the store reaches all of them.
+//! Claims: exclusion of processes that append to an array, if no lock of the store reaches all of them.
 //!
-//! A claim is white space behind the JSON of the document that has the shape: 64 spaces and tabs, chosen by chance. So
-//! it changes nothing for readers of the document, and no two states of the document with a claim are equal, even where
-//! the versions of the store are hashes of values. Whoever claims an array sets the claim on the condition that the
-//! document is as it was read, and gives the array its new shape on the condition that the claim is still there.
-//! Another claim, or any other change of the document, makes it void.
+//! A claim is white space behind the JSON of the document that has the shape: 64 random spaces and tabs. So
+//! readers of the document are not affected, and no two states of the document with a claim are equal, even if
+//! the versions of the store are hashes of values. A writer sets its claim on the condition that the
+//! document is as it was read, and sets the new shape of the array on the condition that its claim is still there.
+//! Another claim, or any other change of the document, makes the claim void.
 //!
-//! `reshape/claimed.rs` says why no element is lost by that.
+//! `reshape/claimed.rs` says why no element is lost.
 
 use super::newest::{Newest, ReadNewest};
 use crate::jobs::Operation;
@@ -17,35 +17,35 @@ use std::time::{Duration, SystemTime};
 use zarr_drive::Io;
 use zarr_store::{Key, Precondition, backoff};
 
-/// How many marks a claim has: a bit each.
+/// Number of marks of a claim; each mark is a bit.
 const MARKS: usize = 64;
 
-/// A document with a claim, as it was set.
+/// Claim of an array: the document with the claim, as it was set.
 #[derive(Clone, Debug)]
 pub struct Claim {
     key: Key,
     text: Vec<u8>,
-    /// The document without a claim.
+    /// Document without the claim.
     unclaimed: Vec<u8>,
 }
 
 impl Claim {
-    /// A new one in a document.
+    /// Returns a new claim in `document`, whose key is `key`.
     fn new(key: Key, document: &[u8]) -> Self {
         let mut text = document.trim_ascii_end().to_vec();
         text.push(b'\n');
-        // The standard library's only source of chance, which processes share that were forked from one another.
+        // The only source of random numbers in the standard library; forked processes share its state, so that the id of the process is added.
         let chance = RandomState::new().hash_one((document, std::process::id(), SystemTime::now()));
         text.extend((0..MARKS).map(|bit| if chance >> bit & 1 == 0 { b' ' } else { b'\t' }));
         Self { key, text, unclaimed: unclaimed(document).to_vec() }
     }
 
-    /// Whether nothing changed the document since it was claimed.
+    /// Whether the document was not changed since it was claimed.
     pub(super) fn holds(&self, newest: &Newest) -> bool {
         newest.text(&self.key) == Some(&self.text)
     }
 
-    /// The condition that the document stays as it was claimed; `None` if it is another by now.
+    /// Returns the condition that the document stays as it was claimed; `None` if it was changed.
     async fn unchanged(&self, io: &Io) -> Result<Option<Precondition>> {
         let document = io.get(vec![jobs::get_whole_document(self.key.clone())]).await?.pop().flatten();
         let claimed = document.filter(|document| document.part(0) == self.text);
@@ -53,20 +53,20 @@ impl Claim {
     }
 }
 
-/// The claim was made void.
+/// Returns the error for a claim that is void.
 pub(super) fn void() -> Error {
     Error::new(ErrorKind::Conflict, "another writer claimed or changed the array meanwhile")
         .with_hint("open the array again and repeat the change")
 }
 
-/// The claim in a document, if there is one.
+/// Returns the marks of the claim in `document`; `None` if there is no claim.
 fn marks(document: &[u8]) -> Option<&[u8]> {
     let (before, marks) = document.split_at_checked(document.len().checked_sub(MARKS)?)?;
     let is_claim = before.last() == Some(&b'\n') && marks.iter().all(|byte| matches!(byte, b' ' | b'\t'));
     is_claim.then_some(marks)
 }
 
-/// A document without the claim in it, if there is one.
+/// Returns `document` without the claim in it, if there is one.
 #[must_use]
 pub fn unclaimed(document: &[u8]) -> &[u8] {
     match marks(document) {
@@ -75,19 +75,19 @@ pub fn unclaimed(document: &[u8]) -> &[u8] {
     }
 }
 
-/// Reads the documents of an array, again and again while another has a claim in them: until it gives the array its new shape, or
-/// until the claim was the same for longer than the `patience` of who waits, because the other is dead.
+/// Reads the documents of an array repeatedly, while they have the claim of another writer: until that writer gives the array its new
+/// shape, or until the claim stayed the same for longer than `patience`, since the writer must be dead.
 #[derive(Debug)]
 pub struct AwaitClaim {
     read: ReadNewest,
     patience: Duration,
 }
 
-/// Factor by which pauses are longer than pauses between attempts: a request of a store takes longer than to replace a file.
+/// Factor by which pauses are longer than those between ordinary attempts: a request to a store takes longer than replacing a file.
 const PAUSE: u32 = 32;
 
 impl AwaitClaim {
-    /// Waits for claims in the documents that `read` reads.
+    /// Waits for claims in the documents that `read` reads, each for at most `patience`.
     #[must_use]
     pub fn new(read: ReadNewest, patience: Duration) -> Self {
         Self { read, patience }
@@ -118,7 +118,7 @@ impl Operation for AwaitClaim {
     }
 }
 
-/// Puts a new claim into a document: instead of one's own, if that still holds, else into the document as it was read.
+/// Sets a new claim in a document: in place of the writer's previous claim, if that is still valid, or in the document as it was read.
 #[derive(Debug)]
 pub struct TakeClaim {
     of: Claimed,
@@ -131,14 +131,14 @@ enum Claimed {
 }
 
 impl TakeClaim {
-    /// The first claim, in document `key`.
+    /// Sets the first claim of a writer in the document `key`, as read in `newest`.
     #[must_use]
     pub fn first(newest: &Newest, key: Key) -> Self {
         let document = newest.text(&key).unwrap_or_default().to_vec();
         Self { of: Claimed::Document { document, when: newest.unchanged(&key), key } }
     }
 
-    /// A further one.
+    /// Replaces the writer's own claim `own` by a new claim.
     #[must_use]
     pub fn further(own: Claim) -> Self {
         Self { of: Claimed::Own(own) }
@@ -161,14 +161,14 @@ impl Operation for TakeClaim {
     }
 }
 
-/// Takes a claim out of its document, if it is still there, so that others need not wait until its owner seems to be dead.
+/// Removes a claim from its document, if the claim is still there, so that others need not wait until its owner seems to be dead.
 #[derive(Debug)]
 pub struct DropClaim {
     claim: Claim,
 }
 
 impl DropClaim {
-    /// Drops a claim that was taken.
+    /// Removes `claim`.
     #[must_use]
     pub fn new(claim: Claim) -> Self {
         Self { claim }
@@ -179,7 +179,7 @@ impl Operation for DropClaim {
     type Output = ();
 
     async fn run(self, io: &Io) -> Result<()> {
-        // Else another has it by now.
+        // Otherwise another writer has claimed the array.
         if let Some(when) = self.claim.unchanged(io).await? {
             let Claim { key, unclaimed, .. } = self.claim;
             io.change(vec![jobs::set_document(key, unclaimed, when, true)]).await?;

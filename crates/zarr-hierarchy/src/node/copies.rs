@@ -1,4 +1,4 @@
-//! Copies of nodes in consolidated metadata, which are exchanged for newer ones.
+//! Updates of the entries of nodes in consolidated metadata.
 
 use super::ancestors::Ancestors;
 use super::newest::ReadNewest;
@@ -10,17 +10,18 @@ use zarr_meta::consolidated;
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Capabilities, Conflicts, Fetched, Key, Precondition, Request};
 
-/// How often copies are made again when others replace them in between.
+/// Maximum number of attempts to update consolidated metadata when other writers replace it meanwhile.
 const MAX_TRIES: u32 = 100;
 
-/// Puts nodes that have changed into the consolidated metadata of the groups at and above them, as far as these have some: each document by
-/// one set, on the condition that nobody else changed it meanwhile. A reader finds the old copies or the new ones at any time, and those of
-/// several nodes change at once. Gives the groups whose copies are up to date.
+/// Updates the entries of changed nodes in the consolidated metadata of the groups at and above them, if these have any. Each document is
+/// set once, on the condition that nobody else changed it meanwhile: readers find all old entries or all new ones. Returns the groups whose
+/// consolidated metadata is up to date.
 ///
-/// Copies are dropped if they cannot be read, in stores without conditions, and where others keep replacing them.
+/// Consolidated metadata is dropped if it cannot be read, in stores without conditional sets, and if others keep replacing it.
 ///
-/// Copies are read before nodes, and both once more after a set, until nothing differs: whoever changes a node in between reads the copy after it
-/// was set here, or is found by that look. So the last copy is that of the last change.
+/// Consolidated metadata is read before the nodes, and both are read again after a set, until nothing differs. A writer that changes a
+/// node meanwhile either reads the consolidated metadata after it was set here, or its change is found when the nodes are read again. So
+/// the final consolidated metadata is that of the last change.
 #[derive(Debug)]
 pub struct RenewCopies {
     nodes: Vec<StoredNode>,
@@ -28,17 +29,17 @@ pub struct RenewCopies {
 }
 
 impl RenewCopies {
-    /// The copies of nodes that were found or changed before, in a store that is such.
+    /// Updates the entries of `nodes`, which were found or changed before, in a store with these capabilities.
     #[must_use]
     pub fn new(nodes: Vec<StoredNode>, capabilities: Capabilities) -> Self {
         Self { nodes, capabilities }
     }
 
-    /// Where the groups at and above the nodes may have consolidated metadata.
+    /// Returns the places at which groups at and above the nodes may have consolidated metadata.
     fn places(&self) -> Vec<Place> {
         let mut places = BTreeMap::new();
         for node in &self.nodes {
-            // A group is part of its own copy only where that is a document of its own.
+            // Consolidated metadata has an entry for its own group only if it is a separate document.
             let own = node.node.as_group().and_then(|_| Place::of(node.dialect, node.path.clone()));
             let above = std::iter::successors(node.path.parent(), NodePath::parent);
             let above = above.filter_map(|group| Place::of(node.dialect, group));
@@ -49,7 +50,7 @@ impl RenewCopies {
         places.into_values().collect()
     }
 
-    /// Reads all nodes at the same time. Those that others erased meanwhile are left out: whoever erased them dropped their copies.
+    /// Reads all nodes at the same time. Nodes that were erased meanwhile are left out, since erasing drops consolidated metadata.
     async fn newest(&self, io: &Io) -> Result<Vec<StoredNode>> {
         let read = |node| {
             let read = ReadNewest::new(node);
@@ -86,16 +87,16 @@ impl Operation for RenewCopies {
                 return unread_group.map_or(Ok(groups), Err);
             }
             let is_set = io.change(requests).await?;
-            // Whoever has set a copy reads it and the nodes once more: another who changed a node before the set may have found the copy as it
-            // was to be, and set none.
+            // After a set, the consolidated metadata and the nodes are read again: a writer that changed a node before the set may have
+            // found its entry up to date already, and set nothing.
             match conflicts.again() {
                 Some(_) if is_set => {}
                 Some(duration) => io.pause(duration).await?,
-                // Others keep replacing it.
+                // Other writers keep replacing the consolidated metadata.
                 None => is_exchanged = false,
             }
         }
-        // Those above several nodes are gone after the first.
+        // Consolidated metadata above several nodes is dropped with the first node.
         for node in self.nodes.iter().rev() {
             Ancestors::new(node, self.capabilities).with_own_copy(node).run(io).await?;
         }
@@ -103,32 +104,32 @@ impl Operation for RenewCopies {
     }
 }
 
-/// Where consolidated metadata of a group may be.
+/// Place of the consolidated metadata of a group.
 #[derive(Clone, Debug)]
 struct Place {
     dialect: Dialect,
     group: NodePath,
     key: Key,
-    /// Whether it is a document of its own.
+    /// Whether consolidated metadata is a separate document, and not a member of the group's document.
     is_apart: bool,
 }
 
-/// Consolidated metadata as they were read.
+/// Consolidated metadata of a group as it was read.
 #[derive(Debug)]
 struct Copied {
     place: Place,
     copy: Consolidated,
-    /// The group that has them in its document.
+    /// Group whose document has the consolidated metadata; `None` if it is a separate document.
     within: Option<Box<StoredNode>>,
     when: Precondition,
 }
 
-/// The copies, and the documents in which they cannot be read.
+/// Consolidated metadata of several groups, and separate documents that cannot be read.
 #[derive(Debug, Default)]
 struct Copies {
     copies: Vec<Copied>,
     unreadable: Vec<Key>,
-    /// The error of a group that cannot be read, and may have copies in its document.
+    /// Error of a group that cannot be read and that may have consolidated metadata in its document.
     unread_group: Option<Error>,
 }
 
@@ -140,7 +141,7 @@ impl Copies {
             let Some(fetched) = fetched else { continue };
             match (place.read(&fetched), place.is_apart) {
                 (Ok(Some(copied)), _) => read.copies.push(copied),
-                // Other software may read it, and take it for true.
+                // Other software may be able to read and trust it.
                 (Ok(None), true) => read.unreadable.push(place.key.clone()),
                 (Ok(None), false) => {}
                 (Err(error), _) if place.may_have_copies(&fetched) => {
@@ -152,7 +153,8 @@ impl Copies {
         Ok(read)
     }
 
-    /// Renews the copies of these nodes, and gives the requests that set those that were others, and erase those that cannot be read.
+    /// Updates the entries of `nodes`. Returns the requests that set the consolidated metadata that changed, and erase unreadable
+    /// documents.
     fn renewed(&mut self, nodes: &[StoredNode]) -> Result<Vec<Request>> {
         let mut requests: Vec<Request> = self.unreadable.iter().cloned().map(|key| Request::Erase { key }).collect();
         for copied in &mut self.copies {
@@ -173,15 +175,15 @@ impl Place {
         Some(Self { dialect, group, key: Key::new(&key).ok()?, is_apart })
     }
 
-    /// Whether a document that cannot be read has copies for others.
+    /// Whether a document that this library cannot read may have consolidated metadata that other software reads.
     fn may_have_copies(&self, fetched: &Fetched) -> bool {
         !self.is_apart && zarr_json::begins_in(fetched.part(0), &["consolidated_metadata"])
     }
 
-    /// The consolidated metadata in a document; `None` if there are none, or a document of their own that cannot be read.
+    /// Reads the consolidated metadata in a document; `None` if there is none, or if a separate document cannot be read.
     ///
     /// # Errors
-    /// If the document of the group cannot be read: others may read it, with copies that are old now.
+    /// If the document of the group cannot be read: other software may read it, with outdated consolidated metadata.
     fn read(&self, fetched: &Fetched) -> Result<Option<Copied>> {
         let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
         let place = self.clone();
@@ -197,7 +199,8 @@ impl Place {
 }
 
 impl Copied {
-    /// Renews the copies of the nodes at and below the group, and gives the request that sets them if they were others.
+    /// Updates the entries of those of `nodes` that are at or below the group. Returns the request that sets the changed document; `None`
+    /// if nothing changed.
     fn renewed(&mut self, nodes: &[StoredNode]) -> Result<Option<Request>> {
         let Self { place: Place { dialect, group, key, .. }, copy, within, when } = self;
         let mut is_changed = false;
@@ -216,7 +219,8 @@ impl Copied {
     }
 }
 
-/// The error of a change that is made, and whose copies are not renewed. No kind of error says that the change may be made again.
+/// Converts an error of updating consolidated metadata after the change itself was made: the kind must not suggest that the change be
+/// repeated.
 pub(crate) fn made_without_copies(error: Error) -> Error {
     let is_unanswered = matches!(error.kind(), ErrorKind::Store | ErrorKind::Cancelled | ErrorKind::Internal);
     let error = if is_unanswered { error } else { error.with_kind(ErrorKind::Store) };

@@ -1,4 +1,4 @@
-//! Creating a node.
+//! Creation of a node.
 
 mod documents;
 #[cfg(test)]
@@ -18,16 +18,16 @@ use zarr_drive::Io;
 use zarr_meta::{Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Capabilities, Conflicts, Key, Lock, Precondition, Request};
 
-/// How often a creator looks again for the node of another, of which a document is there and the deciding one is not.
+/// Maximum number of times that a creator waits for the deciding document of another writer's node whose other documents exist.
 const MAX_LOOKS: u32 = 8;
-/// How often it begins again in all.
+/// Maximum number of attempts to create a node.
 const MAX_TRIES: u32 = 100;
 
-/// Creates a node in a store with these capabilities, and the groups above it that are missing. A node that is there is erased if
-/// `overwrite` is set; otherwise it is an error.
+/// Prepares the creation of a node at `path`, and of missing groups above it. If `overwrite` is set, an existing node is erased; otherwise
+/// it is an error.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] if the dialect cannot say the node; [`ErrorKind::Path`] if it has no node at such a path.
+/// [`ErrorKind::NotExpressible`] if the dialect cannot express the node; [`ErrorKind::Path`] if it allows no node at `path`.
 pub fn create(
     path: NodePath,
     dialect: Dialect,
@@ -41,11 +41,11 @@ pub fn create(
     Ok(CreateNode { written, found, node: node.clone(), overwrite, capabilities, dropped })
 }
 
-/// Writes the documents of a new node, after the node in the way is erased and the groups above were looked at. The
-/// document that decides is written last, and only if there is none: of two that create the same node, one gets the
-/// error that it exists.
+/// Operation that creates a node: erases the node that is replaced, reads the groups above and writes the documents of the new node. The
+/// deciding document is written last, and only if it does not exist: if two writers create the same node, one of them gets the error that
+/// the node exists.
 ///
-/// Where the store exchanges prefixes, and the old node and the new one lie under the path, they are exchanged.
+/// If the store exchanges prefixes, and all keys of the old node and of the new node are under the path, the two are exchanged.
 #[derive(Debug)]
 pub struct CreateNode {
     written: Changes,
@@ -56,22 +56,23 @@ pub struct CreateNode {
     dropped: DroppedCopies,
 }
 
-/// The node at the path of the new one, which the new one replaces.
+/// Node at the path of the new node.
 #[derive(Debug)]
 enum There {
-    /// No node, but maybe what unfinished conversions to the path have left.
+    /// No node; unfinished conversions to the path may have left keys.
     Nothing,
     Node(Box<StoredNode>),
     Broken,
 }
 
 impl CreateNode {
-    /// The node as it will be found.
+    /// Returns the new node as it will be found.
     pub fn found(&self) -> &StoredNode {
         &self.found
     }
 
-    /// Notes the groups above whose consolidated metadata is dropped for a node that is new. For one that is replaced others are dropped with it.
+    /// Adds to `dropped` the groups above whose consolidated metadata is dropped for a node that is new. If a node is replaced, further
+    /// consolidated metadata is dropped that is not added.
     #[must_use]
     pub fn noting(self, dropped: &DroppedCopies) -> Self {
         Self { dropped: dropped.clone(), ..self }
@@ -114,13 +115,13 @@ impl Operation for CreateNode {
                     self.erase(io, There::Node(old)).await?;
                     continue;
                 }
-                // Others wait until the node is in the lists of its group, too.
+                // The lock is held until the node is in the lists of its group.
                 let mut lock = None;
                 if self.write(io, &mut leftovers, conflicts.count(), &mut lock).await? {
                     return self.list(io, above).await;
                 }
             }
-            // Another is faster, or a document of another node is there.
+            // Another writer was faster, or a document of another node exists.
             let Some(duration) = conflicts.again() else {
                 let message = format!("others changed the documents {conflicts} while the node was created");
                 return Err(Error::new(ErrorKind::Conflict, message).at_path(&self.found.path));
@@ -131,11 +132,11 @@ impl Operation for CreateNode {
     }
 }
 
-/// Facts that spare a search for chunks which an erased array has left.
+/// Facts that save a search for chunks which an erased array left behind.
 struct LeftoverSearch {
-    /// Whether unfinished changes of the node were dropped.
+    /// Whether unfinished changes of the node were dropped already.
     is_clear: bool,
-    /// Prefixes that had nothing below them when the node was looked for: no chunks are left there.
+    /// Prefixes whose listings were empty when the node was searched: no chunks are left there.
     empty: Vec<String>,
 }
 
@@ -145,7 +146,7 @@ impl CreateNode {
         if self.overwrite { ancestors.replaced() } else { ancestors }
     }
 
-    /// Erases what is in the way, with what unfinished changes have left. A node that is to be exchanged for the new one stays, and is
+    /// Erases the existing node and the keys of unfinished changes. A node that is to be exchanged with the new one is not erased but
     /// returned.
     async fn make_room(&self, io: &Io, there: There) -> Result<Option<Box<StoredNode>>> {
         self.groups_above().only_checking().run(io).await?;
@@ -177,8 +178,8 @@ impl CreateNode {
         Ok(())
     }
 
-    /// Checks that a node that is there, and not to be replaced, is implicit and may get the documents of this one: a group, or the root
-    /// where the entry point document implies it, since that hierarchy need not have a node.
+    /// Checks that an existing node that is not to be replaced is implicit and may get the documents of the new node: an implicit group, or
+    /// a root that only the entry point document implies, since a hierarchy need not have a node there.
     async fn fill(&mut self, io: &Io, there: StoredNode) -> Result<()> {
         let fits = there.implicit && there.dialect == self.found.dialect;
         let is_entry_root = there.path.is_root() && zarr_meta::entry_point_key(there.dialect).is_some();
@@ -190,7 +191,7 @@ impl CreateNode {
         }
     }
 
-    /// Keeps the attributes that an implicit group has: the new group has these, or none are given to it.
+    /// Keeps the attributes of an implicit group. If the new group has other attributes, the creation is an error.
     fn keep_attributes(&mut self, there: &StoredNode) -> Result<()> {
         let attributes = super::attributes(there)?;
         if attributes.is_empty() {
@@ -205,7 +206,7 @@ impl CreateNode {
         Ok(())
     }
 
-    /// Checks that no node is below the root, which an array may not have.
+    /// Checks that no node exists below the root: an array must not have nodes below it.
     async fn check_below(&self, io: &Io, root: StoredNode) -> Result<()> {
         let walk = WalkJob::new(root, Some(1), true).run(io).await?;
         match &walk.nodes[..] {
@@ -217,7 +218,7 @@ impl CreateNode {
         }
     }
 
-    /// Makes the node fit into the hierarchy that is there, in a dialect in which one document is for the whole hierarchy.
+    /// Adapts the node to the existing hierarchy, in a dialect with one document for the whole hierarchy.
     async fn fit_in(&mut self, io: &Io) -> Result<()> {
         let dialect = self.found.dialect;
         let Some(key) = zarr_meta::entry_point_key(dialect) else { return Ok(()) };
@@ -230,7 +231,7 @@ impl CreateNode {
         Ok(())
     }
 
-    /// Makes the groups above that are missing. Returns false if somebody else was faster, and may have made an array.
+    /// Creates the missing groups above. Returns `false` if another writer created one of them meanwhile: it may be an array.
     async fn make_groups(&self, io: &Io, missing: &[NodePath]) -> Result<bool> {
         for group in create_missing(missing, self.found.dialect, self.capabilities)?.into_iter().rev() {
             if !io.change(group).await? {
@@ -240,8 +241,8 @@ impl CreateNode {
         Ok(true)
     }
 
-    /// Writes the documents, one after another: each if it is not there. Returns false if another is about to create the node. The lock is
-    /// taken that this needs.
+    /// Writes the documents one after another, each on the condition that it does not exist. Returns `false` if another writer is creating
+    /// the node. `lock` receives the lock if one is needed.
     async fn write(
         &self,
         io: &Io,
@@ -250,7 +251,7 @@ impl CreateNode {
         lock: &mut Option<Lock>,
     ) -> Result<bool> {
         let keys = self.document_keys()?;
-        // Otherwise no single document decides between two that create the node at the same time.
+        // With several documents, no single document decides between two writers that create the node at the same time.
         let one_decides = keys.len() < 2;
         if !one_decides {
             *lock = Some(TakeLock::new(order::creation_lock_prefix(&self.found)?).run(io).await?);
@@ -265,8 +266,8 @@ impl CreateNode {
         }
     }
 
-    /// The keys at which the node may have documents, but those that stay as they are. The document that is for the whole hierarchy is
-    /// no node's: at the root, too, it is neither looked for as the rest of another node, nor erased as one.
+    /// Keys of documents that the node may have, except those that stay unchanged. The document of the whole hierarchy belongs to no node:
+    /// it is neither taken for a document of an unfinished node nor erased.
     fn document_keys(&self) -> Result<Vec<Key>> {
         let StoredNode { dialect, path, documents, .. } = &self.found;
         let keys = zarr_meta::document_keys(*dialect, path, documents);
@@ -278,7 +279,7 @@ impl CreateNode {
         keys.iter().map(|key| Ok(Key::new(key)?)).collect()
     }
 
-    /// Erases the values under the keys that the chunks of an array will have.
+    /// Erases leftover values under the chunk keys of a new array.
     async fn erase_leftovers(&self, io: &Io, search: &mut LeftoverSearch, lock: &mut Option<Lock>) -> Result<()> {
         if self.node.as_array().is_none() || !self.capabilities.list {
             return Ok(());
@@ -288,15 +289,15 @@ impl CreateNode {
             return Ok(());
         }
         if !std::mem::replace(&mut search.is_clear, true) {
-            // Chunks that are erased may be those of a conversion, whose journal says that they are there.
+            // The erased chunks may be chunks of an unfinished conversion, whose journal records that they exist.
             DropUnfinished::new(&self.found.path, self.capabilities).run(io).await?;
         }
         leftovers.erase(io, lock).await
     }
 
-    /// Looks at the documents that the node may have, where it may have several. Returns those that are there, with the conditions that they
-    /// stay as they are; `None` if the document that decides is to be waited for, since another is there. If it does not come, the other is
-    /// the rest of a node that was never finished, or erased in part, and is replaced.
+    /// Reads the documents that the node may have, if a dialect has several. Returns the keys of existing documents, each with the
+    /// condition that it stays unchanged. `None`: another writer's node lacks its deciding document, which is waited for. If that document
+    /// does not appear, the others are the rest of an unfinished or partly erased node, and are replaced.
     async fn look(&self, io: &Io, keys: Vec<Key>, tries: u32) -> Result<Option<Vec<(Key, Precondition)>>> {
         let mut there = self.found.documents.clone();
         there.apply(&self.written.iter().map(|(key, _)| (key.clone(), None)).collect::<Vec<_>>());
@@ -320,8 +321,8 @@ impl CreateNode {
         Error::new(ErrorKind::Exists, "another writer created this node meanwhile").at_path(&self.found.path)
     }
 
-    /// Enters what was made in the lists of the group above, where it has some. If groups were made as well, it is the one in the group that
-    /// was there.
+    /// Adds the created node to the lists of the nearest existing group above it, if that group has lists. If groups were created as well,
+    /// the outermost of them is added.
     async fn list(self, io: &Io, above: Above) -> Result<StoredNode> {
         if above.has_lists {
             let (path, is_array) = match above.missing.last() {

@@ -1,4 +1,4 @@
-//! The dialect of the hierarchy that a new node goes to.
+//! Dialect of a new node, which follows from the hierarchy.
 
 use super::OpenNode;
 use crate::jobs::Operation;
@@ -7,19 +7,19 @@ use zarr_drive::Io;
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::AccessProfile;
 
-/// The dialect of a store that holds no node, unless another is asked for.
+/// Dialect of new nodes in a store without nodes, unless the caller asks for another.
 pub const DEFAULT_DIALECT: Dialect = Dialect::NEWEST;
 
-/// Whether nodes of both dialects may lie in one hierarchy.
+/// Whether nodes of both dialects may be in one hierarchy.
 #[must_use]
 pub fn same_hierarchy(a: Dialect, b: Dialect) -> bool {
     a == b || (a.is_v3() && b.is_v3())
 }
 
-/// Finds the dialect that a new node takes: that of the nearest group above it; where none has a document, that of the nodes
-/// in the store, as far as they can be found by listing; else the dialect that is asked for.
+/// Finds the dialect of a new node: the dialect of the nearest group above it; if no group has a document, the dialect of the nodes in the
+/// store, as far as listings show them; otherwise the dialect that the caller asked for.
 ///
-/// Another one than that of the hierarchy is an error: the new documents would hide the nodes that are there.
+/// A dialect other than that of the hierarchy is an error: the new documents would hide the existing nodes.
 #[derive(Debug)]
 pub struct FindDialect {
     path: NodePath,
@@ -30,7 +30,8 @@ pub struct FindDialect {
 }
 
 impl FindDialect {
-    /// For a node at `path`, which is to replace the present one if `overwrite` is set, in a store that is such.
+    /// Finds the dialect of a new node at `path`. `asked` is the dialect that the caller asked for, and `overwrite` says that existing
+    /// nodes at `path` are replaced.
     #[must_use]
     pub fn new(
         path: NodePath,
@@ -42,7 +43,7 @@ impl FindDialect {
         Self { path, asked, overwrite, can_list, profile: *profile }
     }
 
-    /// The dialect, now that that of the hierarchy is known.
+    /// Returns the dialect of the new node in a hierarchy of dialect `there`.
     fn within(&self, there: Dialect) -> Result<Dialect> {
         match self.asked {
             // A dialect that has settled is written in its final form.
@@ -57,7 +58,7 @@ impl FindDialect {
         }
     }
 
-    /// Whether no present node stays.
+    /// Whether all existing nodes are replaced.
     fn replaces_all(&self) -> bool {
         self.overwrite && self.path.is_root()
     }
@@ -78,7 +79,7 @@ impl Operation for FindDialect {
                     return Err(Error::argument(message).at_path(&self.path));
                 }
                 Ok(Some(found)) => Some(found.dialect),
-                // The entry point document names it.
+                // The entry point document names the dialect.
                 Ok(None) => open.dialect(),
                 // Broken documents that will be replaced do not count.
                 Err(error) if self.replaces_all() && error.is_of_broken_node() => break,

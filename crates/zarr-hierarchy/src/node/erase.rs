@@ -1,4 +1,4 @@
-//! Erasing a node and all that lies below it.
+//! Erasing of a node with all keys below it.
 
 mod owned;
 
@@ -16,58 +16,57 @@ use zarr_drive::Io;
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{Capabilities, Key, Listing, Prefix, Reply, Request};
 
-/// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is
-/// interrupted leaves no array that reads fill values for erased chunks. The node's own documents come after the
-/// documents of the nodes below, so that it can be repeated as long as there are any; but they come first where the
-/// node was moved, so that no reader takes the rest of it for the whole.
+/// Erases a node: first the documents, then the chunks, so that an interrupted erase leaves no array that reads fill values for erased
+/// chunks. The documents of the node come after the documents of nodes below it, so that an interrupted erase can be repeated. If the node
+/// was moved, its own documents come first, so that no reader takes the rest of it for the whole.
 ///
-/// All that lies under the path of a node is the node's. The root is the folder that the store lies in, which may hold
-/// anything: there only keys of nodes are erased, and so it is where the node was moved: a value that was not copied,
-/// be it created meanwhile, is not erased.
+/// All keys under the path of a node belong to the node. The root is the directory of the store, which may have other
+/// files: there only keys of nodes are erased. If the node was moved, only the keys that were copied are erased, so that values that were
+/// created meanwhile stay.
 #[derive(Debug)]
 pub struct EraseNode {
     found: StoredNode,
     capabilities: Capabilities,
     scope: EraseScope,
-    /// The keys, where they are known from a walk.
+    /// Keys to erase, if they are known from a walk.
     owned: OwnedKeys,
-    /// Whether the groups above are looked at, and unfinished changes erased.
+    /// Whether the groups above are read, and keys of unfinished changes erased.
     looks_around: bool,
-    /// Whether the journals of conversions to the node stay.
+    /// Whether the journals of conversions to the node are kept.
     keeps_journals: bool,
 }
 
 impl EraseNode {
-    /// Erases a node of a store that is such.
+    /// Erases the node `found` in a store with these capabilities.
     pub fn new(found: StoredNode, capabilities: Capabilities) -> Self {
         let scope = if found.path.is_root() { EraseScope::Nodes } else { EraseScope::Path };
         let owned = OwnedKeys::default();
         Self { found, capabilities, scope, owned, looks_around: true, keeps_journals: false }
     }
 
-    /// Keeps the journals of conversions to the node: it is erased by one of them, which goes on.
+    /// Keeps the journals of conversions to the node: a conversion that goes on is erasing the node.
     #[must_use]
     pub fn keeping_journals(self) -> Self {
         Self { keeps_journals: true, ..self }
     }
 
-    /// To erase the source of a move: the documents of the nodes that a walk found, and their chunks. The first node is
-    /// the moved one.
+    /// Erases the source of a move: the documents and chunks of the nodes of `walk`, whose first node was moved. `None` if the walk has no
+    /// nodes.
     pub fn moved(walk: &Walk, capabilities: Capabilities) -> Option<Self> {
         let found = walk.nodes.first()?.clone();
         let owned = OwnedKeys::of_nodes(walk, found.dialect, EraseScope::Keys);
         Some(Self { scope: EraseScope::Keys, owned, ..Self::new(found, capabilities) })
     }
 
-    /// To erase the node in the way of one whose ancestors are looked at in any case.
+    /// Erases a node that is replaced by a new one; the caller reads the groups above.
     pub(crate) fn alone(found: StoredNode, capabilities: Capabilities) -> Self {
         Self { looks_around: false, ..Self::new(found, capabilities) }
     }
 
-    /// Erases the node, and calls a function with the progress, which may cancel.
+    /// Erases the node, and calls `report` with the progress; `report` may cancel.
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled); the errors of what is asked of the store.
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled); the errors of the store.
     pub(crate) async fn report(
         self,
         io: &Io,
@@ -84,7 +83,7 @@ impl EraseNode {
             let erased = step.iter().filter(|request| !matches!(request, Request::Barrier)).count() as u64;
             io.change(step).await?;
             let flow = if erased > 0 { report(EraseProgress::Done(erased)) } else { ControlFlow::Continue(()) };
-            // After the last one there is nothing left to be cancelled.
+            // After the last step nothing is left to cancel.
             if steps.peek().is_some() {
                 flow.into_result()?;
             }
@@ -92,8 +91,8 @@ impl EraseNode {
         Ok(())
     }
 
-    /// Looks whether the node may be erased, erases what unfinished changes have left, before chunks go that a journal says are there, and
-    /// drops the consolidated metadata above, which becomes stale. That is done once.
+    /// Checks that the node may be erased, erases the keys of unfinished changes, and drops the consolidated metadata of groups above,
+    /// which becomes stale. A second call does nothing.
     pub(crate) async fn look_around(self, io: &Io) -> Result<Self> {
         if !self.looks_around {
             return Ok(self);
@@ -107,7 +106,7 @@ impl EraseNode {
         Ok(Self { looks_around: false, ..self })
     }
 
-    /// Finds the keys of the node, and gives the requests that erase documents, and then the rest.
+    /// Finds the keys of the node. Returns the requests that erase them, in steps: documents, then other keys.
     async fn steps(mut self, io: &Io) -> Result<Vec<Vec<Request>>> {
         match self.scope {
             EraseScope::Path => self.owned = OwnedKeys::of_node(&self.found),
@@ -136,7 +135,7 @@ impl EraseNode {
         self.order(keys.into_iter().flatten(), &groups)
     }
 
-    /// Puts the keys that were listed in order: documents, and then the rest.
+    /// Sorts the listed keys into steps of requests: documents, then other keys.
     fn order(mut self, listed: impl Iterator<Item = Key>, groups: &[Listing]) -> Result<Vec<Vec<Request>>> {
         let owned = &mut self.owned;
         owned.add_unfinished(groups, self.capabilities.exchanges)?;
@@ -182,10 +181,10 @@ impl EraseNode {
     }
 }
 
-/// Most keys that are erased at the same time.
+/// Maximum number of keys that are erased at the same time.
 const BATCH: usize = 512;
 
-/// Steps whose order a loss of power keeps as well.
+/// Inserts barriers between steps, so that a loss of power keeps their order, and splits steps into batches.
 fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> Vec<Vec<Request>> {
     steps.retain(|step| !step.is_empty());
     let barriers = steps.len().saturating_sub(1) * usize::from(capabilities.durable);
@@ -202,8 +201,8 @@ fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> Vec<Vec
     batches
 }
 
-/// Erases a node that cannot be read, and all that lies below it, as if it were of some dialect: documents first. At the root,
-/// where anything may lie, only documents.
+/// Erases a node that cannot be read, with all keys below it, as if it were a node of `dialect`: documents first. At the root, which may
+/// have other files, only documents are erased.
 #[derive(Debug)]
 pub struct EraseBroken {
     path: NodePath,
@@ -212,14 +211,13 @@ pub struct EraseBroken {
 }
 
 impl EraseBroken {
-    /// Erases the node at `path`, as if it were of `dialect`.
+    /// Erases the node at `path` as if it were a node of `dialect`.
     #[must_use]
     pub fn new(path: NodePath, dialect: Dialect, capabilities: Capabilities) -> Self {
         Self { path, dialect, capabilities }
     }
 
-    /// The keys at which it may have documents. The keys of the oldest dialects are words that a file may have for a
-    /// name.
+    /// Keys at which the node may have documents. Keys of the oldest dialects are left out, since other files may have such names.
     fn documents(&self) -> Result<BTreeSet<Key>> {
         let none = Documents::new();
         let dialects = Dialect::ALL.into_iter().filter(|dialect| !dialect.holds_one_array());
@@ -227,7 +225,7 @@ impl EraseBroken {
         keys.map(|key| Ok(Key::new(&key)?)).collect()
     }
 
-    /// Prefixes below which everything goes.
+    /// Prefixes below which all keys are erased.
     fn prefixes(&self) -> Result<Vec<Prefix>> {
         if self.path.is_root() {
             return Ok(Vec::new());
@@ -236,7 +234,7 @@ impl EraseBroken {
         prefixes.iter().map(|prefix| Ok(Prefix::new(prefix)?)).collect()
     }
 
-    /// The requests that erase its documents, documents of nodes below, and the rest, in this order.
+    /// Requests that erase, in this order, the documents of the node, the documents of nodes below, and other keys.
     fn steps(&self, listed: impl Iterator<Item = Key>) -> Result<Vec<Vec<Request>>> {
         let (known, own) = (Documents::new(), self.documents()?);
         let is_document = DocumentKeys::new(self.dialect, &known);

@@ -1,4 +1,4 @@
-//! Replacing all that lies under the path of a node in one step.
+//! Replacing all keys under the path of a node in one step.
 
 use super::order;
 use super::unfinished::{new_id, replacement};
@@ -8,11 +8,12 @@ use zarr_drive::Io;
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Precondition, Prefix, Reply, Request};
 
-/// Writes the documents of a new node under a prefix of its own, exchanges that with the prefix of the node at its path, and erases the
-/// old node. Who opens the path meanwhile finds the old node or the new one. Returns false, with the old node as it was, where the
-/// store does not exchange them.
+/// Replaces a node in one step: writes the documents of the new node under a separate prefix, exchanges this prefix with the prefix of the
+/// old node, and erases the old node. A reader of the path finds the old node or the new one at any time. Returns `false`, with the old
+/// node unchanged, if the store does not exchange the prefixes.
 ///
-/// `found` is the node as it will be found, by the documents `written`. Its path is not the root, and all of it lies there.
+/// `found` is the new node as it will be found, and `written` are its documents. Its path is not the root, and all its keys are under the
+/// path.
 pub(super) async fn exchange(io: &Io, found: &StoredNode, written: Vec<(String, Option<Vec<u8>>)>) -> Result<bool> {
     let prefix = Prefix::new(&found.path.key_prefix())?;
     let Some(new) = replacement(&found.path, new_id())? else {
@@ -20,7 +21,7 @@ pub(super) async fn exchange(io: &Io, found: &StoredNode, written: Vec<(String, 
     };
     let mut keys = Vec::new();
     let mut moved = |request| -> Result<Option<Request>> {
-        // Else it erases a document that the new node does not have.
+        // Other requests erase documents that the new node does not have.
         let Request::Set { key, value, options } = request else { return Ok(None) };
         let rest = prefix.strip(&key).ok_or_else(|| Error::internal("a document lies elsewhere"))?;
         let key = new.join(rest)?;
@@ -33,8 +34,8 @@ pub(super) async fn exchange(io: &Io, found: &StoredNode, written: Vec<(String, 
     let steps = steps.collect::<Result<Vec<Vec<_>>>>()?;
     in_steps(io, steps).await?;
     io.change(vec![Request::Barrier]).await?;
-    // Who erases or replaces the node at the same time erases the new one as a whole, so that after this it is
-    // whole or gone.
+    // Another writer that erases or replaces the node meanwhile erases the new node as a whole. So after the barrier the new node is
+    // whole or erased.
     let listings = io.list(vec![new.clone()]).await?;
     let is_whole = keys.iter().all(|key| listings.iter().any(|listing| listing.keys.contains(key)));
     let is_exchanged = is_whole && exchange_prefixes(io, prefix, new.clone()).await?;

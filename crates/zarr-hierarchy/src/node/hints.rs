@@ -1,13 +1,14 @@
-//! Errors with hints: about nodes that are looked for inside of a hierarchy whose documents and chunks lie apart, and nodes in the way.
+//! Errors with hints: about nodes that were searched inside of a hierarchy whose documents and chunks are stored apart, and about nodes
+//! that exist already.
 
 use super::parse_path;
 use crate::{Error, ErrorKind, open_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::Store;
 
-/// Adds to an error of the kind [`NotFound`](crate::ErrorKind::NotFound) where to look instead, if the opened store is
-/// a directory in a hierarchy of a draft of version 3: these have documents below `meta/` and chunks below `data/`,
-/// none of which is a store or a node. Looks at the directories above the store, if it is a directory.
+/// Adds a hint to an error of the kind [`NotFound`](crate::ErrorKind::NotFound) if the store is a directory inside of a hierarchy of a
+/// draft of version 3: the hint names the hierarchy and the path to open. These drafts have documents below `meta/` and chunks below
+/// `data/`, and neither is a store or a node. Searches the directories above the store, if the store is a directory.
 pub fn with_location(error: Error, store: &dyn Store, path: &str) -> Error {
     if !error.is_not_found() || error.hint().is_some() {
         return error;
@@ -48,7 +49,8 @@ fn is_space(name: &str) -> bool {
     matches!(name, "meta" | "data")
 }
 
-/// The node in a hierarchy of a draft whose documents or chunks lie in a directory, or the next one above.
+/// Returns the node of a hierarchy of a draft, whose documents or chunks are stored in `directory`, or the nearest node above it; with its
+/// dialect.
 fn node_of(store: &dyn Store, directory: &[impl AsRef<str>]) -> Option<(NodePath, Dialect)> {
     let dialect = open_node(store, "/", None).ok()?.dialect;
     let names = dialect.names_in_directory(&directory.iter().map(AsRef::as_ref).collect::<Vec<_>>())?;
@@ -58,12 +60,12 @@ fn node_of(store: &dyn Store, directory: &[impl AsRef<str>]) -> Option<(NodePath
     })
 }
 
-/// The error that there is a node already where one is to be created.
+/// Returns the error that the node `there` exists where a new node is to be created.
 pub(super) fn in_the_way(there: &StoredNode) -> Error {
     let error = |kind: &str| Error::new(ErrorKind::Exists, format!("there is {kind} already")).at_path(&there.path);
     match there.node.as_array() {
         Some(_) => error("an array"),
-        // Who replaces a group loses all in it: more than is asked for where a node was to go into it.
+        // Replacing the group would erase all nodes in it, so the hint names a path inside of the group.
         None => error("a group").with_hint("a node in it has a path of its own: name that, or another one"),
     }
 }

@@ -1,12 +1,12 @@
-//! Documents and listings that are known, so that parts of one operation ask for each of them once.
+//! Cache of documents and listings, so that the parts of one operation request each of them once.
 //!
 //! # Few requests
-//! Where requests take long, operations make as few as they can, as many of them as possible at the same time. The newest dialect's
-//! document is asked for alone, and those of version 2 together if it is not there. A group that is expected comes with the
-//! consolidated metadata beside it, instead of the document that an array would have, and a walk takes it from there. A node that is to
-//! be made is looked for from the root down to the first path without documents, whose listing says that nothing is below; what follows
-//! takes its replies from here, until the first change, lock or pause. `tests/tests/all/opening.rs` counts requests, and rounds of
-//! them.
+//! In remote stores, operations make few requests, as many as possible at the same time. The document of the newest dialect
+//! is requested alone, and those of version 2 together if it is missing. If a group is expected, its consolidated metadata is requested
+//! instead of the document that an array would have, and a walk takes it from the node. For a node that is to be created, documents are
+//! read from the root down to the first path without documents, whose listing shows that nothing is below; later parts of the operation
+//! take these replies from the cache, until the first change, lock or pause. `tests/tests/all/opening.rs` counts requests and rounds of
+//! requests.
 
 use crate::jobs::Operation;
 use crate::{Error, Result, jobs};
@@ -15,10 +15,10 @@ use zarr_drive::{Io, Job, Next};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{AccessProfile, Capabilities, Fetched, Key, Listing, Prefix, Reply, Request, StoreKind};
 
-/// Replies of a store whose requests take long, kept within one operation: documents, and listings of prefixes.
+/// Replies of a remote store that are cached during one operation: documents, and listings of prefixes.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// Whether replies are kept at all. Where requests are cheap, each part of an operation looks by itself.
+    /// Whether replies are cached. If requests are cheap, each part of an operation makes its own.
     is_kept: bool,
     documents: BTreeMap<Key, Option<Document>>,
     listings: BTreeMap<Prefix, Listing>,
@@ -27,12 +27,12 @@ pub struct Known {
 type Document = (Vec<u8>, Option<zarr_store::Version>);
 
 impl Known {
-    /// Nothing yet, of a store that is such.
+    /// Returns an empty cache for a store with `profile`; only remote stores are cached.
     pub(crate) fn of(profile: &AccessProfile) -> Self {
         Self { is_kept: profile.kind == StoreKind::Remote, ..Self::default() }
     }
 
-    /// The part of the key or prefix directly below the prefix that was listed, and whether that is there.
+    /// Whether a listing of prefix `below` has the key or prefix `below` + `rest`, or the prefix directly below `below` that contains it.
     fn is_listed(below: &str, rest: &str, listing: &Listing) -> bool {
         match rest.find('/') {
             Some(end) => {
@@ -43,7 +43,7 @@ impl Known {
         }
     }
 
-    /// Whether a listing of something above says that there is no such key, or none with such a prefix.
+    /// Whether a cached listing shows that no key is equal to `text` or begins with it.
     fn is_missing(&self, text: &str) -> bool {
         self.listings.iter().any(|(prefix, listing)| {
             let rest = text.strip_prefix(prefix.as_str()).filter(|rest| !rest.is_empty());
@@ -56,7 +56,7 @@ impl Known {
         known.or_else(|| self.is_missing(key.as_str()).then_some(None))
     }
 
-    /// The reply to a request, if that is known.
+    /// Returns the reply to `request` if it is known.
     fn reply(&self, request: &Request) -> Option<Reply> {
         match request {
             Request::Get { key, .. } => match self.document(key)? {
@@ -80,7 +80,7 @@ impl Known {
         }
     }
 
-    /// The replies to requests: those that are known, and else those of the store, which are kept.
+    /// Returns the replies to `requests`: cached replies, and replies of the store, which are cached.
     async fn ask(&mut self, io: &Io, requests: Vec<Request>) -> Result<Vec<Reply>> {
         if !self.is_kept {
             return Ok(io.ask(requests).await);
@@ -107,7 +107,7 @@ impl Known {
         requests.into_iter().zip(known).map(&mut reply).collect()
     }
 
-    /// Keeps a reply.
+    /// Adds the reply to `request` to the cache.
     ///
     /// # Errors
     /// [`jobs::unfit`] for a reply to another request.
@@ -136,7 +136,8 @@ fn got((bytes, version): &Document) -> Reply {
     Reply::Got(Some(fetched))
 }
 
-/// An operation that asks only for what is not known. Whatever it changes, locks or waits for ends that: it looks again after it.
+/// Operation that requests only documents and listings that are not cached. The cache is emptied by any request that changes, locks or
+/// waits.
 #[derive(Debug)]
 pub struct Knowing<O> {
     operation: O,
@@ -144,7 +145,7 @@ pub struct Knowing<O> {
 }
 
 impl<O: Operation> Knowing<O> {
-    /// An operation with what is known.
+    /// Runs `operation` with the cache `known`.
     #[must_use]
     pub fn new(operation: O, known: Known) -> Self {
         Self { operation, known }
@@ -167,9 +168,9 @@ impl<O: Operation> Operation for Knowing<O> {
     }
 }
 
-/// Looks what lies at a path and above it, from the root down to the first path with no document of a self-contained dialect, below which a
-/// listing says that there is nothing, as a rule. With that it is known that there is no node that is hidden, or in the way, without
-/// asking for the documents of each dialect at each path. Looks for nothing where requests are cheap, or the store cannot list.
+/// Reads the documents and listings that a new node at a path depends on: from the root down to the first path without a document of a
+/// self-contained dialect, whose listing usually shows that nothing is below. Then no document of other dialects needs to be requested at
+/// each path. Does nothing if requests are cheap, or if the store cannot list.
 #[derive(Debug)]
 pub struct Foresee {
     path: NodePath,
@@ -178,13 +179,13 @@ pub struct Foresee {
 }
 
 impl Foresee {
-    /// For a node that is to be at a path, in a store that is such.
+    /// Reads what a new node at `path` depends on.
     #[must_use]
     pub fn new(path: NodePath, capabilities: Capabilities, profile: &AccessProfile) -> Self {
         Self { path, known: Known::of(profile), can_list: capabilities.list }
     }
 
-    /// The documents that are there of those that nodes of some dialects have at a path.
+    /// Returns the existing documents that nodes of `dialects` have at `path`.
     async fn documents(&mut self, io: &Io, path: &NodePath, dialects: &[Dialect]) -> Result<Documents> {
         let keys = dialects.iter().flat_map(|dialect| zarr_meta::document_keys(*dialect, path, &Documents::new()));
         let requests = keys.map(|key| Ok(jobs::get_document(Key::new(&key)?))).collect::<Result<Vec<_>>>()?;
@@ -208,7 +209,7 @@ impl Operation for Foresee {
         }
         let mut paths: Vec<NodePath> = std::iter::successors(Some(self.path.clone()), NodePath::parent).collect();
         paths.reverse();
-        // The newest one, and that of the root.
+        // The newest dialect; for the root also that of version 2.
         let mut dialects = vec![Dialect::V3];
         for path in paths {
             let mut there = self.documents(io, &path, &dialects).await?;
@@ -216,7 +217,7 @@ impl Operation for Foresee {
                 dialects.push(Dialect::V2);
                 there = self.documents(io, &path, &[Dialect::V2]).await?;
             } else if path.is_root() {
-                // Documents of the drafts lie elsewhere, and others tell nothing.
+                // Drafts have their documents elsewhere, and other documents do not say the dialect.
                 let root = StoredNode::read(Dialect::V3, path.clone(), &there).ok().flatten();
                 if root.is_none_or(|root| root.dialect != Dialect::V3) {
                     break;
@@ -225,7 +226,7 @@ impl Operation for Foresee {
             if there.is_empty() {
                 let mut prefixes = vec![Prefix::new(&path.key_prefix())?];
                 if !path.is_root() {
-                    // The first drafts may have nodes at the same paths, and no document that tells.
+                    // The first drafts may have nodes at the same paths without a document that says the dialect.
                     prefixes.push(Prefix::new("meta/")?);
                 }
                 let listings = io.list(prefixes.clone()).await?;

@@ -1,4 +1,4 @@
-//! Chunks that are stored under the keys that chunks of a new array will have.
+//! Values under the chunk keys of a new array that an earlier array left behind.
 
 use super::{OpenNode, order};
 use crate::chunk_keys::ChunkKeys;
@@ -8,33 +8,32 @@ use zarr_drive::Io;
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Lock, Prefix, Request};
 
-/// Values under the keys that the chunks of a new array will have: left by an erase or a write that was interrupted, they would be read as
-/// chunks of the array.
+/// Values under the chunk keys of a new array. An interrupted erase or write left them, and they would be read as chunks of the array.
 #[derive(Debug)]
 pub(super) struct Leftovers<'f> {
     found: &'f StoredNode,
     keys: ChunkKeys,
-    /// Whether values in the root may be erased.
+    /// Whether values at the root may be erased.
     overwrite: bool,
 }
 
 impl<'f> Leftovers<'f> {
-    /// The leftovers of a node that is to be created.
+    /// Prepares the search for leftovers of the array `found`, which is to be created.
     pub(super) fn new(found: &'f StoredNode, overwrite: bool) -> Result<Self> {
         Ok(Self { found, keys: ChunkKeys::new(found)?, overwrite })
     }
 
-    /// Whether all chunks would lie below one of these prefixes.
+    /// Whether all chunk keys are below some of `prefixes`.
     pub(super) fn lie_below(&self, prefixes: &[String]) -> bool {
         self.keys.prefixes().all(|prefix| prefixes.iter().any(|above| prefix.starts_with(above.as_str())))
     }
 
-    /// Erases them. Once there is something to erase, creators exclude each other by `lock`: chunks that were listed before it was seen that
-    /// there is no node are of no array.
+    /// Erases the leftovers. If there are any, creators of the node exclude each other by `lock`, so that no chunks of an array that was
+    /// created meanwhile are erased.
     pub(super) async fn erase(&self, io: &Io, lock: &mut Option<Lock>) -> Result<()> {
         let stored = self.stored(io).await?;
         let Some(first) = stored.first() else { return Ok(()) };
-        // The root is the folder that the store lies in, which may hold anything.
+        // The root is the directory of the store, which may have other files.
         if self.found.path.is_root() && !self.overwrite {
             let message = "files are there already that would be chunks of the array";
             let error = Error::new(ErrorKind::Exists, message).at_path(&self.found.path);
@@ -51,7 +50,7 @@ impl<'f> Leftovers<'f> {
             }
             _ => {
                 io.change(stored.into_iter().map(|key| Request::Erase { key }).collect()).await?;
-                // They are gone before the array is there.
+                // The leftovers are erased before the array exists.
                 io.change(vec![Request::Barrier]).await?;
                 Ok(())
             }

@@ -1,5 +1,5 @@
-//! The lists that NCZarr keeps of the nodes in a group: netCDF sees no array that is not in them, and fails for one that is in them
-//! and not there.
+//! Lists of the nodes in a group, as in NCZarr: netCDF does not see an array that is not listed, and fails for a listed array that does
+//! not exist.
 
 use super::OpenNode;
 use super::replace::ReplaceNode;
@@ -10,10 +10,10 @@ use zarr_drive::Io;
 use zarr_meta::{Node, NodePath, StoredNode, conventions};
 use zarr_store::{AccessProfile, Capabilities, Conflicts};
 
-/// How often the list is read again when others change it at the same time.
+/// Maximum number of attempts to change the lists when other writers change the group at the same time.
 const MAX_TRIES: u32 = 1000;
 
-/// Adds a node to the lists of the group above it, or takes it out, where that group has such lists.
+/// Adds a node to the lists of the group above it, or removes it from them, if the group has lists of its nodes.
 #[derive(Debug)]
 pub struct ListNode {
     path: NodePath,
@@ -24,13 +24,13 @@ pub struct ListNode {
 }
 
 impl ListNode {
-    /// Lists the node at `path` if it is there after the change, and takes it out of lists if it is not.
+    /// Adds the node at `path` to the lists if `is_there`, and removes it otherwise. `is_array` says in which list the node belongs.
     #[must_use]
     pub fn new(path: NodePath, is_array: bool, is_there: bool, capabilities: Capabilities) -> Self {
         Self { path, is_array, is_there, capabilities, profile: None }
     }
 
-    /// Asks for few documents of the group, where each request takes long.
+    /// Sets the kind of store. In a remote store few documents of the group are requested.
     #[must_use]
     pub fn on_store(self, profile: &AccessProfile) -> Self {
         Self { profile: Some(*profile), ..self }
@@ -44,7 +44,7 @@ impl ListNode {
         }
     }
 
-    /// The group with other lists; `None` if there is nothing to change.
+    /// Returns the group with changed lists; `None` if nothing changes.
     fn changed(&self, group: &StoredNode) -> Option<Node> {
         let (Node::Group(mut node), Some(name)) = (group.node.clone(), self.path.name()) else { return None };
         let is_readable = group.attributes_error.is_none();

@@ -1,10 +1,10 @@
-//! Merging the changes that two writers make to the metadata of a node at the same time.
+//! Merging of changes that two writers make to the metadata of a node at the same time.
 
 use crate::{Error, ErrorKind, Result};
 use zarr_json::{Map, NamedConfig, Value};
 use zarr_meta::{ArrayMetadata, GroupMetadata, Node};
 
-/// `theirs` with the changes that `ours` makes to `base`: member by member, and attribute by attribute.
+/// Returns `theirs` with the changes from `base` to `ours`, member by member and attribute by attribute.
 ///
 /// # Errors
 /// [`ErrorKind::Conflict`] naming the member that both changed to different values.
@@ -49,7 +49,7 @@ fn arrays(base: &ArrayMetadata, ours: &ArrayMetadata, theirs: &ArrayMetadata) ->
 fn groups(base: &GroupMetadata, ours: &GroupMetadata, theirs: &GroupMetadata) -> Result<GroupMetadata> {
     let mut merged = theirs.clone();
     merged.attributes = maps("/attributes", &base.attributes, &ours.attributes, &theirs.attributes)?;
-    // A copy: the stored one is the newest.
+    // Derived from the nodes: the stored one is the newest.
     if ours.consolidated != base.consolidated {
         merged.consolidated.clone_from(&ours.consolidated);
     }
@@ -57,7 +57,7 @@ fn groups(base: &GroupMetadata, ours: &GroupMetadata, theirs: &GroupMetadata) ->
     Ok(merged)
 }
 
-/// The value of a member: that of the side which changed it.
+/// Returns the merged value of a member: the value of the side that changed it.
 fn member<T: PartialEq + Clone>(
     pointer: &str,
     base: &T,
@@ -74,7 +74,7 @@ fn member<T: PartialEq + Clone>(
     }
 }
 
-/// The members of `theirs`, in their order, with the changes that `ours` makes to `base`.
+/// Returns the members of `theirs`, in their order, with the changes from `base` to `ours`.
 fn maps(pointer: &str, base: &Map, ours: &Map, theirs: &Map) -> Result<Map> {
     if theirs == base {
         return Ok(ours.clone());
@@ -98,7 +98,7 @@ fn maps(pointer: &str, base: &Map, ours: &Map, theirs: &Map) -> Result<Map> {
     Ok(merged)
 }
 
-/// The error for a member that another writer changed as well, to something else.
+/// Returns the error for a member that another writer changed to another value.
 pub(super) fn conflict(pointer: &str, theirs: Option<&Value>, ours: Option<&Value>) -> Error {
     let set = |value: Option<&Value>| {
         value.map_or_else(|| "removed".to_owned(), |value| format!("set to {}", value.excerpt()))

@@ -1,4 +1,4 @@
-//! The documents of a node as they are stored now.
+//! Documents of a node as they are stored at present.
 
 use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
@@ -6,19 +6,19 @@ use zarr_drive::Io;
 use zarr_meta::{Documents, StoredNode};
 use zarr_store::{Key, Precondition, Version};
 
-/// A node as it is stored, and which versions its documents have.
+/// Node as it is stored at present, with the versions of its documents.
 #[derive(Clone, Debug)]
 pub struct Newest {
-    /// The node as it is stored.
+    /// Node as it is stored.
     pub found: StoredNode,
     stored: Texts,
 }
 
-/// The few documents of a node, by key.
+/// Documents of a node, sorted by key.
 #[derive(Clone, Debug, Default)]
 struct Texts(Vec<(Key, Stored)>);
 
-/// A document as it was read; `None` if it is not there.
+/// Bytes and version of a document as it was read; `None` if it does not exist.
 type Stored = Option<(Vec<u8>, Option<Version>)>;
 
 impl Texts {
@@ -34,24 +34,24 @@ impl Texts {
         }
     }
 
-    /// The documents that are there.
+    /// Iterates over the documents that exist.
     fn there(&self) -> impl Iterator<Item = (&Key, &[u8])> {
         self.0.iter().filter_map(|(key, document)| Some((key, document.as_ref()?.0.as_slice())))
     }
 }
 
 impl Newest {
-    /// The text of a document.
+    /// Returns the bytes of the document at `key`; `None` if it does not exist.
     pub(super) fn text(&self, key: &Key) -> Option<&[u8]> {
         self.stored.get(key.as_str())?.as_ref().map(|(text, _)| text.as_slice())
     }
 
-    /// The keys and the text of the documents that are there.
+    /// Iterates over the keys and bytes of the documents that exist.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&Key, &[u8])> {
         self.stored.there()
     }
 
-    /// The condition that a document is as it was read.
+    /// Returns the condition that the document at `key` is unchanged since it was read.
     pub(super) fn unchanged(&self, key: &Key) -> Precondition {
         match self.stored.get(key.as_str()) {
             Some(Some((_, version))) => version.clone().map_or(Precondition::None, Precondition::Version),
@@ -60,20 +60,20 @@ impl Newest {
     }
 }
 
-/// Reads the documents of a node that was found before.
+/// Reads the present documents of a node that was found before.
 #[derive(Clone, Debug)]
 pub struct ReadNewest {
     found: StoredNode,
 }
 
 impl ReadNewest {
-    /// Reads the documents of a node that was found.
+    /// Reads the present documents of the node `found`.
     #[must_use]
     pub fn new(found: &StoredNode) -> Self {
         Self { found: found.clone() }
     }
 
-    /// The keys at which the node may have documents, with the documents of the whole hierarchy.
+    /// Keys at which the node may have documents, including documents of the whole hierarchy. `known` are documents that name others.
     fn keys(&self, known: &Documents) -> Result<Vec<Key>> {
         let StoredNode { dialect, path, .. } = &self.found;
         let mut keys = zarr_meta::document_keys(*dialect, path, known);

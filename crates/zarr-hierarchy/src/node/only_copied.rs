@@ -1,4 +1,4 @@
-//! Documents that only consolidated metadata have.
+//! Documents that only consolidated metadata has.
 
 use crate::hierarchy::prefix_below;
 use crate::node::order;
@@ -8,14 +8,14 @@ use zarr_meta::consolidated::FoundCopy;
 use zarr_meta::{NodePath, StoredNode};
 use zarr_store::{Capabilities, Key};
 
-/// Refuses a change that drops consolidated metadata with the only documents of nodes. Software that writes such metadata alone writes no
-/// documents.
+/// Refuses a change that drops consolidated metadata with the only documents of nodes. Some software writes consolidated metadata without
+/// writing the documents of nodes.
 ///
-/// A node has only them if its own document is missing, and it is no stale copy of one that was erased: as
-/// [`open_node`](crate::open_node) finds it.
+/// Consolidated metadata has the only document of a node if the node's own document is missing and the node was not erased, by the rules of
+/// [`open_node`](crate::open_node).
 ///
-/// Looks for the documents of all nodes of these copies, but those of a node that goes with all below it, and of groups that are `made`
-/// again as they are: without attributes.
+/// Checks the documents of all nodes in `copies`, except nodes at and below `but`, which are erased or replaced, and groups without
+/// attributes that are in `made`, the paths of groups that will be created.
 pub(crate) async fn check_only_copied(
     io: &Io,
     copies: Vec<FoundCopy>,
@@ -24,7 +24,7 @@ pub(crate) async fn check_only_copied(
     capabilities: Capabilities,
 ) -> Result<()> {
     let copied = Copied::all(&copies, but, made);
-    // They may be large.
+    // Consolidated metadata may be large.
     drop(copies);
     let first = |copied: &Copied| order::to_erase(&copied.node).into_iter().next().unwrap_or_default();
     let keys = copied.iter().map(|copied| Ok(Key::new(&first(copied))?)).collect::<Result<_>>()?;
@@ -41,7 +41,7 @@ pub(crate) async fn check_only_copied(
     }
 }
 
-/// A node of consolidated metadata, and whether it is there whatever is stored.
+/// Node of consolidated metadata, and whether it exists even if nothing is stored at its path.
 #[derive(Debug)]
 struct Copied {
     node: StoredNode,

@@ -1,24 +1,24 @@
-//! The order in which the documents of a node are written and erased.
+//! Order in which the documents of a node are written and erased.
 //!
 //! # Why
-//! Documents are written after the chunks that they show, and erased before them, and of several documents the one without which there
-//! is no node is the last to be written and the first to be erased. So whatever is interrupted, an array that opens is complete.
+//! Documents are written after the chunks of the node and erased before them. Of several documents, the document without which there
+//! is no node is written last and erased first. So an array that opens is complete, whatever operation was interrupted.
 //!
-//! - A new document is set on the condition that there is none: of two who create the same node, one gets the error that it exists.
+//! - A new document is set on the condition that it does not exist: if two writers create the same node, one of them gets an error.
 //!   Values under the keys of a new array's chunks are erased before (`leftovers.rs`).
-//! - Where a store exchanges two prefixes, a node that is replaced stays whole until the new one takes its place, which is written
-//!   beside it (`exchange.rs`). Conversions do so with the chunks.
-//! - Where a store makes all keys under a prefix vanish, or gives them another name, at once, erasing and moving are that one request.
-//!   Elsewhere a move is a copy, after which the source is erased, its own document first: a move that is run again never takes the
+//! - If a store exchanges prefixes, the new node is written beside the node that it replaces, and exchanged with it when it is complete
+//!   (`exchange.rs`). Conversions do so with the chunks.
+//! - If a store erases or renames all keys under a prefix at once, erasing and moving are one such request.
+//!   Otherwise a move is a copy, after which the source is erased, its own document first: a repeated move never takes the
 //!   rest of a source for the whole.
-//! - Through a loss of power the order is kept by the durability of documents and by barriers: see `document_options` in `jobs.rs`.
+//! - The durability of documents and barriers keep the order through a loss of power: see `document_options` in `jobs.rs`.
 
 use crate::{Result, jobs};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{Key, Precondition, Prefix, Request};
 
-/// The changes of the documents of a node, in steps. The document without which there is no node is the last to be written, so
-/// that nobody sees a node without its attributes. `after` are all documents as they will be.
+/// Groups the changes of the documents of a node into steps. The document without which there is no node is written last, so that nobody
+/// sees a node without its attributes. `after` are all documents after the change.
 fn in_steps<T>(
     dialect: Dialect,
     path: &NodePath,
@@ -40,8 +40,8 @@ fn in_steps<T>(
     [optional, required, deciding].into_iter().filter(|step| !step.is_empty()).collect()
 }
 
-/// The requests that change the documents of a node, in these steps. `when` gives the condition on which a document is
-/// set, from whether that is in the last step.
+/// Returns the requests that change the documents of a node, in steps, the deciding document last. `when` returns the condition for setting
+/// a document, from its key and from whether it is in the last step.
 pub fn requests(
     dialect: Dialect,
     path: &NodePath,
@@ -66,13 +66,13 @@ pub fn requests(
     steps.into_iter().enumerate().map(step).collect()
 }
 
-/// The part of a document in its node.
+/// Role of a document in its node.
 enum Role {
-    /// Without it the node still opens, or it is a document of several nodes.
+    /// The node also opens without the document, or the document belongs to several nodes.
     Optional,
-    /// Without it the node fails to open.
+    /// The node fails to open without the document.
     Required,
-    /// Without it there is no node.
+    /// There is no node without the document.
     Deciding,
 }
 
@@ -89,15 +89,15 @@ fn role(dialect: Dialect, path: &NodePath, documents: &Documents, key: &str) -> 
     }
 }
 
-/// The keys of the documents of a node in the order in which they are erased: the one without which there is no node first.
+/// Returns the keys of the documents of a node in the order in which they are erased: first the document without which there is no node.
 pub fn to_erase(found: &StoredNode) -> Vec<String> {
     let keys = found.own_documents().map(|key| (key.to_owned(), ())).collect();
     let steps = in_steps(found.dialect, &found.path, &found.documents, keys);
     steps.into_iter().rev().flatten().map(|(key, ())| key).collect()
 }
 
-/// The prefix whose lock writers take to change the shape of an array: the prefix of its chunks, if documents lie there
-/// as well, so that the prefix is there before the first chunk.
+/// Returns the prefix whose lock writers take to change the shape of an array: the prefix of its chunks if documents are there, too, so
+/// that the prefix exists before the first chunk; otherwise the prefix of the document.
 pub fn lock_prefix(found: &StoredNode) -> Result<Prefix> {
     let chunks = found.chunk_prefix();
     let document = found.own_documents().next();
@@ -107,7 +107,7 @@ pub fn lock_prefix(found: &StoredNode) -> Result<Prefix> {
     }
 }
 
-/// The prefix whose lock writers take to create a node, where no document decides: one that is there before the node.
+/// Returns the prefix whose lock writers take to create a node, if no single document decides: a prefix that exists before the node.
 pub(crate) fn creation_lock_prefix(found: &StoredNode) -> Result<Prefix> {
     let below = found.path.key_prefix();
     let document = found.own_documents().next();

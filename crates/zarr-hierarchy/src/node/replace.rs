@@ -1,4 +1,4 @@
-//! Replacing the metadata of a node.
+//! Replacing of the metadata of a node.
 
 use super::ancestors::Ancestors;
 use super::claim::Claim;
@@ -13,21 +13,21 @@ use zarr_meta::conventions::{ARRAY_DIMENSIONS, dimension_names};
 use zarr_meta::{ArrayMetadata, Node, StoredNode};
 use zarr_store::Capabilities;
 
-/// Replaces the metadata of a node. Copies of it in consolidated metadata are exchanged afterwards, if who reads the node by the metadata from
-/// before goes on to read what was there; else they are dropped before.
+/// Replaces the metadata of a node. Entries of the node in consolidated metadata are updated afterwards if readers with the old metadata
+/// still read the values that were there. Otherwise the consolidated metadata is dropped first.
 #[derive(Debug)]
 pub struct ReplaceNode {
     found: StoredNode,
     edit: Edit,
-    /// The documents, where they were just read.
+    /// Documents of the node, if they were just read.
     known: Option<Newest>,
-    /// A claim that must hold all the time.
+    /// Claim that must be valid during the change.
     claim: Option<Claim>,
     capabilities: Capabilities,
     copies: CopiesOfNode,
 }
 
-/// The fate of the copies of a node that is replaced.
+/// Handling of the entries of a replaced node in consolidated metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CopiesOfNode {
     Dropped,
@@ -36,27 +36,28 @@ enum CopiesOfNode {
 }
 
 impl ReplaceNode {
-    /// Changes the node that was `found`, in a store that is such.
+    /// Replaces the metadata of the node `found` as `edit` says, in a store with these capabilities.
     #[must_use]
     pub fn new(found: &StoredNode, edit: Edit, capabilities: Capabilities) -> Self {
         let copies = if edit.keeps_copies(found, capabilities) { CopiesOfNode::Renewed } else { CopiesOfNode::Dropped };
         Self { found: found.clone(), edit, known: None, claim: None, capabilities, copies }
     }
 
-    /// As [`new`](Self::new), of a node whose documents were just read.
+    /// Replaces the metadata of a node whose documents were just read.
     #[must_use]
     pub fn of_newest(newest: Newest, edit: Edit, capabilities: Capabilities) -> Self {
         let new = Self::new(&newest.found, edit, capabilities);
         Self { known: Some(newest), ..new }
     }
 
-    /// As [`new`](Self::new), if a claim still holds: else it ends with [`ErrorKind::Conflict`](crate::ErrorKind::Conflict).
+    /// Replaces the metadata of the node `found` while `claim` is valid. A void claim is an
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict).
     #[must_use]
     pub fn claimed(found: &StoredNode, edit: Edit, claim: Claim, capabilities: Capabilities) -> Self {
         Self { claim: Some(claim), ..Self::new(found, edit, capabilities) }
     }
 
-    /// Leaves copies as they are, for the caller to [renew](RenewCopies) them.
+    /// Leaves consolidated metadata unchanged; the caller [updates](RenewCopies) it.
     #[must_use]
     pub fn leaving_copies(self) -> Self {
         Self { copies: CopiesOfNode::Left, ..self }
@@ -79,7 +80,7 @@ impl Operation for ReplaceNode {
     }
 }
 
-/// Replaces the attributes of a node by `attributes`: other members that writers changed since the node was read stay.
+/// Prepares the replacement of the attributes of a node by `attributes`. Other members that writers changed since the node was read stay.
 ///
 /// # Errors
 /// The kinds of faults of the stored attributes.
@@ -92,7 +93,7 @@ pub(crate) fn set_attributes(
     Ok(ReplaceNode::new(found, Edit::to(found, found.with_attributes(attributes)), capabilities))
 }
 
-/// The array, if its dimensions can have these names.
+/// Returns the array metadata of `found` if its dimension names can be set to `names`.
 pub(crate) fn check_dimension_names<'f>(found: &'f StoredNode, names: &[&str]) -> Result<&'f ArrayMetadata> {
     let Node::Array(array) = &found.node else {
         return Err(Error::new(ErrorKind::Argument, "found a group, expected an array"));
@@ -115,10 +116,10 @@ pub(crate) fn check_dimension_names<'f>(found: &'f StoredNode, names: &[&str]) -
     }
 }
 
-/// Names the dimensions of an array: other members that writers changed since the node was read stay.
+/// Prepares setting the dimension names of an array. Other members that writers changed since the node was read stay.
 ///
 /// # Errors
-/// As [`check_dimension_names`].
+/// The errors of [`check_dimension_names`].
 pub(crate) fn set_dimension_names(
     found: &StoredNode,
     names: &[&str],

@@ -1,9 +1,9 @@
-//! Replacing the metadata of a node that others may change at the same time.
+//! Changes of the metadata of a node that others may change at the same time.
 //!
-//! A handle may be older than the documents. So a change reads them with their versions, puts into them the difference between the node
-//! that the handle read and the wanted one, member by member and attribute by attribute (`merge.rs`), and sets each on the condition of
-//! its version. If another writer was faster, it pauses and begins again. A member that both changed to different values is an error.
-//! All other content stays as it is stored: unknown members, their order, the spelling of numbers.
+//! A handle may be older than the documents. So a change reads the documents with their versions, applies the difference between the node
+//! that the handle read and the wanted node, member by member and attribute by attribute (`merge.rs`), and sets each document on the
+//! condition of its version. If another writer was faster, the change pauses and starts again. A member that both writers changed to
+//! different values is an error. All other content stays as stored: unknown members, their order, the spelling of numbers.
 
 use super::claim::{self, Claim};
 use super::merge::{conflict, merge};
@@ -16,40 +16,40 @@ use zarr_drive::Io;
 use zarr_meta::{Consolidated, Node, StoredNode};
 use zarr_store::{Capabilities, Conflicts, Key, Precondition, Request};
 
-/// Most attempts of a change that is made again because others keep changing the documents in between.
+/// Maximum number of attempts of a change when other writers keep changing the documents meanwhile.
 const MAX_TRIES: u32 = 1000;
 
-/// A change of the metadata of a node.
+/// Change of the metadata of a node.
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// The change from the node that was read to the wanted one.
+    /// Change from the node that was read to the wanted node, merged with the changes of other writers.
     Merge {
-        /// The node as it was read.
+        /// Node as it was read.
         base: Box<Node>,
-        /// The node as it is to be.
+        /// Wanted node.
         ours: Box<Node>,
     },
-    /// As `Merge`, if the array still has the shape that was read, and chunks as then.
+    /// Change from the array that was read to the wanted array, if the stored array still has the shape and the chunks that were read.
     Reshape {
-        /// The node as it was read.
+        /// Array as it was read.
         base: Box<Node>,
-        /// The node as it is to be.
+        /// Wanted array.
         ours: Box<Node>,
     },
-    /// The consolidated metadata in the document of a group, if it still has those from before the nodes were read: else somebody put
-    /// newer nodes into them.
+    /// Change of the consolidated metadata in the document of a group, if the stored consolidated metadata is still `before`: otherwise
+    /// another writer has added newer nodes.
     Consolidated {
-        /// The copy as it was read.
+        /// Consolidated metadata as it was read; `None` if there was none.
         before: Option<Box<Consolidated>>,
-        /// The copy as it is to be.
+        /// Wanted consolidated metadata.
         copy: Box<Consolidated>,
     },
-    /// No consolidated metadata in the document of a group.
+    /// Removal of the consolidated metadata in the document of a group.
     WithoutConsolidated,
 }
 
 impl Edit {
-    /// The change to `ours` from the node that the documents of `found` describe.
+    /// Returns the change from the node that the documents of `found` describe to `ours`.
     #[must_use]
     pub fn to(found: &StoredNode, ours: Node) -> Self {
         let base = StoredNode::read(found.dialect, found.path.clone(), &found.documents).ok().flatten();
@@ -57,7 +57,7 @@ impl Edit {
         Self::Merge { base: Box::new(base), ours: Box::new(ours) }
     }
 
-    /// As [`to`](Self::to), for a change of the shape that depends on the shape that was read.
+    /// Returns the change of the shape from the array `found` to `ours`, which depends on the shape that was read.
     #[must_use]
     pub fn reshape(found: &StoredNode, ours: Node) -> Self {
         match Self::to(found, ours) {
@@ -66,7 +66,8 @@ impl Edit {
         }
     }
 
-    /// The key of the document that is the last to be set where the change is made in a node: whoever sets it decides between writers.
+    /// Returns the key of the document that is set last if the change is made in node `newest`: this document decides between writers.
+    /// `None` if no document is set.
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] if another writer changed the same member in another way; the errors of writing
@@ -79,8 +80,8 @@ impl Edit {
         }))
     }
 
-    /// Whether copies of the node that was `found` are renewed after the change, and need not be dropped before: who reads it by its
-    /// metadata from before reads what was there.
+    /// Whether the entries of the node `found` in consolidated metadata are updated after the change and need not be dropped before:
+    /// readers with the old metadata still read the values that were there.
     #[must_use]
     pub fn keeps_copies(&self, found: &StoredNode, capabilities: Capabilities) -> bool {
         let reads = match self {
@@ -91,11 +92,11 @@ impl Edit {
             },
             Self::Consolidated { .. } | Self::WithoutConsolidated => false,
         };
-        // What is only copied is not there to be changed.
+        // A node that only consolidated metadata has cannot be changed.
         reads && capabilities.conditional && !found.documents.are_copies()
     }
 
-    /// The node as it is to be, of one that is stored as `newest`.
+    /// Returns the node `newest` with the change applied.
     fn apply(&self, newest: &StoredNode) -> Result<Node> {
         let theirs = &newest.node;
         match self {
@@ -109,7 +110,7 @@ impl Edit {
                             Some(&ours.shape.clone().into()),
                         ));
                     }
-                    // Chunks were written or erased for the one that was read.
+                    // Chunks were written or erased for the array that was read.
                     if !same_chunks(newest.dialect, base, theirs) {
                         let message = "another writer replaced the array by one with other chunks";
                         return Err(Error::new(ErrorKind::Conflict, message).with_hint("open the node again"));
@@ -129,16 +130,17 @@ impl Edit {
     }
 }
 
-/// Makes a change in the documents of a node that was found: reads them as they are now, and sets the changed ones on the condition that
-/// they are still the same; if not, begins again after a pause. Returns the node as it will be found.
+/// Makes a change in the documents of a node: reads the present documents, and sets the changed ones on the condition that they are still
+/// the same. If not, starts again after a pause. Returns the changed node.
 ///
 /// # Errors
-/// [`ErrorKind::Conflict`] if others keep changing the documents, or change what is changed here; the errors of writing metadata.
+/// [`ErrorKind::Conflict`] if others keep changing the documents, or change the same member; the errors of writing metadata.
 pub(crate) async fn revise(io: &Io, found: &StoredNode, edit: &Edit, capabilities: Capabilities) -> Result<StoredNode> {
     revise_known(io, found, edit, None, None, capabilities).await
 }
 
-/// As [`revise`], of documents that are `known` since they were just read, and only while a claim holds, if there is one.
+/// Makes a change in the documents of a node, as [`revise`] does. `known` are documents that were just read; `claim` is a claim that must
+/// be valid.
 pub(super) async fn revise_known(
     io: &Io,
     found: &StoredNode,
@@ -148,7 +150,7 @@ pub(super) async fn revise_known(
     capabilities: Capabilities,
 ) -> Result<StoredNode> {
     let conditional = capabilities.conditional;
-    // They are read again where no condition would tell that others changed them since.
+    // Without conditional sets, documents are read again, since a change by others would not be noticed.
     let mut known = known.filter(|_| conditional);
     let mut conflicts = Conflicts::new(MAX_TRIES);
     loop {
@@ -172,7 +174,7 @@ pub(super) async fn revise_known(
     }
 }
 
-/// The group with this consolidated metadata.
+/// Returns the group with the consolidated metadata `copy`; `None` removes it.
 fn with_copy(node: &Node, copy: Option<&Consolidated>) -> Result<Node> {
     match node {
         Node::Group(group) => {
@@ -184,7 +186,7 @@ fn with_copy(node: &Node, copy: Option<&Consolidated>) -> Result<Node> {
     }
 }
 
-/// The changes of the documents of a node that make it `node`, in steps, and the node as it will be found.
+/// Returns the requests, in steps, that change the documents of `theirs` to those of `node`, and the changed node as it will be found.
 fn changes(
     theirs: &StoredNode,
     node: &Node,
@@ -197,7 +199,7 @@ fn changes(
     // A node that cannot be read back is not written.
     let mut revised = reread(theirs.dialect, &theirs.path, &documents)?;
     if conditional {
-        // There is no condition for erasing: a document that says nothing any more stays, without members.
+        // Erasing cannot be conditional: a document that has become empty is set without members.
         for (key, value) in written.iter_mut().filter(|(_, value)| value.is_none()) {
             let empty = Some(b"{}\n".to_vec());
             let mut emptied = documents.clone();

@@ -1,4 +1,4 @@
-//! Whether an array is still the one that was opened: the one place that decides it, for reads, writes and copies.
+//! Checks whether an array is still the array that was opened; used by reads, writes and copies.
 
 use super::reread;
 use crate::{Error, ErrorKind, Result, jobs};
@@ -8,11 +8,11 @@ use zarr_grid::ChunkGrid;
 use zarr_meta::{ArrayMetadata, Dialect, Node, StoredNode};
 use zarr_store::{Key, Prefix, Reply, Store};
 
-/// Gets the document of an array and compares it with the one that it was opened from.
+/// Job that reads the document of an array and compares it with the document that the array was opened from.
 ///
-/// The same bytes are the same array. With other bytes it is the same as long as its chunks are read and written in the same way: but for the
-/// attributes, names of dimensions, and a shape that has grown, which others change while an array is open, the metadata
-/// [mean the same](Node::to_canonical_value).
+/// Equal bytes are the same array. With other bytes it is the same array if its chunks are read and written in the same way: the metadata
+/// [means the same](Node::to_canonical_value) except for attributes, dimension names and a shape that has grown, which others may change
+/// while an array is open.
 #[derive(Debug)]
 pub struct StillThere<'a> {
     found: &'a StoredNode,
@@ -21,23 +21,24 @@ pub struct StillThere<'a> {
 }
 
 impl<'a> StillThere<'a> {
-    /// `None` if there is nothing to look at: the array was found in a copy of its document, or has none of its own.
+    /// Prepares the check of the array `found`. `None` if there is nothing to check: the array was found in consolidated metadata, or has
+    /// no document of its own.
     ///
     /// # Errors
-    /// [`ErrorKind::Path`] if its document has no key that a store takes.
+    /// [`ErrorKind::Path`] if the key of its document is not valid in stores.
     pub fn new(found: &'a StoredNode) -> Result<Option<Self>> {
         let key = if found.documents.are_copies() { None } else { found.own_documents().next() };
         Ok(key.map(Key::new).transpose()?.map(|key| Self { found, key, has_asked: false }))
     }
 
-    /// The key of the document that it gets.
+    /// Returns the key of the document that is read.
     #[must_use]
     pub fn key(&self) -> &Key {
         &self.key
     }
 }
 
-/// No script: each small read looks, and would pay for the memory of a future.
+/// Not a [`Script`](zarr_drive::Script): each small read makes this check, and would pay for the memory of a future.
 impl Job for StillThere<'_> {
     type Output = ();
     type Error = Error;
@@ -55,11 +56,11 @@ impl Job for StillThere<'_> {
     }
 }
 
-/// The prefix of a node that [`Store::pin`] takes: its documents and its chunks lie under it, and no other node that is not below it. `None`
-/// where documents and chunks lie apart, and of the root.
+/// Returns the prefix of a node for [`Store::pin`]: its documents and chunks are under the prefix, and no other nodes but those below it.
+/// `None` for the root, and if documents and chunks are stored apart.
 ///
 /// # Errors
-/// [`ErrorKind::Path`] if it is none that a store takes.
+/// [`ErrorKind::Path`] if the prefix is not valid in stores.
 pub fn pin_prefix(found: &StoredNode) -> Result<Option<Prefix>> {
     let chunks = found.chunk_prefix();
     let has_all = |own: &String| {
@@ -69,7 +70,8 @@ pub fn pin_prefix(found: &StoredNode) -> Result<Option<Prefix>> {
     Ok(found.own_prefixes().iter().find(|own| has_all(own)).map(|own| Prefix::new(own)).transpose()?)
 }
 
-/// The same store, in which the keys of a node are those that it has now: see [`Store::pin`]. `None` where that cannot be.
+/// Returns a store in which the keys of the node `found` stay those of this node even if others move, replace or erase it: see
+/// [`Store::pin`]. `None` if the store cannot do that.
 ///
 /// # Errors
 /// [`ErrorKind::Store`].
@@ -77,7 +79,7 @@ pub fn pin(store: &dyn Store, found: &StoredNode) -> Result<Option<Arc<dyn Store
     Ok(pin_prefix(found)?.map_or(Ok(None), |prefix| store.pin(&prefix))?)
 }
 
-/// The error that an array is not the one any more that was opened.
+/// Returns the error that an array is no longer the array that was opened. `what` says what is at its path.
 #[must_use]
 pub fn gone(found: &StoredNode, what: &str) -> Error {
     let message = format!("{what}: it was erased, moved or replaced after it was opened");
@@ -85,7 +87,8 @@ pub fn gone(found: &StoredNode, what: &str) -> Error {
     error.at(|location| location.key = found.own_documents().next().map(str::to_owned))
 }
 
-/// Whether chunks are read by a newer document as by the one that was found: the same but for attributes and a shape that has grown.
+/// Whether chunks are read in the same way by the newer document `bytes` at `key` as by the documents of `found`: only attributes and
+/// dimension names may differ, and the shape may have grown.
 fn still_reads(found: &StoredNode, key: &Key, bytes: &[u8]) -> bool {
     if found.documents.get(key.as_str()) == Some(bytes) {
         return true;
@@ -93,21 +96,21 @@ fn still_reads(found: &StoredNode, key: &Key, bytes: &[u8]) -> bool {
     let mut documents = found.documents.clone();
     documents.insert(key.as_str(), bytes);
     let read = |documents| reread(found.dialect, &found.path, documents).ok().map(|found| found.node);
-    // As it is stored: who opened it may read it as another type.
+    // The stored metadata is compared: the caller may have opened the array with another data type.
     let (Some(Node::Array(old)), Some(Node::Array(new))) = (read(&found.documents), read(&documents)) else {
         return false;
     };
     covers(&old, &new) && same_chunks(found.dialect, &old, &new)
 }
 
-/// Whether no dimension has become shorter.
+/// Whether no dimension of `new` is shorter than in `old`.
 pub(super) fn covers(old: &ArrayMetadata, new: &ArrayMetadata) -> bool {
     old.shape.len() == new.shape.len() && old.shape.iter().zip(&new.shape).all(|(old, new)| old <= new)
 }
 
-/// Whether the chunks of two arrays are read and written in the same way, as far as both have them: all means the same but for shape,
-/// attributes and names of dimensions. Other software writes documents from its own model, in which numbers and fill values have other
-/// spellings, members another order, and codecs and chunk keys their defaults.
+/// Whether the chunks of two arrays are read and written in the same way, where both arrays have them: the metadata means the same except
+/// for shape, attributes and dimension names. Other software may spell numbers and fill values in another way, order members differently,
+/// and write defaults of codecs and chunk keys.
 pub(super) fn same_chunks(dialect: Dialect, old: &ArrayMetadata, new: &ArrayMetadata) -> bool {
     let layout = |array: &ArrayMetadata| {
         let mut array = array.clone();
@@ -128,10 +131,10 @@ pub(super) fn same_chunks(dialect: Dialect, old: &ArrayMetadata, new: &ArrayMeta
     layout_of_old == layout_of_new || canonical(layout_of_old).semantically_eq(&canonical(layout_of_new))
 }
 
-/// Checks that an array that is stored now has its chunks as the one that was found before.
+/// Checks that the array `newest`, which is stored at present, has the same chunks as the array `found`.
 ///
 /// # Errors
-/// [`gone`], if another array is there.
+/// The error [`gone`] if another array is there.
 pub fn check_same_chunks(found: &StoredNode, newest: &StoredNode) -> Result<()> {
     let stored = |found: &StoredNode| reread(found.dialect, &found.path, &found.documents).ok().map(|found| found.node);
     match (stored(found), stored(newest)) {
@@ -189,7 +192,7 @@ mod tests {
         }
     }
 
-    /// As zarr-python writes a document anew when it changes an attribute.
+    /// Documents as zarr-python rewrites them when it changes an attribute.
     #[test]
     fn other_spellings_of_a_document_are_the_same_array() {
         let zstd = r#"{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 0}}"#;
@@ -243,7 +246,7 @@ mod tests {
         }
     }
 
-    /// As zarr-python writes the document of version 2.
+    /// Documents of version 2 as zarr-python writes them.
     #[test]
     fn other_spellings_of_version_2_are_the_same_array() {
         let of = |more: &str, fill: &str| {

@@ -1,4 +1,4 @@
-//! Keys beside a node that belong to unfinished changes: journals of conversions to it, and nodes that are to replace it.
+//! Keys beside a node that belong to unfinished changes: journals of conversions to the node, and nodes that are to replace it.
 
 use crate::Result;
 use crate::jobs::{Operation, in_steps};
@@ -9,18 +9,19 @@ use zarr_drive::Io;
 use zarr_meta::{Dialect, Documents, NodePath};
 use zarr_store::{Capabilities, Key, Prefix, Reply, Request};
 
-/// The beginning of the last segment of the keys beside a node under which the progress of a conversion to the node is recorded. No dialect
-/// has such keys for documents or chunks.
+/// Beginning of the names of keys beside a node that record the progress of a conversion to the node. No dialect uses such keys for
+/// documents or chunks.
 pub const CONVERSION_JOURNAL: &str = ".zconversion";
 
-/// The name, beside a node, of the prefix under which nodes are written that are to replace it. No walk goes into it; other software finds
-/// no document directly below it, and so no node.
+/// Name of the prefix, beside a node, under which nodes are written that are to replace the node. Walks skip this prefix; other software
+/// finds no document directly below it, and so no node.
 pub const REPLACEMENTS: &str = ".zreplacement";
 
-/// In the keys of elements between reading and writing.
+/// Mark in the keys of elements that a conversion stores temporarily.
 const SCRATCH: &str = "scratch";
 
-/// The key of the journal of a conversion to `path`, beside the node, or of a part of it: its number, and how many there are.
+/// Returns the key of the journal of a conversion to `path`, beside the node. `part` is the number of a part of the conversion and the
+/// number of parts; `None` for the journal of the whole conversion.
 ///
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store) if the name is too long for a key.
@@ -30,7 +31,7 @@ pub fn journal_key(path: &NodePath, part: Option<(u64, u64)>) -> Result<Key> {
     Ok(Key::new(&format!("{}{CONVERSION_JOURNAL}{part}{name}", beside(path)))?)
 }
 
-/// Whether a key is that of the journal of a part of a conversion to `path`, of those beside the node.
+/// Whether `key`, a key beside the node at `path`, is the journal of a part of a conversion to the node.
 #[must_use]
 pub fn is_part_journal(path: &NodePath, key: &Key) -> bool {
     let name = name_in_key(path);
@@ -38,30 +39,32 @@ pub fn is_part_journal(path: &NodePath, key: &Key) -> bool {
     rest.and_then(|rest| rest.strip_suffix(name.as_str())).is_some_and(is_part)
 }
 
-/// The key of elements that a conversion to `path`, or a part of it, stores between reading and writing.
+/// Returns the key of elements that a conversion to `path`, or a part of it, stores temporarily. `part` is the number of the part and the
+/// number of parts; `number` tells the keys of one part apart.
 ///
 /// # Errors
-/// As [`journal_key`].
+/// The errors of [`journal_key`].
 pub fn scratch_key(path: &NodePath, part: Option<(u64, u64)>, number: u64) -> Result<Key> {
     let part = part.map_or_else(String::new, |(number, of)| format!(".{number}-of-{of}"));
     let name = name_in_key(path);
     Ok(Key::new(&format!("{}{CONVERSION_JOURNAL}.{SCRATCH}{part}.{number}{name}", beside(path)))?)
 }
 
-/// Whether a key is one of these, of those beside the node.
+/// Whether `key`, a key beside the node at `path`, is one of the elements that a conversion stores temporarily ([`scratch_key`]).
 #[must_use]
 pub fn is_scratch(path: &NodePath, key: &Key) -> bool {
     scratch_part(path, key).is_some()
 }
 
-/// Whether a key is one of these, of this part or, without one, of a conversion that is not done in parts.
+/// Whether `key`, a key beside the node at `path`, is one of the elements that part `part` of a conversion stores temporarily
+/// ([`scratch_key`]); `None` is a conversion without parts.
 #[must_use]
 pub fn is_scratch_of(path: &NodePath, part: Option<(u64, u64)>, key: &Key) -> bool {
     let part = part.map_or_else(String::new, |(number, of)| format!("{number}-of-{of}"));
     scratch_part(path, key).is_some_and(|found| found == part)
 }
 
-/// The part that such a key names, empty if it names none; `None` if it is no such key.
+/// Returns the part in a key of temporary elements, as `number-of-count`; empty for a conversion without parts. `None` for other keys.
 fn scratch_part<'k>(path: &NodePath, key: &'k Key) -> Option<&'k str> {
     let rest = key.name().strip_prefix(CONVERSION_JOURNAL)?.strip_prefix('.')?;
     let rest = rest.strip_suffix(name_in_key(path).as_str())?.strip_prefix(SCRATCH)?.strip_prefix('.')?;
@@ -69,45 +72,47 @@ fn scratch_part<'k>(path: &NodePath, key: &'k Key) -> Option<&'k str> {
     ((part.is_empty() || is_part(part)) && number.parse::<u64>().is_ok()).then_some(part)
 }
 
-/// Whether a text names a part of a conversion.
+/// Whether `text` names a part of a conversion, as in `3-of-8`.
 fn is_part(text: &str) -> bool {
     let is_number = |text: &str| text.parse::<u64>().is_ok();
     text.split_once("-of-").is_some_and(|(number, of)| is_number(number) && is_number(of))
 }
 
-/// The prefix under which nodes are written that are to replace the one at `path`; `None` for the root, which is not replaced so.
+/// Returns the prefix under which nodes are written that are to replace the node at `path`; `None` for the root, which is not replaced in
+/// this way.
 ///
 /// # Errors
-/// As [`journal_key`].
+/// The errors of [`journal_key`].
 pub fn replacements(path: &NodePath) -> Result<Option<Prefix>> {
     let prefix = |name| Ok(Prefix::new(&format!("{}{REPLACEMENTS}/{name}/", beside(path)))?);
     path.name().map(prefix).transpose()
 }
 
-/// The prefix of one of them.
+/// Returns the prefix of the replacement `id` of the node at `path`; `None` for the root.
 ///
 /// # Errors
-/// As [`journal_key`].
+/// The errors of [`journal_key`].
 pub fn replacement(path: &NodePath, id: u64) -> Result<Option<Prefix>> {
     let own = Prefix::new(&format!("{id:016x}/"))?;
     Ok(replacements(path)?.map(|all| all.join_prefix(&own)))
 }
 
-/// A number that no other process has chosen.
+/// Returns a random number that other processes do not choose.
 #[must_use]
 pub fn new_id() -> u64 {
-    // The standard library's only source of chance, which processes share that were forked from one another.
+    // The only source of random numbers in the standard library; forked processes share its state, so that the id of the process is added.
     RandomState::new().hash_one((std::process::id(), SystemTime::now()))
 }
 
-/// Whether all of a node at `path` lies under its path, in a dialect, and is not the root: so it can be renamed, and be exchanged.
+/// Whether all keys of a node at `path` are under its path, and the node is not the root: such a node can be renamed and exchanged.
 #[must_use]
 pub fn is_one_prefix(dialect: Dialect, path: &NodePath) -> bool {
     let owned = zarr_meta::owned(dialect, path, &Documents::new());
     !path.is_root() && owned.keys.is_empty() && owned.prefixes == [path.key_prefix()]
 }
 
-/// The end of the last segment of such a key: the name of the node, shortened where it is so long that file systems would not take the key.
+/// Returns the end of the name of keys beside the node at `path`: the name of the node, shortened if file systems would not accept the key
+/// otherwise.
 fn name_in_key(path: &NodePath) -> String {
     const LONGEST: usize = 150;
     const KEPT: usize = 100;
@@ -122,13 +127,13 @@ fn name_in_key(path: &NodePath) -> String {
     format!("-{}-{hash:016x}", kept.collect::<String>())
 }
 
-/// The prefix in which a node lies.
+/// Returns the prefix of the group that has the node.
 fn beside(path: &NodePath) -> String {
     path.parent().map_or_else(String::new, |parent| parent.key_prefix())
 }
 
-/// Erases what is of unfinished changes of a node that is erased, renamed or replaced: the journals of conversions to it and to the groups
-/// above it, since what they say of chunks is true no longer; and nodes that were to replace it.
+/// Erases the keys of unfinished changes of a node that is erased, renamed or replaced: journals of conversions to the node and to the
+/// groups above it, which are no longer true, and nodes that were to replace the node.
 #[derive(Debug)]
 pub struct DropUnfinished {
     path: NodePath,
@@ -136,14 +141,14 @@ pub struct DropUnfinished {
 }
 
 impl DropUnfinished {
-    /// Erases what is of unfinished changes of the node at `path`, in a store of these capabilities.
+    /// Erases the keys of unfinished changes of the node at `path`, in a store with these capabilities.
     #[must_use]
     pub fn new(path: &NodePath, capabilities: Capabilities) -> Self {
         Self { path: path.clone(), capabilities }
     }
 
-    /// Looks for the journals of the node and of the groups above it, and for nodes that are to replace it: gives the paths that have
-    /// journals, and whether something is listed under the prefix of replacements.
+    /// Searches for journals of the node and of the groups above it, and for replacements of the node. Returns the paths that have
+    /// journals, and whether the prefix `replacements` has keys.
     async fn look(&self, io: &Io, replacements: Option<&Prefix>) -> Result<(Vec<NodePath>, bool)> {
         let paths: Vec<NodePath> = std::iter::once(self.path.clone()).chain(self.path.ancestors()).collect();
         let size = |path| Ok(Request::Size { key: journal_key(path, None)? });
@@ -158,7 +163,7 @@ impl DropUnfinished {
         Ok((with_journals, is_replacing))
     }
 
-    /// The keys of elements between reading and writing, and of journals of parts, beside these paths.
+    /// Returns the keys, beside `paths`, of temporary elements and of journals of parts.
     async fn parts(&self, io: &Io, paths: &[NodePath]) -> Result<Vec<Key>> {
         if !self.capabilities.list {
             return Ok(Vec::new());
@@ -179,7 +184,7 @@ impl Operation for DropUnfinished {
     async fn run(self, io: &Io) -> Result<()> {
         let Capabilities { appears_at_flush, exchanges, list, durable, .. } = self.capabilities;
         if appears_at_flush {
-            // There are none.
+            // Such a store has no unfinished changes.
             return Ok(());
         }
         let replacements = if exchanges && list { replacements(&self.path)? } else { None };
@@ -188,9 +193,9 @@ impl Operation for DropUnfinished {
         let journals = paths.iter().map(|path| journal_key(path, None)).collect::<Result<Vec<_>>>()?;
         let erase = |keys: Vec<Key>| keys.into_iter().map(|key| Request::Erase { key }).collect::<Vec<_>>();
         let replacements = replacements.into_iter().map(|prefix| Request::ErasePrefix { prefix }).collect();
-        // Where nothing is listed there may be what an erase that was killed has left.
+        // An erase that was killed may have left keys that are not listed.
         let (listed, hidden) = if is_replacing { (replacements, Vec::new()) } else { (Vec::new(), replacements) };
-        // Without the journal that all parts share nobody looks at those of the parts.
+        // Journals of parts are erased before the journal that all parts share, without which they would not be found.
         let mut steps = vec![erase(parts), erase(journals), listed];
         if durable && steps.iter().any(|step| !step.is_empty()) {
             steps.push(vec![Request::Barrier]);

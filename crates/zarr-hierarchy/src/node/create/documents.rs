@@ -1,14 +1,14 @@
-//! The documents of a node that is created.
+//! Documents of a new node.
 
 use crate::Result;
 use crate::node::{order, reread};
 use zarr_meta::{Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Capabilities, Key, Precondition, Request};
 
-/// Keys of documents with their new bytes; none to erase one.
+/// Keys of documents with their new bytes; `None` to erase the document.
 pub(super) type Changes = Vec<(String, Option<Vec<u8>>)>;
 
-/// The documents of a new node in a hierarchy that has the document `entry` for all of them, and the node as it will be found.
+/// Returns the documents of a new node, and the node as it will be found. `entry` has the document of the whole hierarchy, if there is one.
 pub(super) fn of_new(
     dialect: Dialect,
     path: &NodePath,
@@ -23,8 +23,8 @@ pub(super) fn of_new(
     Ok((written, found))
 }
 
-/// The writes of documents, one after another: each if it is not there, or is as it was `seen`. Documents that the new node does not have
-/// are erased before.
+/// Returns the requests that write the documents `written`, in steps. Each is set on the condition that it does not exist, or that it stays
+/// as it was `seen`. Seen documents that the new node does not have are erased first.
 pub(super) fn steps(
     found: &StoredNode,
     written: &Changes,

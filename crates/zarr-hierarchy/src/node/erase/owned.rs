@@ -1,4 +1,4 @@
-//! The keys of a node that is erased, and of all nodes below it.
+//! Keys of a node that is erased, and of all nodes below it.
 
 use crate::chunk_keys::ChunkKeys;
 use crate::node::order;
@@ -10,43 +10,44 @@ use std::collections::{BTreeMap, BTreeSet};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{Key, Listing, Prefix};
 
-/// The key at the root under which the state of a migration is recorded. No dialect has it for a document or a chunk.
+/// Key at the root with the state of a migration. No dialect uses this key for a document or a chunk.
 pub const MIGRATION_RECORD: &str = ".zmigration";
 
-/// How much is taken to be a node's.
+/// Extent of the keys that are erased with a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EraseScope {
-    /// All under its path.
+    /// All keys under the path of the node.
     Path,
-    /// Keys of nodes, and all under the paths of arrays.
+    /// Keys of nodes, and all keys under the paths of arrays.
     Nodes,
-    /// Documents and chunks of nodes that are known.
+    /// Documents and chunks of known nodes.
     Keys,
 }
 
-/// The keys to be erased.
+/// Keys to erase.
 #[derive(Debug, Default)]
 pub(super) struct OwnedKeys {
-    /// Prefixes below which everything is erased, prefixes of documents before prefixes of chunks.
+    /// Prefixes below which all keys are erased: prefixes of documents before prefixes of chunks.
     pub(super) prefixes: Vec<String>,
-    /// Arrays whose chunks lie among other things.
+    /// Arrays whose chunks are stored among other keys.
     pub(super) chunks: Vec<ChunkKeys>,
-    /// Documents; the first ones decide whether there is a node.
+    /// Documents by their rank; documents of lower rank are erased first.
     pub(super) documents: BTreeMap<usize, BTreeSet<String>>,
-    /// A prefix below which, of all that there is, journals of conversions are erased.
+    /// Prefix below which only journals of conversions are erased.
     pub(super) journals: Option<String>,
-    /// Groups, each with the nodes in it, of which the journals of parts of conversions lie there, and nodes that were to replace them.
+    /// Nodes by the prefix of their group, which has the journals of parts of conversions to these nodes, and nodes that were to replace
+    /// them.
     pub(super) groups: BTreeMap<String, Vec<NodePath>>,
-    /// Prefixes of nodes that were to replace those that are erased.
+    /// Prefixes of unfinished replacements of the erased nodes.
     pub(super) replacements: Vec<Prefix>,
 }
 
-/// Tells documents from chunks by their keys.
+/// Classification of keys into documents and chunks.
 #[derive(Debug)]
 pub(super) struct DocumentKeys<'d> {
     dialect: Dialect,
     known: &'d Documents,
-    /// The names of documents that lie below the path of their node; the first ones decide.
+    /// Names of documents that are stored below the path of their node, in the order of erasing.
     names: Vec<String>,
 }
 
@@ -61,7 +62,7 @@ impl<'d> DocumentKeys<'d> {
         Self { dialect, known, names }
     }
 
-    /// The rank of the document or journal at this key in the order of erasing; `None` if it is none.
+    /// Returns the rank of the document or journal at `key` in the order of erasing; `None` for other keys.
     pub(super) fn rank(&self, key: &Key) -> Option<usize> {
         if let Some(rest) = key.name().strip_prefix(CONVERSION_JOURNAL) {
             return Some(if rest.starts_with('.') { PARTS } else { JOURNALS });
@@ -77,19 +78,19 @@ impl<'d> DocumentKeys<'d> {
     }
 }
 
-/// The rank of the journals of parts of conversions, and of elements between reading and writing.
+/// Rank of the journals of parts of conversions, and of elements that a conversion stores temporarily.
 const PARTS: usize = 0;
-/// The rank of the journals of conversions, which say of chunks that they are there.
+/// Rank of the journals of conversions, which record the chunks that exist.
 const JOURNALS: usize = PARTS + 1;
-/// The rank of the first documents that are not of the node itself.
+/// Lowest rank of documents of nodes below the erased node.
 const OTHERS: usize = 16;
-/// The rank of the documents of the node itself.
+/// Lowest rank of the documents of the erased node.
 const OWN: usize = 4 * OTHERS;
-/// The rank of the record of a migration, which says the documents that are to be dropped.
+/// Rank of the record of a migration, which names documents that are to be dropped.
 const RECORD: usize = OWN + OTHERS;
 
 impl OwnedKeys {
-    /// All below the path of a node.
+    /// Returns all keys below the path of a node.
     pub(super) fn of_node(found: &StoredNode) -> Self {
         let owned = found.owned();
         let mut documents = BTreeMap::new();
@@ -99,14 +100,14 @@ impl OwnedKeys {
             documents.insert(OWN + rank, BTreeSet::from([key]));
         }
         documents.insert(OTHERS - 1, others.into_iter().chain(consolidated::document_key(found)).collect());
-        // They lie beside nodes, also where documents and chunks lie elsewhere.
+        // Journals are stored beside nodes, even if documents and chunks are stored elsewhere.
         let below = found.path.key_prefix();
         let is_apart = !owned.prefixes.iter().any(|prefix| below.starts_with(prefix.as_str()));
         let journals = (is_apart && found.node.as_group().is_some()).then_some(below);
         Self { prefixes: owned.prefixes, documents, journals, ..Self::default() }
     }
 
-    /// The keys of each of the nodes, of which the first is the one to be erased.
+    /// Returns the keys of all nodes of a walk, whose first node is the one to erase.
     pub(super) fn of_nodes(walk: &Walk, dialect: Dialect, scope: EraseScope) -> Self {
         let (mut owned, mut prefixes) = (Self::default(), BTreeSet::new());
         let none = Documents::new();
@@ -116,7 +117,7 @@ impl OwnedKeys {
                 0 => OWN,
                 _ => OTHERS,
             };
-            // Those of the first node, and above it, are gone.
+            // Journals of the first node and of groups above it were erased before.
             if let Ok(journal) = journal_key(&found.path, None)
                 && number > 0
             {
@@ -127,7 +128,7 @@ impl OwnedKeys {
             for (rank, key) in order::to_erase(found).into_iter().enumerate() {
                 owned.documents.entry(first + rank.min(OTHERS - 1)).or_default().insert(key);
             }
-            // Documents of version 2 beside documents of version 3, and the other way around, would be found again.
+            // Otherwise documents of version 2 beside documents of version 3, or the reverse, would make a node afterwards.
             let beside =
                 Dialect::at_paths().rev().filter(|_| scope == EraseScope::Nodes && dialect.has_documents_at_paths());
             let beside = beside.flat_map(|other| zarr_meta::document_keys(other, &found.path, &none));
@@ -146,7 +147,7 @@ impl OwnedKeys {
             }
         }
         for broken in walk.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok()) {
-            // Documents that cannot be read would be in the way of others, and chunks would become theirs.
+            // Unreadable documents would prevent new nodes, and leftover chunks would become chunks of new arrays.
             let documents = zarr_meta::document_keys(dialect, &broken, &none);
             owned.documents.entry(2 * OTHERS).or_default().extend(documents);
             if !broken.is_root() {
@@ -160,12 +161,12 @@ impl OwnedKeys {
         owned
     }
 
-    /// Whether a key lies under a prefix below which everything goes.
+    /// Whether `key` is under a prefix below which all keys are erased.
     pub(super) fn has_prefix(&self, key: &str) -> bool {
         self.prefixes.iter().any(|prefix| key.starts_with(prefix.as_str()))
     }
 
-    /// Whether a key that is listed is to be erased.
+    /// Whether the listed `key` is to be erased.
     pub(super) fn has(&self, key: &Key) -> bool {
         let is_journal =
             |prefix: &String| key.as_str().starts_with(prefix.as_str()) && key.name().starts_with(CONVERSION_JOURNAL);
@@ -174,8 +175,8 @@ impl OwnedKeys {
             || self.chunks.iter().any(|chunks| chunks.chunk_at(key).is_some())
     }
 
-    /// Adds what unfinished conversions to nodes that are erased have left beside them, as the listings of the groups, in their order, show it: journals of
-    /// parts, what these stored temporarily, and nodes that were to replace others, in a store that `exchanges` prefixes.
+    /// Adds keys that unfinished conversions to the erased nodes left beside them: journals of parts, temporary elements, and, if the store
+    /// `exchanges` prefixes, nodes that were to replace others. `listings` are the listings of the groups, in order.
     pub(super) fn add_unfinished(&mut self, listings: &[Listing], exchanges: bool) -> Result<()> {
         let found = self.documents.entry(PARTS).or_default();
         for ((group, nodes), listing) in self.groups.iter().zip(listings) {
