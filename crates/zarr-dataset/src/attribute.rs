@@ -1,4 +1,4 @@
-//! Attributes of CF in the metadata of arrays, and the errors that name them.
+//! CF attributes in the metadata of arrays, and errors that name them.
 
 use crate::{Error, ErrorKind, Result};
 use zarr_array::Array;
@@ -9,43 +9,44 @@ use zarr_dtype::{DataType, FillValue};
 use zarr_json::Map;
 use zarr_meta::Dialect;
 
-/// An error that names an attribute.
+/// Returns the error about an invalid value of the attribute `attribute`, with a JSON pointer to it.
 pub(crate) fn invalid(attribute: &str, found: &str, expected: &str) -> Error {
     let pointer = format!("/attributes/{}", attribute.replace('~', "~0").replace('/', "~1"));
     Error::new(ErrorKind::InvalidMetadata, format!("attribute {attribute}: found {found}, expected {expected}"))
         .at(|location| location.pointer = Some(pointer))
 }
 
-/// The error about an attribute in the metadata of an array.
+/// Converts an error about an attribute in the metadata of an array: the document is to blame.
 pub(crate) fn in_metadata(error: AttributeError) -> Error {
     invalid(&error.attribute, &error.found, &error.expected)
 }
 
-/// The error about a value that a program gave for an attribute.
+/// Converts an error about an attribute that a program gave: the argument is to blame.
 pub(crate) fn given(error: AttributeError) -> Error {
     Error::argument(error.to_string())
 }
 
-/// The error for a missing value that nothing marks.
+/// Returns the error for a missing value at `index` if `stored` has no value that marks missing data.
 pub(crate) fn unmarked(index: usize, stored: &DataType) -> Error {
     Error::argument(format!("value {index} is missing, and {stored} has no value for missing data"))
         .with_hint(format!("{FILL_VALUE} marks missing data"))
 }
 
-/// The encoding of an array with these attributes; the attributes left are the user's. In Zarr v2 the fill value of the array is
-/// `_FillValue`: see [`Dialect::fill_value_marks_missing`].
+/// Takes the CF encoding of an array out of `attributes`; the remaining attributes are those of the user. In Zarr v2 the fill value of the
+/// array is the `_FillValue`: see [`Dialect::fill_value_marks_missing`].
 ///
 /// # Errors
-/// [`ErrorKind::InvalidMetadata`] for an attribute that is none of its kind, with its name.
+/// [`ErrorKind::InvalidMetadata`] for an attribute with an invalid value, with its name.
 pub(crate) fn take_encoding(array: &Array, attributes: &mut Map) -> Result<Encoding> {
     let fill = array.metadata().fill_value.is_some().then(|| array.fill_value());
     encoding_of(array.data_type(), array.dialect(), fill, attributes)
 }
 
-/// As [`take_encoding`], of elements of `data_type` in an array of `dialect` whose document has this fill value.
+/// Takes the CF encoding of elements of `data_type` out of `attributes`; the remaining attributes are those of the user. `fill` is the fill
+/// value in the array's document of `dialect`, if it has one.
 ///
 /// # Errors
-/// As there.
+/// The errors of [`take_encoding`].
 pub(crate) fn encoding_of(
     data_type: &DataType,
     dialect: Dialect,

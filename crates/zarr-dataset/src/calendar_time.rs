@@ -1,4 +1,4 @@
-//! Dates of the calendars that numpy has not, as elements: microseconds since 2000-01-01 in the calendar.
+//! Elements for dates of calendars that numpy lacks: microseconds since 2000-01-01 in the calendar.
 
 use crate::Result;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use zarr_cf::time::{Calendar, DateTime};
 use zarr_dtype::{DataType, DataTypeEntry, DataTypes, Extension, ExtensionType, print};
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The name of the data type. It exists in memory only.
+/// Name of the data type of such dates, which exists in memory only.
 pub(crate) const NAME: &str = "zarr-dataset.calendar-time";
 
-/// NaT, the date that is none.
+/// Element that stands for NaT, a missing date.
 const NAT: i64 = i64::MIN;
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl ExtensionType for CalendarTime {
     }
 }
 
-/// Adds the data type to a table.
+/// Adds the data type of dates to a table of data types.
 pub(crate) fn add_to(types: &mut DataTypes) {
     types.add(DataTypeEntry::new(&[NAME], |config, _| {
         let name = config.configuration.get("calendar").and_then(Value::as_str).unwrap_or("standard");
@@ -54,7 +54,7 @@ pub(crate) fn add_to(types: &mut DataTypes) {
     }));
 }
 
-/// The data type of dates of a calendar.
+/// Returns the data type of dates of `calendar`.
 pub(crate) fn data_type(calendar: Calendar) -> Result<DataType> {
     let mut configuration = Map::new();
     configuration.insert("calendar", calendar.name());
@@ -62,14 +62,14 @@ pub(crate) fn data_type(calendar: Calendar) -> Result<DataType> {
     Ok(DataType::Extension(extension))
 }
 
-/// The calendar of a data type of dates; `None` for other types.
+/// Returns the calendar of a data type of dates; `None` for other data types.
 pub(crate) fn calendar(data_type: &DataType) -> Option<Calendar> {
     let DataType::Extension(extension) = data_type else { return None };
     let name = extension.config().configuration.get("calendar").and_then(Value::as_str);
     name.filter(|_| extension.name() == NAME).and_then(|name| Calendar::parse(name).ok())
 }
 
-/// The element of a date; `None` is NaT.
+/// Returns the element of a date; NaT for `None`.
 pub(crate) fn to_number(date: Option<&DateTime>) -> Result<i64, String> {
     let Some(date) = date else { return Ok(NAT) };
     let epoch = DateTime::new(date.calendar(), 2000, 1, 1).map_err(|error| error.to_string())?;
@@ -77,7 +77,7 @@ pub(crate) fn to_number(date: Option<&DateTime>) -> Result<i64, String> {
     microseconds.filter(|&count| count != NAT).ok_or_else(|| format!("{date} is too far from 2000-01-01"))
 }
 
-/// The date of an element; `None` is NaT.
+/// Returns the date of an element in `calendar`; `None` for NaT.
 pub(crate) fn from_number(number: i64, calendar: Calendar) -> Option<DateTime> {
     let epoch = DateTime::new(calendar, 2000, 1, 1).ok().filter(|_| number != NAT)?;
     epoch.plus_microseconds(number)

@@ -1,7 +1,7 @@
-//! The metadata of a group as CDL, the notation of netCDF that `ncdump -h` prints.
+//! Metadata of a group in CDL, the notation of netCDF that `ncdump -h` prints.
 //!
 //! Names, types and attributes are those of the stored arrays, without decoding: attributes of the encoding, such as `_FillValue`, are
-//! there, `_ARRAY_DIMENSIONS` and the attributes of NCZarr are not, since CDL has their content as dimensions and types.
+//! included. `_ARRAY_DIMENSIONS` and the attributes of NCZarr are left out, since CDL has their content as dimensions and types.
 
 mod values;
 
@@ -15,39 +15,39 @@ use zarr_json::{Map, Value};
 use zarr_meta::text;
 use zarr_meta::{Dialect, NodePath, StoredNode};
 
-/// The lines that `ncdump -h` prints for a netCDF file of the same content: dimensions, variables with their types and attributes, the
-/// attributes of the group, and the groups below. See [`Dataset::cdl`].
+/// Lines that `ncdump -h` prints for a netCDF file of the same content: dimensions, variables with their types and attributes, attributes
+/// of the group, and the groups below. See [`Dataset::cdl`].
 ///
-/// Numbers of attributes have the types that NCZarr stored for them. Without these, the values that CF wants to have the type of the
-/// variable (`_FillValue`, `valid_range`, `flag_values`...) have it, other integers are `int` or, beyond it, `int64`, and floats
-/// `double`. Data types that netCDF lacks are declared as opaque types of their size.
+/// Numbers of attributes have the types that NCZarr stored for them. Otherwise, attributes whose values have the type of the variable by
+/// the CF conventions (`_FillValue`, `valid_range`, `flag_values`...) have that type, other integers are `int` or, if larger, `int64`, and
+/// floats are `double`. Data types that netCDF lacks are declared as opaque types of their size.
 #[derive(Clone, Debug)]
 pub struct Cdl {
     name: String,
-    /// Declarations of types that netCDF lacks.
+    /// Declarations of data types that netCDF lacks.
     types: BTreeSet<String>,
-    /// The group, and the groups below, each behind the one that it lies in.
+    /// The group and all groups below it; each group follows the group that contains it.
     groups: Vec<Level>,
     broken: Vec<String>,
 }
 
-/// A group.
+/// Content of one group in CDL.
 #[derive(Clone, Debug)]
 struct Level {
-    /// The names of the groups from the first to this one.
+    /// Names of the groups on the path to this group, without the first one.
     path: Vec<String>,
-    /// Declared dimensions.
+    /// Dimensions that the group declares.
     dimensions: Vec<Dimension>,
-    /// The declaration of each variable, and its attributes.
+    /// Declaration of each variable, with the lines of its attributes.
     variables: Vec<(String, Vec<String>)>,
     attributes: Vec<String>,
 }
 
 impl Dataset {
-    /// The metadata of the group and of the groups below, as `ncdump -h` prints it. A selection does not change it.
+    /// Returns the metadata of the group and of the groups below, as `ncdump -h` prints it. Selections have no effect.
     ///
     /// # Errors
-    /// As [`Dataset::open`] for the groups below.
+    /// The errors of [`Dataset::open`] for the groups below.
     pub fn cdl(&self) -> Result<Cdl> {
         Cdl::new(self.group())
     }
@@ -81,7 +81,7 @@ impl Cdl {
         Ok(cdl)
     }
 
-    /// The same with another name: that behind `netcdf` in the first line.
+    /// Sets the name that follows `netcdf` in the first line.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.name);
@@ -110,7 +110,7 @@ impl Cdl {
         }
         let mut declared = listed.clone();
         let found = sizes.finish(&listed);
-        // The size that arrays have, where it is not the one that is listed.
+        // The size in the arrays replaces another size that is listed.
         for dimension in &mut declared {
             let size = found.iter().find(|it| it.name == dimension.name).map_or(dimension.size, |it| it.size);
             dimension.size = size;
@@ -129,7 +129,7 @@ impl Cdl {
         Ok(())
     }
 
-    /// The declaration of a variable, and its attributes.
+    /// Returns the declaration of a variable, with the lines of its attributes.
     fn variable(&mut self, variable: &str, array: &Array, axes: &[Axis]) -> Result<(String, Vec<String>)> {
         let kind = Type::of(array.data_type());
         if let Some(declaration) = kind.declaration() {
@@ -147,7 +147,7 @@ impl Cdl {
     }
 }
 
-/// The lines of attributes. `fill` is the `_FillValue` where it is none of the attributes.
+/// Returns the lines of attributes. `fill` is the `_FillValue`, if no attribute has it.
 fn attributes(
     variable: Option<&str>,
     (stored, dialect): (&Map, Dialect),
@@ -169,7 +169,7 @@ fn attributes(
     lines
 }
 
-/// The variables of a group in the order in which NCZarr lists them.
+/// Returns the names of the variables of a group in the order in which NCZarr lists them.
 fn listed_variables<'m>(attributes: &'m Map, extra: &'m Map) -> Vec<&'m str> {
     let members = [(attributes, "_nczarr_group"), (extra, "_nczarr_group"), (extra, "_NCZARR_GROUP")];
     let lists = members.into_iter().find_map(|(map, name)| map.get(name));
@@ -177,7 +177,7 @@ fn listed_variables<'m>(attributes: &'m Map, extra: &'m Map) -> Vec<&'m str> {
     names.unwrap_or_default().iter().filter_map(Value::as_str).collect()
 }
 
-/// The last name in the path of a group, or in the address of its store, without the extension.
+/// Returns the default name of a data set: the last name in the path of the group, or in the address of its store, without the extension.
 fn default_name(group: &Group) -> String {
     let address = group.store().to_string();
     let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -215,12 +215,12 @@ impl fmt::Display for Cdl {
 }
 
 impl Level {
-    /// The spaces before its lines.
+    /// Returns the indentation of the lines of the group.
     fn indent(&self) -> String {
         "  ".repeat(self.path.len())
     }
 
-    /// Prints all but the groups in it and the end.
+    /// Prints the group, except the groups in it and the closing brace.
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let indent = self.indent();
         if let Some(last) = self.path.last() {

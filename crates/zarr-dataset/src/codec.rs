@@ -1,7 +1,7 @@
-//! Decoding as a codec: it lies in front of the codecs of an array, so that chunks are decoded to values where they are read, and
-//! every way to read an array reads values.
+//! CF decoding as a codec in front of the codecs of an array, so that chunks are decoded to values where they are read, and every way to
+//! read an array reads values.
 //!
-//! The codec exists in memory only. Instead of a configuration it is given a [`Decoding`], by the table of codecs of its array.
+//! The codec exists in memory only. Instead of a configuration it has a [`Decoding`], which is in the table of codecs of its array.
 
 use crate::decoder::Decoder;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
 use zarr_json::{NamedConfig, Value};
 
-/// The codec.
+/// Entry of the codec that decodes by the CF conventions.
 pub(crate) const CF: CodecEntry = CodecEntry::array_to_array(NAME, build);
 
 const NAME: &str = "zarr-dataset.cf";
 
-/// Whether a table has it.
+/// Whether the table `codecs` has the CF codec.
 pub(crate) fn is_in(codecs: &Codecs) -> bool {
     codecs.get(NAME).is_some()
 }
 
-/// Stored elements, and the way from them to values.
+/// Data type and fill value of stored elements, and the decoder of elements to values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Decoding {
     pub(crate) stored: DataType,
@@ -30,7 +30,7 @@ pub(crate) struct Decoding {
 }
 
 impl Decoding {
-    /// A table in which the codec decodes so.
+    /// Returns a table of codecs in which the CF codec uses this decoding.
     pub(crate) fn in_table(self, registry: &Arc<Registry>) -> Arc<Registry> {
         registry.giving(NAME, self)
     }
@@ -71,8 +71,8 @@ impl ArrayToArray for Cf {
     }
 }
 
-/// Inserts the codec in front of `codecs`: within shards, so that inner chunks are decoded one by one, unless another codec than a
-/// transposition lies in front of them.
+/// Inserts the CF codec in front of `codecs`. If the codecs are a shard, possibly behind transposes, the codec is inserted in front of the
+/// codecs of inner chunks, so that inner chunks are decoded one by one.
 pub(crate) fn insert(codecs: &mut Vec<NamedConfig>) {
     let inner = codecs.iter_mut().find(|codec| codec.name != "transpose");
     let inner = inner.filter(|codec| codec.name == "sharding_indexed");

@@ -1,26 +1,28 @@
-//! Groups as data sets.
+//! Groups of arrays as data sets.
 //!
 //! # Opening
-//! The arrays of a group come from its consolidated metadata, or from a listing. Faulty ones are set aside, dimensions agree by name,
-//! and attributes name the coordinates (`open.rs`). A tree does so for each group of one walk, and adds coordinates of the groups above
-//! (`tree.rs`). The attributes that say how values are encoded are taken from those of the user, by the rules of the dialect.
+//! The arrays of a group are found in its consolidated metadata, or by listing. Broken arrays are set aside, dimensions must agree by
+//! name, and attributes name the coordinates (`open.rs`). A tree opens each group of one walk in this way, and adds coordinates of the
+//! groups above (`tree.rs`). The attributes of the encoding are separated from those of the user, by the rules of the dialect. Opening
+//! never compares consolidated metadata with the nodes.
 //!
 //! # Values
-//! A variable has a second array, of the decoded data type (`decoded.rs`). Its first codec exists in memory only, lies in front of the
-//! codecs of the document, within shards, and decodes a chunk where it is read (`codec.rs`). So each way to read an array reads values,
-//! in parallel, in parts and through caches. The codec does not know where its chunk is: an element without a value is looked for
-//! again, so that the error has its index (`fault.rs`). Times are `numpy.datetime64` in nanoseconds, or of an extension type of their
-//! calendar (`calendar_time.rs`); as in xarray the first and the last element decide. Characters, encoded bytes and missing strings are
-//! put together after the read (`strings.rs`).
+//! A variable has a second array, of the decoded data type (`decoded.rs`). Its first codec exists in memory only, precedes the
+//! codecs of the document, within shards, and decodes chunks as they are read (`codec.rs`). So each way to read an array reads values,
+//! in parallel, in parts and through caches. The codec does not know the position of its chunk: an element that cannot be decoded is
+//! searched again, so that the error has its index (`fault.rs`). Times are `numpy.datetime64` in nanoseconds, or of an extension type of
+//! their calendar (`calendar_time.rs`), which the first and the last element decide, as in xarray. Characters are joined, bytes decoded
+//! and missing strings marked after the read (`strings.rs`).
 //!
 //! # Selections
-//! A selection narrows an indexer for each axis (`indexer.rs`). Nothing is read for it but the coordinate of a label (`index.rs`). Axes
+//! A selection narrows an indexer for each axis (`indexer.rs`). It reads nothing but the coordinate of a label (`index.rs`). Axes
 //! along which points are selected share the name of one dimension (`points.rs`, `gather.rs`).
 //!
 //! # Writing
-//! Written values take no codec: a part of a chunk that is written must not decode and encode the rest. They become elements before the
-//! first is stored (`encoder.rs`), new variables by the encoding that a reader would take from their attributes (`new_variable.rs`),
-//! present ones by the encoding that they were opened with. `write.rs` has the operations: create, append, write a region, update.
+//! Written values are not encoded by a codec, since writing a part of a chunk must not decode and encode the rest. All values are encoded
+//! to elements before the first is stored (`encoder.rs`): values of new variables by the encoding that a reader would take from their
+//! attributes (`new_variable.rs`), values of existing variables by the encoding with which these were opened. `write.rs` has the
+//! operations: create, append, write a region, update.
 
 use crate::dimensions::Dimension;
 use crate::index::Index;
@@ -36,10 +38,10 @@ use zarr_grid::AxisSelection;
 use zarr_json::Map;
 use zarr_meta::StoredNode;
 
-/// A group of arrays that share dimensions by name: its variables.
+/// Data set: a group of arrays that share dimensions by name, which are its variables.
 ///
-/// It is a view of what is stored: nothing but metadata is read until values are asked for, and [`isel`](Self::isel) and
-/// [`sel`](Self::sel) make other views of the same.
+/// A data set is a view of stored arrays: nothing but metadata is read until values are read, and [`isel`](Self::isel) and
+/// [`sel`](Self::sel) return other views of the same arrays.
 #[derive(Clone)]
 pub struct Dataset {
     group: Group,
@@ -47,14 +49,15 @@ pub struct Dataset {
     dimensions: Vec<Dimension>,
     variables: BTreeMap<String, Variable>,
     coordinates: Arc<BTreeSet<String>>,
-    /// The coordinates of groups above.
+    /// Names of the coordinates that belong to groups above.
     inherited: Arc<BTreeSet<String>>,
     broken: Arc<Vec<Error>>,
     options: Arc<DatasetOptions>,
 }
 
 impl Dataset {
-    /// The data set of a group, from its consolidated metadata where there is some.
+    /// Opens the data set of a group. Its arrays are found in the consolidated metadata of the group, if there is any, which is not
+    /// compared with the nodes ([`zarr_hierarchy::staleness`] does), and by listing otherwise.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`] if an array has no names of its dimensions, or a dimension two sizes; [`ErrorKind::Store`].
@@ -62,16 +65,17 @@ impl Dataset {
         Self::open_with(group, &DatasetOptions::default())
     }
 
-    /// As [`open`](Self::open), with options.
+    /// Opens the data set of a group with options. Its arrays are found in the consolidated metadata of the group, if there is any and
+    /// unless [`DatasetOptions::ignore_consolidated`] is set, and by listing otherwise.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn open_with(group: &Group, options: &DatasetOptions) -> Result<Self> {
         let walk = if options.ignore_consolidated { group.children()? } else { group.consolidated_children()? };
         Self::of_nodes(group, walk.nodes, walk.broken, options, &decoded::registry(group.registry()))
     }
 
-    /// The data set of a group with these children; `broken` ones cannot be read.
+    /// Returns the data set of `group` with the children `nodes`. `broken` are the errors of children that cannot be read.
     pub(crate) fn of_nodes(
         group: &Group,
         nodes: Vec<StoredNode>,
@@ -86,7 +90,7 @@ impl Dataset {
         Ok(Self { group, attributes, dimensions, variables, coordinates, inherited, broken, options })
     }
 
-    /// Adds the dimension and the coordinate that labels it of a group above, where this one has no variable of that name.
+    /// Adds a dimension of a group above and the coordinate that labels it, unless this group has a variable of that name.
     pub(crate) fn inherit(&mut self, dimension: &Dimension, coordinate: &Variable) {
         let name = &dimension.name;
         if self.variables.contains_key(name) {
@@ -101,11 +105,11 @@ impl Dataset {
         }
     }
 
-    /// The same data set with the coordinates that label its dimensions in the groups above it, as a [`DataTree`](crate::DataTree) has them.
-    /// Each dimension that has none here is looked for in each group above.
+    /// Adds coordinates of the groups above that label dimensions of this group, as in a [`DataTree`](crate::DataTree). For each dimension
+    /// without a coordinate, the groups above are searched from the nearest to the root.
     ///
     /// # Errors
-    /// As [`inheriting`](Self::inheriting).
+    /// The errors of [`inheriting`](Self::inheriting).
     pub fn with_inherited(mut self) -> Result<Self> {
         let above: Vec<_> = self.group.path().ancestors().collect();
         for path in above.into_iter().rev() {
@@ -117,7 +121,7 @@ impl Dataset {
                 Ok(found) if found.node.as_group().is_some() => {
                     self = self.inheriting(&Group::from_found(&store, found, &registry)?)?;
                 }
-                // An array, or nothing: then the group is one of a hierarchy that begins below.
+                // An array, or no node: the hierarchy of this group begins below.
                 Ok(_) => {}
                 Err(error) if error.is_not_found() => {}
                 Err(error) => return Err(zarr_hierarchy::with_location(error, &*store, &path.to_string())),
@@ -126,10 +130,10 @@ impl Dataset {
         Ok(self)
     }
 
-    /// The same data set with the coordinates of another group, which lies above this one, of dimensions that have none here.
+    /// Adds the coordinates of `above`, a group above this one, for dimensions that have no coordinate here.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidMetadata`] if such a dimension has another size there; [`ErrorKind::Store`].
+    /// [`ErrorKind::InvalidMetadata`] if such a dimension has another size in `above`; [`ErrorKind::Store`].
     pub fn inheriting(mut self, above: &Group) -> Result<Self> {
         let unlabelled: Vec<String> = self.unlabelled().map(str::to_owned).collect();
         for name in unlabelled {
@@ -154,13 +158,14 @@ impl Dataset {
         Ok(self)
     }
 
-    /// The dimensions without a variable of their name.
+    /// Iterates over the dimensions without a variable of the same name.
     fn unlabelled(&self) -> impl Iterator<Item = &str> {
         let names = self.dimensions.iter().map(|dimension| dimension.name.as_str());
         names.filter(|name| !self.variables.contains_key(*name))
     }
 
-    /// The same data set, read through another store that has the same values, such as one that counts requests, or ends them.
+    /// Returns the data set with reads through `store`, which must have the same values, like a store that counts requests or one with a
+    /// deadline.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -190,58 +195,60 @@ impl Dataset {
         Ok(Self { group, variables, ..self.clone() })
     }
 
-    /// The group.
+    /// Returns the group of the data set.
     pub fn group(&self) -> &Group {
         &self.group
     }
 
-    /// The attributes of the group, without the ones of conventions.
+    /// Returns the attributes of the group, without those of conventions (`coordinates`, NCZarr).
     pub fn attributes(&self) -> &Map {
         &self.attributes
     }
 
-    /// The dimensions, in the order in which variables have them.
+    /// Returns the dimensions, in the order of their first appearance in variables.
     pub fn dimensions(&self) -> &[Dimension] {
         &self.dimensions
     }
 
-    /// All variables, by name.
+    /// Iterates over all variables, by name.
     pub fn variables(&self) -> impl Iterator<Item = &Variable> {
         self.variables.values()
     }
 
-    /// The variables that are coordinates: of one dimension whose name they have, or named in attributes, of which
-    /// [`DatasetOptions::decode_coords`] says.
+    /// Iterates over the variables that are coordinates: variables with one dimension of the same name, and variables that attributes name
+    /// as coordinates ([`DatasetOptions::decode_coords`]).
     pub fn coordinates(&self) -> impl Iterator<Item = &Variable> {
         self.variables().filter(|variable| self.coordinates.contains(variable.name()))
     }
 
-    /// The coordinates that are those of groups above: in data sets of a [`DataTree`](crate::DataTree).
+    /// Iterates over the coordinates that belong to groups above, in a data set of a [`DataTree`](crate::DataTree) or
+    /// [`with_inherited`](Self::with_inherited).
     pub fn inherited(&self) -> impl Iterator<Item = &Variable> {
         self.variables().filter(|variable| self.inherited.contains(variable.name()))
     }
 
-    /// The variables that are no coordinates.
+    /// Iterates over the variables that are not coordinates.
     pub fn data_variables(&self) -> impl Iterator<Item = &Variable> {
         self.variables().filter(|variable| !self.coordinates.contains(variable.name()))
     }
 
-    /// The coordinates whose dimensions `variable` has all of.
+    /// Iterates over the coordinates of `variable`: those with no other dimensions than `variable` has.
     pub fn coordinates_of<'d>(&'d self, variable: &'d Variable) -> impl Iterator<Item = &'d Variable> {
         let has = |dimension: &str| variable.dimensions().any(|name| name == dimension);
         self.coordinates().filter(move |coordinate| coordinate.dimensions().all(has))
     }
 
-    /// Why arrays of the group are no variables of the data set: each with its path. Those of the group's own attributes, if they cannot
-    /// be read, are among them.
+    /// Returns the errors of arrays of the group that are no variables of the data set, since they cannot be opened; each error has the
+    /// path. An error of the attributes of the group is included.
     pub fn broken(&self) -> &[Error] {
         &self.broken
     }
 
-    /// A variable.
+    /// Returns the variable called `name`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is none of that name, with the nearest name. If it is [`broken`](Self::broken), why.
+    /// [`ErrorKind::NotFound`] if there is no variable of this name, with the most similar name. The error of its array if that is
+    /// [`broken`](Self::broken).
     pub fn variable(&self, name: &str) -> Result<&Variable> {
         self.variables.get(name).ok_or_else(|| {
             let path = self.group.path().to_string();
@@ -261,8 +268,7 @@ impl Dataset {
         })
     }
 
-    /// The same data set with indices of a dimension selected, as numpy selects them: an index (the dimension is gone then), a range, a
-    /// list.
+    /// Selects indices of a dimension, as numpy does: an index (which removes the dimension), a range or a list.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if there is no such dimension or index.
@@ -280,7 +286,7 @@ impl Dataset {
         self.with_variables(left, |variable| variable.select(dimension, &axis))
     }
 
-    /// The same data set with these dimensions and other variables.
+    /// Returns the data set with other dimensions, and with each variable replaced by the result of `other`.
     pub(crate) fn with_variables(
         &self,
         dimensions: Vec<Dimension>,
@@ -290,11 +296,11 @@ impl Dataset {
         Ok(Self { variables: variables.collect::<Result<_>>()?, dimensions, ..self.clone() })
     }
 
-    /// The same data set with labels of a coordinate selected: `dataset.sel("lat", 52.5)`, `sel("time", "2020-01")`,
-    /// `sel("lat", Labels::nearest(52.4))`, `sel("level", [500, 850])`. Only the coordinate is read.
+    /// Selects labels of the coordinate of a dimension: `dataset.sel("lat", 52.5)`, `sel("time", "2020-01")`, `sel("lat",
+    /// Labels::nearest(52.4))`, `sel("level", [500, 850])`. Only the coordinate is read.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if there is no such dimension, coordinate or label; as [`Variable::read`] for the coordinate.
+    /// [`ErrorKind::Argument`] if there is no such dimension, coordinate or label; the errors of [`Variable::read`] for the coordinate.
     pub fn sel(&self, dimension: &str, labels: impl Into<Labels>) -> Result<Self> {
         let coordinate = self.index_coordinate(dimension)?;
         let labels = labels.into();
@@ -302,12 +308,12 @@ impl Dataset {
         self.isel(dimension, axis)
     }
 
-    /// The options that it was opened with.
+    /// Options with which the data set was opened.
     pub(crate) fn options(&self) -> &DatasetOptions {
         &self.options
     }
 
-    /// The coordinate that has the labels of a dimension.
+    /// Returns the coordinate that has the labels of `dimension`.
     pub(crate) fn index_coordinate(&self, dimension: &str) -> Result<&Variable> {
         self.check_dimension(dimension)?;
         let coordinate = self.variables.get(dimension).filter(|variable| variable.dimensions().eq([dimension]));

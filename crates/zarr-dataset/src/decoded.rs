@@ -1,4 +1,4 @@
-//! The array of the values of a variable: a stored array, read through the codec that decodes it.
+//! Array of the decoded values of a variable: a stored array that is read through the CF codec.
 
 use crate::codec::{self, Decoding};
 use crate::decoder::Decoder;
@@ -11,10 +11,10 @@ use zarr_dtype::FillValue;
 use zarr_meta::Node;
 use zarr_store::{ReadOnly, Store};
 
-/// The kind of the times of `array`, which xarray decides by the first and the last element.
+/// Returns the kind of times to which `array` is decoded, which the first and the last element decide, as in xarray.
 ///
 /// # Errors
-/// If they cannot be read, or are no times.
+/// If these elements cannot be read, or are no times.
 fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> {
     let Times::Since(units, calendar) = &encoding.times else { return Ok(TimeKind::Nanoseconds) };
     let units = decoder::time_units(units, calendar.as_deref())?;
@@ -27,7 +27,7 @@ fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> {
     }
     let first = vec![0; array.shape().len()];
     let last: Vec<i64> = array.shape().iter().map(|&len| i64::try_from(len).unwrap_or(i64::MAX) - 1).collect();
-    // One that counts, whatever kind it decodes to.
+    // Only counts are needed, so the kind of this decoder does not matter.
     let counter = Decoder::new(array.data_type(), encoding, TimeKind::Nanoseconds)?;
     let mut items = Vec::new();
     for index in [&first, &last] {
@@ -37,15 +37,15 @@ fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> {
     counter.count(&units, &items).map_err(in_units)
 }
 
-/// The decoder of the elements of `array`.
+/// Returns the decoder of the elements of `array`.
 ///
 /// # Errors
-/// For an encoding that they cannot have, with the attribute.
+/// For an encoding that the elements cannot have, with the attribute.
 pub(crate) fn decoder(array: &Array, encoding: &Encoding) -> Result<Decoder> {
     Decoder::new(array.data_type().storage(), encoding, time_kind(array, encoding)?)
 }
 
-/// The array of values; `None` if the elements are the values. `registry` has the codec of this crate.
+/// Returns the array of decoded values; `None` if the elements are the values. `registry` must have the CF codec.
 ///
 /// # Errors
 /// For an encoding that the elements cannot have, with the attribute.
@@ -66,7 +66,7 @@ pub(crate) fn array(array: &Array, encoding: &Encoding, registry: &Arc<Registry>
     let mut decoded = vec![0; data_type.item_size()];
     let is_decoded = decoder.decode(fill.bytes(), &mut decoded).is_ok();
     if !is_decoded {
-        // Elements that are not stored have no value then.
+        // The fill value cannot be decoded, so missing chunks are an error.
         options = options.missing_chunks(MissingChunks::Error);
     }
     metadata.fill_value = Some(FillValue::from_bytes(data_type, &decoded)?.to_json(data_type));
@@ -74,18 +74,18 @@ pub(crate) fn array(array: &Array, encoding: &Encoding, registry: &Arc<Registry>
     // Chunks of nothing but fill values would be erased without being encoded.
     let store: Arc<dyn Store> = match array.store().capabilities().write {
         true => Arc::new(ReadOnly(Arc::clone(array.store()))),
-        // The same one, by which a cache knows the array again.
+        // The same store, by which a cache recognizes the array.
         false => Arc::clone(array.store()),
     };
     let registry = Decoding { stored: stored.clone(), fill, decoder }.in_table(registry);
     Array::from_found(&store, found, &registry, options).map(Some)
 }
 
-/// A table with what decoded arrays need beside what is in `registry`: the codec and the data types of this crate. Such a table is returned
-/// as it is.
+/// Adds to `registry` what decoded arrays need: the codec and the data types of this crate. A registry that has them is returned unchanged.
 ///
-/// Data sets make one of their own from that of their group. A program that opens groups with such a table, from a store that takes no writes
-/// ([`ReadOnly`]), has one [cache](zarr_array::ChunkCache) keep the decoded chunks of variables, however often their data sets are opened.
+/// Each data set extends the registry of its group in this way. A program that opens its groups with an extended registry, from a read-only
+/// store ([`ReadOnly`]), can use one [cache](zarr_array::ChunkCache) for decoded chunks of variables, however often their data sets are
+/// opened.
 ///
 /// ```
 /// # use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Stored elements as values of one data type: numbers, then bools, times and time spans that they stand for.
+//! Decoding of stored elements to values of one data type: numbers, and the bools, times and time spans that numbers stand for.
 
 use crate::attribute::{in_metadata, invalid};
 use crate::{Error, Result, calendar_time};
@@ -8,7 +8,7 @@ use zarr_cf::packed::Unpacker;
 use zarr_cf::time::{Calendar, DeltaUnits, TimeKind, TimeUnits};
 use zarr_dtype::{DataType, TimeUnit, Unit};
 
-/// The way from elements to values.
+/// Decoder of stored elements to values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Decoder {
     numbers: Unpacker,
@@ -21,12 +21,12 @@ enum Target {
     Numbers,
     Bools,
     Times(Box<TimeUnits>, TimeKind),
-    /// Nanoseconds in one unit of the type.
+    /// Time spans, with the number of nanoseconds in the unit of the data type.
     Spans(DeltaUnits, i64),
 }
 
 impl Decoder {
-    /// The decoder of elements of type `stored`; of times to `kind`.
+    /// Returns the decoder of elements of type `stored`. `kind` is the kind of times to which times are decoded.
     ///
     /// # Errors
     /// For an encoding that such elements cannot have, with the attribute.
@@ -60,22 +60,22 @@ impl Decoder {
         Ok(Self { numbers: unpacker, target, data_type })
     }
 
-    /// The data type of the values.
+    /// Returns the data type of the decoded values.
     pub(crate) fn data_type(&self) -> &DataType {
         &self.data_type
     }
 
-    /// Whether elements are the values.
+    /// Whether decoding returns the elements unchanged.
     pub(crate) fn is_identity(&self, stored: &DataType) -> bool {
         matches!(self.target, Target::Numbers) && self.numbers.is_identity() && self.data_type == *stored
     }
 
-    /// The numbers that times are counted in, of stored elements.
+    /// Returns the kind of times that hold the `stored` counts of `units`: `numpy.datetime64` in nanoseconds, or dates of the calendar.
     pub(crate) fn count(&self, units: &TimeUnits, stored: &[u8]) -> zarr_cf::time::Result<TimeKind> {
         units.kind(self.numbers.counts(stored).numbers())
     }
 
-    /// Decodes `stored` to `decoded`, which has as many elements.
+    /// Decodes the elements `stored` to `decoded`, which has the same number of elements.
     ///
     /// # Errors
     /// For a number that is no time, which it names.
@@ -111,10 +111,10 @@ impl Decoder {
     }
 }
 
-/// The units of times, with the calendar.
+/// Parses the units of times and their calendar.
 ///
 /// # Errors
-/// If they are none that are known; the attribute is named.
+/// For unknown units or an unknown calendar, with the attribute.
 pub(crate) fn time_units(units: &str, calendar: Option<&str>) -> Result<TimeUnits> {
     let named = |attribute: &str, error: zarr_cf::time::Error| {
         let pointer = format!("/attributes/{attribute}");
@@ -125,7 +125,8 @@ pub(crate) fn time_units(units: &str, calendar: Option<&str>) -> Result<TimeUnit
     TimeUnits::parse(units, calendar).map_err(|error| named("units", error))
 }
 
-/// The unit of a numpy type of time spans, and nanoseconds in it. pandas has none beyond seconds, and xarray follows it.
+/// Returns the unit of a numpy data type of time spans, and the number of nanoseconds in it. Units coarser than seconds become seconds, as
+/// in pandas and xarray.
 fn span_type(dtype: &str) -> (Unit, i64) {
     match dtype.trim_start_matches("timedelta64").trim_matches(['[', ']']) {
         "ns" | "ps" | "fs" | "as" | "" | "nanoseconds" => (Unit::Nanosecond, 1),
@@ -135,7 +136,7 @@ fn span_type(dtype: &str) -> (Unit, i64) {
     }
 }
 
-/// The unit of less nanoseconds: numbers may be counted in a finer unit than the type has, and none is lost.
+/// Returns the finer one of two units, in which spans in either unit are exact.
 fn finer(one: (Unit, i64), other: (Unit, i64)) -> (Unit, i64) {
     if other.1 < one.1 { other } else { one }
 }

@@ -1,4 +1,4 @@
-//! The names of the dimensions of arrays, and the sizes that arrays agree on.
+//! Names of the dimensions of arrays, and their sizes, on which all arrays of a group must agree.
 
 use crate::attribute::invalid;
 use crate::{Error, ErrorKind, Result};
@@ -6,36 +6,36 @@ use std::collections::BTreeMap;
 use zarr_array::Array;
 use zarr_json::{Map, Value};
 
-/// A dimension of a data set.
+/// Dimension of a data set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dimension {
-    /// The name.
+    /// Name of the dimension.
     pub name: String,
-    /// Elements along it.
+    /// Number of elements along the dimension.
     pub size: u64,
-    /// Whether NCZarr says that it may grow.
+    /// Whether the dimension may grow, according to NCZarr.
     pub is_unlimited: bool,
 }
 
-/// An axis of a stored array.
+/// Axis of a stored array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
-    /// A dimension of this name.
+    /// Dimension of the given name.
     Named(String),
-    /// The one element of a scalar of NCZarr, which has no dimensions.
+    /// Single element of a scalar of NCZarr, which has no dimensions.
     Scalar,
-    /// The characters of strings.
+    /// Characters of strings.
     Characters,
 }
 
-/// The attribute by which xarray names dimensions in version 2.
+/// Attribute with the names of dimensions in Zarr v2, as xarray writes it.
 pub(crate) const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-/// The axes of an array.
+/// Returns the axes of an array. Dimensions without names are numbered (`dim_0`) if `number_dimensions`, and an error otherwise.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidMetadata`] if it has no names, with the attribute that should have had them; not if they are to be numbered.
+/// [`ErrorKind::InvalidMetadata`] if dimensions have no names and are not numbered, with the attribute that should have the names.
 pub(crate) fn axes(array: &Array, number_dimensions: bool) -> Result<Vec<Axis>> {
     let rank = array.shape().len();
     if is_scalar_of_nczarr(array) {
@@ -69,7 +69,7 @@ pub(crate) fn axes(array: &Array, number_dimensions: bool) -> Result<Vec<Axis>> 
     Err(invalid(ARRAY_DIMENSIONS, &found, &expected).with_hint(hint))
 }
 
-/// Whether NCZarr says that an array of one element is a scalar.
+/// Whether NCZarr says that the array, of one element, is a scalar.
 fn is_scalar_of_nczarr(array: &Array) -> bool {
     let metadata = array.metadata();
     let members = [
@@ -85,7 +85,8 @@ fn is_scalar_of_nczarr(array: &Array) -> bool {
     is_scalar && array.shape() == [1]
 }
 
-/// The attributes without the ones of xarray and NCZarr. The attribute of names is one where documents have none.
+/// Returns the attributes of the user: without those of xarray and NCZarr. `_ARRAY_DIMENSIONS` is left out only if documents of `dialect`
+/// have no names of dimensions.
 pub(crate) fn of_user(attributes: &Map, dialect: zarr_meta::Dialect) -> Map {
     let is_internal = |name: &str| {
         (name == ARRAY_DIMENSIONS && !dialect.has_dimension_names())
@@ -95,7 +96,7 @@ pub(crate) fn of_user(attributes: &Map, dialect: zarr_meta::Dialect) -> Map {
     Map::from_unique(kept.map(|(name, value)| (name.to_owned(), value.clone())))
 }
 
-/// The dimensions that NCZarr lists in a group, also ones that no variable has.
+/// Returns the dimensions that NCZarr lists in a group, including dimensions that no variable has.
 pub(crate) fn listed(attributes: &Map, extra: &Map) -> Vec<Dimension> {
     let members = [(attributes, "_nczarr_group"), (extra, "_nczarr_group"), (extra, "_NCZARR_GROUP")];
     let lists = members.into_iter().find_map(|(map, name)| map.get(name));
@@ -110,18 +111,18 @@ pub(crate) fn listed(attributes: &Map, extra: &Map) -> Vec<Dimension> {
     lists.into_iter().flat_map(Map::iter).filter_map(dimension).collect()
 }
 
-/// The sizes of dimensions, as arrays are added.
+/// Sizes of the dimensions of all arrays that were added.
 #[derive(Debug, Default)]
 pub(crate) struct Sizes {
-    /// By name: where it stands in the order of appearance, its size, and the array that had it first.
+    /// Order of appearance, size, and first array with the dimension; by the name of the dimension.
     known: BTreeMap<String, (usize, u64, String)>,
 }
 
 impl Sizes {
-    /// Adds the dimensions of an array.
+    /// Adds the dimensions of the array of `variable`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidMetadata`] if one has two sizes.
+    /// [`ErrorKind::InvalidMetadata`] if a dimension has two sizes.
     pub(crate) fn add(&mut self, variable: &str, axes: &[Axis], shape: &[u64]) -> Result<()> {
         for (axis, &size) in axes.iter().zip(shape) {
             let Axis::Named(name) = axis else { continue };
@@ -135,7 +136,7 @@ impl Sizes {
         Ok(())
     }
 
-    /// The dimensions in the order of appearance, with the ones that a group lists.
+    /// Returns the dimensions in the order of appearance, followed by dimensions that only the group lists.
     pub(crate) fn finish(self, listed: &[Dimension]) -> Vec<Dimension> {
         let mut dimensions: Vec<(usize, Dimension)> = self
             .known

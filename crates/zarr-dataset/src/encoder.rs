@@ -1,5 +1,5 @@
-//! Values as the elements that are stored, the inverse of [`Decoder`](crate::decoder::Decoder): times are counted in their units,
-//! numbers packed, strings made bytes.
+//! Encoding of values to stored elements, the inverse of [`Decoder`](crate::decoder::Decoder): times are counted in their units, numbers
+//! packed, strings converted to bytes.
 
 use crate::attribute::{FILL_VALUE, invalid, unmarked};
 use crate::decoder::time_units;
@@ -15,7 +15,8 @@ use zarr_cf::textual::is_textual;
 use zarr_cf::time::{Calendar, DeltaUnits, Encoded, EncodedNumbers, NumberKind, Numbers, TimeUnits};
 use zarr_dtype::{Class, DataType, Scalar, TimeUnit};
 
-/// The elements of type `stored` that decode to `values`. Where strings are stored as characters, `characters` is how many each has.
+/// Returns the elements of type `stored` that decode to `values`. `characters` is the number of characters per string if strings are stored
+/// as characters.
 ///
 /// # Errors
 /// For a value that the elements cannot have, with its index in C order.
@@ -93,10 +94,10 @@ fn meaning(times: &Times) -> String {
     }
 }
 
-/// The text of units as they are counted from.
+/// Returns the string for `units` as xarray writes it, which is compared with the units that values were counted in.
 ///
 /// # Errors
-/// If the text that is stored has another reference date than its normal form.
+/// If the stored string has another reference date than the string that xarray writes.
 fn as_written(units: &TimeUnits) -> Result<String> {
     if units.written() != units.text() {
         let other = TimeUnits::parse(units.written(), units.calendar()).ok();
@@ -108,7 +109,7 @@ fn as_written(units: &TimeUnits) -> Result<String> {
     Ok(units.written().to_owned())
 }
 
-/// Times as numbers in these units; `None` if values are no times.
+/// Returns times as counts of `units`; `None` if the values are no times.
 ///
 /// # Errors
 /// For a time that the calendar does not have, or that is too far from the reference date.
@@ -123,7 +124,7 @@ pub(crate) fn count_times(values: &Values, units: &TimeUnits, kind: NumberKind) 
     counted.map(Some).map_err(|error| Error::argument(error.to_string()))
 }
 
-/// Time spans as numbers in these units; `None` if values are no time spans.
+/// Returns time spans as counts of `units`; `None` if the values are no time spans.
 ///
 /// # Errors
 /// For a time span beyond nanoseconds of 64 bits.
@@ -132,7 +133,7 @@ pub(crate) fn count_spans(values: &Values, units: &DeltaUnits, kind: NumberKind)
     Ok(Some(units.encode(&nanoseconds(values, *unit)?, kind)))
 }
 
-/// The units that xarray would give times without any, with their calendar; `None` if values are no times.
+/// Returns the units and the calendar that xarray chooses for times without units; `None` if the values are no times.
 ///
 /// # Errors
 /// For times of no calendar, or beyond nanoseconds of 64 bits.
@@ -161,7 +162,7 @@ pub(crate) fn infer_units(values: &Values, calendar: Option<Calendar>) -> Result
     }
 }
 
-/// The units that xarray would give time spans without any; `None` if values are no time spans.
+/// Returns the units that xarray chooses for time spans without units; `None` if the values are no time spans.
 ///
 /// # Errors
 /// For time spans beyond nanoseconds of 64 bits.
@@ -170,7 +171,7 @@ pub(crate) fn infer_span_units(values: &Values) -> Result<Option<DeltaUnits>> {
     Ok(Some(DeltaUnits::infer(&nanoseconds(values, *unit)?)))
 }
 
-/// Times or time spans in nanoseconds.
+/// Returns times or time spans, which are in `unit`, in nanoseconds.
 fn nanoseconds(values: &Values, unit: TimeUnit) -> Result<Vec<i64>> {
     let data_type = values.data_type();
     let length = crate::index::nanoseconds(unit)
@@ -185,7 +186,7 @@ fn nanoseconds(values: &Values, unit: TimeUnit) -> Result<Vec<i64>> {
     scaled.collect()
 }
 
-/// Packs `items`, numbers of type `from`, as elements of `stored`.
+/// Packs `items`, numbers of type `from`, as elements of type `stored`.
 fn pack(
     values: &Values,
     from: Scalar,

@@ -1,14 +1,14 @@
-//! Search for the element of a chunk that cannot be decoded.
+//! Search for the element of a chunk that cannot be decoded, to name it in the error.
 
 use crate::{Error, ErrorKind, decoded};
 use zarr_array::Array;
 use zarr_cf::encoding::Encoding;
 
-/// Most bytes of a chunk whose elements are looked at again.
+/// Maximum number of bytes of a chunk whose elements are searched.
 const LARGEST: u128 = 256 << 20;
 
-/// The error of a read of decoded values with the index in the array of the first element of the chunk that has no value: the codec
-/// sees a part of a chunk, and does not know where it is. The error as it is, if no such element is found.
+/// Adds to the error of a decoding read the index, in the array, of the first element of the chunk that cannot be decoded: the codec sees a
+/// part of a chunk, and does not know its position. Returns the error unchanged if no such element is found.
 pub(crate) fn with_index(error: Error, stored: &Array, encoding: &Encoding) -> Error {
     match found(&error, stored, encoding) {
         Some(message) => {

@@ -1,4 +1,4 @@
-//! Reading elements of which points are selected along several axes at once, in one dimension.
+//! Reading of points: elements that are selected along several axes at once, in one dimension.
 
 use crate::indexer::Indexer;
 use crate::{Error, ErrorKind, Result};
@@ -8,12 +8,12 @@ use zarr_codec::{View, ViewMut};
 use zarr_dtype::Heap;
 use zarr_grid::{AxisSelection, Selection};
 
-/// Reads the elements of `array` that `indexers` select, one for each axis. The dimension of points is where its first axis was.
+/// Reads the elements of `array` that `indexers` select, one indexer per axis. The dimension of points takes the place of its first axis.
 ///
-/// Each chunk that they meet is fetched and decoded once.
+/// Each chunk that the selection touches is fetched and decoded once.
 ///
 /// # Errors
-/// As reads of arrays.
+/// The errors of reading arrays.
 pub(crate) fn read(array: &Array, indexers: &[Indexer]) -> Result<ArrayData> {
     if !indexers.iter().any(|indexer| matches!(indexer, Indexer::Points { .. })) {
         return array.read_data(Selection::Axes(indexers.iter().map(Indexer::to_axis).collect()));
@@ -29,7 +29,7 @@ pub(crate) fn read(array: &Array, indexers: &[Indexer]) -> Result<ArrayData> {
     if size == 0 {
         return ArrayData::from_items(array.data_type(), &shape, &[], heap);
     }
-    // Single elements are read as such.
+    // Only single elements are selected: they are read as coordinates.
     if whole.is_empty() {
         let data = array.read_data(Selection::Coordinates(coordinates(indexers, &listed, count)?))?;
         return ArrayData::from_items(array.data_type(), &shape, data.items(), data.heap().cloned());
@@ -58,27 +58,27 @@ pub(crate) fn read(array: &Array, indexers: &[Indexer]) -> Result<ArrayData> {
     ArrayData::from_items(array.data_type(), &shape, &items, heap)
 }
 
-/// A dimension of the result.
+/// Dimension of the result of a read.
 pub(crate) struct Dimension<'i> {
     len: u64,
-    /// Whether single indices are selected: points, or a list.
+    /// Whether single indices are selected along the dimension: points or a list.
     is_listed: bool,
     axes: Vec<(usize, &'i Indexer)>,
 }
 
 impl<'i> Dimension<'i> {
-    /// Elements along it.
+    /// Returns the number of elements along the dimension.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// The axes of the array, each with its indices: several for points.
+    /// Returns the axes of the array with their indexers: several axes for points, one axis otherwise.
     pub(crate) fn axes(&self) -> &[(usize, &'i Indexer)] {
         &self.axes
     }
 }
 
-/// The dimensions that axes are selected in.
+/// Returns the dimensions of the result of reading `indexers`.
 pub(crate) fn dimensions(indexers: &[Indexer]) -> Vec<Dimension<'_>> {
     let mut dimensions: Vec<Dimension<'_>> = Vec::new();
     for (axis, indexer) in indexers.iter().enumerate() {
@@ -97,7 +97,7 @@ pub(crate) fn dimensions(indexers: &[Indexer]) -> Vec<Dimension<'_>> {
     dimensions
 }
 
-/// The indices along the axes of the listed dimensions of element `number` in C order of these.
+/// Returns, for element `number` in C order of the listed dimensions, each axis of these dimensions with its index.
 fn indices(listed: &[&Dimension<'_>], number: usize) -> impl Iterator<Item = (usize, u64)> {
     let mut left = number as u64;
     listed.iter().rev().flat_map(move |dimension| {
@@ -107,13 +107,13 @@ fn indices(listed: &[&Dimension<'_>], number: usize) -> impl Iterator<Item = (us
     })
 }
 
-/// The coordinates of all elements, along each axis.
+/// Returns the coordinates of all elements along each axis.
 fn coordinates(indexers: &[Indexer], listed: &[&Dimension<'_>], count: usize) -> Result<Vec<Vec<i64>>> {
     let mut coordinates = Vec::with_capacity(indexers.len());
     for indexer in indexers {
         let mut along = Vec::new();
         along.try_reserve_exact(count).map_err(|_| too_large())?;
-        // Of axes that are gone the one index; the others are set.
+        // The only index of removed axes; indices along other axes are set below.
         along.resize(count, indexer.get(0) as i64);
         coordinates.push(along);
     }
@@ -127,7 +127,7 @@ fn coordinates(indexers: &[Indexer], listed: &[&Dimension<'_>], count: usize) ->
     Ok(coordinates)
 }
 
-/// Items that lie with the listed dimensions first, in the order of all dimensions.
+/// Reorders items, whose listed dimensions come first, to the order of `dimensions`.
 fn ordered(items: Vec<u8>, item: usize, dimensions: &[Dimension<'_>]) -> Result<Vec<u8>> {
     let mut order: Vec<usize> = (0..dimensions.len()).collect();
     order.sort_by_key(|&at| dimensions.get(at).is_none_or(|dimension| !dimension.is_listed));

@@ -1,7 +1,7 @@
-//! Which indices of a coordinate have labels.
+//! Search for labels in a coordinate: the indices that have the labels.
 //!
-//! A small coordinate is read as a whole, and may have any order. A large one has to be sorted, as CF demands of coordinate
-//! variables: it is searched by halves, and only the chunks met are read. Their order is checked.
+//! A small coordinate is read as a whole, and may have any order. A large coordinate must be sorted, as CF requires of coordinate
+//! variables: it is searched by bisection, and only the chunks that the search needs are read. Their order is checked.
 
 mod keys;
 mod label_keys;
@@ -16,31 +16,31 @@ use pieces::Pieces;
 use std::cmp::Ordering;
 use zarr_grid::AxisSelection;
 
-/// A coordinate that is searched.
+/// Coordinate that is searched for labels.
 pub(crate) struct Index<'v> {
     variable: &'v Variable,
     dimension: &'v str,
     label_keys: LabelKeys<'v>,
     pieces: Pieces<'v>,
-    /// The indices of an unsorted coordinate in the order of its keys, once they were sorted.
+    /// Indices of an unsorted coordinate in ascending order of its keys; `None` before they are sorted.
     sorted: Option<Vec<usize>>,
 }
 
 impl<'v> Index<'v> {
-    /// The index of a coordinate of one dimension, by which these labels are found.
+    /// Prepares the search for `labels` in a coordinate of one dimension.
     pub(crate) fn new(variable: &'v Variable, dimension: &'v str, labels: &Labels) -> Result<Self> {
         let label_keys = LabelKeys::new(variable, dimension)?;
         let mut pieces = Pieces::new(variable, dimension, labels.is_sorted);
-        // Keys are read before labels are looked at: the times that there are decide what a date stands for.
+        // Keys are read before labels are converted: the times in the coordinate decide what a partial date stands for.
         pieces.direction()?;
         Ok(Self { variable, dimension, label_keys, pieces, sorted: None })
     }
 
-    /// The indices that have the labels.
+    /// Returns the indices that have the labels.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a label that is not there or of another type, with the neighbours;
-    /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) if the coordinate is not sorted and would have to be.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a label that does not exist or has another type, with the neighbours;
+    /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) if a large coordinate is not sorted.
     pub(crate) fn find(&mut self, labels: &Labels) -> Result<AxisSelection> {
         match (&labels.find, labels.method) {
             (Find::One(label), Method::Exact) => self.exact(label),
@@ -54,10 +54,10 @@ impl<'v> Index<'v> {
         }
     }
 
-    /// The index of each label of a list. A date is its first time, as in xarray.
+    /// Returns the index of each label of a list. A partial date stands for its first time, as in xarray.
     ///
     /// # Errors
-    /// As [`find`](Self::find), and for a label that is there more than once.
+    /// The errors of [`find`](Self::find), and an error for a label that exists more than once.
     pub(crate) fn find_each(&mut self, labels: &Labels) -> Result<Vec<u64>> {
         let (Find::List(list), method) = (&labels.find, labels.method) else {
             return Err(Error::argument(format!("coordinate {}: expected a list of labels", self.dimension)));
@@ -92,7 +92,7 @@ impl<'v> Index<'v> {
         }
     }
 
-    /// The index of the one key that a label is, or that a period begins with.
+    /// Returns the index of the only key that equals the label, or the beginning of a period.
     fn one(&mut self, label: &Label) -> Result<u64> {
         let range = self.label_keys.of(label, &self.pieces)?;
         let range = KeyRange { high: range.low.clone(), ..range };
@@ -114,7 +114,7 @@ impl<'v> Index<'v> {
         }
     }
 
-    /// The indices of an unsorted coordinate that have keys of a range, ascending.
+    /// Returns the indices, in ascending order, of keys of an unsorted coordinate that are in `range`.
     fn unsorted(&mut self, range: &KeyRange) -> impl Iterator<Item = u64> {
         let keys = self.pieces.whole();
         let sorted = self.sorted.get_or_insert_with(|| keys.map(keys::Keys::sorted).unwrap_or_default());
@@ -148,7 +148,7 @@ impl<'v> Index<'v> {
                 (Some(before), Some(behind)) => {
                     let distances =
                         self.pieces.key(before)?.distance(&key).zip(self.pieces.key(behind)?.distance(&key));
-                    // Of two that are equally near, the greater.
+                    // If both are equally near, the greater one.
                     let is_before = distances
                         .is_some_and(|(before, behind)| before < behind || (before == behind && !direction.is_le()));
                     Some(if is_before { before } else { behind })
@@ -173,7 +173,7 @@ impl<'v> Index<'v> {
         Ok(AxisSelection::range(start as i64, stop.max(start) as i64))
     }
 
-    /// In an unsorted coordinate a slice goes from the index of one label to that of the other.
+    /// Returns the slice of an unsorted coordinate from the index of the label `first` to the index of the label `last`.
     fn slice_unsorted(&mut self, first: Option<&Label>, last: Option<&Label>) -> Result<AxisSelection> {
         let one = |index: &mut Self, label: &Label| match index.exact(label)? {
             AxisSelection::Index(index) => Ok(index),
@@ -187,7 +187,7 @@ impl<'v> Index<'v> {
         Ok(AxisSelection::range(start, stop.max(start)))
     }
 
-    /// The indices of the keys from `low` to `high`, both included.
+    /// Returns the range of indices whose keys are from `low` to `high`, both included; `None` is unbounded.
     fn between(&mut self, direction: Ordering, low: Option<&Key>, high: Option<&Key>) -> Result<(u64, u64)> {
         let (first, last) = if direction.is_le() { (low, high) } else { (high, low) };
         let start = first.map_or(Ok(0), |key| self.pieces.partition(direction, key, false))?;
@@ -199,7 +199,7 @@ impl<'v> Index<'v> {
         Error::argument(format!("coordinate {} has no label {}", self.dimension, self.label_keys.typed(label)))
     }
 
-    /// The error for a label that would have been at an index.
+    /// Returns the error for a missing label that would have been at index `at`; its hint names the neighbours.
     fn not_found(&self, label: &Label, at: u64) -> Error {
         let mut neighbours = Vec::new();
         for index in [at.checked_sub(1), Some(at).filter(|&at| at < self.pieces.len())].into_iter().flatten() {

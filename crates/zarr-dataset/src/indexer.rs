@@ -1,37 +1,37 @@
-//! The indices that are selected along a dimension, of which further ones can be selected.
+//! Selected indices along a dimension, from which further indices can be selected.
 
 use crate::{Error, Result};
 use std::sync::Arc;
 use zarr_grid::AxisSelection;
 
-/// Indices along a dimension.
+/// Selected indices along an axis of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Indexer {
-    /// Indices from `start` on, `len` of them, `step` apart.
+    /// Indices that begin with `start` and are `step` apart; their number is `len`.
     Strided { start: u64, step: i64, len: u64 },
-    /// Any indices, in any order.
+    /// Indices in any order.
     List(Arc<[u64]>),
-    /// An index for each point along a dimension that several axes share.
+    /// Index of each point, along the dimension of points that several axes share.
     Points { dimension: Arc<str>, indices: Arc<[u64]> },
-    /// One index, of a dimension that is gone.
+    /// One index, which removes the dimension.
     One(u64),
 }
 
 impl Indexer {
-    /// All indices of a dimension of `len` elements.
+    /// Returns all indices of a dimension of `len` elements.
     pub(crate) fn all(len: u64) -> Self {
         Self::Strided { start: 0, step: 1, len }
     }
 
-    /// These indices of a dimension of `len` elements; negative ones count from the end.
+    /// Returns `indices` of a dimension of `len` elements; negative indices count from the end.
     ///
     /// # Errors
-    /// For one out of bounds.
+    /// For an index that is out of bounds.
     pub(crate) fn chosen(len: u64, dimension: &str, indices: &[i64]) -> Result<Arc<[u64]>> {
         indices.iter().map(|&index| wrapped(len, dimension, index)).collect()
     }
 
-    /// How many there are; `None` if the dimension is gone.
+    /// Number of selected indices; `None` if the dimension is removed.
     pub(crate) fn len(&self) -> Option<u64> {
         match self {
             Self::Strided { len, .. } => Some(*len),
@@ -40,7 +40,7 @@ impl Indexer {
         }
     }
 
-    /// The dimension of the points that these are.
+    /// Name of the dimension of points; `None` if no points are selected.
     pub(crate) fn points(&self) -> Option<&str> {
         match self {
             Self::Points { dimension, .. } => Some(dimension),
@@ -48,7 +48,7 @@ impl Indexer {
         }
     }
 
-    /// The index in the array of index `at` of these.
+    /// Returns the index in the array of the selected index number `at`.
     pub(crate) fn get(&self, at: u64) -> u64 {
         match self {
             Self::Strided { start, step, .. } => start.wrapping_add_signed(step.wrapping_mul(at as i64)),
@@ -59,10 +59,10 @@ impl Indexer {
         }
     }
 
-    /// Selects among these indices, as numpy does: negative indices count from the end, ranges are clipped.
+    /// Selects among the selected indices, as numpy does: negative indices count from the end, ranges are clipped.
     ///
     /// # Errors
-    /// For an index out of bounds, a mask of another length, a step of 0, and if the dimension is gone.
+    /// For an index out of bounds, a mask of another length, a step of 0, and if the dimension is removed.
     pub(crate) fn select(&self, dimension: &str, axis: &AxisSelection) -> Result<Self> {
         let Some(len) = self.len() else {
             return Err(Error::argument(format!("dimension {dimension} is gone: an index of it was selected before")));
@@ -111,7 +111,8 @@ impl Indexer {
         })
     }
 
-    /// Selects one of these indices for each point along dimension `points`. All `chosen` ones are less than the length.
+    /// Selects, for each point along dimension `points`, the selected index whose number is in `chosen`. All numbers must be less than the
+    /// length.
     pub(crate) fn select_points(&self, points: &Arc<str>, chosen: &Arc<[u64]>) -> Self {
         let indices = match self {
             // All variables share the list.
@@ -121,7 +122,7 @@ impl Indexer {
         Self::Points { dimension: Arc::clone(points), indices }
     }
 
-    /// The selection along an axis of the array.
+    /// Converts the indices to a selection along an axis of the array.
     pub(crate) fn to_axis(&self) -> AxisSelection {
         match self {
             Self::One(index) => AxisSelection::Index(*index as i64),
@@ -146,7 +147,7 @@ fn wrapped(len: u64, dimension: &str, index: i64) -> Result<u64> {
     })
 }
 
-/// The first index and the number of indices of a slice of Python.
+/// Returns the first index and the number of indices of a Python slice; `None` for a step of 0.
 fn range(len: u64, start: Option<i64>, stop: Option<i64>, step: i64) -> Option<(u64, u64)> {
     let len = i128::from(len);
     let (least, greatest) = if step > 0 { (0, len) } else { (-1, len - 1) };

@@ -1,4 +1,4 @@
-//! Memory of a program as values of a variable.
+//! Conversion of data of a program to values of a variable.
 
 use crate::values::Values;
 use crate::{Error, Result, calendar_time};
@@ -7,29 +7,30 @@ use zarr_array::ArrayData;
 use zarr_cf::time::DateTime;
 use zarr_dtype::{Heap, WriteElement};
 
-/// Values to be written: a slice, a vector or a Rust array of elements along one dimension; a pair of a shape and elements in C order;
-/// [`Values`] that were read; an [`ArrayData`]; with the feature `ndarray` arrays of that crate. Dates of a calendar are
-/// [`Values::of_dates`].
+/// Types that convert to values of a variable: a slice, a vector or a Rust array of elements along one dimension; a pair of a shape and
+/// elements in C order; [`Values`] that were read; an [`ArrayData`]; with the feature `ndarray` arrays of that crate. Dates of a calendar
+/// are converted by [`Values::of_dates`].
 #[diagnostic::on_unimplemented(
     message = "no values of a variable can be made from `{Self}`",
     note = "slices, vectors and Rust arrays of elements can; of several dimensions a pair `([2, 3], elements)`",
     note = "arrays of `ndarray` can with the feature `ndarray`"
 )]
 pub trait IntoValues {
-    /// The values.
+    /// Converts to values.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if elements are of no data type, or not as many as the shape says.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if elements have no data type, or if their number differs from that of the
+    /// shape.
     fn into_values(self) -> Result<Values>;
 }
 
 impl Values {
-    /// A block of elements as values.
+    /// Returns the elements of `data` as values.
     pub fn of_data(data: ArrayData) -> Self {
         Self { dimensions: Vec::new(), data, missing: None }
     }
 
-    /// Dates of one calendar as values; `None` is a missing date (NaT).
+    /// Returns dates, all of one calendar, as values; `None` is a missing date (NaT).
     ///
     /// ```
     /// use zarr_dataset::Values;
@@ -41,8 +42,8 @@ impl Values {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no date, or dates are of several calendars, or more than 292,000
-    /// years from 2000.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if all dates are missing, if dates have several calendars, or if a date is more
+    /// than 292,000 years from 2000.
     pub fn of_dates(dates: &[Option<DateTime>]) -> Result<Self> {
         let first = dates.iter().flatten().next();
         let calendar =

@@ -1,27 +1,27 @@
-//! Labels: values of a coordinate by which indices are selected.
+//! Labels: values of a coordinate that select indices.
 
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 use zarr_json::Value;
 
-/// A value of a coordinate, as a program writes it.
+/// Label: a value of a coordinate, as a program writes it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Label {
-    /// An integer. Of times, nanoseconds since 1970.
+    /// Integer; for a coordinate of times, nanoseconds since 1970.
     Integer(i128),
-    /// A float.
+    /// Floating-point number.
     Number(f64),
-    /// A string; of times a date as in ISO 8601, or a part of one: `2020`, `2020-01`, `2020-01-31T12:00`. Of coordinates of other types it
-    /// is read as a number, `true` or `false`, or a duration such as `12 h`.
+    /// String. For a coordinate of times, a date in ISO 8601 or a part of one: `2020`, `2020-01`, `2020-01-31T12:00`. For coordinates of
+    /// other types, a string that is parsed as a number, as `true` or `false`, or as a duration such as `12 h`.
     Text(String),
 }
 
-/// The labels that are selected along a dimension: one, a list, or all between two.
+/// Labels to select along a dimension: one label, a list, or all labels between two labels.
 ///
-/// A label is found exactly, unless [`nearest`](Self::nearest) or the like says otherwise. A date with parts left out stands for all times
-/// within it; in a list, or where the nearest time is asked for, for the first of them.
+/// A label is matched exactly, unless the labels are made by [`nearest`](Self::nearest), [`pad`](Self::pad) or
+/// [`backfill`](Self::backfill). A partial date stands for all times within it; in a list, or with an inexact match, for its first time.
 ///
 /// ```
 /// use zarr_dataset::Labels;
@@ -44,7 +44,7 @@ pub enum Label {
 /// | `52.4~` | the nearest label |
 /// | `"a,b"` | a label with one of these marks in it, in double quotes as in JSON |
 ///
-/// So they are printed. Labels that this has no form for are described: `at or before 52.4`.
+/// Labels are printed in this form, too. Labels without such a form are described: `at or before 52.4`.
 ///
 /// ```
 /// # use zarr_dataset::Labels;
@@ -61,7 +61,7 @@ pub enum Label {
 pub struct Labels {
     pub(crate) find: Find,
     pub(crate) method: Method,
-    /// Whether the coordinate is searched by halves, however small it is.
+    /// Whether the coordinate is searched by bisection, however small it is.
     pub(crate) is_sorted: bool,
 }
 
@@ -72,14 +72,14 @@ pub(crate) enum Find {
     Slice(Option<Label>, Option<Label>),
 }
 
-/// Which value of the coordinate a label is.
+/// Way in which a label matches a value of the coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Exact,
     Nearest,
-    /// The last at or before the label.
+    /// Last value at or before the label.
     Pad,
-    /// The first at or behind the label.
+    /// First value at or behind the label.
     Backfill,
 }
 
@@ -88,40 +88,41 @@ impl Labels {
         Self { find, method: Method::Exact, is_sorted: false }
     }
 
-    /// The label, or for each of a list the one, that is nearest; of two, the greater.
+    /// Selects the nearest label, or the nearest one for each label of a list. If two are equally near, the greater one.
     pub fn nearest(labels: impl Into<Self>) -> Self {
         Self { method: Method::Nearest, ..labels.into() }
     }
 
-    /// The last label at or before this one, in the order of the coordinate: of latitudes from north to south the next one in the north.
+    /// Selects the last label at or before this label, in the order of the coordinate: for latitudes that descend, the next one to the
+    /// north.
     pub fn pad(labels: impl Into<Self>) -> Self {
         Self { method: Method::Pad, ..labels.into() }
     }
 
-    /// The first label at or behind this one, in the order of the coordinate.
+    /// Selects the first label at or behind this label, in the order of the coordinate.
     pub fn backfill(labels: impl Into<Self>) -> Self {
         Self { method: Method::Backfill, ..labels.into() }
     }
 
-    /// The labels from `first` to `last`, both included, in the order of the coordinate: from north to south, if latitudes descend.
+    /// Selects the labels from `first` to `last`, both included, in the order of the coordinate: from north to south if latitudes descend.
     pub fn between(first: impl Into<Label>, last: impl Into<Label>) -> Self {
         Self::new(Find::Slice(Some(first.into()), Some(last.into())))
     }
 
-    /// The labels from `first` on, it included.
+    /// Selects all labels at or behind `first`, in the order of the coordinate.
     pub fn from_first(first: impl Into<Label>) -> Self {
         Self::new(Find::Slice(Some(first.into()), None))
     }
 
-    /// The labels up to `last`, it included.
+    /// Selects all labels at or before `last`, in the order of the coordinate.
     pub fn to_last(last: impl Into<Label>) -> Self {
         Self::new(Find::Slice(None, Some(last.into())))
     }
 
-    /// Searches the coordinate by halves, however small it is: of `n` chunks, log2(n) + 2 are read for a label, and twice as many for a
-    /// slice. Without it a coordinate of up to 2^18 values is read as a whole.
+    /// Searches the coordinate by bisection, however small it is: of `n` chunks, log2(n) + 2 are read for a label, and twice that number
+    /// for a slice. Without this, a coordinate of up to 2^18 values is read as a whole.
     ///
-    /// A coordinate that is not sorted is an error if its order is broken among the values read; else labels may not be found in it.
+    /// An unsorted coordinate is an error if the values that are read are unsorted; otherwise labels may not be found in it.
     #[must_use]
     pub fn assume_sorted(self) -> Self {
         Self { is_sorted: true, ..self }
@@ -197,7 +198,7 @@ impl FromStr for Labels {
     }
 }
 
-/// Label number `number` as it is written.
+/// Parses label number `number` from its string form.
 fn one(number: usize, text: &str) -> Result<Label> {
     let text = text.trim();
     if text.is_empty() {
@@ -216,7 +217,7 @@ fn unfit(number: usize, found: &str, expected: &str) -> Error {
     Error::argument(format!("label {number}, {found:?}: expected {expected}"))
 }
 
-/// A label as [`one`] reads it: a number, or a string of which no part is taken for one of the marks.
+/// Returns a label in the form that [`one`] parses: a number or a string, in quotes if it contains a mark.
 fn written(label: &Label) -> String {
     let Label::Text(text) = label else { return label.to_string() };
     let has_mark =
@@ -252,7 +253,7 @@ impl fmt::Display for Labels {
     }
 }
 
-/// The offsets of the characters that stand in no double quotes.
+/// Returns the offsets of the characters that are not in double quotes.
 fn positions_outside_of_quotes(text: &str) -> Vec<usize> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let mut outside = Vec::new();

@@ -1,4 +1,4 @@
-//! Data sets to be written.
+//! Data sets that are to be written.
 
 use crate::dimensions::ARRAY_DIMENSIONS;
 use crate::new_variable::{NewVariable, Planned, in_variable};
@@ -10,10 +10,10 @@ use zarr_array::Registry;
 use zarr_json::{Map, Value};
 use zarr_meta::Dialect;
 
-/// Variables and attributes to be written as a data set: a new one ([`Dataset::create`]), or into one that is there
-/// ([`Dataset::append`], [`Dataset::write`], [`Dataset::update`]).
+/// Variables and attributes that are to be written: as a new data set ([`Dataset::create`]), or into an existing one ([`Dataset::append`],
+/// [`Dataset::write`], [`Dataset::update`]).
 ///
-/// They are encoded as xarray encodes them, in Zarr v2 and v3, of which xarray opens the result, and likewise in the drafts of v3.
+/// Values are encoded as xarray encodes them. xarray opens the result in Zarr v2 and v3; drafts of v3 have the same encoding.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -64,15 +64,15 @@ impl Default for NewDataset {
 }
 
 impl NewDataset {
-    /// No variables.
+    /// Returns a data set without variables.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The selected part of a data set, which is read, with its attributes and its encoding.
+    /// Reads the selected part of a data set, with its attributes and its encoding, as a data set to be written.
     ///
     /// # Errors
-    /// As [`NewVariable::of`].
+    /// The errors of [`NewVariable::of`].
     pub fn of(dataset: &Dataset) -> Result<Self> {
         let mut new = Self::new().attributes(dataset.attributes().clone());
         for variable in dataset.variables() {
@@ -82,65 +82,67 @@ impl NewDataset {
         Ok(new)
     }
 
-    /// Adds a variable. It is a coordinate if it has one dimension, which has its name.
+    /// Adds a variable, which replaces a variable of the same name. A variable with one dimension of its own name is a coordinate.
     pub fn variable(mut self, variable: NewVariable) -> Self {
         self.variables.retain(|known| known.name != variable.name);
         self.variables.push(variable);
         self
     }
 
-    /// Adds a variable that is a coordinate: the variables that have its dimensions list it in their attribute `coordinates`.
+    /// Adds a variable that is a coordinate: variables that have its dimensions list it in their attribute `coordinates`.
     pub fn coordinate(mut self, variable: NewVariable) -> Self {
         self.coordinates.insert(variable.name.clone());
         self.variable(variable)
     }
 
-    /// Sets an attribute.
+    /// Sets an attribute of the group.
     pub fn attribute(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.attributes.insert(name, value);
         self
     }
 
-    /// Sets all attributes.
+    /// Sets all attributes of the group.
     pub fn attributes(mut self, attributes: Map) -> Self {
         self.attributes = attributes;
         self
     }
 
-    /// Sets the dialect: v3, v2 or a draft of v3, which xarray does not read. By default it is the one of the hierarchy, else v3.
+    /// Sets the dialect: v3, v2, or a draft of v3, which xarray cannot read. The default is the dialect of the hierarchy, or v3 for a new
+    /// one.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self
     }
 
-    /// Whether [`Dataset::create`] erases first whatever is there.
+    /// Sets whether [`Dataset::create`] first erases an existing node at the path.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Whether metadata is consolidated at the root of the store, as by default where the dialect has that.
+    /// Sets whether metadata is consolidated at the root of the store after writing; `true` by default. Dialects without consolidated
+    /// metadata ignore this.
     pub fn consolidated(mut self, consolidated: bool) -> Self {
         self.consolidated = consolidated;
         self
     }
 
-    /// Whether [`Dataset::write`] refuses regions that cover parts of chunks, as by default: another process that writes the rest of such
-    /// a chunk at the same time could undo this write, or this one its.
+    /// Sets whether [`Dataset::write`] refuses regions that cover parts of chunks; `true` by default. If another process writes another
+    /// part of such a chunk at the same time, one of the writes could be lost.
     pub fn safe_chunks(mut self, safe_chunks: bool) -> Self {
         self.safe_chunks = safe_chunks;
         self
     }
 
-    /// The variable of this name.
+    /// Returns the variable called `name`; `None` if there is none.
     pub fn get(&self, name: &str) -> Option<&NewVariable> {
         self.variables.iter().find(|variable| variable.name == name)
     }
 
-    /// The sizes of the dimensions.
+    /// Returns the sizes of the dimensions, by name.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if a dimension has two, or a variable has it twice.
+    /// [`ErrorKind::Argument`] if a dimension has two sizes, or if a variable has a dimension twice.
     pub(crate) fn sizes(&self) -> Result<BTreeMap<&str, u64>> {
         let mut sizes: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
         for variable in &self.variables {
@@ -164,7 +166,7 @@ impl NewDataset {
         Ok(sizes.into_iter().map(|(name, (size, _))| (name, size)).collect())
     }
 
-    /// The attributes of the group, and each variable as an array of `dialect`.
+    /// Returns the attributes of the group, and each variable as an array of `dialect`.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] with the variable, for sizes, names and encodings that do not fit.
@@ -192,7 +194,7 @@ impl NewDataset {
                 plan.attributes.remove("coordinates");
             }
             if !dialect.has_dimension_names() {
-                // An attribute of the user in version 3. Here it has the names of the dimensions, as in xarray.
+                // In version 3 this is an attribute of the user. In version 2 it has the names of the dimensions, as in xarray.
                 plan.attributes.remove(ARRAY_DIMENSIONS);
             }
             plan.new = plan.new.attributes(plan.attributes.clone());
@@ -210,7 +212,7 @@ impl NewDataset {
         Ok((attributes, planned))
     }
 
-    /// The variables with the attribute `coordinates`, and the coordinates that only the group can list.
+    /// Adds the attribute `coordinates` to the variables. Returns them, and the names of coordinates that only the group can list.
     fn with_coordinates(&self) -> Result<(Vec<NewVariable>, String)> {
         let mut variables = self.variables.clone();
         if let Some(name) = self.coordinates.iter().find(|name| name.contains(char::is_whitespace)) {
@@ -220,7 +222,7 @@ impl NewDataset {
         let is_index = |variable: &NewVariable| *variable.dimensions == [variable.name.clone()];
         let listed = |name: &str| self.get(name).filter(|variable| !is_index(variable));
         let others: Vec<&NewVariable> = self.coordinates.iter().filter_map(|name| listed(name)).collect();
-        // Bounds and the like are found by other attributes.
+        // Bounds and other related variables are found by other attributes.
         let is_related = |name: &str| {
             let values =
                 self.variables.iter().flat_map(|variable| RELATED.iter().filter_map(|it| variable.encoding.get(it)));
@@ -250,7 +252,7 @@ impl NewDataset {
         Ok((variables, global.join(" ")))
     }
 
-    /// Gives bounds of times the units of the times, if they are given.
+    /// Copies the units of times to the bounds of the times, if units were given.
     fn give_units_to_bounds(&self, variables: &mut [NewVariable]) {
         for variable in &self.variables {
             let bounds = variable.attributes.get("bounds").or_else(|| variable.encoding.get("bounds"));
@@ -260,7 +262,7 @@ impl NewDataset {
             let Some(bounds) = bounds.and_then(|name| variables.iter_mut().find(|it| it.name == name)) else {
                 continue;
             };
-            // Bounds that are no times have units of their own.
+            // Bounds that are no times have their own units.
             if !bounds.attributes_of_times().contains(&"calendar") {
                 continue;
             }

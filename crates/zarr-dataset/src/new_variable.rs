@@ -1,4 +1,4 @@
-//! Variables to be written: their values, attributes and encoding.
+//! Variables that are to be written: values, attributes and encoding.
 
 use crate::attribute::{FILL_VALUE, encoding_of, given, in_metadata};
 use crate::into_values::IntoValues;
@@ -16,14 +16,15 @@ use zarr_dtype::{DataType, FillValue, Scalar, npy_descr};
 use zarr_json::{Map, Value};
 use zarr_meta::Dialect;
 
-/// Attributes that are the encoding of a variable, in the order in which they are written.
+/// Attributes that make up the encoding of a variable, in the order in which they are written.
 const ENCODING: [&str; 9] =
     ["units", "calendar", "add_offset", "scale_factor", FILL_VALUE, "missing_value", "_Unsigned", "_Encoding", "dtype"];
 
-/// Members of the encoding of times that are attributes of other values.
+/// Attributes that are part of the encoding of times and time spans only; for other values they are ordinary attributes.
 pub(crate) const OF_TIMES: [&str; 3] = ["units", "calendar", "dtype"];
 
-/// A variable to be written, see [`NewDataset`](crate::NewDataset): its dimensions and values, its attributes, and how they are encoded.
+/// Variable that is to be written as part of a [`NewDataset`](crate::NewDataset): its dimensions, values and attributes, and how the values
+/// are encoded.
 ///
 /// ```
 /// use zarr_dataset::NewVariable;
@@ -56,37 +57,37 @@ pub struct NewVariable {
     pub(crate) copied: Copied,
 }
 
-/// The marks of missing data that a variable has of another one, as long as its encoding is what it was there.
+/// Marks of missing data that were copied from another variable; they are used while the encoding is unchanged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copied {
-    /// `_FillValue` in the encoding, and the element that it is.
+    /// `_FillValue` of the encoding, with its element.
     pub(crate) fill: Option<(Value, FillValue)>,
-    /// `missing_value`, which may be a list, or values that elements do not have.
+    /// `missing_value` of the encoding, which may be a list, or values that elements cannot have.
     pub(crate) missing: Option<Value>,
 }
 
 #[derive(Clone, Debug)]
 enum Content {
     Values(Values),
-    /// Nothing is written; the data type of values that will be.
+    /// No values; the string is the data type of values that will be written later.
     Empty(String),
 }
 
-/// A variable as it is stored.
+/// Array as which a variable is stored.
 pub(crate) struct Planned {
     pub(crate) new: NewArray,
     pub(crate) attributes: Map,
-    /// The elements; `None` if nothing is written.
+    /// Encoded elements; `None` if no values are written.
     pub(crate) stored: Option<ArrayData>,
 }
 
 impl NewVariable {
-    /// A variable with values. Numbers with `units` of times are taken as counts in these units. Times (`numpy.datetime64` of any unit, and [`Values::of_dates`]), time spans, bools, strings and numbers
-    /// are encoded as xarray does.
+    /// Returns a variable with values. Times (`numpy.datetime64` of any unit, and [`Values::of_dates`]), time spans, bools, strings and
+    /// numbers are encoded as in xarray. Numbers with `units` of times are taken as counts in these units.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are not as many dimensions as the values have, and of the values. A
-    /// single value has no dimension, or one.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the number of dimensions differs from that of the values, and errors of
+    /// converting the values. A single value has no dimension or one.
     pub fn new(name: &str, dimensions: &[&str], values: impl IntoValues) -> Result<Self> {
         let mut values = values.into_values().map_err(|error| in_variable(error, name))?;
         if dimensions.is_empty() && values.shape() == [1] {
@@ -104,8 +105,8 @@ impl NewVariable {
         Ok(Self::of_content(name, dimensions, shape, Content::Values(values)))
     }
 
-    /// A variable without values: they will be written later, region by region. The data type is the one of values, by its name:
-    /// [`stored_as`](Self::stored_as) is the one of elements.
+    /// Returns a variable without values, which will be written later, region by region. `data_type` is the name of the data type of
+    /// values; [`stored_as`](Self::stored_as) sets the data type of stored elements.
     pub fn empty(name: &str, dimensions: &[&str], shape: &[u64], data_type: impl Into<String>) -> Self {
         Self::of_content(name, dimensions, shape.to_vec(), Content::Empty(data_type.into()))
     }
@@ -128,40 +129,40 @@ impl NewVariable {
         }
     }
 
-    /// The name.
+    /// Returns the name of the variable.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Sets an attribute.
+    /// Sets an attribute of the variable.
     pub fn attribute(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.attributes.insert(name, value);
         self
     }
 
-    /// Sets all attributes.
+    /// Sets all attributes of the variable.
     pub fn attributes(mut self, attributes: Map) -> Self {
         self.attributes = attributes;
         self
     }
 
-    /// Sets a part of the encoding: `scale_factor`, `add_offset`, `_FillValue`, `missing_value` (a value as it is stored, or null for none),
-    /// `_Unsigned`, `units` and `calendar` of times, `_Encoding` of strings, `dtype` of time spans (`"timedelta64[s]"`) and bools
+    /// Sets a part of the encoding: `scale_factor`, `add_offset`, `_FillValue`, `missing_value` (a stored value, or null for none),
+    /// `_Unsigned`, `units` and `calendar` of times, `_Encoding` of strings, `dtype` of time spans (`"timedelta64[s]"`) and of bools
     /// (`"bool"`) that are stored as numbers, and attributes that name other variables, such as `coordinates`.
-    /// [`Variable::encoding`](crate::Variable::encoding) has it of a variable that is there.
+    /// [`Variable::encoding`](crate::Variable::encoding) returns the encoding of an existing variable.
     pub fn encoding(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.encoding.insert(name, value);
         self
     }
 
-    /// Sets the data type of the elements, by its name in Zarr v3 (`"int16"`) or as numpy spells it (`"i2"`); `"S1"` stores strings as
-    /// bytes in their encoding. By default it is the one of the values, and of times `int64`, if they are whole numbers of their units.
+    /// Sets the data type of stored elements, by its name in Zarr v3 (`"int16"`) or in numpy (`"i2"`); `"S1"` stores strings as bytes in
+    /// their encoding. The default is the data type of the values; for times it is `int64` if all are whole numbers of their units.
     pub fn stored_as(mut self, data_type: impl Into<String>) -> Self {
         self.stored_as = Some(data_type.into());
         self
     }
 
-    /// Sets the shape of chunks: of inner chunks, if there are shards. See [`NewArray::chunks`].
+    /// Sets the shape of chunks; of inner chunks if the array is sharded. See [`NewArray::chunks`].
     pub fn chunks(mut self, shape: &[u64]) -> Self {
         self.chunks = Some(shape.to_vec());
         self
@@ -176,7 +177,7 @@ impl NewVariable {
     /// Sets the codecs. See [`NewArray::codecs`].
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`NewArray::codecs`].
     pub fn codecs(mut self, codecs: impl IntoCodecs) -> Result<Self> {
         self.codecs = Some(codecs.into_codecs()?);
         Ok(self)
@@ -188,13 +189,13 @@ impl NewVariable {
         self
     }
 
-    /// Sets the fill value of the array in Zarr v3, where it marks no missing data. By default NaN of floats, else 0.
+    /// Sets the fill value of the array in Zarr v3, where it does not mark missing data. The default is NaN for floats, and 0 otherwise.
     pub fn fill(mut self, value: impl Into<Value>) -> Self {
         self.fill = Some(value.into());
         self
     }
 
-    /// The values; `None` if nothing is written.
+    /// Values of the variable; `None` if it was made by [`empty`](Self::empty).
     pub(crate) fn values(&self) -> Option<&Values> {
         match &self.content {
             Content::Values(values) => Some(values),
@@ -202,7 +203,7 @@ impl NewVariable {
         }
     }
 
-    /// The attributes of times that the encoding of the values has.
+    /// Attributes that the values need for the encoding of times or time spans; none for other values.
     pub(crate) fn attributes_of_times(&self) -> &'static [&'static str] {
         match self.values().map(Values::data_type) {
             Some(DataType::TimeDelta64(_)) => &["units", "dtype"],
@@ -212,7 +213,7 @@ impl NewVariable {
         }
     }
 
-    /// The variable as an array of `dialect`.
+    /// Converts the variable to an array of `dialect`, with encoded elements.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) with the name of the variable, for an encoding that its values cannot have.
@@ -253,7 +254,7 @@ impl NewVariable {
         let is_float = matches!(number(&data_type), Some(Scalar::F16 | Scalar::F32 | Scalar::F64));
         let own = match own {
             None if self.encoding.contains_key(FILL_VALUE) => None,
-            // As xarray, unless the value is another one as unsigned.
+            // As in xarray, unless the unsigned value would be a different number.
             None if self.encoding.contains_key("_Unsigned") => missing.clone().filter(|missing| {
                 let value = number(&data_type).and_then(|scalar| scalar.integer(missing.bytes()));
                 value.is_some_and(|value| value >= 0)
@@ -262,7 +263,7 @@ impl NewVariable {
             own => own,
         };
         if let Some(missing) = &missing {
-            // Floats in full: the attribute is read as a float of 64 bits.
+            // Floats are written with full precision, since the attribute is read as a 64-bit float.
             let value = data_type.to_f64(missing.bytes()).filter(|_| is_float);
             insert("missing_value", value.map_or_else(|| missing.to_json(&data_type), Value::from));
         }
@@ -296,7 +297,7 @@ impl NewVariable {
         Ok(Planned { new, attributes, stored })
     }
 
-    /// The array of such elements.
+    /// Returns the array for elements of `data_type`.
     fn array(&self, data_type: &str) -> NewArray {
         let mut new = NewArray::new(&self.shape, data_type).dimension_names(&self.dimensions);
         if let Some(chunks) = &self.chunks {
@@ -309,7 +310,7 @@ impl NewVariable {
             new = new.separator(separator);
         }
         match &self.codecs {
-            // Codecs that were checked when they were set.
+            // The codecs were checked when they were set.
             Some(codecs) => new.clone().codecs(codecs.clone()).unwrap_or(new),
             None => new,
         }
@@ -336,7 +337,7 @@ impl NewVariable {
         }
     }
 
-    /// The data type of the elements. Attributes of times and strings are added.
+    /// Returns the data type of stored elements. Adds attributes of times and strings to `attributes`.
     fn stored_type(&self, attributes: &mut Map, dialect: Dialect, registry: &Registry) -> Result<DataType> {
         let parse = |text: &str| {
             let metadata = NewArray::new(&[], text).metadata(dialect, registry)?;
@@ -387,7 +388,7 @@ impl NewVariable {
             None
         };
         let Some((counted, name, value)) = counted else {
-            // Units of numbers are an attribute.
+            // For plain numbers, units are an ordinary attribute.
             for name in OF_TIMES {
                 if let Some(value) = encoding(name) {
                     attributes.insert(name, value.clone());
@@ -404,7 +405,8 @@ impl NewVariable {
         }))
     }
 
-    /// The data type of elements of a variable without values: times are counted since 1970 in their own unit, where nothing is said.
+    /// Returns the data type of stored elements for a variable without values. Times without units are counted since 1970 in the unit of
+    /// their data type.
     fn type_of_empty(
         &self,
         data_type: &DataType,
@@ -450,7 +452,7 @@ impl NewVariable {
         self.stored_as.as_deref().map_or_else(|| Ok(data_type.clone()), parse)
     }
 
-    /// Byte strings of the length of the longest string.
+    /// Returns the data type for strings that are stored as bytes: byte strings with the length of the longest string.
     fn characters(&self, values: &Values, attributes: &mut Map) -> Result<DataType> {
         let name = match self.encoding.get("_Encoding").filter(|value| !value.is_null()) {
             Some(value) => text("_Encoding", value).map_err(refused)?,
@@ -466,13 +468,12 @@ impl NewVariable {
     }
 }
 
-/// An error of a variable that is not stored yet.
+/// Adds the name of a variable that is not yet stored to an error.
 pub(crate) fn in_variable(error: Error, name: &str) -> Error {
     error.at(|location| location.path = Some(name.to_owned()))
 }
 
-/// An error of attributes that a program gave.
-/// The error about an attribute that a program gave.
+/// Converts an error about an attribute that a program gave: the argument is to blame.
 fn refused(error: AttributeError) -> Error {
     as_argument(in_metadata(error))
 }

@@ -1,4 +1,4 @@
-//! New variables that are as another one is.
+//! New variables that are made from existing variables.
 
 use crate::attribute::FILL_VALUE;
 use crate::new_variable::{Copied, NewVariable, OF_TIMES};
@@ -10,15 +10,16 @@ use zarr_dtype::{Class, DataType, Scalar};
 use zarr_json::Value;
 
 impl NewVariable {
-    /// The selected part of a variable with its attributes and its encoding, which is read. Codecs are the default ones.
+    /// Reads the selected part of a variable, with its attributes and its encoding, as a variable to be written. Codecs are the default
+    /// ones.
     ///
     /// # Errors
-    /// As [`Variable::read`].
+    /// The errors of [`Variable::read`].
     pub fn of(variable: &Variable) -> Result<Self> {
         let dimensions: Vec<&str> = variable.dimensions().collect();
         let mut new = Self::new(variable.name(), &dimensions, variable.read()?)?;
         new.attributes = variable.attributes().clone();
-        // Times of numpy keep all attributes where they are read.
+        // Times whose stored type is numpy.datetime64 keep all attributes when they are read.
         for name in [FILL_VALUE, "missing_value"].iter().chain(new.attributes_of_times()) {
             new.attributes.remove(name);
         }
@@ -33,7 +34,7 @@ impl NewVariable {
         if stored.shape() == variable.shape() && !stored.shape().is_empty() {
             new.chunks = Some(stored.part_shape().to_vec());
         }
-        // One value marks missing data where it is written.
+        // When values are written, only one value may mark missing data.
         let own = first(data_type, new.encoding.remove(FILL_VALUE));
         let missing = first(data_type, new.encoding.remove("missing_value"));
         let own = own.filter(|own| missing.is_none() || own.as_str() != Some("NaN"));
@@ -47,10 +48,10 @@ impl NewVariable {
         Ok(new)
     }
 
-    /// A variable without values, as the selected part of another one is stored: its dimensions and shape, data type, encoding,
-    /// attributes and chunks. Codecs are the default ones. Values are written later, region by region, decoded by
-    /// [`Variable::write`] or, as they were [read](Variable::read_stored), into the [stored](Variable::stored) array: missing data are
-    /// missing in both. Strings that are stored as characters become byte strings.
+    /// Returns a variable without values that is stored like the selected part of `variable`: with its dimensions and shape, data type,
+    /// encoding, attributes and chunks, and with default codecs. Values are written later, region by region: decoded values by
+    /// [`Variable::write`], or [stored elements](Variable::read_stored) into the [stored](Variable::stored) array. Missing data is missing
+    /// in both. Strings that are stored as characters become byte strings.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -73,7 +74,7 @@ impl NewVariable {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) with the attribute if the attributes are no encoding.
+    /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) with the attribute if the attributes are no valid encoding.
     pub fn like(variable: &Variable) -> Result<Self> {
         let encoding = variable.checked_encoding()?;
         let stored = variable.stored();
@@ -98,7 +99,7 @@ impl NewVariable {
             new.chunks = Some(chunks.iter().zip(&shape).map(|(&chunk, &len)| chunk.min(len).max(1)).collect());
         }
         new.encoding = variable.encoding();
-        // One value is `_FillValue` where it is written, and other ones are in `missing_value`.
+        // When values are written, `_FillValue` is a single value, and further marks are in `missing_value`.
         if let Some(Value::Array(marks)) = new.encoding.get(FILL_VALUE).cloned()
             && marks.len() > 1
             && !is_complex(&data_type)
@@ -113,7 +114,7 @@ impl NewVariable {
             Some(_) => encoding.fills.first().and_then(|mark| mark.to_element(&data_type)),
             None => encoding.fill.clone(),
         };
-        // Null where there is none: floats would get one.
+        // Null if there is no mark: otherwise floats would get NaN.
         let own = fill.as_ref().map_or(Value::Null, |fill| to_plain(&data_type, fill));
         new.encoding.insert(FILL_VALUE, own.clone());
         let missing = new.encoding.get("missing_value").cloned();
@@ -122,7 +123,7 @@ impl NewVariable {
     }
 }
 
-/// The first value of a list. A complex number is a list itself.
+/// Returns the first value of a list, or the value itself. For complex numbers, which are lists themselves, returns the value.
 fn first(data_type: &DataType, marks: Option<Value>) -> Option<Value> {
     match marks {
         Some(Value::Array(list)) if !is_complex(data_type) => list.first().cloned(),

@@ -1,4 +1,4 @@
-//! The steps in which a data set is opened: its arrays, the names of their dimensions, their attributes, its coordinates.
+//! Opening of a data set in steps: its arrays, the names of their dimensions, their attributes, its coordinates.
 
 use crate::dimensions::{self, Axis, Sizes};
 use crate::related;
@@ -11,29 +11,29 @@ use zarr_dtype::DataType;
 use zarr_json::{Map, Value};
 use zarr_meta::StoredNode;
 
-/// All that a data set has.
+/// Parts of a data set.
 pub(crate) struct Parts {
     pub(crate) attributes: Map,
     pub(crate) dimensions: Vec<Dimension>,
     pub(crate) variables: BTreeMap<String, Variable>,
-    /// The names of the coordinates.
+    /// Names of the variables that are coordinates.
     pub(crate) coordinates: BTreeSet<String>,
     pub(crate) broken: Vec<Error>,
 }
 
-/// A variable that is being opened.
+/// Variable that is being opened.
 struct Opened {
     name: String,
     array: Array,
     axes: Vec<Axis>,
     /// Attributes of the user.
     attributes: Map,
-    /// Attributes that name other variables, taken out of `attributes`.
+    /// Attributes that name other variables, taken from `attributes`.
     related: Map,
 }
 
-/// The parts of the data set of `group`, whose children are `nodes`, and `broken` where they cannot be read. `registry` has the codec of
-/// this crate.
+/// Returns the parts of the data set of `group`. `nodes` are its children, and `broken` the errors of children that cannot be read.
+/// `registry` must have the CF codec.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) if an array has no names of its dimensions, or a dimension two sizes.
@@ -69,13 +69,13 @@ pub(crate) fn parts(
     let listed = metadata.map_or_else(Vec::new, |group| dimensions::listed(&group.attributes, &group.extra));
     let kept: BTreeSet<&str> = variables.values().flat_map(Variable::dimensions).collect();
     let mut dimensions = sizes.finish(&listed);
-    // Characters have no dimension any more.
+    // The dimension of characters is left out.
     let is_listed = |name: &str| listed.iter().any(|dimension| dimension.name == name);
     dimensions.retain(|dimension| kept.contains(dimension.name.as_str()) || is_listed(&dimension.name));
     Ok(Parts { attributes, dimensions, variables, coordinates, broken })
 }
 
-/// The arrays among `nodes`. Those that are faulty alone go to `broken`; without names of dimensions there is no data set.
+/// Opens the arrays among `nodes`. Errors of single arrays are added to `broken`; dimensions without names are an error of the data set.
 fn variables(
     group: &Group,
     nodes: impl IntoIterator<Item = StoredNode>,
@@ -103,7 +103,8 @@ fn variables(
     Ok(opened)
 }
 
-/// Takes the last dimension of arrays of single characters for the characters of strings, where no other array uses it otherwise.
+/// Treats the last dimension of arrays of single characters as the characters of strings, unless another array uses that dimension for
+/// something else.
 fn join_characters(opened: &mut [Opened]) {
     let is_character = |array: &Array| *array.data_type() == DataType::FixedBytes { len: 1 };
     let mut dimensions = BTreeSet::new();
@@ -130,7 +131,7 @@ fn join_characters(opened: &mut [Opened]) {
     }
 }
 
-/// Gives bounds of times the units of the times, which need not have them.
+/// Copies the units and the calendar of times to the bounds of the times, which need not have them.
 fn add_units_of_bounds(opened: &mut [Opened]) {
     let mut added = Vec::new();
     for Opened { attributes, .. } in opened.iter() {
@@ -150,7 +151,7 @@ fn add_units_of_bounds(opened: &mut [Opened]) {
     }
 }
 
-/// The names of the coordinates. The attributes that name them, of variables and of the group, are taken.
+/// Returns the names of the coordinates, and removes the attributes that name them from the variables and from the group.
 fn coordinates(opened: &mut [Opened], of_group: &mut Map, decode: DecodeCoords) -> BTreeSet<String> {
     let names: BTreeSet<String> = opened.iter().map(|variable| variable.name.clone()).collect();
     let of_dimensions =

@@ -1,48 +1,48 @@
-//! Options of opening data sets.
+//! Options for opening data sets.
 
 use zarr_array::Options;
 
-/// The variables that are coordinates, beside those that have one dimension and its name: the argument `decode_coords` of xarray.
+/// Variables that are coordinates, in addition to variables with one dimension of their own name: the argument `decode_coords` of xarray.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeCoords {
     /// No other variables.
     None,
-    /// Variables that attributes `coordinates` list.
+    /// Variables that are listed in attributes `coordinates`.
     #[default]
     Coordinates,
-    /// Variables as for [`Coordinates`](Self::Coordinates), and those that other attributes of the CF conventions name: `bounds`,
+    /// Variables that are listed in attributes `coordinates`, and variables that other attributes of the CF conventions name: `bounds`,
     /// `climatology`, `grid_mapping` (also in the form `crs: lat lon`), `cell_measures` and `formula_terms` (`area: name`), `geometry`,
     /// `node_coordinates`, `node_count`, `part_node_count` and `interior_ring`.
     ///
-    /// Such an attribute moves to the [`encoding`](crate::Variable::encoding) where all variables that it names are there. Else it stays
+    /// Such an attribute moves to the [`encoding`](crate::Variable::encoding) if all variables that it names exist. Otherwise it stays
     /// an attribute, and names no coordinates; xarray drops it, with a warning.
     All,
 }
 
-/// Options of opening a data set.
+/// Options for opening a data set.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct DatasetOptions {
-    /// Whether dimensions without names are called `dim_0`, `dim_1`, as `xarray` calls them. Else they are an error.
+    /// Whether dimensions without names are called `dim_0`, `dim_1`, as in xarray. Otherwise they are an error.
     pub number_dimensions: bool,
-    /// Whether nodes are looked for although there is consolidated metadata, which may be stale.
+    /// Whether nodes are listed even if there is consolidated metadata, which may be stale. Opening never compares the two.
     pub ignore_consolidated: bool,
-    /// The variables that are coordinates.
+    /// Variables that are coordinates.
     pub decode_coords: DecodeCoords,
-    /// Options of opening its arrays.
+    /// Options for opening the arrays of the data set.
     pub arrays: Options,
 }
 
 impl DatasetOptions {
-    /// Dimensions without names are called `dim_0`, `dim_1`.
+    /// Sets whether dimensions without names are called `dim_0`, `dim_1`.
     #[must_use]
     pub fn number_dimensions(mut self, number_dimensions: bool) -> Self {
         self.number_dimensions = number_dimensions;
         self
     }
 
-    /// Consolidated metadata is not believed.
+    /// Sets whether nodes are listed even if there is consolidated metadata, which may be stale.
     #[must_use]
     pub fn ignore_consolidated(mut self, ignore_consolidated: bool) -> Self {
         self.ignore_consolidated = ignore_consolidated;
@@ -56,7 +56,7 @@ impl DatasetOptions {
         self
     }
 
-    /// Options of the arrays: a cache, threads.
+    /// Sets the options of the arrays, such as a cache or threads.
     #[must_use]
     pub fn arrays(mut self, arrays: Options) -> Self {
         self.arrays = arrays;

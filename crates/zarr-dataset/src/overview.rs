@@ -1,12 +1,12 @@
-//! A data set as text: dimensions, coordinates with their ranges, variables, attributes.
+//! Overview of a data set as text: dimensions, coordinates with their ranges, variables, attributes.
 
 use crate::{Dataset, Variable, calendar_time};
 use std::fmt;
 use zarr_dtype::{DataType, npy_descr};
 use zarr_json::{Map, Value};
 
-/// The lines of `zarr ds`: dimensions with their sizes, coordinates with their first and last values, variables with the types of their
-/// values and their units, attributes. See [`Dataset::overview`].
+/// Lines that `zarr ds` prints: dimensions with their sizes, coordinates with their first and last values, variables with the data types of
+/// their values and their units, attributes. See [`Dataset::overview`].
 #[derive(Clone, Debug)]
 pub struct Overview {
     dimensions: String,
@@ -16,19 +16,19 @@ pub struct Overview {
     broken: Vec<String>,
 }
 
-/// A variable: its name with a mark, dimensions, data type, and a remark.
+/// Line of a variable: its name with a mark, its dimensions, its data type, and a remark.
 #[derive(Clone, Debug)]
 struct Row([String; 4]);
 
 impl Dataset {
-    /// The data set as text, with the first and the last value of each coordinate of one dimension, which are read for it.
+    /// Returns an overview of the data set as text. Reads the first and the last value of each one-dimensional coordinate.
     pub fn overview(&self) -> Overview {
         Overview::new(self, |_| true)
     }
 }
 
 impl Overview {
-    /// The lines of a data set, with these of its coordinates.
+    /// Returns the overview of a data set, with the coordinates for which `is_shown` returns `true`.
     pub(crate) fn new(dataset: &Dataset, is_shown: impl Fn(&Variable) -> bool) -> Self {
         let dimensions = dataset.dimensions().iter().map(|dimension| {
             let note = if dimension.is_unlimited { " (unlimited)" } else { "" };
@@ -73,7 +73,8 @@ impl Row {
     }
 }
 
-/// The first and the last value of a variable of one dimension, or the value of a scalar; or why they cannot be read.
+/// Returns the first and the last value of a one-dimensional variable, or the value of a scalar; the message of the error if they cannot be
+/// read. `None` for other variables.
 fn ends(variable: &Variable) -> Option<String> {
     let at = |index: i64| {
         let part = match variable.dimensions().next() {
@@ -90,7 +91,7 @@ fn ends(variable: &Variable) -> Option<String> {
     Some(text.unwrap_or_else(|error: crate::Error| error.message().to_owned()))
 }
 
-/// The name of a data type of values: of times as numpy prints it, of dates of other calendars with the calendar.
+/// Returns the name of a data type of values: numpy's name for times, the name with the calendar for dates of other calendars.
 ///
 /// ```
 /// use zarr_dataset::Values;
@@ -111,7 +112,7 @@ pub fn type_name(data_type: &DataType) -> String {
     }
 }
 
-/// A time without the parts behind the day that are 0.
+/// Removes trailing parts that are zero from the time of day of a date.
 fn short(text: &str) -> &str {
     let is_time = text.get(4..5) == Some("-") && text.len() >= 19;
     let text = if is_time { text.strip_suffix(".000000000").unwrap_or(text) } else { text };

@@ -1,4 +1,4 @@
-//! The chunks that a read of a variable fetches, without reading it.
+//! Plan of a read: the chunks that a read of a variable fetches.
 
 use crate::gather::{self, Dimension};
 use crate::indexer::Indexer;
@@ -6,7 +6,7 @@ use crate::{Error, Result, Variable};
 use std::collections::BTreeSet;
 use zarr_grid::{AxisOverlaps, AxisRange, ChunkGrid, ChunkIndex, Region};
 
-/// The chunks that a read of a variable meets: of all that are selected, whether they are stored or not.
+/// Chunks that a read of a variable touches, for all selected elements, whether the chunks are stored or not.
 ///
 /// ```
 /// # use zarr_dataset::{Dataset, Result};
@@ -19,33 +19,33 @@ use zarr_grid::{AxisOverlaps, AxisRange, ChunkGrid, ChunkIndex, Region};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The chunks met: shards, if the array is sharded.
+    /// Number of touched chunks; of shards if the array is sharded.
     pub chunks: u128,
-    /// The parts met that are decoded on their own: inner chunks of shards, else chunks.
+    /// Number of touched parts that are decoded on their own: inner chunks if the array is sharded, chunks otherwise.
     pub parts: u128,
-    /// Bytes of the selected elements as they are stored, but without compression; `None` if they are of variable length.
+    /// Number of bytes of the selected elements, as stored but without compression; `None` for elements of variable length.
     pub selected_bytes: Option<u128>,
-    /// Bytes of the elements of all these parts; `None` if they are of variable length.
+    /// Number of bytes of all elements of the touched parts; `None` for elements of variable length.
     pub decoded_bytes: Option<u128>,
     met: Met,
     is_sharded: bool,
 }
 
 impl Plan {
-    /// The requests to the store at most: one for each chunk; of shards one for each index and each inner chunk, of which those that lie
-    /// side by side are fetched together. The look whether the array is still there is not among them.
+    /// Returns the maximum number of requests to the store: one per chunk; for shards one per index and one per inner chunk, of which
+    /// neighbouring ones are fetched together. The request that checks whether the array still exists is not counted.
     pub fn requests(&self) -> u128 {
         if self.is_sharded { self.chunks.saturating_add(self.parts) } else { self.chunks }
     }
 
-    /// The chunks met, each once: the index of each in the grid.
+    /// Iterates over the indices, in the chunk grid, of the touched chunks, each once.
     pub fn indices(&self) -> impl Iterator<Item = ChunkIndex> {
         (0..self.chunks).map(|number| self.met.get(number))
     }
 }
 
 impl Variable {
-    /// Which chunks a [`read`](Self::read) of the selected values fetches. Nothing is read for it.
+    /// Returns the chunks that a [`read`](Self::read) of the selected values fetches. No chunk is read.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) if inner chunks do not fit the array.
@@ -71,21 +71,21 @@ impl Variable {
     }
 }
 
-/// Chunks of a grid: for each dimension of the result those that it meets along its axes, and all combinations of these.
+/// Touched chunks of a grid: all combinations of the chunks that each dimension of the result touches along its axes.
 #[derive(Clone, Debug)]
 struct Met {
-    /// The chunks along axes of which one index is selected.
+    /// Index of the touched chunks, in which the axes of dimensions are to be replaced.
     fixed: ChunkIndex,
-    /// The lengths of these chunks, multiplied.
+    /// Product of the lengths of the chunks along axes of which one index is selected.
     fixed_len: u128,
     along: Vec<Along>,
 }
 
 #[derive(Clone, Debug)]
 enum Along {
-    /// Chunks along an axis.
+    /// Touched chunks along one axis.
     Range(usize, AxisOverlaps),
-    /// Chunks along several axes, and the sum of their sizes along these.
+    /// Touched chunks along several axes, and the sum of their sizes along these axes.
     Points { axes: Vec<usize>, chunks: Vec<Vec<u64>>, len: u128 },
 }
 
@@ -124,12 +124,12 @@ impl Met {
         Ok(Self { fixed, fixed_len, along })
     }
 
-    /// How many chunks there are.
+    /// Number of touched chunks.
     fn count(&self) -> u128 {
         self.along.iter().fold(1, |count, along| count.saturating_mul(along.count().into()))
     }
 
-    /// The elements of all chunks, beyond the edges of the array too.
+    /// Number of elements of the touched chunks, including elements beyond the edge of the array.
     fn elements(&self) -> u128 {
         self.along.iter().fold(self.fixed_len, |elements, along| elements.saturating_mul(along.elements()))
     }
@@ -182,7 +182,7 @@ impl Along {
     }
 }
 
-/// The chunks that points meet along their axes.
+/// Returns the chunks that points touch along their axes.
 fn points(grid: &ChunkGrid, axes: &[(usize, &Indexer)], len: u64) -> Result<Along> {
     let mut met = BTreeSet::new();
     let mut position = vec![0; grid.rank()];

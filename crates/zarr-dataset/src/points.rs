@@ -1,4 +1,4 @@
-//! Selecting several points at once, along one new dimension.
+//! Selection of several points at once, along one new dimension.
 
 use crate::dimensions::Dimension;
 use crate::index::Index;
@@ -7,11 +7,11 @@ use crate::{Dataset, Error, Labels, Result};
 use std::sync::Arc;
 
 impl Dataset {
-    /// The same data set with points selected, of which each has one index along each of some dimensions. These become one dimension,
-    /// which is called `name` and is where the first of them was; variables that have none of them stay as they are.
+    /// Selects points: each point has one index along each of the given dimensions. These dimensions become one dimension called `name`, in
+    /// the place of the first of them; variables without any of them stay unchanged.
     ///
-    /// As `dataset.isel(lat=DataArray(.., dims="points"), lon=DataArray(.., dims="points"))` of xarray. Points may be in any order and
-    /// repeat; a read fetches each chunk that they meet once.
+    /// This is `dataset.isel(lat=DataArray(.., dims="points"), lon=DataArray(.., dims="points"))` in xarray. Points may be in any order and
+    /// may repeat; a read fetches each chunk that has points once.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -30,8 +30,8 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such dimension or index, if the dimensions have different numbers of
-    /// indices, or if another dimension is called `name`.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such dimension or index, if the dimensions have different numbers
+    /// of indices, or if another dimension is called `name`.
     pub fn isel_points<D: Into<String>, I: Into<Vec<i64>>>(
         &self,
         name: &str,
@@ -74,8 +74,8 @@ impl Dataset {
         self.with_variables(dimensions, |variable| Ok(variable.select_points(&name, &chosen)))
     }
 
-    /// The same data set with points selected, of which each has one label of the coordinate of each of some dimensions: a list of labels
-    /// for each, found exactly or by [`Labels::nearest`]. See [`isel_points`](Self::isel_points).
+    /// Selects points: each point has one label of the coordinate of each of the given dimensions. Each dimension has a list of labels,
+    /// which are matched exactly or by [`Labels::nearest`]. See [`isel_points`](Self::isel_points).
     ///
     /// ```
     /// # use zarr_dataset::{Dataset, Labels, Result};
@@ -85,7 +85,7 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As there, and as [`sel`](Self::sel); for labels that are no list.
+    /// The errors of [`isel_points`](Self::isel_points) and [`sel`](Self::sel), and an error for labels that are no list.
     pub fn sel_points<D: Into<String>, L: Into<Labels>>(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! The regions of arrays that selections along named dimensions have.
+//! Conversion of selections along named dimensions to regions of arrays.
 
 use crate::indexer::Indexer;
 use crate::{DataTree, Dataset, DatasetOptions, Error, ErrorKind, Labels, Result, Variable};
@@ -9,13 +9,14 @@ use zarr_grid::{AxisRange, AxisSelection, Region};
 use zarr_hierarchy::{open_node, walk, with_location};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 
-/// Selections along named dimensions, and the regions that they are of the arrays of a hierarchy: what a conversion takes of a data set.
+/// Selections along named dimensions, which are converted to regions of the arrays of a hierarchy: the part of a data set that a conversion
+/// takes.
 ///
-/// Labels are those of the coordinates of each group, or of the groups above it. Dimensions stay, also where one index is selected, so that
-/// the arrays of the regions are a data set again. What no box has, such as lists of indices that are not evenly apart, is an error.
+/// Labels are searched in the coordinates of each group, or of the groups above it. Dimensions stay even if one index is selected, so that
+/// arrays of the regions are a data set again. A selection that is no box, such as a list of unevenly spaced indices, is an error.
 ///
-/// A data set has arrays of one dialect. Of arrays in other dialects than that of the node, indices are taken by the names of their
-/// dimensions; labels of them are an error.
+/// A data set has arrays of one dialect. In arrays of other dialects than that of the node, indices are selected by the names of their
+/// dimensions; labels are an error.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -68,42 +69,43 @@ impl DimensionSelection {
         self
     }
 
-    /// Groups above the root of the store, the nearest first, whose coordinates are inherited: a store may be the directory of a group.
+    /// Sets groups above the root of the store, the nearest first, whose coordinates are inherited: the store may be the directory of a
+    /// group.
     #[must_use]
     pub fn above(mut self, groups: Vec<Group>) -> Self {
         self.above = groups;
         self
     }
 
-    /// Leaves out nodes, with everything below them: whatever is wrong with them, the others have regions.
+    /// Excludes nodes, and all nodes below them: errors of these nodes do not matter.
     #[must_use]
     pub fn exclude(mut self, nodes: Vec<NodePath>) -> Self {
         self.exclude = nodes;
         self
     }
 
-    /// Takes regions of these arrays alone; `None` for all.
+    /// Restricts the regions to the arrays at these paths; `None` for all arrays.
     #[must_use]
     pub fn arrays(mut self, arrays: Option<Vec<NodePath>>) -> Self {
         self.arrays = arrays;
         self
     }
 
-    /// Takes regions of the nodes of this dialect alone, where the store has several; `None` for the nodes that
-    /// [`walk`](zarr_hierarchy::walk) finds.
+    /// Restricts the regions to nodes of one dialect, if the store has several; `None` for the nodes that [`walk`](zarr_hierarchy::walk)
+    /// finds.
     #[must_use]
     pub fn dialect(mut self, dialect: Option<Dialect>) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Whether a region of an array is taken.
+    /// Whether the array at `path` gets a region.
     fn is_taken(&self, path: &NodePath) -> bool {
         let is_left = self.exclude.iter().any(|above| path.is_within(above));
         !is_left && self.arrays.as_ref().is_none_or(|arrays| arrays.contains(path))
     }
 
-    /// Whether labels of a coordinate of this name are selected.
+    /// Whether labels are selected in a coordinate called like the node at `path`.
     fn has_labels(&self, path: &NodePath) -> bool {
         let is_label = |(name, along): &(String, Along)| matches!(along, Along::Labels(_)) && path.name() == Some(name);
         self.along.iter().any(is_label)
@@ -114,13 +116,13 @@ impl DimensionSelection {
         self.along.is_empty()
     }
 
-    /// The region of each array at and below a node that has one of the dimensions, by path: also of arrays whose codecs or other
-    /// extensions are not known. The nodes are those that are stored, as a conversion or a comparison finds them: consolidated metadata is
-    /// not believed where the store can list.
+    /// Returns the regions, by path, of the arrays at and below a node that are selected in part, including arrays whose codecs or other
+    /// extensions are unknown. Arrays that are selected as a whole are left out. The nodes are those that are stored, as a conversion or a
+    /// comparison finds them: consolidated metadata is not trusted if the store can list.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for a dimension that no array has or that is given twice, a label that is not there, a dimension without a
-    /// coordinate, labels of an array of another dialect, and for elements that no box has; as [`DataTree::open`].
+    /// [`ErrorKind::Argument`] for a dimension that no array has or that is given twice, a label that does not exist, a dimension without a
+    /// coordinate, labels for an array of another dialect, and a selection that is no box; the errors of [`DataTree::open`].
     pub fn regions(
         &self,
         store: &Arc<dyn Store>,
@@ -158,7 +160,8 @@ impl DimensionSelection {
         }
     }
 
-    /// The data sets of a node and of the groups below it; of an array that of its group, with its name.
+    /// Returns the data sets of a node and of the groups below it. For an array, returns the data set of its group, with the name of the
+    /// array.
     fn datasets(
         &self,
         found: StoredNode,
@@ -188,7 +191,7 @@ impl DimensionSelection {
         self.above.iter().try_fold(dataset, Dataset::inheriting)
     }
 
-    /// Adds the regions of the variables of a data set that are its own, or of one of them.
+    /// Adds the regions of the variables of a data set, without inherited coordinates; with `only`, of the variable of that name.
     fn take(&self, dataset: Dataset, only: Option<&str>, taken: &mut Taken) -> Result<()> {
         let path = dataset.group().path().clone();
         let inherited: BTreeSet<String> = dataset.inherited().map(|it| it.name().to_owned()).collect();
@@ -224,8 +227,8 @@ impl DimensionSelection {
         self.take_unknown(&dataset, (&selected, &narrowed), taken)
     }
 
-    /// Adds the regions of arrays that are no variables, since extensions are not known here: by the names of their dimensions.
-    /// `narrowed` are the dimensions along which the data set is selected.
+    /// Adds the regions of arrays with unknown extensions, which are no variables, by the names of their dimensions. `selected` is the data
+    /// set after the selection, and `narrowed` are the dimensions along which it was selected.
     fn take_unknown(
         &self,
         dataset: &Dataset,
@@ -264,7 +267,7 @@ impl DimensionSelection {
         Ok(())
     }
 
-    /// Adds the regions of arrays that are of no data set of `dialect`, since they have others.
+    /// Adds the regions of arrays of other dialects than `dialect`, which belong to no data set.
     fn take_others(&self, nodes: &[StoredNode], dialect: Dialect, taken: &mut Taken) -> Result<()> {
         for found in nodes.iter().filter(|found| self.is_taken(&found.path)) {
             let Some(array) = found.node.as_array() else { continue };
@@ -306,13 +309,13 @@ impl DimensionSelection {
     }
 }
 
-/// Regions and dimensions that were found so far.
+/// Regions and dimensions found so far.
 #[derive(Default)]
 struct Taken {
     regions: BTreeMap<NodePath, Region>,
-    /// The dimensions that arrays have.
+    /// Names of the dimensions that arrays have.
     known: BTreeSet<String>,
-    /// The known dimensions that are selected.
+    /// Names of the dimensions that are selected and that arrays have.
     used: BTreeSet<String>,
 }
 
@@ -329,7 +332,7 @@ fn open(store: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Result<Sto
     open_node(&**store, &path, Some(dialect)).map_err(|error| with_location(error, &**store, &path))
 }
 
-/// Range that a selection has of a dimension of `len` elements, of an array that cannot be opened for this reason.
+/// Returns the selected indices of a dimension of `len` elements, for an array that cannot be opened because of `reason`.
 fn labelled(
     dataset: &Dataset,
     selected: Option<&Dataset>,
@@ -352,7 +355,7 @@ fn labelled(
     }
 }
 
-/// The range that indices are.
+/// Converts the indices of an indexer to a range.
 fn range(name: Option<&str>, indexer: &Indexer) -> Result<AxisRange> {
     let name = name.unwrap_or_default();
     let no_box = |found: &str, hint: &str| {

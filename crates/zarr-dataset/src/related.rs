@@ -1,10 +1,10 @@
-//! The attributes by which a variable names others that belong to it, and so are coordinates.
+//! Attributes by which a variable names other variables that belong to it, which are coordinates therefore.
 
 use crate::DecodeCoords;
 use std::collections::BTreeSet;
 use zarr_json::{Map, Value};
 
-/// Attributes of variables that belong to the coordinates of a variable, apart from `coordinates`.
+/// Attributes that name variables which belong to a variable, apart from `coordinates`.
 pub(crate) const RELATED: [&str; 10] = [
     "bounds",
     "grid_mapping",
@@ -18,7 +18,7 @@ pub(crate) const RELATED: [&str; 10] = [
     "formula_terms",
 ];
 
-/// Moves the attributes of a variable that name others from `attributes` to `related`, and returns the coordinates that they name among
+/// Moves the attributes that name other variables from `attributes` to `related`. Returns the names of coordinates in them that are in
 /// `names`.
 pub(crate) fn take(
     attributes: &mut Map,
@@ -46,12 +46,12 @@ pub(crate) fn take(
     found
 }
 
-/// The words of a text.
+/// Iterates over the words of a string.
 pub(crate) fn words(text: &Value) -> impl Iterator<Item = &str> {
     text.as_str().unwrap_or_default().split_whitespace()
 }
 
-/// The variables that an attribute names; `None` if it is none of its kind.
+/// Returns the variables that an attribute names; `None` if the attribute has no valid form.
 fn named<'t>(attribute: &str, text: &'t str) -> Option<Vec<&'t str>> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let has_keys = matches!(attribute, "grid_mapping" | "cell_measures" | "formula_terms") && words.len() > 1;

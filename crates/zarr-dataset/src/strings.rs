@@ -1,4 +1,4 @@
-//! Strings: characters put together, bytes decoded, and missing ones marked.
+//! Strings: joining characters, decoding bytes, marking missing strings.
 
 use crate::attribute::{invalid, unmarked};
 use crate::values::Values;
@@ -10,7 +10,7 @@ use zarr_cf::fill::Fill;
 use zarr_cf::textual::content;
 use zarr_dtype::{DataType, Heap};
 
-/// Elements of one byte whose last axis are the characters of strings, as one byte string each.
+/// Joins characters, elements of one byte, along the last axis to byte strings.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] for strings beyond 4 GiB.
@@ -30,10 +30,10 @@ pub(crate) fn join(characters: &ArrayData) -> Result<ArrayData> {
     ArrayData::from_items(&DataType::FixedBytes { len }, shape, characters.items(), None)
 }
 
-/// Byte strings as strings, by the attribute `_Encoding`.
+/// Decodes byte strings by the encoding that the attribute `_Encoding` names.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidMetadata`] for an encoding that is not known, [`ErrorKind::CorruptChunk`] for bytes that are not of it.
+/// [`ErrorKind::InvalidMetadata`] for an unknown encoding, [`ErrorKind::CorruptChunk`] for bytes that are invalid in it.
 pub(crate) fn decode(bytes: &ArrayData, encoding: &str) -> Result<ArrayData> {
     let decode: fn(&[u8]) -> Option<String> = match charset(encoding)? {
         Charset::Utf8 => |bytes| std::str::from_utf8(bytes).ok().map(str::to_owned),
@@ -52,7 +52,7 @@ pub(crate) fn decode(bytes: &ArrayData, encoding: &str) -> Result<ArrayData> {
     ArrayData::from_elements(&DataType::String, bytes.shape(), &strings)
 }
 
-/// A set of characters that strings are stored in.
+/// Character encoding of stored strings.
 #[derive(Clone, Copy)]
 enum Charset {
     Utf8,
@@ -60,7 +60,7 @@ enum Charset {
     Latin1,
 }
 
-/// The set that an attribute `_Encoding` names, by the names that Python has for it.
+/// Returns the character encoding that an attribute `_Encoding` names, by Python's names for encodings.
 fn charset(encoding: &str) -> Result<Charset> {
     let name: String = encoding.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
     match name.as_str() {
@@ -71,10 +71,10 @@ fn charset(encoding: &str) -> Result<Charset> {
     }
 }
 
-/// Bytes of the longest string, in the encoding of this name.
+/// Returns the number of bytes of the longest string, in the encoding of the given name.
 ///
 /// # Errors
-/// For an encoding that is not known.
+/// For an unknown encoding.
 pub(crate) fn longest(values: &Values, encoding: &str) -> Result<usize> {
     let charset = charset(encoding)?;
     let data = values.data();
@@ -86,10 +86,11 @@ pub(crate) fn longest(values: &Values, encoding: &str) -> Result<usize> {
     Ok((0..data.len()).map(len).max().unwrap_or(0))
 }
 
-/// Strings and bytes as elements of `stored`: one byte each where `characters` says how many characters a string has.
+/// Encodes strings or byte strings to elements of type `stored`; to single characters if `characters`, the number of characters per string,
+/// is given.
 ///
 /// # Errors
-/// For a string that is too long, has characters that the encoding has not, or is missing while nothing marks missing data.
+/// For a string that is too long, that has characters which the encoding lacks, or that is missing if no value marks missing data.
 pub(crate) fn encode(
     values: &Values,
     stored: &DataType,
@@ -152,7 +153,7 @@ fn in_charset(utf8: &[u8], charset: Charset) -> Option<Vec<u8>> {
     }
 }
 
-/// Byte strings with NULs behind them, `len` bytes each.
+/// Returns byte strings padded with NULs to `len` bytes each.
 fn padded(contents: &[Vec<u8>], len: u64) -> Result<Vec<u8>> {
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     let mut items = Vec::new();
@@ -170,7 +171,7 @@ fn padded(contents: &[Vec<u8>], len: u64) -> Result<Vec<u8>> {
     Ok(items)
 }
 
-/// Which elements the variable marks as missing; `None` if it marks none so.
+/// Returns which elements the variable marks as missing; `None` if it has no mark for missing data.
 pub(crate) fn missing(data: &ArrayData, encoding: &Encoding) -> Option<Vec<bool>> {
     if encoding.fills.is_empty() {
         return None;
@@ -183,7 +184,7 @@ pub(crate) fn missing(data: &ArrayData, encoding: &Encoding) -> Option<Vec<bool>
     Some((0..data.len()).map(is_missing).collect())
 }
 
-/// The bytes of an element, or its content where its length varies.
+/// Returns the bytes of an element; for elements of variable length the content.
 fn element(data: &ArrayData, index: usize) -> Vec<u8> {
     let size = data.data_type().item_size();
     let item = data.items().get(index * size..(index + 1) * size).unwrap_or_default();

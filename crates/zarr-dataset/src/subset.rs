@@ -1,4 +1,4 @@
-//! The variables that belong to others.
+//! Subsets of the variables of a group, with the variables that belong to them.
 
 use crate::{Dataset, DatasetOptions, Error, ErrorKind, Result, Variable, decoded};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,12 +6,12 @@ use zarr_array::Group;
 use zarr_json::Value;
 use zarr_meta::StoredNode;
 
-/// Attributes that name variables without which a variable is not understood.
+/// Attributes that name variables which are needed to interpret a variable.
 const NAMING: [&str; 3] = ["bounds", "climatology", "grid_mapping"];
 
 impl Dataset {
-    /// The data set of some arrays of a group: those of these names, and the coordinates of their dimensions, all in the dialect of the group.
-    /// The metadata of others is not read, so that a group may have thousands.
+    /// Opens the data set of some arrays of a group: the arrays of the given names and the coordinates of their dimensions, all in the
+    /// dialect of the group. Metadata of other arrays is not read, so that a group may have thousands of arrays.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As [`open_with`](Self::open_with); [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no array of a name.
+    /// The errors of [`open_with`](Self::open_with); [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if an array does not exist.
     pub fn open_variables(group: &Group, names: &[&str], options: &DatasetOptions) -> Result<Self> {
         let mut nodes = BTreeMap::new();
         for name in names {
@@ -57,11 +57,11 @@ impl Dataset {
         Self::of_nodes(group, nodes.into_values().collect(), broken, options, &decoded::registry(group.registry()))
     }
 
-    /// The variables of these names with the ones that describe them: the coordinates that `dataset[["a", "b"]]` of xarray keeps, which are
-    /// those that have no dimension but those of the variables, and the bounds and grid mappings of all these. By name.
+    /// Returns the variables of the given names and the variables that describe them: the coordinates whose dimensions are all dimensions
+    /// of these variables, as `dataset[["a", "b"]]` of xarray, and the bounds and grid mappings of all. Sorted by name.
     ///
     /// # Errors
-    /// As [`variable`](Self::variable) for a name that is not there.
+    /// The errors of [`variable`](Self::variable) for a name that does not exist.
     pub fn with_coordinates<'d>(&'d self, names: &[&str]) -> Result<Vec<&'d Variable>> {
         let mut kept = BTreeMap::new();
         for name in names {
@@ -88,14 +88,14 @@ impl Dataset {
     }
 }
 
-/// A node directly below a group, in its dialect.
+/// Opens a node directly below a group, in the dialect of the group.
 fn child(group: &Group, name: &str) -> Result<StoredNode> {
     let path = group.path().join(name).map_err(Error::from)?.to_string();
     zarr_hierarchy::open_node(&**group.store(), &path, Some(group.dialect()))
         .map_err(|error| zarr_hierarchy::with_location(error, &**group.store(), &path))
 }
 
-/// The names in the attributes of a variable. A grid mapping may have the coordinates that it is for behind it: `crs: x y`.
+/// Returns the names of variables in the attributes of a variable. A grid mapping may be followed by its coordinates: `crs: x y`.
 fn named(variable: &Variable) -> Result<Vec<&str>> {
     let attributes = variable.stored().attributes()?;
     let texts = NAMING.iter().filter_map(|name| attributes.get(name).and_then(Value::as_str));

@@ -1,4 +1,4 @@
-//! Groups below each other as data sets, which inherit coordinates.
+//! Trees of data sets: groups below each other, which inherit coordinates.
 
 use crate::{Dataset, DatasetOptions, Dimension, Error, ErrorKind, Result, Variable, decoded};
 use std::collections::BTreeMap;
@@ -6,10 +6,10 @@ use std::fmt::{self, Write as _};
 use zarr_array::Group;
 use zarr_meta::{NodePath, StoredNode};
 
-/// The data sets of a group and of all groups below it: `xarray.DataTree`.
+/// Tree of the data sets of a group and of all groups below it: `xarray.DataTree`.
 ///
-/// A group inherits the coordinates that label dimensions of the groups above it, unless it has variables of their names. So the sizes of
-/// dimensions have to agree along each path.
+/// A group inherits the coordinates that label dimensions of the groups above it, unless it has variables of the same names. So the sizes
+/// of dimensions must agree along each path.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -33,40 +33,42 @@ use zarr_meta::{NodePath, StoredNode};
 /// ```
 #[derive(Clone, Debug)]
 pub struct DataTree {
-    /// A group, and all groups below it, each before those below it.
+    /// The group and all groups below it; each group precedes the groups below it.
     groups: Vec<Node>,
 }
 
-/// A group of the tree.
+/// Group of the tree.
 #[derive(Clone, Debug)]
 struct Node {
-    /// Path of the group, from the group that the tree was opened at.
+    /// Path of the group, relative to the group at which the tree was opened.
     path: String,
-    /// Index of the group that it lies in.
+    /// Index in [`DataTree::groups`] of the nearest group above; `None` for the first group.
     parent: Option<usize>,
-    /// The data set of the group, without inherited coordinates.
+    /// Data set of the group, without inherited coordinates.
     dataset: Dataset,
 }
 
 impl DataTree {
-    /// The data sets of a group and of all groups below it, from the consolidated metadata of the group where there is some.
+    /// Opens the data sets of a group and of all groups below it. The nodes are found in the consolidated metadata of the group, if there
+    /// is any, which is not compared with the nodes, and by listing otherwise.
     ///
     /// # Errors
-    /// As [`Dataset::open`] for each of them; [`ErrorKind::InvalidMetadata`] if a dimension has another size than in a group above.
+    /// The errors of [`Dataset::open`] for each group; [`ErrorKind::InvalidMetadata`] if a dimension has another size than in a group
+    /// above.
     pub fn open(group: &Group) -> Result<Self> {
         Self::open_with(group, &DatasetOptions::default())
     }
 
-    /// As [`open`](Self::open), with options for all data sets.
+    /// Opens the data sets of a group and of all groups below it, all with `options`.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn open_with(group: &Group, options: &DatasetOptions) -> Result<Self> {
         let walk = if options.ignore_consolidated { group.walk()? } else { group.consolidated_walk()? };
         Self::of_nodes(group, walk.nodes, walk.broken, options)
     }
 
-    /// The data sets of a group and of these nodes below it; `broken` ones cannot be read.
+    /// Returns the data sets of `group` and of the `nodes` below it. `broken` are the errors of nodes that cannot be read.
     pub(crate) fn of_nodes(
         group: &Group,
         nodes: Vec<StoredNode>,
@@ -89,30 +91,31 @@ impl DataTree {
         Ok(Self { groups })
     }
 
-    /// The data set of a group, by its path from the group that the tree was opened at: `/`, `/a/b`. It has the inherited coordinates.
+    /// Returns the data set of the group at `path`, relative to the group at which the tree was opened: `/`, `/a/b`. It has the inherited
+    /// coordinates.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is no such group, with the nearest path.
+    /// [`ErrorKind::NotFound`] if there is no such group, with the most similar path.
     pub fn dataset(&self, path: &str) -> Result<Dataset> {
         Ok(self.inherited(self.find(path)?.1))
     }
 
-    /// All groups, each before those below it: the path, and the data set with the inherited coordinates.
+    /// Iterates over all groups, each before the groups below it: the path, and the data set with the inherited coordinates.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Dataset)> {
         self.groups.iter().map(|group| (group.path.as_str(), self.inherited(group)))
     }
 
-    /// The paths of the groups directly below a group.
+    /// Iterates over the paths of the groups directly below the group at `path`.
     ///
     /// # Errors
-    /// As [`dataset`](Self::dataset).
+    /// The errors of [`dataset`](Self::dataset).
     pub fn children(&self, path: &str) -> Result<impl Iterator<Item = &str>> {
         let parent = Some(self.find(path)?.0);
         Ok(self.groups.iter().filter(move |group| group.parent == parent).map(|group| group.path.as_str()))
     }
 
-    /// The tree as text: the overview of each group under its path. Inherited coordinates are shown in the group that they are of. See
-    /// [`Dataset::overview`], whose reads it does for each group.
+    /// Returns the overview of the tree as text: the overview of each group under its path. Inherited coordinates are shown only in the
+    /// group that they belong to. Reads the ends of coordinates, as [`Dataset::overview`] does for each group.
     pub fn overview(&self) -> impl fmt::Display + use<> {
         let mut text = String::new();
         for (number, group) in self.groups.iter().enumerate() {
@@ -138,7 +141,7 @@ impl DataTree {
         })
     }
 
-    /// The data set of a group with the coordinates of the groups above it.
+    /// Returns the data set of a group with the coordinates of the groups above it.
     fn inherited(&self, group: &Node) -> Dataset {
         let mut dataset = group.dataset.clone();
         let mut above = group.parent;
@@ -154,7 +157,7 @@ impl DataTree {
     }
 }
 
-/// A group that was found.
+/// Group that was found, with its arrays.
 struct Found {
     path: NodePath,
     node: StoredNode,
@@ -162,7 +165,8 @@ struct Found {
     broken: Vec<Error>,
 }
 
-/// The groups among nodes with the arrays in each, each before the ones below it. A node is of the nearest group above it.
+/// Groups `nodes`: returns each group with its arrays, before the groups below it. An error in `broken` belongs to the nearest group above
+/// its path.
 fn by_group(root: &Group, nodes: Vec<StoredNode>, broken: Vec<Error>) -> Vec<Found> {
     let names = |path: &NodePath| path.names().map(str::to_owned).collect::<Vec<_>>();
     let found = |node: StoredNode| Found { path: node.path.clone(), node, arrays: Vec::new(), broken: Vec::new() };
@@ -173,7 +177,7 @@ fn by_group(root: &Group, nodes: Vec<StoredNode>, broken: Vec<Error>) -> Vec<Fou
     sorted.entry(names(root.path())).or_insert_with(|| found(root.found().clone()));
     for node in arrays {
         let Some(above) = node.path.parent() else { continue };
-        // Consolidated metadata may have arrays in groups that it has not.
+        // Consolidated metadata may have arrays in groups that are missing in it.
         let group = sorted.entry(names(&above));
         group.or_insert_with(|| found(StoredNode::implicit(node.dialect, above))).arrays.push(node);
     }
@@ -190,17 +194,17 @@ fn by_group(root: &Group, nodes: Vec<StoredNode>, broken: Vec<Error>) -> Vec<Fou
     sorted.into_values().collect()
 }
 
-/// The sizes of dimensions along the path to a group.
+/// Sizes of dimensions along the path to the present group.
 #[derive(Default)]
 struct Sizes {
-    /// The groups on the path: each with its number and the names of its dimensions.
+    /// Groups on the path: path, number, and names of dimensions of each.
     path: Vec<(NodePath, usize, Vec<String>)>,
-    /// The sizes of a dimension in these groups, and the group of each.
+    /// Sizes of each dimension in the groups on the path, with the group of each size.
     known: BTreeMap<String, Vec<(u64, NodePath)>>,
 }
 
 impl Sizes {
-    /// Goes on to a group, and returns the number of the group that it lies in.
+    /// Moves to a group, and returns the number of the nearest group above it.
     fn enter(&mut self, number: usize, path: &NodePath, dataset: &Dataset) -> Result<Option<usize>> {
         while let Some((_, _, names)) = self.path.pop_if(|(above, ..)| !path.is_within(above)) {
             for name in names {

@@ -1,4 +1,4 @@
-//! Values of a variable.
+//! Values of a variable that were read or are to be written.
 
 use crate::calendar_time;
 use crate::{Error, Result};
@@ -8,55 +8,56 @@ use zarr_cf::time::DateTime;
 use zarr_dtype::{DataType, Element};
 use zarr_json::Value;
 
-/// Values that were read from a [`Variable`](crate::Variable), with the names of their dimensions.
+/// Values of a [`Variable`](crate::Variable), with the names of their dimensions.
 #[derive(Clone, Debug)]
 pub struct Values {
     pub(crate) dimensions: Vec<String>,
     pub(crate) data: ArrayData,
-    /// Which values are missing, where their type has no value for that.
+    /// Whether each value is missing, if the data type has no value that marks missing data.
     pub(crate) missing: Option<Vec<bool>>,
 }
 
 impl Values {
-    /// The names of the dimensions.
+    /// Returns the names of the dimensions.
     pub fn dimensions(&self) -> &[String] {
         &self.dimensions
     }
 
-    /// Values along each dimension.
+    /// Returns the number of values along each dimension.
     pub fn shape(&self) -> &[u64] {
         self.data.shape()
     }
 
-    /// The data type: floats where data may be missing, `numpy.datetime64` in nanoseconds for times.
+    /// Returns the data type: a float type if data may be missing, `numpy.datetime64` in nanoseconds for times.
     pub fn data_type(&self) -> &DataType {
         self.data.data_type()
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.data.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
 
-    /// The values as a block of elements. Missing strings, bytes and bools are as stored: see [`is_missing`](Self::is_missing).
+    /// Returns the values as a block of elements. Missing strings, byte strings and bools have their stored value: see
+    /// [`is_missing`](Self::is_missing).
     pub fn data(&self) -> &ArrayData {
         &self.data
     }
 
-    /// The values as Rust values, in C order.
+    /// Returns the values as Rust values, in C order.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](zarr_array::ErrorKind::Argument) if the data type is another one.
+    /// [`ErrorKind::Argument`](zarr_array::ErrorKind::Argument) if `T` does not fit the data type.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.data.to_vec()
     }
 
-    /// The values as an array of the crate `ndarray`, of a fixed number of dimensions or, as `IxDyn`, of any.
+    /// Returns the values as an array of the crate `ndarray`, with a fixed number of dimensions or, as `IxDyn`, any number.
     ///
     /// ```
     /// use ndarray::{Array2, array};
@@ -69,7 +70,7 @@ impl Values {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](zarr_array::ErrorKind::Argument) if the data type is another one, or the number of dimensions.
+    /// [`ErrorKind::Argument`](zarr_array::ErrorKind::Argument) if `T` does not fit the data type, or `D` the number of dimensions.
     #[cfg(feature = "ndarray")]
     pub fn to_array<T: Element, D: ndarray::Dimension>(&self) -> Result<ndarray::Array<T, D>> {
         let shape = self.shape();
@@ -84,11 +85,11 @@ impl Values {
         array.map_err(|error| Error::argument(error.to_string()))
     }
 
-    /// The values as dates of a calendar, in C order: of `numpy.datetime64` in nanoseconds and of the calendars that numpy has not.
-    /// Missing ones are `None`.
+    /// Returns the values as dates, in C order; the data type is `numpy.datetime64` in nanoseconds or dates of a calendar. Missing dates
+    /// are `None`.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](zarr_array::ErrorKind::Argument) if they are no times.
+    /// [`ErrorKind::Argument`](zarr_array::ErrorKind::Argument) if the values are no times.
     pub fn to_dates(&self) -> Result<Vec<Option<DateTime>>> {
         let numbers = self.data.items().as_chunks::<8>().0.iter().map(|&item| i64::from_ne_bytes(item));
         match (self.data_type(), calendar_time::calendar(self.data_type())) {
@@ -102,7 +103,7 @@ impl Values {
         }
     }
 
-    /// Whether value `index` in C order is missing: NaN, NaT, or a string, byte string or bool that the variable marks so.
+    /// Whether value `index` in C order is missing: NaN, NaT, or a string, byte string or bool that the variable marks as missing.
     pub fn is_missing(&self, index: usize) -> bool {
         if let Some(missing) = &self.missing {
             return missing.get(index).copied().unwrap_or(false);
@@ -120,7 +121,7 @@ impl Values {
         }
     }
 
-    /// Value `index` in C order as text: times as dates, missing ones as `NaN` or `NaT`.
+    /// Returns value `index` in C order as text: times as dates, missing values as `NaN` or `NaT`.
     pub fn text(&self, index: usize) -> String {
         match &self.missing {
             Some(missing) if missing.get(index) == Some(&true) => "NaN".to_owned(),
@@ -128,7 +129,7 @@ impl Values {
         }
     }
 
-    /// Value `index` in C order as JSON; missing strings, byte strings and bools are `null`.
+    /// Returns value `index` in C order as JSON; missing strings, byte strings and bools are `null`.
     pub fn json(&self, index: usize) -> Value {
         match &self.missing {
             Some(missing) if missing.get(index) == Some(&true) => Value::Null,

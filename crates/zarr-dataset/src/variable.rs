@@ -1,4 +1,4 @@
-//! A variable of a data set: an array with names, a meaning of its elements, and a selection.
+//! Variable of a data set: an array with named dimensions, an encoding and a selection.
 
 use crate::attribute::{FILL_VALUE, in_metadata, invalid, take_encoding};
 use crate::dimensions::Axis;
@@ -14,12 +14,12 @@ use zarr_dtype::{Class, DataType};
 use zarr_grid::{AxisRange, AxisSelection, Region, Selection};
 use zarr_json::Map;
 
-/// A variable of a [`Dataset`](crate::Dataset). Nothing of it is read before [`read`](Self::read), but the first and the last time
-/// of a variable of times, which decide their data type.
+/// Variable of a [`Dataset`](crate::Dataset). No values are read before [`read`](Self::read), except the first and the last element of a
+/// variable of times, which decide its data type.
 #[derive(Clone)]
 pub struct Variable {
     inner: Arc<Inner>,
-    /// The selection along each axis of the stored array.
+    /// Selection along each axis of the stored array.
     indexers: Vec<Indexer>,
 }
 
@@ -27,27 +27,27 @@ struct Inner {
     name: String,
     stored: Array,
     axes: Vec<Axis>,
-    /// `None` if the attributes are no encoding.
+    /// CF encoding; `None` if the attributes are no valid encoding.
     encoding: Option<Encoding>,
     attributes: Map,
-    /// Attributes that name other variables, which are coordinates by that.
+    /// Attributes that name other variables, which are coordinates therefore.
     related: Map,
     registry: Arc<Registry>,
     way: OnceLock<Way>,
 }
 
-/// The way in which values are read.
+/// Way in which values are read.
 enum Way {
-    /// Values that are the elements themselves.
+    /// Values that are the stored elements.
     Stored,
-    /// Values from an array that decodes chunks.
+    /// Values of an array that decodes chunks.
     Decoded(Array),
-    /// Strings and bools, of which some may be missing.
+    /// Strings and bools that may be missing, and strings that are joined or decoded after the read.
     Strings,
 }
 
 impl Variable {
-    /// The variable of an array. `attributes` are those of the user, from which the encoding is taken; `related` were taken already.
+    /// Returns the variable of an array. The encoding is taken from `attributes`, the attributes of the user; `related` were taken already.
     pub(crate) fn new(
         name: &str,
         stored: Array,
@@ -72,7 +72,7 @@ impl Variable {
         Self { inner: Arc::new(inner), indexers }
     }
 
-    /// The same variable, read through another store that has the same values.
+    /// Returns the variable with reads through `store`, which must have the same values.
     pub(crate) fn through(&self, store: &Arc<dyn Store>) -> Self {
         let Inner { name, stored, axes, encoding, attributes, related, registry, way } = &*self.inner;
         let way = way.get().map(|way| match way {
@@ -93,22 +93,22 @@ impl Variable {
         Self { inner: Arc::new(inner), indexers: self.indexers.clone() }
     }
 
-    /// The name.
+    /// Returns the name of the variable.
     pub fn name(&self) -> &str {
         &self.inner.name
     }
 
-    /// The names of the dimensions.
+    /// Iterates over the names of the dimensions.
     pub fn dimensions(&self) -> impl Iterator<Item = &str> {
         self.axes().map(|(name, _)| name)
     }
 
-    /// Values along each dimension.
+    /// Returns the number of values along each dimension.
     pub fn shape(&self) -> Vec<u64> {
         self.axes().map(|(_, indexer)| indexer.len().unwrap_or(1)).collect()
     }
 
-    /// The dimensions that are left, each with its selected indices; of points the ones of the first axis.
+    /// Iterates over the remaining dimensions with their selected indices; for points, with the indexer of the first axis.
     fn axes(&self) -> impl Iterator<Item = (&str, &Indexer)> {
         let named = self.inner.axes.iter().zip(&self.indexers).enumerate();
         named.filter_map(|(number, (axis, indexer))| match axis {
@@ -121,17 +121,17 @@ impl Variable {
         })
     }
 
-    /// The attributes without the ones that are the encoding.
+    /// Returns the attributes without those of the encoding.
     pub fn attributes(&self) -> &Map {
         &self.inner.attributes
     }
 
-    /// The attributes that are the encoding: `scale_factor`, `units` of times..., and those that name other variables: `coordinates`.
-    /// Without the first ones if they are no encoding, which a [`read`](Self::read) tells.
+    /// Returns the attributes of the encoding (`scale_factor`, `units` of times...) and those that name other variables (`coordinates`...).
+    /// If the attributes are no valid encoding, which a [`read`](Self::read) reports, only the latter.
     ///
-    /// As in `encoding` of xarray, `_FillValue` is there in every dialect, also where the fill value of the array is it, as in version 2.
-    /// It is a value of the stored data type: a number, `"NaN"`, a list of two of these for a complex one, a string, a bool.
-    /// [`NewVariable::like`](crate::NewVariable::like) takes all of it to a new variable.
+    /// Like `encoding` of xarray, it includes `_FillValue` in every dialect, even if it is the fill value of the array, as in version 2.
+    /// It is a value of the stored data type: a number, `"NaN"`, a list of two of these for a complex number, a string, a bool.
+    /// [`NewVariable::like`](crate::NewVariable::like) copies the whole encoding to a new variable.
     pub fn encoding(&self) -> Map {
         let mut encoding = self.inner.encoding.as_ref().map_or_else(Map::new, |encoding| encoding.taken.clone());
         for (name, value) in self.inner.related.iter() {
@@ -140,7 +140,7 @@ impl Variable {
         encoding
     }
 
-    /// The units and the calendar of times that are integers.
+    /// Returns the units and the calendar of times that are stored as integers without scale and offset; `None` for other variables.
     pub(crate) fn integer_time_units(&self) -> Option<(&str, Option<&str>)> {
         let encoding = self.inner.encoding.as_ref()?;
         let is_integer = matches!(self.inner.stored.data_type().class(), Some(Class::Signed | Class::Unsigned));
@@ -152,22 +152,23 @@ impl Variable {
         }
     }
 
-    /// The array as it is stored, without selection and decoding.
+    /// Returns the stored array, without selection and decoding.
     pub fn stored(&self) -> &Array {
         &self.inner.stored
     }
 
-    /// The selection as one of the [stored](Self::stored) array; `None` if points are selected along several of its axes at once.
+    /// Returns the selection as a selection of the [stored](Self::stored) array; `None` if points are selected along several of its axes at
+    /// once.
     pub fn stored_selection(&self) -> Option<Selection> {
         let is_points = |indexer: &Indexer| matches!(indexer, Indexer::Points { .. });
         let axes = || self.indexers.iter().map(Indexer::to_axis).collect();
         (!self.indexers.iter().any(is_points)).then(|| Selection::Axes(axes()))
     }
 
-    /// The data type of the values.
+    /// Returns the data type of the values.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn data_type(&self) -> Result<DataType> {
         match self.way()? {
             Way::Stored => Ok(self.inner.stored.data_type().clone()),
@@ -186,15 +187,15 @@ impl Variable {
         }
     }
 
-    /// The array of decoded values, for every way to read an array: into memory of the caller, several selections at
-    /// once, chunk by chunk. `None` for strings that are put together of characters or decoded from bytes, and where values can be
-    /// missing without a value of the data type for that.
+    /// Returns the array of decoded values, which has all ways to read an array: into memory of the caller, several selections at once,
+    /// chunk by chunk. `None` for strings that are joined from characters or decoded from bytes, and if values may be missing without a
+    /// value of the data type that marks them.
     ///
-    /// An array has no selection, and so the variable must have none: of a part of it [`part`](Self::part) is read, or
+    /// An array has no selection, so the variable must have none. To read a part, use [`part`](Self::part), or read
     /// [`stored_selection`](Self::stored_selection) from [`decoded_whole`](Self::decoded_whole).
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if less than all is selected, and as [`read`](Self::read).
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if a part is selected, and the errors of [`read`](Self::read).
     pub fn decoded(&self) -> Result<Option<&Array>> {
         if self.is_selected() {
             let (found, whole) = (self.shape(), self.inner.stored.shape());
@@ -205,10 +206,11 @@ impl Variable {
         self.decoded_whole()
     }
 
-    /// As [`decoded`](Self::decoded), the array of all values of the variable, whatever is selected of it.
+    /// Returns the array of all decoded values of the variable, regardless of the selection. `None` in the same cases as for
+    /// [`decoded`](Self::decoded): joined or decoded strings, and missing data that no value marks.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn decoded_whole(&self) -> Result<Option<&Array>> {
         Ok(match self.way()? {
             Way::Stored => Some(&self.inner.stored),
@@ -217,11 +219,11 @@ impl Variable {
         })
     }
 
-    /// Reads the values that are selected, decoded.
+    /// Reads and decodes the selected values.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) with the variable and its attribute for an encoding that makes no
-    /// sense, [`ErrorKind::CorruptChunk`](crate::ErrorKind::CorruptChunk) for a number that is no time; and as reads of arrays.
+    /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) with the variable and its attribute for an invalid encoding,
+    /// [`ErrorKind::CorruptChunk`](crate::ErrorKind::CorruptChunk) for a number that is no valid time; and the errors of reading arrays.
     pub fn read(&self) -> Result<Values> {
         let (data, missing) = match self.way()? {
             Way::Stored => (gather::read(&self.inner.stored, &self.indexers)?, None),
@@ -234,8 +236,8 @@ impl Variable {
         Ok(Values { dimensions: self.dimensions().map(str::to_owned).collect(), data, missing })
     }
 
-    /// The same variable with no more selected than a region of its [`shape`](Self::shape), of which nothing is read yet. So a part of a
-    /// data set is copied chunk by chunk:
+    /// Selects a region of the [`shape`](Self::shape) of the variable; nothing is read. So a part of a data set can be copied chunk by
+    /// chunk:
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -275,15 +277,15 @@ impl Variable {
         })
     }
 
-    /// Reads the elements that are selected as they are stored, without decoding.
+    /// Reads the selected elements as they are stored, without decoding.
     ///
     /// # Errors
-    /// As reads of arrays.
+    /// The errors of reading arrays.
     pub fn read_stored(&self) -> Result<ArrayData> {
         gather::read(&self.inner.stored, &self.indexers)
     }
 
-    /// The stored array, and the selection along each of its axes.
+    /// Returns the stored array, and the selection along each of its axes.
     pub(crate) fn selected(&self) -> (&Array, &[Indexer]) {
         (&self.inner.stored, &self.indexers)
     }
@@ -296,22 +298,22 @@ impl Variable {
         }
         if let Some(name) = &encoding.strings {
             let decoded = strings::decode(&data, name).map_err(|error| self.locate(error))?;
-            // A string equals no bytes, as which the value of missing data is stored.
+            // Missing data is marked by bytes, which decoded strings are never compared with.
             return Ok((decoded, None));
         }
         let missing = strings::missing(&data, encoding);
         Ok((data, missing))
     }
 
-    /// The encoding.
+    /// Returns the CF encoding.
     ///
     /// # Errors
-    /// If the attributes are none.
+    /// [`ErrorKind::InvalidMetadata`] if the attributes are no valid encoding.
     pub(crate) fn checked_encoding(&self) -> Result<&Encoding> {
         let Inner { stored, encoding, attributes, .. } = &*self.inner;
         match encoding {
             Some(encoding) => Ok(encoding),
-            // To have the error again.
+            // The encoding is read again for its error.
             None => Err(match take_encoding(stored, &mut attributes.clone()) {
                 Ok(_) => Error::internal("a variable without encoding"),
                 Err(error) => self.locate(error),
@@ -319,13 +321,13 @@ impl Variable {
         }
     }
 
-    /// How many characters each string has, if strings are stored as characters.
+    /// Returns the number of characters per string if strings are stored as characters; `None` otherwise.
     pub(crate) fn characters(&self) -> Option<u64> {
         let last = self.inner.axes.last().filter(|axis| **axis == Axis::Characters);
         last.and_then(|_| self.inner.stored.shape().last().copied())
     }
 
-    /// The axes of the stored array: the name of the dimension, and the indices that are selected.
+    /// Iterates over the axes of the stored array: the name of the dimension, if the axis has one, and the selected indices.
     pub(crate) fn axes_of_stored(&self) -> impl Iterator<Item = (Option<&str>, &Indexer)> {
         self.inner.axes.iter().zip(&self.indexers).map(|(axis, indexer)| match axis {
             Axis::Named(name) => (Some(name.as_str()), indexer),
@@ -353,7 +355,7 @@ impl Variable {
             return Ok(decoded::array(stored, encoding, registry)?.map_or(Way::Stored, Way::Decoded));
         }
         let may_miss = *data_type == DataType::Bool || is_textual(data_type);
-        // Floats of other formats, and what cannot be scaled: elements that stay as they are would be other values.
+        // Float formats that are not unpacked, and types that cannot be scaled: undecoded elements would be wrong values.
         let is_float = matches!(data_type.class(), Some(Class::Float | Class::Complex));
         let changing = [
             ("scale_factor", encoding.scale.is_some()),
@@ -367,8 +369,8 @@ impl Variable {
         Ok(if may_miss && !encoding.fills.is_empty() { Way::Strings } else { Way::Stored })
     }
 
-    /// Decodes the selected elements alone, after the `error` of chunks, whose other elements, or what lies behind the edge of the
-    /// array, may be no values. The error with the element, if one of these is none.
+    /// Decodes only the selected elements, after chunks could not be decoded because of `error`: other elements of the chunks may be
+    /// invalid. If a selected element is invalid, returns `error` with its index.
     fn decode_selected(&self, error: Error) -> Result<ArrayData> {
         let (stored, encoding) = (&self.inner.stored, self.checked_encoding()?);
         let decode = || {
@@ -387,7 +389,7 @@ impl Variable {
         locate(&self.inner.stored, error)
     }
 
-    /// The same variable with less selected of a dimension, if it has that.
+    /// Selects along a dimension, if the variable has it.
     pub(crate) fn select(&self, dimension: &str, axis: &AxisSelection) -> Result<Self> {
         let mut indexers = self.indexers.clone();
         for (named, indexer) in self.inner.axes.iter().zip(&mut indexers) {
@@ -400,8 +402,8 @@ impl Variable {
         Ok(Self { inner: Arc::clone(&self.inner), indexers })
     }
 
-    /// The same variable with points selected along its dimensions among these; they become dimension `points`. All indices are
-    /// less than the lengths.
+    /// Selects points along those of its dimensions that are in `chosen`; they become the dimension `points`. All indices must be less than
+    /// the lengths.
     pub(crate) fn select_points(&self, points: &Arc<str>, chosen: &[(String, Arc<[u64]>)]) -> Self {
         let mut indexers = self.indexers.clone();
         for (named, indexer) in self.inner.axes.iter().zip(&mut indexers) {
@@ -416,7 +418,7 @@ impl Variable {
     }
 }
 
-/// An error with the array that it is about.
+/// Adds the store and the path of an array to an error.
 pub(crate) fn locate(array: &Array, error: Error) -> Error {
     let (store, path) = (array.store().to_string(), array.path().to_string());
     error.at(|location| {

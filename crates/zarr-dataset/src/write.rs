@@ -1,4 +1,4 @@
-//! Writing into data sets: new ones, regions, and growth along a dimension.
+//! Writing of data sets: creating, writing regions, and appending along a dimension.
 
 use crate::dataset::Dataset;
 use crate::index::Index;
@@ -18,10 +18,10 @@ use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::Store;
 
 impl Dataset {
-    /// Creates a group with the variables as arrays, as xarray does: mode `w-`, or `w` with [`NewDataset::overwrite`].
+    /// Creates a group with the variables as arrays, as xarray does in mode `w-`, or `w` with [`NewDataset::overwrite`].
     ///
-    /// All variables are encoded, and their settings checked, before anything is stored or erased. If the store fails in between, the
-    /// variables made so far are erased, and the group stays without them.
+    /// All variables are encoded, and their settings checked, before anything is stored or erased. If the store fails meanwhile, the
+    /// variables that were created are erased, and the group stays without them.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for variables that do not fit together or cannot be encoded; [`ErrorKind::Exists`] if there is a node;
@@ -37,7 +37,7 @@ impl Dataset {
             match create_variable(&group, variable, plan) {
                 Ok(array) => created.push(array),
                 Err(error) => {
-                    // An erased array is no loss: it was not there before.
+                    // These arrays were created by this call.
                     created.into_iter().for_each(|array| drop(array.erase()));
                     return Err(error);
                 }
@@ -46,19 +46,23 @@ impl Dataset {
         finish(group, &new)
     }
 
-    /// Appends to all variables along a dimension: `new` has a part of each variable that has the dimension. Variables without it are
-    /// left alone. Values are encoded as the variables are. Returns the data set as it is then.
+    /// Appends values to all variables along a dimension. `new` must have a part of each variable that has the dimension; variables without
+    /// the dimension stay unchanged. Values are encoded as the variables are. Returns the grown data set.
     ///
-    /// All values are encoded before the first is stored. If a store fails in between, arrays that have grown shrink again; an
-    /// interrupted process can leave arrays of different sizes, which [`open`](Self::open) reports. Consolidated metadata of this group and
-    /// of groups above has the sizes from before until all arrays have grown, and then the new ones, by one set of its document: who opens
-    /// the data set by it finds one size of the dimension at any time (in stores with conditional sets, and as long as nobody else appends,
-    /// changes its variables or consolidates).
+    /// All values are encoded before the first is stored. The arrays then grow one after another. If the store fails meanwhile, arrays that
+    /// have grown shrink again; an interrupted process can leave arrays of different sizes, which [`open`](Self::open) reports.
+    ///
+    /// Readers without consolidated metadata can see variables of unequal lengths during an append. Consolidated metadata of this group and
+    /// of groups above keeps the old sizes until all arrays have grown, and gets the new sizes by one set of its document: readers that
+    /// open the data set by consolidated metadata find one size of the dimension at any time (in stores with conditional sets, and if
+    /// nobody else appends, changes the variables or consolidates meanwhile).
+    ///
+    /// A [`zarr_array::Appender`] appends small pieces to a single array, and collects them until they fill chunks.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if `new` lacks a variable that has the dimension, sizes of other dimensions differ, a value cannot be
-    /// encoded, an array of the group is broken, or NCZarr lists the size of the dimension; [`ErrorKind::NotFound`] for a variable that is
-    /// not there; [`ErrorKind::Conflict`] if the data set was changed since it was opened; [`ErrorKind::Store`].
+    /// encoded, an array of the group is broken, or NCZarr lists the size of the dimension; [`ErrorKind::NotFound`] for a variable that
+    /// does not exist; [`ErrorKind::Conflict`] if the data set was changed since it was opened; [`ErrorKind::Store`].
     pub fn append(&self, dimension: &str, new: &NewDataset) -> Result<Self> {
         self.check_whole()?;
         self.check_dimension(dimension)?;
@@ -116,7 +120,7 @@ impl Dataset {
         }
         let mut grown: Vec<Grown> = Vec::new();
         for (variable, axis, data) in parts {
-            // Copies of all change at once, when all have grown.
+            // Consolidated metadata is updated once, when all arrays have grown.
             let options = variable.stored().options().clone().consolidated_later(true);
             let mut array = variable.stored().with(options)?;
             let len = |array: &Array| array.shape().get(axis).copied().unwrap_or(0);
@@ -127,7 +131,7 @@ impl Dataset {
             grown.extend(appended.is_ok().then_some(Grown { array, axis, added }));
             if !is_expected {
                 let shrunk: Vec<StoredNode> = grown.into_iter().map(Grown::shrink).collect();
-                // Others may have written copies of them meanwhile.
+                // Other writers may have consolidated the larger sizes meanwhile.
                 let _ = renew_copies(&**self.group().store(), &shrunk);
                 return Err(appended.err().unwrap_or_else(|| grew(variable)));
             }
@@ -137,21 +141,20 @@ impl Dataset {
         if renewed.iter().any(NodePath::is_root) { self.reopened() } else { self.finish(new) }
     }
 
-    /// Writes values of variables that are there (mode `r+` of xarray), over the part that is selected:
-    /// `dataset.isel("time", 0..10)?.write(&part)` and `dataset.sel("time", "2020-01")?.write(&part)` write regions. Values are encoded
-    /// as the variables are.
+    /// Writes the selected part of existing variables (mode `r+` of xarray): `dataset.isel("time", 0..10)?.write(&part)` and
+    /// `dataset.sel("time", "2020-01")?.write(&part)` write regions. Values are encoded as the variables are.
     ///
-    /// All values are encoded before the first is stored. Coordinates that have none of the dimensions of the region are left alone.
+    /// All values are encoded before the first is stored. Coordinates without any dimension of the region are not written.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] for a variable that is not there; [`ErrorKind::Argument`] for one that has none of the dimensions of the
+    /// [`ErrorKind::NotFound`] for a variable that does not exist; [`ErrorKind::Argument`] for a variable without any dimension of the
     /// region, for other sizes or dimensions, for a value that cannot be encoded, and for a region that covers parts of chunks, unless
-    /// [`safe_chunks`](NewDataset::safe_chunks) says that nobody writes the rest; [`ErrorKind::Store`].
+    /// [`safe_chunks`](NewDataset::safe_chunks) is switched off; [`ErrorKind::Store`].
     pub fn write(&self, new: &NewDataset) -> Result<()> {
         store_all(self.encoded(new)?)
     }
 
-    /// The variables to write, the selection of each that is written, and the encoded elements for it.
+    /// Returns the variables to write, each with the selection to write and the encoded elements.
     fn encoded<'d>(&'d self, new: &NewDataset) -> Result<Vec<(&'d Variable, Selection, ArrayData)>> {
         new.sizes()?;
         let is_region = self.check_whole().is_err();
@@ -175,11 +178,11 @@ impl Dataset {
         Ok(parts)
     }
 
-    /// Writes variables as a whole, and creates the ones that are not there (mode `a` of xarray). Attributes of the group that are given
-    /// are set. Returns the data set as it is then.
+    /// Writes whole variables, and creates variables that do not exist (mode `a` of xarray). Sets the attributes of the group that `new`
+    /// has. Returns the changed data set.
     ///
     /// # Errors
-    /// As [`write`](Self::write) and [`create`](Self::create).
+    /// The errors of [`write`](Self::write) and [`create`](Self::create).
     pub fn update(&self, new: &NewDataset) -> Result<Self> {
         self.check_whole()?;
         let sizes = new.sizes()?;
@@ -207,11 +210,11 @@ impl Dataset {
         self.finish(new)
     }
 
-    /// The part of this data set whose coordinates are the ones of `new`, to be [written](Self::write): the region `auto` of xarray.
-    /// Dimensions without coordinates in `new` are whole.
+    /// Selects the part of this data set whose coordinates are equal to those of `new`, to be [written](Self::write): the region `auto` of
+    /// xarray. Dimensions without coordinates in `new` stay whole.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if a label is not there, or labels are not neighbours in this order.
+    /// [`ErrorKind::Argument`] if a label does not exist, or if labels are not neighbours in this order.
     pub fn region_of(&self, new: &NewDataset) -> Result<Self> {
         let mut region = self.clone();
         for name in new.sizes()?.into_keys() {
@@ -231,7 +234,7 @@ impl Dataset {
         Ok(region)
     }
 
-    /// Whether nothing was selected of it.
+    /// Checks that nothing is selected.
     fn check_whole(&self) -> Result<()> {
         match self.variables().find(|variable| variable.is_selected()) {
             None => Ok(()),
@@ -247,14 +250,14 @@ impl Dataset {
         self.reopened()
     }
 
-    /// The data set as it is stored now.
+    /// Opens the data set again, as it is stored at present.
     fn reopened(&self) -> Result<Self> {
         let group = self.group();
         Self::open_with(&Group::open(group.store(), &group.path().to_string(), group.registry())?, self.options())
     }
 }
 
-/// An array that has grown.
+/// Array that has grown by an append.
 struct Grown {
     array: Array,
     axis: usize,
@@ -262,11 +265,11 @@ struct Grown {
 }
 
 impl Grown {
-    /// Takes off the elements that were added: they are the last ones, behind the elements that others appended meanwhile.
+    /// Removes the added elements: the last elements of the axis, behind elements that others appended meanwhile.
     fn shrink(mut self) -> StoredNode {
         let mut shape = self.array.shape().to_vec();
         shape.get_mut(self.axis).into_iter().for_each(|len| *len = len.saturating_sub(self.added));
-        // Copies that others made of the larger shape are dropped before.
+        // Consolidated metadata with the larger shape, which others may have written, is dropped first.
         let options = self.array.options().clone().consolidated_later(false);
         if let Ok(array) = self.array.with(options) {
             self.array = array;
@@ -282,14 +285,14 @@ fn finish(group: Group, new: &NewDataset) -> Result<Dataset> {
     Dataset::open(&Group::open(group.store(), &group.path().to_string(), group.registry())?)
 }
 
-/// Stores elements that were encoded.
+/// Stores encoded elements.
 fn store_all<'d>(parts: impl IntoIterator<Item = (&'d Variable, Selection, ArrayData)>) -> Result<()> {
     let is_left = |(_, _, data): &(&Variable, Selection, ArrayData)| !data.is_empty();
     parts.into_iter().filter(is_left).try_for_each(|(variable, region, data)| variable.stored().write(region, &data))
 }
 
-/// Consolidates at the root of the store, as xarray does; at the group where the root is none. Some dialects have no consolidated
-/// metadata.
+/// Consolidates metadata at the root of the store, as xarray does; at the group if the root is no group. Does nothing for dialects without
+/// consolidated metadata.
 fn consolidate(group: &Group, new: &NewDataset) -> Result<()> {
     if !new.consolidated {
         return Ok(());
@@ -308,7 +311,7 @@ fn consolidate(group: &Group, new: &NewDataset) -> Result<()> {
     done.map(drop)
 }
 
-/// The dialect of the hierarchy: of the node at the path, or of the root. Version 3 where there is none.
+/// Returns the dialect of the node at `path`, or of the root; version 3 if neither exists.
 fn dialect_at(store: &dyn Store, path: &str) -> Dialect {
     let at = |path: &str| zarr_hierarchy::open_node(store, path, None).ok().map(|found| found.dialect);
     at(path).or_else(|| at("/")).unwrap_or(Dialect::V3)
@@ -329,7 +332,7 @@ fn create_variable(group: &Group, variable: &NewVariable, plan: Planned) -> Resu
     }
 }
 
-/// The values in the order of the dimensions of the stored variable.
+/// Returns the values with their dimensions in the order of the stored variable.
 fn transposed(given: &NewVariable, variable: &Variable) -> Result<Values> {
     let Some(values) = given.values() else {
         return Err(in_variable(Error::argument("found no values, expected values to write"), &given.name));
@@ -362,7 +365,7 @@ fn transposed(given: &NewVariable, variable: &Variable) -> Result<Values> {
     Ok(Values { dimensions: Vec::new(), data, missing: missing.transpose()? })
 }
 
-/// Checks that numbers with units of times are counts in the units that are stored.
+/// Checks that numbers with units of times have the units that are stored.
 fn check_units(given: &NewVariable, values: &Values, variable: &Variable) -> Result<()> {
     let own = |name: &str| given.encoding.get(name).or_else(|| given.attributes.get(name)).cloned();
     let stored = variable.encoding();
@@ -387,7 +390,7 @@ fn check_shape(variable: &Variable, found: &[u64], expected: &[u64]) -> Result<(
     Err(variable.locate(Error::argument(format!("found values of shape {found:?}, expected {expected:?}"))))
 }
 
-/// A value of a coordinate as a label.
+/// Converts a value of a coordinate to a label.
 fn label(values: &Values, index: usize) -> Result<Label> {
     let json = values.json(index);
     let data_type = values.data_type();
@@ -404,24 +407,25 @@ fn label(values: &Values, index: usize) -> Result<Label> {
 }
 
 impl Variable {
-    /// Writes values over the part that is selected, encoded as the variable is: `dataset.isel("time", 3)?.variable("t2m")?.write(&slab)`.
-    /// Values are in C order of the selected dimensions. Numbers that are written to a variable of times are counts in its units.
+    /// Writes values over the selected part, encoded as the variable is: `dataset.isel("time", 3)?.variable("t2m")?.write(&slab)`. Values
+    /// are in C order of the selected dimensions. Numbers that are written to a variable of times are counts in its units.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for values of another shape, or that cannot be encoded, with the index of the first;
-    /// [`ErrorKind::InvalidMetadata`] if the attributes of the variable are no encoding; [`ErrorKind::Store`].
+    /// [`ErrorKind::InvalidMetadata`] if the attributes of the variable are no valid encoding; [`ErrorKind::Store`].
     pub fn write(&self, values: impl IntoValues) -> Result<()> {
         store_all([(self, self.region()?, self.encode(values)?)])
     }
 
-    /// The elements that [`write`](Self::write) would store for these values: for a program that checks many before it writes the first.
+    /// Encodes values to the elements that [`write`](Self::write) would store, for programs that check many values before they write the
+    /// first one.
     ///
     /// # Errors
-    /// As [`write`](Self::write), but those of the store.
+    /// The errors of [`write`](Self::write), except those of the store.
     pub fn encode(&self, values: impl IntoValues) -> Result<ArrayData> {
         let mut values = values.into_values().map_err(|error| self.locate(error))?;
         let (found, expected) = (values.data.len() as u64, self.shape());
-        // Elements of a slice have no shape of their own.
+        // A slice has no shape.
         if values.shape().len() <= 1 && Some(found) == zarr_grid::element_count(&expected) {
             let data = &values.data;
             values.data = ArrayData::from_items(data.data_type(), &expected, data.items(), data.heap().cloned())?;
@@ -430,14 +434,14 @@ impl Variable {
         self.encoded(&values)
     }
 
-    /// The elements that decode to `values`.
+    /// Returns the elements that decode to `values`.
     pub(crate) fn encoded(&self, values: &Values) -> Result<ArrayData> {
         let encoding = self.checked_encoding()?;
         encoder::encode(values, self.stored().data_type(), self.characters(), encoding)
             .map_err(|error| self.locate(error))
     }
 
-    /// The selection as one of the stored array.
+    /// Converts the selection to a selection of the stored array.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if points are selected.
@@ -449,14 +453,14 @@ impl Variable {
         Ok(Selection::Axes(indexers().map(Indexer::to_axis).collect()))
     }
 
-    /// Whether less than all of the variable is selected.
+    /// Whether a part of the variable is selected, and not the whole variable.
     pub(crate) fn is_selected(&self) -> bool {
         let is_part =
             |((name, indexer), &len): ((Option<&str>, &Indexer), &u64)| name.is_some() && *indexer != Indexer::all(len);
         self.axes_of_stored().zip(self.stored().shape()).any(is_part)
     }
 
-    /// Checks that the selected region has the borders of chunks, of shards where there are some.
+    /// Checks that the selected region begins and ends at borders of chunks (of shards if the array is sharded).
     fn check_chunks(&self) -> Result<()> {
         let array = self.stored();
         let refused = |dimension: &str, region: &str| {
@@ -480,7 +484,7 @@ impl Variable {
         Ok(())
     }
 
-    /// Whether a chunk of the stored array begins at an index along an axis.
+    /// Whether a chunk of the stored array begins at `index` along `axis`.
     fn begins_chunk(&self, axis: usize, index: u64) -> bool {
         let grid = self.stored().chunk_grid();
         let mut position = vec![0; grid.rank()];

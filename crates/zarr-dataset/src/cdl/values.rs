@@ -1,4 +1,4 @@
-//! Names, types and values of attributes in CDL.
+//! Names, types and attribute values in CDL.
 
 use crate::Result;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use zarr_dtype::DataType;
 use zarr_json::{Number, Value};
 use zarr_meta::text::is_control;
 
-/// The attributes whose numbers have the type of the variable, by the CF conventions.
+/// Attributes whose numbers have the type of the variable, by the CF conventions.
 const OF_VARIABLE: [&str; 8] = [
     "_FillValue",
     "missing_value",
@@ -20,7 +20,7 @@ const OF_VARIABLE: [&str; 8] = [
     "flag_masks",
 ];
 
-/// A type of CDL.
+/// Data type in CDL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Byte,
@@ -35,12 +35,12 @@ pub(super) enum Type {
     Double,
     Char,
     String,
-    /// A data type that netCDF lacks, and its size; 0 if it is of variable length.
+    /// Data type that netCDF lacks: its name, and its size in bytes; 0 for a variable length.
     Other(String, usize),
 }
 
 impl Type {
-    /// The type of the elements of an array.
+    /// Returns the type of elements of `data_type`.
     pub(super) fn of(data_type: &DataType) -> Self {
         match data_type {
             DataType::Int8 => Self::Byte,
@@ -63,7 +63,7 @@ impl Type {
         }
     }
 
-    /// The type that NCZarr stored for an attribute: `<i4`, `>S1`.
+    /// Returns the type that NCZarr stored for an attribute: `<i4`; `None` for strings and unknown types.
     fn of_nczarr(text: &str) -> Option<Self> {
         Some(match text.trim_start_matches(['<', '>', '|']) {
             "i1" => Self::Byte,
@@ -99,7 +99,7 @@ impl Type {
         .to_owned()
     }
 
-    /// The declaration of a type that netCDF lacks.
+    /// Returns the declaration of a type that netCDF lacks; `None` for types of netCDF.
     pub(super) fn declaration(&self) -> Option<String> {
         match self {
             Self::Other(other, 0) => Some(format!("ubyte(*) {}", name(other))),
@@ -108,7 +108,7 @@ impl Type {
         }
     }
 
-    /// A number of this type; `None` if the type has no such number.
+    /// Returns `number` as a literal of this type; `None` if the type has no such number.
     fn number(&self, number: &Number) -> Option<String> {
         let integer = |least: i128, greatest: i128, suffix: &str| {
             let value = number.to_i128()?;
@@ -130,10 +130,10 @@ impl Type {
     }
 }
 
-/// The value of an attribute.
+/// Value of an attribute in CDL.
 #[derive(Clone, Debug)]
 pub(super) struct AttributeValue {
-    /// Whether it is of the type `string`, which is declared; others show their type.
+    /// Whether the type `string` is declared in front of the attribute. Literals of other types show their type.
     pub(super) is_string_type: bool,
     pub(super) text: String,
 }
@@ -143,8 +143,8 @@ impl AttributeValue {
         Self { is_string_type: false, text }
     }
 
-    /// The value of an attribute of a variable of type `kind`, for which NCZarr may have stored a type. What netCDF cannot hold is its
-    /// JSON text, as NCZarr has it.
+    /// Returns the value of an attribute. `kind` is the type of the variable, and `stored` the type that NCZarr stored for the attribute. A
+    /// value that netCDF lacks becomes a string with its JSON, as in NCZarr.
     pub(super) fn new(attribute: &str, value: &Value, stored: Option<&str>, kind: Option<&Type>) -> Self {
         if let Value::String(text) = value {
             return Self::plain(string(text));
@@ -172,8 +172,8 @@ impl AttributeValue {
     }
 }
 
-/// The `_FillValue` of an array, where the attribute is not a value of its type: in Zarr v3 floats are the base64 of 64 bits, and in v2
-/// the fill value of the array is the `_FillValue` of xarray, but not of NCZarr.
+/// Returns the `_FillValue` of an array if the attribute does not have it as a number: in Zarr v3, floats are stored as base64 of 64 bits;
+/// in v2, the fill value of the array is the `_FillValue` of xarray, but not of NCZarr.
 pub(super) fn fill_value(array: &Array) -> Result<Option<AttributeValue>> {
     let attributes = array.attributes()?;
     let kind = Type::of(array.data_type());
@@ -222,7 +222,7 @@ fn special(value: f64) -> &'static str {
     }
 }
 
-/// A number as `%.15g` of C prints it, with a point; `None` for NaN and infinities.
+/// Formats a number as `%.15g` of C does (with `digits` for 15), with a decimal point; `None` for NaN and infinities.
 fn general(value: f64, digits: usize) -> Option<String> {
     if !value.is_finite() {
         return None;
@@ -242,7 +242,7 @@ fn general(value: f64, digits: usize) -> Option<String> {
     Some(format!("{}e{sign}{:02}", plain(mantissa), exponent.abs()))
 }
 
-/// A string in double quotes.
+/// Returns a string literal in double quotes.
 fn string(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -266,7 +266,7 @@ fn string(text: &str) -> String {
     quoted
 }
 
-/// A name, with the characters escaped that CDL means otherwise.
+/// Returns a name with special characters escaped.
 pub(super) fn name(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     if text.starts_with(|c: char| c.is_ascii_digit()) {

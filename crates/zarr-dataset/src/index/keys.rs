@@ -1,4 +1,4 @@
-//! Values of a coordinate as keys, which have an order.
+//! Keys: values of a coordinate in a form that is ordered.
 
 use crate::calendar_time;
 use crate::values::Values;
@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use std::cmp::Ordering;
 use zarr_dtype::{DataType, Scalar, TimeUnit, Unit};
 
-/// Values of a coordinate in one type that has an order.
+/// Values of a coordinate, converted to one type that is ordered.
 #[derive(Debug)]
 pub(super) enum Keys {
     Integers(Vec<i64>),
@@ -15,7 +15,7 @@ pub(super) enum Keys {
     Texts(Vec<String>),
 }
 
-/// A value that is compared with keys.
+/// Single key: a value of the coordinate, or a label that is searched.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Key {
     Integer(i128),
@@ -23,7 +23,7 @@ pub(super) enum Key {
     Text(String),
 }
 
-/// How far apart two keys are. The two of a label have one kind.
+/// Distance between two keys. All distances from one label have the same variant.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) enum Distance {
     Integer(u128),
@@ -31,7 +31,7 @@ pub(super) enum Distance {
 }
 
 impl Key {
-    /// The order; NaN has none.
+    /// Compares two keys; `None` for NaN, and for a string and a number.
     pub(super) fn order(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => Some(a.cmp(b)),
@@ -43,7 +43,7 @@ impl Key {
         }
     }
 
-    /// How far apart two are; strings are not.
+    /// Returns the distance between two keys; `None` if one is a string.
     pub(super) fn distance(&self, other: &Self) -> Option<Distance> {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => Some(Distance::Integer(a.abs_diff(*b))),
@@ -119,7 +119,7 @@ impl Keys {
         }
     }
 
-    /// Whether all are integers and multiples of `unit`, apart from NaT.
+    /// Whether all keys are integers that are multiples of `unit`, or NaT.
     pub(super) fn are_multiples(&self, unit: i64) -> bool {
         match self {
             Self::Integers(keys) => keys.iter().all(|&key| key == i64::MIN || key.checked_rem(unit) == Some(0)),
@@ -127,7 +127,7 @@ impl Keys {
         }
     }
 
-    /// The indices of the keys in ascending order of these; of equal ones in ascending order of the indices. NaN and NaT are left out.
+    /// Returns the indices of the keys in ascending order of the keys; indices of equal keys ascend. NaN and NaT are left out.
     pub(super) fn sorted(&self) -> Vec<usize> {
         let mut indices: Vec<usize> = match self {
             Self::Floats(keys) => {
@@ -147,7 +147,8 @@ impl Keys {
         indices
     }
 
-    /// The order of neighbours; `None` if there is none: neither ascending nor descending, NaN, or NaT.
+    /// Returns whether keys ascend ([`Ordering::Less`]), descend ([`Ordering::Greater`]) or are all equal; `None` if they are unsorted, or
+    /// if any is NaN or NaT.
     pub(super) fn direction(&self) -> Option<Ordering> {
         if matches!(self, Self::Integers(keys) if keys.contains(&i64::MIN)) {
             return None;
@@ -166,7 +167,7 @@ impl Keys {
     }
 }
 
-/// Nanoseconds in a unit; `None` for months and years, which have no fixed length.
+/// Returns the number of nanoseconds in a unit; `None` for months and years, which have no fixed length.
 pub(crate) fn nanoseconds(unit: TimeUnit) -> Option<i64> {
     let length = match unit.unit {
         Unit::Nanosecond => 1,
@@ -182,7 +183,7 @@ pub(crate) fn nanoseconds(unit: TimeUnit) -> Option<i64> {
     i64::from(unit.scale).checked_mul(length)
 }
 
-/// A string value without its NULs.
+/// Returns the string value at `index`, without trailing NULs.
 fn plain_text(values: &Values, index: usize) -> String {
     let data = values.data();
     match data.variable() {

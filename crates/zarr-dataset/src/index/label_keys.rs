@@ -1,4 +1,4 @@
-//! Which keys of a coordinate a label stands for: one, or those of a period of time.
+//! Conversion of labels to keys of a coordinate: one key, or the keys of a period of time.
 
 use super::keys::{Key, nanoseconds};
 use super::pieces::Pieces;
@@ -8,21 +8,21 @@ use crate::{Error, Result, Variable, decoder};
 use zarr_cf::time::{Calendar, Numbers, PartialDate, Resolution, Times};
 use zarr_dtype::{Class, DataType, TimeUnit, Unit};
 
-/// The type of a coordinate, by which labels are keys.
+/// Data type of a coordinate, which determines how labels are converted to keys.
 pub(super) struct LabelKeys<'v> {
     dimension: &'v str,
     data_type: DataType,
-    /// The calendar of dates that are no `numpy.datetime64`.
+    /// Calendar of dates that are no `numpy.datetime64`; `None` for other types.
     calendar: Option<Calendar>,
-    /// Nanoseconds of which all times are multiples, as their encoding says.
+    /// Number of nanoseconds of which all times are multiples, according to their encoding; `None` if unknown.
     step: Option<i64>,
 }
 
-/// The keys from the first to the last, both included.
+/// Range of keys from `low` to `high`, both included.
 pub(super) struct KeyRange {
     pub(super) low: Key,
     pub(super) high: Key,
-    /// Whether the label is a period: any number of keys are in it, one as well.
+    /// Whether the label is a period, which contains any number of keys, and not one key.
     pub(super) is_period: bool,
 }
 
@@ -37,10 +37,10 @@ impl<'v> LabelKeys<'v> {
         Ok(Self { dimension, data_type, calendar, step })
     }
 
-    /// The keys of a label. In the pieces that were read it is seen how fine times are.
+    /// Returns the keys that `label` stands for. Times that were read in `pieces` show how fine the times of the coordinate are.
     ///
     /// # Errors
-    /// If it is of another type than the coordinate.
+    /// If the label has another type than the coordinate.
     pub(super) fn of(&self, label: &Label, pieces: &Pieces<'_>) -> Result<KeyRange> {
         let one = |key: Key| Ok(KeyRange { low: key.clone(), high: key, is_period: false });
         let is_time = matches!(self.data_type, DataType::DateTime64(_));
@@ -82,8 +82,8 @@ impl<'v> LabelKeys<'v> {
         Ok(KeyRange { low: Key::Integer(start.into()), high: Key::Integer(last.into()), is_period })
     }
 
-    /// Whether times are finer than a date of this resolution, which then is a period, and else one time: as in pandas. The encoding
-    /// tells, or the times, where all were read.
+    /// Whether times of the coordinate may be finer than a date of `resolution`: such a date is a period, as in pandas; otherwise it is one
+    /// time. The encoding decides, or the times if all were read.
     fn has_finer(&self, resolution: Resolution, pieces: &Pieces<'_>) -> bool {
         let unit = match resolution {
             Resolution::Year | Resolution::Month => return true,
@@ -96,11 +96,11 @@ impl<'v> LabelKeys<'v> {
             Resolution::Nanosecond => return false,
         };
         let is_whole = self.step.is_some_and(|step| step.checked_rem(unit) == Some(0));
-        // Of a large coordinate most times are not read, and may be finer.
+        // Most times of a large coordinate are not read, and may be finer.
         !is_whole && (!pieces.are_all_read() || !pieces.read().all(|keys| keys.are_multiples(unit)))
     }
 
-    /// A label as one of the type of the coordinate, to be shown.
+    /// Converts a label to the type of the coordinate, for messages.
     pub(super) fn typed(&self, label: &Label) -> Label {
         match label {
             Label::Text(text) if !self.are_dates() => self.parsed(text).unwrap_or_else(|| label.clone()),
@@ -108,7 +108,7 @@ impl<'v> LabelKeys<'v> {
         }
     }
 
-    /// Parses a string as a label of the type of the coordinate, which is neither of strings nor of dates.
+    /// Parses a string as a label of the type of the coordinate, for types other than strings and dates.
     fn parsed(&self, text: &str) -> Option<Label> {
         match (&self.data_type, self.data_type.class()) {
             (DataType::TimeDelta64(_), _) => TimeUnit::new(Unit::Nanosecond).parse_delta(text).map(Label::from),
@@ -125,7 +125,7 @@ impl<'v> LabelKeys<'v> {
         }
     }
 
-    /// Whether labels are dates.
+    /// Whether labels of the coordinate are dates.
     pub(super) fn are_dates(&self) -> bool {
         self.calendar.is_some() || matches!(self.data_type, DataType::DateTime64(_))
     }
@@ -144,7 +144,8 @@ impl<'v> LabelKeys<'v> {
     }
 }
 
-/// Nanoseconds of which all times are multiples: of integers in days since a midnight those of a day.
+/// Returns the number of nanoseconds of which all times are multiples, from the encoding of integers: a day for times in days since a
+/// midnight.
 fn step_of_encoding(variable: &Variable) -> Option<i64> {
     let (units, calendar) = variable.integer_time_units()?;
     let units = decoder::time_units(units, calendar).ok()?;

@@ -1,4 +1,4 @@
-//! The keys of a coordinate, read piece by piece where they are searched.
+//! Keys of a coordinate, read piece by piece as a search needs them.
 
 use super::keys::{Key, Keys};
 use crate::{Error, ErrorKind, Result, Variable};
@@ -6,27 +6,27 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use zarr_grid::AxisSelection;
 
-/// Most values of a coordinate that is read as a whole.
+/// Maximum number of values of a coordinate that is read as a whole.
 const SMALL: u64 = 1 << 18;
 
-/// Most values of a chunk that are read at once.
+/// Maximum number of values of a piece.
 const LARGEST_PIECE: u64 = 1 << 24;
 
-/// A coordinate of which some pieces were read. They are the whole of a small one, and chunks of a large one, which has to be sorted; the
-/// order of all that were read is checked.
+/// Pieces of a coordinate that were read: the whole of a small coordinate, or chunks of a large one, which must be sorted. The order of all
+/// values that were read is checked.
 pub(super) struct Pieces<'v> {
     variable: &'v Variable,
     dimension: &'v str,
     len: u64,
-    /// Values read at once.
+    /// Number of values per piece.
     piece: u64,
     read: BTreeMap<u64, Keys>,
-    /// Whether keys ascend (less) or descend (greater); not known before a piece was read.
+    /// Whether keys ascend ([`Ordering::Less`]) or descend ([`Ordering::Greater`]); `None` before a piece is read.
     direction: Option<Ordering>,
 }
 
 impl<'v> Pieces<'v> {
-    /// Nothing is read yet.
+    /// Prepares reading the coordinate `variable`. `is_sorted`: even a small coordinate is read in pieces.
     pub(super) fn new(variable: &'v Variable, dimension: &'v str, is_sorted: bool) -> Self {
         let len = variable.shape().first().copied().unwrap_or(0);
         let piece = if len <= SMALL && !is_sorted {
@@ -37,12 +37,12 @@ impl<'v> Pieces<'v> {
         Self { variable, dimension, len, piece, read: BTreeMap::new(), direction: None }
     }
 
-    /// How many keys there are.
+    /// Number of keys.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// All keys, if they were read at once.
+    /// Returns all keys if the coordinate is read as a whole and was read; `None` otherwise.
     pub(super) fn whole(&self) -> Option<&Keys> {
         self.read.get(&0).filter(|_| self.piece >= self.len)
     }
@@ -52,12 +52,12 @@ impl<'v> Pieces<'v> {
         self.read.len() as u64 >= self.len.div_ceil(self.piece)
     }
 
-    /// The pieces that were read.
+    /// Iterates over the pieces that were read.
     pub(super) fn read(&self) -> impl Iterator<Item = &Keys> {
         self.read.values()
     }
 
-    /// Whether keys ascend or descend; `None` if a small coordinate has no order.
+    /// Returns whether keys ascend or descend; `None` if a small coordinate is unsorted. Reads a piece if none was read.
     pub(super) fn direction(&mut self) -> Result<Option<Ordering>> {
         if self.len == 0 {
             return Ok(Some(Ordering::Less));
@@ -80,9 +80,9 @@ impl<'v> Pieces<'v> {
         key.ok_or_else(too_few)
     }
 
-    /// The number of keys before `key` in the order of the coordinate; with `or_equal`, of those at it as well.
+    /// Returns the number of keys before `key` in the order of the coordinate; with `or_equal`, of keys before or equal to `key`.
     ///
-    /// It reads log2(pieces) + 1 pieces at most.
+    /// At most log2(pieces) + 1 pieces are read.
     pub(super) fn partition(&mut self, direction: Ordering, key: &Key, or_equal: bool) -> Result<u64> {
         let dimension = self.dimension;
         let is_before = |found: Option<Key>| {
@@ -115,9 +115,9 @@ impl<'v> Pieces<'v> {
         Ok((low * piece).min(self.len))
     }
 
-    /// The first index from `start` on that has not `key`, if those that have it follow `start`.
+    /// Returns the first index at or behind `start` whose key is not `key`. Keys equal to `key` must begin at `start`, if there are any.
     ///
-    /// It reads no piece beyond the next one, unless the key is often there.
+    /// Usually at most one further piece is read; more only if many keys are equal.
     pub(super) fn end_of_equal(&mut self, start: u64, key: &Key) -> Result<u64> {
         let (mut end, mut step) = (start, 1);
         // Steps grow while keys are equal, and then shrink.
@@ -143,7 +143,7 @@ impl<'v> Pieces<'v> {
         Ok(end)
     }
 
-    /// A piece, which is read if it was not yet; and then it is checked whether it continues the order of the others.
+    /// Returns a piece, which is read if necessary. A piece that contradicts the order of the other pieces is an error.
     fn load(&mut self, number: u64) -> Result<&Keys> {
         if !self.read.contains_key(&number) {
             let start = number * self.piece;
@@ -164,7 +164,7 @@ impl<'v> Pieces<'v> {
         self.read.get(&number).ok_or_else(too_few)
     }
 
-    /// The direction of all pieces with a further one; an error if they have none.
+    /// Returns the direction of all pieces with the additional piece `number`; an error if they are not sorted.
     fn joined_direction(&self, number: u64, keys: &Keys) -> Result<Option<Ordering>, ()> {
         let found = keys.direction();
         if self.piece >= self.len {

@@ -34,7 +34,7 @@ impl Claim {
     fn new(key: Key, document: &[u8]) -> Self {
         let mut text = document.trim_ascii_end().to_vec();
         text.push(b'\n');
-        // The only source of random numbers in the standard library; forked processes share its state, so that the id of the process is added.
+        // The only source of random numbers in the standard library. Forked processes share its state, so the process id is added.
         let chance = RandomState::new().hash_one((document, std::process::id(), SystemTime::now()));
         text.extend((0..MARKS).map(|bit| if chance >> bit & 1 == 0 { b' ' } else { b'\t' }));
         Self { key, text, unclaimed: unclaimed(document).to_vec() }

@@ -100,7 +100,7 @@ pub fn replacement(path: &NodePath, id: u64) -> Result<Option<Prefix>> {
 /// Returns a random number that other processes do not choose.
 #[must_use]
 pub fn new_id() -> u64 {
-    // The only source of random numbers in the standard library; forked processes share its state, so that the id of the process is added.
+    // The only source of random numbers in the standard library. Forked processes share its state, so the process id is added.
     RandomState::new().hash_one((std::process::id(), SystemTime::now()))
 }
 
