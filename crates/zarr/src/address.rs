@@ -1,4 +1,4 @@
-//! The address of a node: a store, and a path in it.
+//! Addresses of nodes: a store, and a path in the store.
 
 use crate::store::{Schemes, StoreAddress, StoreOptions, is_hierarchy, is_zip, schemes, split_path};
 use crate::{Error, ErrorKind, Result};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zarr_store::{AsyncStore, Store};
 
-/// The store and the path of a node, as [`open`](crate::open) and [`create`](crate::create) take them.
+/// Store and path of a node, as [`open`](crate::open) and [`create`](crate::create) take them.
 ///
 /// | given | store and path |
 /// |---|---|
@@ -17,10 +17,10 @@ use zarr_store::{AsyncStore, Store};
 /// | `"directory::/a/b"`, `("directory", "/a/b")` | the address of a store as [`store::open`](crate::store::open) takes it, and the path |
 /// | `(&store, "/a/b")`, `&store` | a store that is open, and the path (the root) |
 ///
-/// Strings and paths may be borrowed or owned. A [`Path`] is one, whatever it looks like; a string may be any address such as `memory:` or
+/// Strings and paths may be borrowed or owned. A [`Path`] is never parsed as an address; a string may be any address such as `memory:` or
 /// `sqlite:x.sqlite::/a`: [`store::open`](crate::store::open) has the grammar.
 ///
-/// The store may be an [`AsyncStore`](crate::AsyncStore) that is open: then nodes are opened and created without blocking.
+/// The store may also be an open [`AsyncStore`](crate::AsyncStore): nodes are then opened and created without blocking.
 #[derive(Debug)]
 pub struct Address<S: AnyStore + ?Sized = dyn Store>(Repr<S>);
 
@@ -39,23 +39,23 @@ impl<S: AnyStore + ?Sized> Clone for Address<S> {
     }
 }
 
-/// A store in which nodes are opened: `dyn Store` or `dyn AsyncStore`.
+/// Type of a store in which nodes are opened: `dyn Store` or `dyn AsyncStore`.
 pub trait AnyStore: Debug + Display {
-    /// The address of a store that is not open yet.
+    /// Address of a store that is not yet open.
     type Address: Clone + Debug;
 }
 
-// Of any lifetime: futures that hold one are checked for `Send` with lifetimes erased.
+// Implemented for every lifetime: futures that hold a store are checked for `Send` with lifetimes erased.
 impl<'s> AnyStore for dyn Store + 's {
     type Address = NodeAddress;
 }
 
-/// Addresses are of stores that block.
+/// Async stores are passed only as open stores, since an address opens a blocking store.
 impl<'s> AnyStore for dyn AsyncStore + 's {
     type Address = Infallible;
 }
 
-/// The address of a store, and the path of a node.
+/// Address of a store, and path of a node in the store.
 #[derive(Clone, Debug)]
 pub enum NodeAddress {
     Text(String),
@@ -63,7 +63,7 @@ pub enum NodeAddress {
     TextAndPath(String, String),
 }
 
-/// How a store is opened by its address.
+/// Table of schemes and options for opening a store by its address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Access {
     pub(crate) schemes: Option<Schemes>,
@@ -75,7 +75,7 @@ impl Access {
         self.schemes.clone().unwrap_or_else(schemes)
     }
 
-    /// A store that is open takes no options any more.
+    /// Checks that no option is set for `store`, which is open already.
     fn check_unused(&self, store: &dyn Display) -> Result<()> {
         match self.options.pairs().first() {
             None => Ok(()),
@@ -152,7 +152,7 @@ impl From<&Arc<dyn AsyncStore>> for Address<dyn AsyncStore> {
 }
 
 impl Address<dyn AsyncStore> {
-    /// The store and the path.
+    /// Returns the open store and the path.
     pub(crate) fn opened(self) -> (Arc<dyn AsyncStore>, String) {
         match self.0 {
             Repr::Store(store, path) => (store, path),
@@ -162,7 +162,7 @@ impl Address<dyn AsyncStore> {
 }
 
 impl Address {
-    /// The store, which must be there, and the path.
+    /// Opens the store, which must exist, and returns it with the path.
     pub(crate) fn open(self, access: &Access) -> Result<(Arc<dyn Store>, String)> {
         let (address, path) = match self.0 {
             Repr::Store(store, path) => return access.check_unused(&store).map(|()| (store, path)),
@@ -171,7 +171,7 @@ impl Address {
         Ok((access.schemes().open(&address, &access.options)?, path.unwrap_or_else(|| "/".to_owned())))
     }
 
-    /// The store, which is made if it is not there, and the path.
+    /// Opens the store, which is created if it does not exist, and returns it with the path.
     pub(crate) fn create(self, access: &Access) -> Result<(Arc<dyn Store>, String)> {
         let (address, path) = match self.0 {
             Repr::Store(store, path) => return access.check_unused(&store).map(|()| (store, path)),
@@ -200,7 +200,7 @@ impl NodeAddress {
         })
     }
 
-    /// Whether it says where the path begins.
+    /// Whether the address separates store and path, by `::` or as a pair.
     fn is_separate(&self, schemes: &Schemes) -> bool {
         match self {
             Self::Text(text) => schemes.is_separate(text),
@@ -210,7 +210,8 @@ impl NodeAddress {
     }
 }
 
-/// Refuses to make a store at a path that does not say so, where one could not be, or would be hidden.
+/// Refuses to create a store at a path that is given without `::` if the directory lies in another hierarchy, which would not know the new
+/// store.
 fn check_new(root: &Path, node: Option<&str>) -> Result<()> {
     if let Some(above) = hierarchy_above(root).filter(|_| node.is_none() && !is_hierarchy(root) && !is_zip(root)) {
         let message = format!("{} lies in the hierarchy {}", root.display(), above.display());
@@ -224,13 +225,15 @@ fn check_new(root: &Path, node: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// The store that the names in a path say, and the path of the node in it.
+/// Splits a path at the first name that is a hierarchy, a zip file or a file: the path of the store, and the path of the node in it, if
+/// there is one.
 fn split(path: &Path) -> Result<(PathBuf, Option<String>)> {
     split_path(path, |path| is_hierarchy(path) || is_zip(path) || path.is_file())
         .map_err(|message| Error::new(ErrorKind::Path, format!("{}: {message}", path.display())))
 }
 
-/// A directory above a path that has a document of Zarr: a new store in it would be one that its hierarchy does not know.
+/// Returns the nearest directory above `path` with a Zarr document: a new store at `path` would lie in the hierarchy of that directory
+/// without belonging to it.
 fn hierarchy_above(path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;
     let has_document =

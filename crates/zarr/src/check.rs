@@ -1,3 +1,3 @@
-//! Checks of what is stored: documents, keys, indexes of shards and chunks; and repair.
+//! Checks of stored documents, keys, indexes of shards and chunks, and repair.
 
 pub use zarr_check::*;

@@ -1,6 +1,6 @@
-//! Codecs by their types, of the crates that the features of this build bring.
+//! Codecs by their types, from the crates that the features of this build include.
 //!
-//! They are given to new arrays, or used alone: codecs of bytes by themselves, codecs of arrays in a [`Chain`].
+//! Codecs are passed to new arrays, or used alone: bytes-to-bytes codecs directly, other codecs in a [`Chain`].
 //!
 //! ```
 //! # #[cfg(all(feature = "numeric", feature = "zstd"))]

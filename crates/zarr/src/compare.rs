@@ -1,3 +1,3 @@
-//! Comparisons of hierarchies and arrays: where stored data differ, and digests that depend on shapes, data types and values alone.
+//! Comparisons of hierarchies and arrays: where stored data differs, and digests that depend only on shapes, data types and values.
 
 pub use zarr_compare::*;

@@ -1,3 +1,3 @@
-//! Conversions of hierarchies and arrays: other dialects, chunks and codecs; copies, moves and migrations.
+//! Conversions of hierarchies and arrays to other dialects, chunks and codecs; copies, moves and migrations.
 
 pub use zarr_convert::*;

@@ -1,8 +1,9 @@
-//! Nodes of a hierarchy by their paths: find, walk, change their attributes, consolidate their metadata, erase them.
+//! Functions on nodes by their paths: find nodes, walk over them, change their attributes, consolidate their metadata, erase them.
 //!
-//! A group and an array that are open have methods for it ([`Group::walk`](crate::Group::walk), [`Group::consolidate`](crate::Group::consolidate)),
-//! and so have [`AsyncGroup`](crate::AsyncGroup) and [`AsyncArray`](crate::AsyncArray). The functions here are for programs that have a
-//! path and no handle, such as tools; their forms for stores that do not block are in the crate `zarr-hierarchy`.
+//! Open groups and arrays have methods for these tasks ([`Group::walk`](crate::Group::walk),
+//! [`Group::consolidate`](crate::Group::consolidate)), and so have [`AsyncGroup`](crate::AsyncGroup) and
+//! [`AsyncArray`](crate::AsyncArray). The functions of this module are for programs that have a path and no handle, such as tools; their
+//! async forms are in the crate `zarr-hierarchy`.
 
 pub use zarr_array::{ArraySizes, Note, StoredSizes, Summary, Warning};
 pub use zarr_hierarchy::{

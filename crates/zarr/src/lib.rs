@@ -23,7 +23,7 @@
 //! # }
 //! ```
 //!
-//! Parts of the same chunks that are read again and again are best read through a cache, which several arrays may share:
+//! A cache, which several arrays may share, speeds up repeated reads of parts of the same chunks:
 //!
 //! ```
 //! # use zarr::prelude::*;
@@ -91,10 +91,10 @@
 //!
 //! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
-//! `zarr-store` and a crate for each kind, who runs operations on them in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays in
-//! `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`, the
-//! passes over all elements of these in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files
-//! of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-references` and `zarr-icechunk`. Each can be used alone.
+//! `zarr-store` and a crate for each kind, drivers that run operations on stores in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays
+//! in `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`,
+//! passes over all elements of arrays in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files
+//! of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-references` and `zarr-icechunk`. Each crate can be used alone.
 
 mod address;
 #[cfg(feature = "check")]
@@ -123,7 +123,7 @@ pub mod store;
 pub mod view;
 
 pub use address::Address;
-/// The version of `ndarray` whose arrays are read into and written from.
+/// Version of `ndarray` whose arrays this crate reads into and writes from.
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use open::{Create, Open, Opened, create, open};
@@ -133,7 +133,7 @@ pub use zarr_array::{
     WriteFrom, Writer,
 };
 pub use zarr_codec as codec;
-/// Makes a struct an [`Element`](trait@Element).
+/// Derives [`Element`](trait@Element) for a struct.
 #[cfg(feature = "derive")]
 pub use zarr_derive::Element;
 #[cfg(feature = "derive")]

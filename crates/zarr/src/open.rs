@@ -1,4 +1,4 @@
-//! Opening and creating nodes.
+//! Opening and creating of nodes.
 
 use crate::address::{Access, AnyStore};
 use crate::store::Schemes;
@@ -14,7 +14,7 @@ use zarr_hierarchy::{in_store, open_group, open_group_async, open_node, open_nod
 use zarr_meta::{Copies, Dialect, StoredNode};
 use zarr_store::{AsyncStore, Store};
 
-/// Begins to open an array or group.
+/// Begins to open an array or group; a method of the returned [`Open`] opens it.
 ///
 /// ```
 /// # fn main() -> zarr::Result<()> {
@@ -34,7 +34,7 @@ use zarr_store::{AsyncStore, Store};
 /// # }
 /// ```
 ///
-/// The same builder ends in futures where the store does not block:
+/// With an async store, the methods of the builder return futures:
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -65,7 +65,7 @@ pub fn open<S: AnyStore + ?Sized>(address: impl Into<Address<S>>) -> Open<S> {
     }
 }
 
-/// Begins to create an array or group, and the store if it is not there.
+/// Begins to create an array or group, and the store if it does not exist; a method of the returned [`Create`] creates it.
 ///
 /// ```
 /// use zarr::prelude::*;
@@ -84,7 +84,7 @@ pub fn create<S: AnyStore + ?Sized>(address: impl Into<Address<S>>) -> Create<S>
     Create { address: address.into(), access: Access::default(), registry: None }
 }
 
-/// How a node is opened; begun by [`open`].
+/// Settings for opening a node, returned by [`open`].
 #[derive(Debug)]
 #[must_use = "nothing is opened before a call such as `array` or `group`"]
 pub struct Open<S: AnyStore + ?Sized = dyn Store> {
@@ -108,55 +108,55 @@ impl<S: AnyStore + ?Sized> Clone for Open<S> {
 }
 
 impl<S: AnyStore + ?Sized> Open<S> {
-    /// Takes the node that is stored in this dialect, where there are several at the path. By default the newest.
+    /// Sets the dialect of the node, if nodes of several dialects are stored at the path. By default the newest dialect is opened.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self
     }
 
-    /// Knows codecs and data types by this registry, and not by that of this build.
+    /// Sets the registry of codecs and data types. The default is the registry of this build.
     pub fn registry(mut self, registry: &Arc<Registry>) -> Self {
         self.registry = Some(Arc::clone(registry));
         self
     }
 
-    /// Reads and writes an array with these options, which replace all options set before.
+    /// Sets the options for reading and writing an array, which replace all options set before.
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }
 
-    /// Keeps decoded chunks and indexes of shards in a cache; see [`Options::cache`].
+    /// Sets the cache of decoded chunks and indexes of shards; see [`Options::cache`].
     pub fn cache(mut self, cache: &ChunkCache) -> Self {
         self.options.cache = Some(cache.clone());
         self
     }
 
-    /// Decodes and encodes on `threads` threads; see [`Options::threads`]. 0 is the default: one for each core.
+    /// Sets the number of threads that decode and encode; see [`Options::threads`]. 0 is the default: one thread per core.
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = NonZeroUsize::new(threads);
         self
     }
 
-    /// The meaning of a chunk that is not stored; see [`Options::missing_chunks`].
+    /// Sets the meaning of a chunk that is not stored; see [`Options::missing_chunks`].
     pub fn missing_chunks(mut self, missing: MissingChunks) -> Self {
         self.options.missing_chunks = missing;
         self
     }
 
-    /// Whether documents with deviations from the format are refused; see [`Options::strict`].
+    /// Sets whether documents with deviations from the format are refused; see [`Options::strict`].
     pub fn strict(mut self, strict: bool) -> Self {
         self.options.strict = strict;
         self
     }
 
-    /// Whether changes are refused of which the store may lose what others write meanwhile; see [`Options::strict_writers`].
+    /// Sets whether changes are refused that may lose concurrent changes of other writers in this store; see [`Options::strict_writers`].
     pub fn strict_writers(mut self, strict_writers: bool) -> Self {
         self.options.strict_writers = strict_writers;
         self
     }
 
-    /// All that it takes to open a node that was looked for in a store.
+    /// Checks the options for the node `found`, and returns the node with the registry and the options to open it with.
     fn bound(options: Options, registry: Option<Arc<Registry>>, found: StoredNode, store: &S) -> Result<Bound> {
         let path = Some(found.path.to_string());
         options.check(&found).map_err(|error| in_store(store, error.at(|location| location.path = path)))?;
@@ -165,20 +165,20 @@ impl<S: AnyStore + ?Sized> Open<S> {
 }
 
 impl Open {
-    /// Sets an option of the store, which is given by its address: see [`store::open`](crate::store::open). An option that it does not know
-    /// is an error.
+    /// Sets an option of the store, which must be given by its address: see [`store::open`](crate::store::open). An unknown option is an
+    /// error when the store is opened.
     pub fn store_option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.access.options = self.access.options.set(name, value);
         self
     }
 
-    /// Knows kinds of stores by this table, and not by that of this build ([`schemes`](crate::store::schemes)).
+    /// Sets the table of kinds of stores. The default is the table of this build ([`schemes`](crate::store::schemes)).
     pub fn schemes(mut self, schemes: &Schemes) -> Self {
         self.access.schemes = Some(schemes.clone());
         self
     }
 
-    /// Opens the array.
+    /// Opens the array at the address.
     ///
     /// # Errors
     /// The errors of [`Array::open`] and of opening the store.
@@ -187,7 +187,8 @@ impl Open {
         Array::from_found_now(&store, node, &registry, options)
     }
 
-    /// Opens the group. From a remote store its consolidated metadata comes with it: see [`open_group`].
+    /// Opens the group at the address. In a remote store, its consolidated metadata is read together with the group: see [`open_group`].
+    /// Opening does not compare consolidated metadata with the nodes below; [`Group::staleness`] does.
     ///
     /// # Errors
     /// The errors of [`Group::open`] and of opening the store.
@@ -200,9 +201,9 @@ impl Open {
         Ok(Group::from_found(&store, node, &registry)?.with_strict_writers(options.strict_writers))
     }
 
-    /// Opens the array for programs that must not block: `zarr::open("s3://bucket/weather.zarr/t2m").array_async().await?`. The store is
-    /// opened on a thread of its own. Requests to buckets and the web wait for nothing where the futures are polled; those to files and
-    /// databases are done there, as by [`SyncAsAsync`]. To a [cache](Self::cache) each opening is a store of its own.
+    /// Opens the array at the address without blocking the thread: `zarr::open("s3://bucket/weather.zarr/t2m").array_async().await?`. The
+    /// store is opened on a thread of its own. Requests to buckets and web servers are async; requests to files and databases are made on
+    /// other threads, by [`SyncAsAsync`]. For a [cache](Self::cache), each opening is a different store.
     ///
     /// ```
     /// # use zarr::store::block_on;
@@ -220,15 +221,15 @@ impl Open {
     /// ```
     ///
     /// # Errors
-    /// As [`array`](Self::array).
+    /// The errors of [`array`](Self::array).
     pub async fn array_async(self) -> Result<AsyncArray> {
         self.without_blocking().await?.array().await
     }
 
-    /// Opens the group for programs that must not block, as [`array_async`](Self::array_async) does an array.
+    /// Opens the group at the address without blocking the thread, with the same kinds of requests as [`array_async`](Self::array_async).
     ///
     /// # Errors
-    /// As [`group`](Self::group).
+    /// The errors of [`group`](Self::group).
     pub async fn group_async(self) -> Result<AsyncGroup> {
         self.without_blocking().await?.group().await
     }
@@ -240,20 +241,21 @@ impl Open {
         Ok(Open { address, access: Access::default(), registry, dialect, options })
     }
 
-    /// Opens the group as a data set, from its consolidated metadata where there is some. With [`Open::options`] its arrays are opened.
+    /// Opens the group at the address as a data set, from its consolidated metadata if there is any, which is not compared with the nodes.
+    /// [`Open::options`] are the options of its arrays.
     ///
     /// # Errors
-    /// As [`group`](Self::group), and of [`Dataset::open`](crate::dataset::Dataset::open).
+    /// The errors of [`group`](Self::group) and of [`Dataset::open`](crate::dataset::Dataset::open).
     #[cfg(feature = "dataset")]
     pub fn dataset(self) -> Result<crate::dataset::Dataset> {
         let options = crate::dataset::DatasetOptions::default().arrays(self.options.clone());
         crate::dataset::Dataset::open_with(&self.group_with(Copies::Trusted)?, &options)
     }
 
-    /// Opens the array or group, whichever there is.
+    /// Opens the array or the group at the address.
     ///
     /// # Errors
-    /// As [`array`](Self::array) and [`group`](Self::group).
+    /// The errors of [`array`](Self::array) and [`group`](Self::group).
     pub fn node(self) -> Result<Opened> {
         let (store, Bound { node, registry, options }) = self.find(None)?;
         match node.node.as_array() {
@@ -265,7 +267,7 @@ impl Open {
         }
     }
 
-    /// `copies`: a group is expected.
+    /// Finds the node. `copies` is given if a group is expected, and says how its consolidated metadata is read.
     fn find(self, copies: Option<Copies>) -> Result<(Arc<dyn Store>, Bound)> {
         let (store, path) = self.address.open(&self.access)?;
         let found = match copies {
@@ -278,27 +280,27 @@ impl Open {
     }
 }
 
-/// In a store that does not block.
+/// Opening of nodes in an async store.
 impl Open<dyn AsyncStore> {
-    /// Opens the array.
+    /// Opens the array at the address.
     ///
     /// # Errors
-    /// As [`AsyncArray::open`].
+    /// The errors of [`AsyncArray::open`].
     pub async fn array(self) -> Result<AsyncArray> {
         let (store, Bound { node, registry, options }) = self.find(false).await?;
         AsyncArray::from_found_now(&store, node, &registry, options)
     }
 
-    /// Opens the group.
+    /// Opens the group at the address.
     ///
     /// # Errors
-    /// As [`AsyncGroup::open`].
+    /// The errors of [`AsyncGroup::open`].
     pub async fn group(self) -> Result<AsyncGroup> {
         let (store, Bound { node, registry, options }) = self.find(true).await?;
         Ok(AsyncGroup::from_found(&store, node, &registry)?.with_strict_writers(options.strict_writers))
     }
 
-    /// Finds the node, be it an array or a group, for the functions of [`hierarchy`](crate::hierarchy).
+    /// Finds the node at the address, an array or a group, for the functions of [`hierarchy`](crate::hierarchy).
     ///
     /// # Errors
     /// The errors of [`open_node_async`] and of [`strict`](Self::strict).
@@ -317,29 +319,29 @@ impl Open<dyn AsyncStore> {
     }
 }
 
-/// A store that was opened by its address, as one that does not block.
+/// Returns an async form of a store that was opened by its address.
 fn waiting(store: Arc<dyn Store>) -> Arc<dyn AsyncStore> {
     store.as_async().unwrap_or_else(|| Arc::new(SyncAsAsync::new(store)))
 }
 
-/// A node that was found, and all that it takes to open it.
+/// Node that was found, with the registry and the options to open it with.
 struct Bound {
     node: StoredNode,
     registry: Arc<Registry>,
     options: Options,
 }
 
-/// A node that was opened.
+/// Node that was opened: an array or a group.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "opened one at a time; a box would be in the way of who matches on it")]
 pub enum Opened {
-    /// An array.
+    /// Array that was opened.
     Array(Array),
-    /// A group.
+    /// Group that was opened.
     Group(Group),
 }
 
-/// The lines of `zarr info` that need nothing of the store; see [`Summary`](crate::hierarchy::Summary).
+/// Prints the lines of `zarr info` that need no request to the store; see [`Summary`](crate::hierarchy::Summary).
 impl fmt::Display for Opened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -349,7 +351,7 @@ impl fmt::Display for Opened {
     }
 }
 
-/// How a node is created; begun by [`create`].
+/// Settings for creating a node, returned by [`create`].
 #[derive(Debug)]
 #[must_use = "nothing is created before a call of `array` or `group`"]
 pub struct Create<S: AnyStore + ?Sized = dyn Store> {
@@ -365,7 +367,7 @@ impl<S: AnyStore + ?Sized> Clone for Create<S> {
 }
 
 impl<S: AnyStore + ?Sized> Create<S> {
-    /// Knows codecs and data types by this registry, and not by that of this build.
+    /// Sets the registry of codecs and data types. The default is the registry of this build.
     pub fn registry(mut self, registry: &Arc<Registry>) -> Self {
         self.registry = Some(Arc::clone(registry));
         self
@@ -376,21 +378,21 @@ impl<S: AnyStore + ?Sized> Create<S> {
     }
 }
 
-/// In a store that does not block.
+/// Creation of nodes in an async store.
 impl Create<dyn AsyncStore> {
-    /// Creates an array, and groups above it where there are none.
+    /// Creates an array at the address, and the groups above it that do not exist.
     ///
     /// # Errors
-    /// As [`AsyncArray::create`].
+    /// The errors of [`AsyncArray::create`].
     pub async fn array(self, new: NewArray) -> Result<AsyncArray> {
         let (store, path) = self.address.opened();
         AsyncArray::create(&store, &path, new, &Self::known(self.registry)).await
     }
 
-    /// Creates a group, and groups above it where there are none.
+    /// Creates a group at the address, and the groups above it that do not exist.
     ///
     /// # Errors
-    /// As [`AsyncGroup::create`].
+    /// The errors of [`AsyncGroup::create`].
     pub async fn group(self, new: NewGroup) -> Result<AsyncGroup> {
         let (store, path) = self.address.opened();
         AsyncGroup::create(&store, &path, new, &Self::known(self.registry)).await
@@ -398,20 +400,20 @@ impl Create<dyn AsyncStore> {
 }
 
 impl Create {
-    /// Sets an option of the store, which is given by its address: see [`store::open`](crate::store::open). An option that it does not know
-    /// is an error.
+    /// Sets an option of the store, which must be given by its address: see [`store::open`](crate::store::open). An unknown option is an
+    /// error when the store is opened.
     pub fn store_option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.access.options = self.access.options.set(name, value);
         self
     }
 
-    /// Knows kinds of stores by this table, and not by that of this build ([`schemes`](crate::store::schemes)).
+    /// Sets the table of kinds of stores. The default is the table of this build ([`schemes`](crate::store::schemes)).
     pub fn schemes(mut self, schemes: &Schemes) -> Self {
         self.access.schemes = Some(schemes.clone());
         self
     }
 
-    /// Creates an array, and groups above it where there are none.
+    /// Creates an array at the address, and the groups above it that do not exist.
     ///
     /// # Errors
     /// The errors of [`Array::create`] and of creating the store.
@@ -420,7 +422,7 @@ impl Create {
         Array::create(&store, &path, new, &Self::known(self.registry))
     }
 
-    /// Creates a group, and groups above it where there are none.
+    /// Creates a group at the address, and the groups above it that do not exist.
     ///
     /// # Errors
     /// The errors of [`Group::create`] and of creating the store.
@@ -429,18 +431,18 @@ impl Create {
         Group::create(&store, &path, new, &Self::known(self.registry))
     }
 
-    /// Creates an array for programs that must not block, as [`Open::array_async`] opens one, and groups above it where there are none.
+    /// Creates an array at the address, and the groups above it that do not exist, without blocking the thread; see [`Open::array_async`].
     ///
     /// # Errors
-    /// As [`array`](Self::array).
+    /// The errors of [`array`](Self::array).
     pub async fn array_async(self, new: NewArray) -> Result<AsyncArray> {
         self.without_blocking().await?.array(new).await
     }
 
-    /// Creates a group for programs that must not block, as [`Open::group_async`] opens one, and groups above it where there are none.
+    /// Creates a group at the address, and the groups above it that do not exist, without blocking the thread; see [`Open::array_async`].
     ///
     /// # Errors
-    /// As [`group`](Self::group).
+    /// The errors of [`group`](Self::group).
     pub async fn group_async(self, new: NewGroup) -> Result<AsyncGroup> {
         self.without_blocking().await?.group(new).await
     }
@@ -452,7 +454,7 @@ impl Create {
         Ok(Create { address, access: Access::default(), registry })
     }
 
-    /// Creates a data set, and groups above it where there are none.
+    /// Creates a data set at the address, and the groups above it that do not exist.
     ///
     /// # Errors
     /// The errors of [`Dataset::create`](crate::dataset::Dataset::create) and of creating the store.

@@ -1,4 +1,4 @@
-//! [`Options`] of how arrays are read and written, and the types that their methods take.
+//! [`Options`] for reading and writing arrays, and the types of these options.
 
 pub use zarr_array::{Checksums, ChunkCache, MissingChunks, Options};
 pub use zarr_codec::Limits;

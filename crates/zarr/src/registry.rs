@@ -1,4 +1,4 @@
-//! The codecs and data types of this build: the one table that a new codec is added to.
+//! Codecs and data types of this build: the table to which a new codec is added.
 
 use std::sync::{Arc, LazyLock};
 pub use zarr_array::{Defaults, MakeShard, Registry};
@@ -9,9 +9,9 @@ use zarr_json::{Map, NamedConfig, Value};
 #[cfg(feature = "object")]
 pub use zarr_codec_object::PICKLE;
 
-/// Everything that the features of this build bring. Shared: made once.
+/// Returns the registry with all codecs and data types of this build. It is created once and shared.
 ///
-/// To add a codec of your own, take a copy and pass it on:
+/// To add your own codec, clone the registry, add the codec, and pass the clone to functions that take a registry:
 ///
 /// ```
 /// # const MINE: zarr::codec::CodecEntry = zarr::codec::CodecEntry::bytes_to_bytes("mine", |_| unreachable!());
@@ -32,8 +32,8 @@ pub fn default() -> Arc<Registry> {
     Arc::clone(&REGISTRY)
 }
 
-/// The codecs of this build, without any that new arrays get unasked. Configurations that are given are completed all the same: the
-/// specification demands their members.
+/// Returns a registry with the codecs of this build but without default codecs for new arrays. Codecs that are given are still completed
+/// with the members that their specifications require.
 pub fn without_defaults() -> Registry {
     let mut registry = Registry::default();
     for entry in CODECS.iter().copied().flatten() {
@@ -53,8 +53,8 @@ pub fn without_defaults() -> Registry {
     registry
 }
 
-/// Lists the codecs of each crate, with the feature that adds them and the names that documents of Zarr v3 have for them, for hints
-/// in builds without the feature.
+/// Lists the codecs of each crate, with the feature that adds them, and their names in documents of Zarr v3 for hints in builds without the
+/// feature.
 macro_rules! codecs {
     ($($feature:literal $krate:ident [$($name:literal)*])*) => {
         static CODECS: &[&[CodecEntry]] = &[
@@ -95,17 +95,17 @@ codecs! {
     "object" zarr_codec_object ["numcodecs.json2" "numcodecs.json" "numcodecs.msgpack2" "numcodecs.msgpack"]
 }
 
-/// Where the codec comes from that no build has.
+/// Name and hint for pickles, which no build decodes by default.
 const PICKLE_HINT: (&str, &str) = (
     "numcodecs.pickle",
     "pickles are programs; pickles of plain values are read where `zarr::codec_object::PICKLE` is added to the codecs",
 );
 
-/// Who has a codec that no build has.
+/// Name and hint for a codec that no build has.
 const GDEFLATE_HINT: (&str, &str) =
     ("zarrs.gdeflate", "GDeflate, an experiment of the crate zarrs, which decodes it with its feature `gdeflate`");
 
-/// The data types of crates other than `zarr-dtype`.
+/// Data types of crates other than `zarr-dtype`.
 static DATA_TYPES: &[DataTypeEntry] = &[
     #[cfg(feature = "optional")]
     zarr_codec_optional::DATA_TYPE,
@@ -128,7 +128,7 @@ fn serializer(data_type: &DataType, order: ByteOrder) -> NamedConfig {
     match (data_type, data_type.layout()) {
         (DataType::Object, _) => NamedConfig::new("numcodecs.json2"),
         (DataType::VlenArray(item), _) => {
-            // Types that numpy lacks have none to be named; the codec says so.
+            // Types that numpy lacks have no name here: the codec refuses the empty name.
             let dtype = npy_descr(item).unwrap_or_default();
             let big = order == ByteOrder::Big && item.layout().has_byte_order();
             let dtype = if big { dtype.replacen('<', ">", 1) } else { dtype };
@@ -140,7 +140,7 @@ fn serializer(data_type: &DataType, order: ByteOrder) -> NamedConfig {
     }
 }
 
-/// A codec of this build with the configuration that its specification demands.
+/// Returns a codec of this build with the members of its configuration that the specification requires.
 fn completed(name: &str, data_type: &DataType) -> NamedConfig {
     let mut codec = NamedConfig::new(name);
     if let Some(entry) = CODECS.iter().copied().flatten().find(|entry| entry.name == name) {
@@ -149,7 +149,7 @@ fn completed(name: &str, data_type: &DataType) -> NamedConfig {
     codec
 }
 
-/// As zarr-python 3 and netCDF do: zstd with its usual level, or gzip where zstd is not in this build.
+/// Returns the default compressor, like zarr-python 3 and netCDF: zstd with its usual level, or gzip if zstd is not in this build.
 fn compressor(data_type: &DataType) -> Vec<NamedConfig> {
     let name = match () {
         () if cfg!(feature = "zstd") => "zstd",

@@ -1,3 +1,3 @@
-//! A server of a store over HTTP: its values for other software, and a page to look at its arrays.
+//! HTTP server of a store: its values for other software, and a page that shows its arrays.
 
 pub use zarr_serve::*;

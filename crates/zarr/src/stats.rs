@@ -1,3 +1,3 @@
-//! Statistics of elements, usage of stores, maps of stored chunks, codecs measured on a sample.
+//! Statistics: of elements, of the usage of stores, maps of stored chunks, and codecs measured on a sample.
 
 pub use zarr_stats::*;

@@ -1,4 +1,4 @@
-//! Stores, and opening them by address.
+//! Stores, and functions that open stores by address.
 
 mod address;
 #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
@@ -50,13 +50,13 @@ pub use zarr_store_virtual::{VirtualFault, VirtualStore};
 #[cfg(feature = "zip")]
 pub use zarr_store_zip::{AsyncZipStore, ZipArrangement, ZipFault, ZipOptions, ZipStore};
 
-/// The contract of stores as tests, and jobs that are given wrong replies.
+/// Tests of the contract of stores, and of jobs that receive wrong replies.
 pub mod testing {
     pub use zarr_drive::testing::*;
     pub use zarr_store::testing::*;
 }
 
-/// Opens the store at an address, which must be there.
+/// Opens the store at an address; the store must exist.
 ///
 /// # Addresses
 /// | address | store | options |
@@ -72,25 +72,25 @@ pub mod testing {
 /// | `https://host/path`, `http://..` | with feature `http` the files below a URL, to read | `header.NAME`, `missing` (`403`) and others: `HttpStore` |
 /// | `memory:` | a new, empty one in memory | |
 ///
-/// Where a node is meant ([`zarr::open`](crate::open), [`zarr::create`](crate::create) and the command), its path follows:
+/// The address of a node ([`zarr::open`](crate::open), [`zarr::create`](crate::create) and the command) has the path of the node behind it:
 ///
-/// - behind `::`, as `zip:x.zip::/group/array`. What stands before is the address of the store, all of it; `x.zarr/y::/` is the root of a store
-///   in the directory `x.zarr/y`. (Of several, the first `::/` counts, else the last `::`.)
+/// - behind `::`, as in `zip:x.zip::/group/array`. Everything before `::` is the address of the store; `x.zarr/y::/` is the root of a store
+///   in the directory `x.zarr/y`. (If there are several, the first `::/` counts, or else the last `::`.)
 /// - or directly behind the first name that ends in `.zarr` (with `zip:` in `.zip` or `.ozx`, with `hdf5:` in `.nc`, `.nc4`, `.h5`, `.hdf5` or `.he5`, with `sqlite:` in `.sqlite`, `.sqlite3` or `.db`, or is
 ///   that of a file), as `data/x.zarr/group/array`, also in a URL: `SCHEME://host/x.zarr/group/array`.
 ///
-/// A text is a path unless a known scheme and a colon are its beginning, or any scheme and `://`; so `./memory:` is one, and one that is
-/// there may have `::` in its name. A single letter is no scheme: `C:\x.zarr` is a path. Capital letters in schemes do not matter. `%41`
-/// stands for `A` in `file://` and addresses of the web; only these may have a query (`?..`). `zip::ADDRESS`, as fsspec writes it, is
-/// `zip:ADDRESS` where the address has a known scheme.
+/// A string is a path unless it begins with a known scheme and a colon, or with any scheme and `://`; so `./memory:` is a path, and an
+/// existing path may have `::` in its name. A single letter is no scheme: `C:\x.zarr` is a path. Case does not matter in schemes. `%41`
+/// stands for `A` in `file://` and web addresses; only web addresses may have a query (`?..`). `zip::ADDRESS`, as in fsspec, is
+/// `zip:ADDRESS` if the inner address has a known scheme.
 ///
-/// A zip file of this machine may be written: see [`create`] for when that is in the file.
+/// A zip file of this machine may be written: [`create`] says when values are in the file.
 ///
-/// [`schemes`] is the table behind it, to which a program adds kinds of its own.
+/// [`schemes`] returns the table of kinds of stores, to which a program can add its own kinds.
 ///
 /// # Errors
-/// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] if it is something else, [`Error::Argument`] for an address that no kind
-/// of the table has, [`Error::Address`] for one of a kind that this build has not.
+/// [`Error::NoStore`] if the store does not exist, [`Error::NotAStore`] if something else is at the address, [`Error::Argument`] for an
+/// address of an unknown kind, [`Error::Address`] for an address of a kind that this build lacks.
 ///
 /// # Example
 /// ```
@@ -102,24 +102,24 @@ pub fn open(address: &str) -> Result<Arc<dyn Store>> {
     open_with(address, &StoreOptions::new())
 }
 
-/// As [`open`], with options.
+/// Opens the store at an address with options; the store must exist.
 ///
 /// # Errors
-/// As [`open`]; [`Error::Argument`] for an option that the kind of the store does not know.
+/// The errors of [`open`]; [`Error::Argument`] for an option that the kind of the store does not know.
 pub fn open_with(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>> {
     let schemes = schemes();
     schemes.open(&schemes.address(address)?, options)
 }
 
-/// Opens the store at an address for writing, and makes it if it is not there: a path that ends in `.zip` or `.ozx` names a zip file, another
-/// one a directory.
+/// Opens the store at an address for writing, and creates it if it does not exist: a path that ends in `.zip` or `.ozx` is a zip file, any
+/// other path a directory.
 ///
 /// # Zip files
-/// Values that are written to a zip file are in it after [`Store::flush`], all at once. Without that the file stays as it
-/// was, or away, so that work that failed leaves no file that looks whole. `Conversion::run` ends with a flush.
-/// Values may be replaced and erased; their bytes stay in the file, which a warning tells ([`Store::take_warnings`]).
-/// Each flush after new writes copies the file, but for file systems that share blocks: few flushes of many values are fast. In `.ozx`, OME-Zarr
-/// in one file, documents come first, and the comment tells the version of OME-Zarr.
+/// Values that are written to a zip file are in the file after [`Store::flush`], all at once. Without a flush the file stays unchanged or
+/// missing, so that failed work leaves no file that looks complete. `Conversion::run` ends with a flush.
+/// Values may be replaced and erased; their bytes stay in the file, about which there is a warning ([`Store::take_warnings`]).
+/// Each flush after new writes copies the file, except on file systems that share blocks: few flushes of many values are fast. In `.ozx`,
+/// OME-Zarr in one file, documents come first, and the comment has the version of OME-Zarr.
 ///
 /// ```
 /// # #[cfg(feature = "zip")] {
@@ -136,15 +136,15 @@ pub fn open_with(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>
 /// ```
 ///
 /// # Errors
-/// As [`open`]; [`Error::ReadOnly`] for stores that are only read; [`Error::Argument`] for a zip file in another store.
+/// The errors of [`open`]; [`Error::ReadOnly`] for read-only kinds of stores; [`Error::Argument`] for a zip file in another store.
 pub fn create(address: &str) -> Result<Arc<dyn Store>> {
     create_with(address, &StoreOptions::new())
 }
 
-/// As [`create`], with options.
+/// Opens the store at an address for writing with options, and creates it if it does not exist.
 ///
 /// # Errors
-/// As [`create`]; [`Error::Argument`] for an option that the kind of the store does not know.
+/// The errors of [`create`]; [`Error::Argument`] for an option that the kind of the store does not know.
 pub fn create_with(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>> {
     let schemes = schemes();
     schemes.create(&schemes.address(address)?, options)

@@ -34,7 +34,7 @@ fn stores_that_do_not_block_have_the_same_builder() {
     assert!(error.to_string().contains("/g: ") && error.to_string().contains("found a group"), "{error}");
 }
 
-/// As a server spawns it: the future has to be `Send`.
+/// Spawns a future as a server does: the future must be `Send`.
 #[test]
 fn futures_of_opening_and_creating_are_send() {
     async fn first(store: Arc<dyn AsyncStore>) -> Result<Vec<i8>> {

@@ -1,48 +1,48 @@
-//! The address of a store.
+//! Addresses of stores.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use zarr_store::Error;
 
-/// The address of a store, as [`Schemes::address`](super::Schemes::address) reads it. [`zarr::store::open`](super::open) says how
-/// addresses look.
+/// Parsed address of a store, returned by [`Schemes::address`](super::Schemes::address). [`zarr::store::open`](super::open) describes the
+/// syntax.
 ///
 /// `Display` shows no secrets: neither a user with a password nor a query.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoreAddress {
-    /// The scheme, in lower case; `None` for a path, and so for `file://`.
+    /// Scheme in lower case; `None` for a path, including one given as `file://`.
     pub(super) scheme: Option<String>,
     pub(super) rest: Rest,
 }
 
-/// The part of an address that follows the scheme.
+/// Part of an address that follows the scheme.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// Nothing.
+    /// No further part, as in `memory:`.
     Nothing,
-    /// A path of this machine.
+    /// Path on this machine.
     Path(PathBuf),
-    /// Another address.
+    /// Address of another store or file.
     Address(Box<StoreAddress>),
-    /// `authority/path`, with the query of the web.
+    /// Remainder `authority/path` of a URL; with the query for web addresses.
     Url(String),
 }
 
 impl StoreAddress {
-    /// The address of a path, whatever it looks like.
+    /// Returns the address of a path; the path is not parsed as an address.
     #[must_use]
     pub fn of_path(path: impl Into<PathBuf>) -> Self {
         Self { scheme: None, rest: Rest::Path(path.into()) }
     }
 
-    /// The scheme in lower case, such as `s3`; `None` for a path, also in the form `file:///path`.
+    /// Returns the scheme in lower case, such as `s3`; `None` for a path, including one given as `file:///path`.
     #[must_use]
     pub fn scheme(&self) -> Option<&str> {
         self.scheme.as_deref()
     }
 
-    /// The path of this machine, of paths and such as `sqlite:PATH`.
+    /// Returns the path on this machine, for addresses that are paths and for addresses like `sqlite:PATH`; `None` for others.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match &self.rest {
@@ -51,7 +51,7 @@ impl StoreAddress {
         }
     }
 
-    /// The address behind the scheme, of such as `zip:ADDRESS`.
+    /// Returns the address behind the scheme, for addresses like `zip:ADDRESS`; `None` for others.
     #[must_use]
     pub fn inner(&self) -> Option<&StoreAddress> {
         match &self.rest {
@@ -60,7 +60,7 @@ impl StoreAddress {
         }
     }
 
-    /// The whole URL, of those with `://`. It may have secrets in it.
+    /// Returns the whole URL of an address with `://`; `None` for others. The URL may contain secrets.
     #[must_use]
     pub fn url(&self) -> Option<String> {
         match &self.rest {
@@ -69,8 +69,8 @@ impl StoreAddress {
         }
     }
 
-    /// Splits the URL of a file into the address that ends before its name, and the name: the store that the file is a value of, and its
-    /// key.
+    /// Splits the URL of a file into the address of the store that contains the file, which ends before the name, and the name, which is
+    /// the key of the file. `None` if the address is no URL of a file.
     #[must_use]
     pub fn in_store(&self) -> Option<(StoreAddress, String)> {
         let Rest::Url(rest) = &self.rest else { return None };
@@ -81,13 +81,13 @@ impl StoreAddress {
         };
         let (above, name) = plain.rsplit_once('/').filter(|(above, name)| !above.is_empty() && !name.is_empty())?;
         let name = if is_web { percent_decoded(name)? } else { name.to_owned() };
-        // One slash at the end of an address changes nothing; here it is an empty segment.
+        // A slash at the end of an address is ignored, so an empty last segment needs a second slash.
         let slash = if above.ends_with('/') { "/" } else { "" };
         Some((Self { scheme: self.scheme.clone(), rest: Rest::Url(format!("{above}{slash}{query}")) }, name))
     }
 
-    /// The address in front of an `@` in its last segment, and the text behind that. A path of this machine that is there is one, whatever
-    /// its name; without a slash in a URL an `@` is of its host.
+    /// Splits the address at an `@` in its last segment: the address in front of it, and the string behind it. A path that exists on this
+    /// machine is not split. In a URL without a path, an `@` belongs to the host.
     #[cfg(feature = "icechunk")]
     pub(super) fn split_at_sign(&self) -> (StoreAddress, Option<String>) {
         let split = |text: &str| {
@@ -120,7 +120,7 @@ impl StoreAddress {
         (Self { scheme: self.scheme.clone(), rest }, behind)
     }
 
-    /// The error for an address or option that is refused, of kind [`Argument`](zarr_store::ErrorKind::Argument).
+    /// Returns the error for a refused address or option, of kind [`Argument`](zarr_store::ErrorKind::Argument).
     pub fn refuse(&self, message: impl Into<String>) -> Error {
         Error::Argument { store: self.to_string(), message: message.into() }
     }
@@ -159,13 +159,13 @@ impl fmt::Debug for StoreAddress {
     }
 }
 
-/// A text that was given as an address, without secrets: no user with a password, and nothing behind a `?` or `#`.
+/// Removes secrets from a string that was given as an address: a user with a password, and everything behind `?` or `#`.
 pub(super) fn shown(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let plain = rest.find(['?', '#']).map_or(rest, |at| &rest[..at]);
     let (authority, path) = plain.find('/').map_or((plain, ""), |at| plain.split_at(at));
-    // Azure has a container there (`container@account`), which is no secret; a password follows a colon, and on the web a user may be a
-    // token.
+    // Azure addresses have a container in front of the `@` (`container@account`), which is no secret. A password follows a colon, and the
+    // user of a web address may be a token.
     let authority = match authority.rsplit_once('@') {
         Some((user, host)) if user.contains(':') || scheme.to_ascii_lowercase().starts_with("http") => host,
         _ => authority,
@@ -174,7 +174,7 @@ pub(super) fn shown(text: &str) -> String {
     format!("{scheme}://{authority}{path}{cut}")
 }
 
-/// The text that `%41` and the like stand for; `None` if a digit is missing, or it is no text.
+/// Decodes percent-encoding; `None` if a digit is missing, or if the result is not UTF-8 or contains NUL.
 pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());

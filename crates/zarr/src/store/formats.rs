@@ -1,4 +1,4 @@
-//! Files of other formats as stores: files of this machine are known by their first bytes, others by the scheme that is named.
+//! Files of other formats as stores. Files of this machine are recognized by their first bytes, others by the scheme of the address.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use zarr_store_filesystem::FilesystemStore;
 
 use super::{Schemes, StoreAddress, StoreOptions, signature_of_file};
 
-/// Opens the file at an address.
+/// Function that opens the file at an address as a store.
 type Open = fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>>;
 
-/// How a file of this machine is opened, and whether it takes options, those of the stores that it leads to; `None` if it is of no format
-/// that this build reads.
+/// Returns the function that opens a file of this machine, and whether it takes options for the stores that the file refers to; `None` for
+/// a format that this build does not read.
 fn known(path: &Path) -> Option<(Open, bool)> {
     match signature_of_file(path)?.what {
         #[cfg(feature = "hdf5")]
@@ -25,7 +25,7 @@ fn known(path: &Path) -> Option<(Open, bool)> {
     }
 }
 
-/// The store that a file of this machine is; `None` if it is of no format that this build reads.
+/// Opens a file of this machine as a store; `None` for a format that this build does not read.
 pub(super) fn open_file(
     address: &StoreAddress,
     path: &Path,
@@ -42,7 +42,7 @@ pub(super) fn open_file(
     open(address, options, schemes).map(Some)
 }
 
-/// Refuses to open a file for changes that is only read.
+/// Refuses to open a file for changes if its format can only be read.
 pub(super) fn refuse_changes(address: &StoreAddress, path: &Path) -> Result<()> {
     match known(path) {
         Some(_) => Err(Error::ReadOnly { store: address.to_string(), operation: Operation::Open }),
@@ -50,7 +50,7 @@ pub(super) fn refuse_changes(address: &StoreAddress, path: &Path) -> Result<()> 
     }
 }
 
-/// The store that a file is in, and its key there.
+/// Returns the store that contains a file, and the key of the file in it.
 fn place(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<(Arc<dyn Store>, Key)> {
     if let Some(path) = address.path() {
         return local(address, path);
@@ -60,7 +60,7 @@ fn place(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> R
     Ok((schemes.open(&above, &options)?, Key::new(&name)?))
 }
 
-/// The directory that a file of this machine is in, and its key there.
+/// Returns the directory that contains a file of this machine as a store, and the key of the file in it.
 fn local(address: &StoreAddress, path: &Path) -> Result<(Arc<dyn Store>, Key)> {
     if !path.is_file() {
         return Err(Error::NoStore { store: address.to_string() });
@@ -71,7 +71,8 @@ fn local(address: &StoreAddress, path: &Path) -> Result<(Arc<dyn Store>, Key)> {
     Ok((Arc::new(FilesystemStore::open(folder)?), Key::new(name)?))
 }
 
-/// As [`place`], but of a file of this machine the directory that it is in without links: the link may lead out of its own.
+/// Returns the store that contains a file, and the key of the file in it. For a file of this machine, links are resolved first, since a
+/// link may lead out of its directory.
 #[cfg(any(feature = "hdf5", feature = "netcdf"))]
 fn place_without_links(
     address: &StoreAddress,
@@ -84,7 +85,7 @@ fn place_without_links(
     }
 }
 
-/// The address of the file, without the scheme that says what it is.
+/// Returns the address of the file behind a scheme that names its format.
 fn inner(address: &StoreAddress) -> &StoreAddress {
     address.inner().unwrap_or(address)
 }
@@ -129,7 +130,7 @@ pub(super) mod references {
     use super::*;
     use crate::store::Scheme;
 
-    /// The option with the addresses that references may lead to.
+    /// Name of the option with the addresses that references may lead to.
     pub(super) const ALLOW: &str = "allow";
 
     pub(in crate::store) fn scheme() -> Scheme {
@@ -155,7 +156,8 @@ pub(super) mod references {
         Ok(Arc::new(zarr_references::open(store, key, &chosen)?))
     }
 
-    /// The place that options are for: that of the references, or, if they lie on this machine, the only one that they may lead to.
+    /// Returns the address that options are meant for: that of the references, or, if the references are a file of this machine, the only
+    /// remote address that they may lead to.
     fn place_of_options(
         file: &StoreAddress,
         options: &StoreOptions,
@@ -175,17 +177,17 @@ pub(super) mod references {
         Ok(first)
     }
 
-    /// Options of connections to anywhere, none of which is a secret.
+    /// Options of connections to any host; none is a secret.
     const CONNECTIONS: &[&str] =
         &["concurrency", "connect_timeout", "deadline", "hedge", "missing", "retries", "timeout", "user_agent"];
-    /// Options of buckets of one kind, none of which is a secret.
+    /// Options that are shared by buckets of one kind; none is a secret.
     const BUCKETS: &[&str] = &["allow_http", "anonymous", "endpoint", "region", "requester_pays"];
 
-    /// The options of the references' own store that the store at another address has, too. What may be a secret is for the same host or
-    /// bucket alone.
+    /// Returns the options of the store `own` that the store at another address gets, too. Options that may be secrets are passed on only
+    /// to the same host or bucket.
     pub(super) fn shared(own: &StoreAddress, other: &StoreAddress, options: &StoreOptions) -> StoreOptions {
         let is_web = |address: &StoreAddress| matches!(address.scheme(), Some("http" | "https"));
-        // A bucket or a container is a part of it, and a user on the web is none.
+        // The bucket or container is part of the authority; a user in a web address is not.
         let authority = |address: &StoreAddress| {
             let url = address.url()?;
             let (_, rest) = url.split_once("://")?;
@@ -200,7 +202,7 @@ pub(super) mod references {
         options.filter(|name| CONNECTIONS.contains(&name) || is_like && !is_web(own) && BUCKETS.contains(&name))
     }
 
-    /// The addresses of the directory that a file is in: as it was given, and without links.
+    /// Returns the addresses of the directory that contains a file: as given, and with links resolved.
     fn directories(file: &StoreAddress) -> Vec<String> {
         let Some(path) = file.path() else {
             return file.in_store().and_then(|(above, _)| above.url()).into_iter().collect();
@@ -213,7 +215,7 @@ pub(super) mod references {
         folders
     }
 
-    /// A path of this machine from its root, since references name files so.
+    /// Makes a path of this machine absolute, since references name files by absolute paths.
     fn absolute(prefix: &str) -> String {
         let path = Path::new(prefix);
         if prefix.contains("://") || path.is_absolute() {

@@ -1,4 +1,4 @@
-//! The grammar of addresses, for the command and the library.
+//! Grammar of addresses, for the command and the library.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,10 +9,11 @@ use super::schemes::Form;
 use super::{Scheme, Schemes, StoreAddress};
 
 impl Schemes {
-    /// The address of a store. It may end in `::` or `::/`, as that of the root.
+    /// Parses the address of a store. It may end in `::` or `::/`, like the address of the root node.
     ///
     /// # Errors
-    /// [`Error::Argument`](zarr_store::Error::Argument) if it has a scheme that is not known, is not of its form, or names a node.
+    /// [`Error::Argument`](zarr_store::Error::Argument) if the scheme is unknown, if the address has not the form of its scheme, or if it
+    /// names a node.
     pub fn address(&self, text: &str) -> Result<StoreAddress> {
         match self.split(text) {
             Some((store, "" | "/")) => self.parse(store),
@@ -24,7 +25,8 @@ impl Schemes {
         }
     }
 
-    /// The address of a store, and the path of a node in it if there is one: behind `::`, or directly behind the name of the store.
+    /// Parses an address of a store that may be followed by the path of a node: behind `::`, or directly behind the name of the store. The
+    /// path is `None` if there is none.
     ///
     /// ```
     /// let schemes = zarr::store::schemes();
@@ -36,7 +38,7 @@ impl Schemes {
     /// ```
     ///
     /// # Errors
-    /// As [`address`](Self::address).
+    /// The errors of [`address`](Self::address).
     pub fn node(&self, text: &str) -> Result<(StoreAddress, Option<String>)> {
         if let Some((store, path)) = self.split(text) {
             return Ok((self.parse(store)?, Some(if path.is_empty() { "/" } else { path }.to_owned())));
@@ -45,12 +47,12 @@ impl Schemes {
         self.split_directly(address)
     }
 
-    /// Whether an address says by `::` where the path of the node begins.
+    /// Whether `text` separates the address of the store from the path of the node by `::`.
     pub(crate) fn is_separate(&self, text: &str) -> bool {
         self.split(text).is_some()
     }
 
-    /// Splits `STORE::PATH`. A path of this machine that is there is one, whatever its name.
+    /// Splits `STORE::PATH`. A path that exists on this machine is not split.
     fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let mut from = 0;
         match scheme(text) {
@@ -58,7 +60,7 @@ impl Schemes {
                 if let Some(chained) = self.chained(&name, rest) {
                     from = text.len() - chained.len();
                 }
-                // An address of version 6 of the Internet protocol has colons, too.
+                // An IPv6 address contains colons, too.
                 if let Some(at) = text[from..].find("://[")
                     && let Some(end) = text[from + at..].find(']')
                 {
@@ -72,7 +74,7 @@ impl Schemes {
         Some((&text[..from + at], &text[from + at + 2..]))
     }
 
-    /// The part behind `zip::`, where fsspec chains addresses: one with a known scheme.
+    /// Returns the address behind `zip::`, as fsspec chains addresses, if it has a known scheme.
     fn chained<'t>(&self, name: &str, rest: &'t str) -> Option<&'t str> {
         let chained = rest.strip_prefix(':')?;
         let (inner, _) = scheme(chained)?;
@@ -83,7 +85,7 @@ impl Schemes {
         self.get(name).is_some() || self.hint(name).is_some()
     }
 
-    /// The address of a store, all of the text.
+    /// Parses `text` as the address of a store, without the path of a node.
     fn parse(&self, text: &str) -> Result<StoreAddress> {
         let Some((name, rest)) = scheme(text) else { return Ok(StoreAddress::of_path(text)) };
         let Some(known) = self.get(&name) else {
@@ -138,7 +140,7 @@ impl Schemes {
         Ok(StoreAddress { scheme: Some(name), rest })
     }
 
-    /// The node behind the name of the store in an address without `::`.
+    /// Splits an address without `::` behind the name of the store: the address of the store, and the path of the node, if there is one.
     fn split_directly(&self, address: StoreAddress) -> Result<(StoreAddress, Option<String>)> {
         let known = address.scheme().and_then(|name| self.get(name));
         let (ends, is_web) = known.map_or((&[][..], false), |known: &Scheme| (known.ends, known.is_web));
@@ -146,7 +148,7 @@ impl Schemes {
             Rest::Nothing => Ok((address, None)),
             Rest::Path(path) => {
                 let split = match address.scheme() {
-                    // Nothing else lies behind the name of a file.
+                    // Names behind the name of a file can only be the path of a node.
                     None => split_path(path, |path| is_hierarchy(path) || is_zip(path) || path.is_file()),
                     Some(_) => split_path(path, |path| path.is_file() || has_end(path, ends) && !path.is_dir()),
                 };
@@ -177,7 +179,8 @@ impl Schemes {
     }
 }
 
-/// The scheme of a text, in lower case, and what follows its colon (RFC 3986, section 3.1). One letter is a drive of Windows.
+/// Splits a string into its scheme, in lower case, and the part behind the colon (RFC 3986, section 3.1). A single letter is a drive of
+/// Windows, not a scheme.
 fn scheme(text: &str) -> Option<(String, &str)> {
     let (name, rest) = text.split_once(':')?;
     let is_scheme = name.len() > 1
@@ -186,7 +189,7 @@ fn scheme(text: &str) -> Option<(String, &str)> {
     is_scheme.then(|| (name.to_ascii_lowercase(), rest))
 }
 
-/// The path of a `file://` address: after the host, which is empty or this one (RFC 8089).
+/// Returns the path of a `file://` address, whose host must be empty or `localhost` (RFC 8089).
 fn file(rest: &str) -> Option<PathBuf> {
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
     if !path.starts_with('/') {
@@ -195,8 +198,8 @@ fn file(rest: &str) -> Option<PathBuf> {
     percent_decoded(path).map(PathBuf::from)
 }
 
-/// The path up to a name that `is_end` accepts, the first one, and the names behind it as the path of a node; the whole path if there is
-/// none.
+/// Splits a path behind the first name that `is_end` accepts: the path of the store, and the further names as the path of a node. Returns
+/// the whole path if no name is accepted.
 pub(crate) fn split_path(path: &Path, is_end: impl Fn(&Path) -> bool) -> Result<(PathBuf, Option<String>), String> {
     let mut before = PathBuf::new();
     let mut root: Option<PathBuf> = None;
@@ -204,7 +207,7 @@ pub(crate) fn split_path(path: &Path, is_end: impl Fn(&Path) -> bool) -> Result<
     for component in path.components() {
         before.push(component);
         match (component, &root) {
-            // A path behind `..` does not lie in the store that was named.
+            // A path behind `..` is not in the store that was named before.
             (Component::ParentDir, _) => (root, names) = (None, Vec::new()),
             (Component::Normal(name), Some(_)) => {
                 names.push(name.to_str().ok_or("a node has a name that is not UTF-8")?.to_owned());
@@ -220,7 +223,8 @@ pub(crate) fn split_path(path: &Path, is_end: impl Fn(&Path) -> bool) -> Result<
     })
 }
 
-/// As [`split_path`] for `authority/path` of a URL; the query of the web stays with the store.
+/// Splits `authority/path` of a URL behind the first name with one of the extensions `ends`, as [`split_path`] splits a path. The query of
+/// a web address stays with the store.
 fn split_url(address: &StoreAddress, url: &str, ends: &[&str], is_web: bool) -> Result<(String, Option<String>)> {
     let (plain, query) = url.find('?').filter(|_| is_web).map_or((url, ""), |at| url.split_at(at));
     let mut at = plain.find('/').unwrap_or(plain.len());
@@ -241,7 +245,7 @@ fn split_url(address: &StoreAddress, url: &str, ends: &[&str], is_web: bool) -> 
     Ok((url.to_owned(), None))
 }
 
-/// Whether a name has an extension, with its dot, in any case.
+/// Whether a name has the extension `end`, which includes the dot, in any case.
 fn ends_with(name: &str, end: &str) -> bool {
     let at = name.len().checked_sub(end.len()).filter(|at| *at > 0);
     at.and_then(|at| name.get(at..)).is_some_and(|found| found.eq_ignore_ascii_case(end))
@@ -252,16 +256,16 @@ pub(super) fn has_end(path: &Path, ends: &[&str]) -> bool {
     name.is_some_and(|name| ends.iter().any(|end| ends_with(&name, end)))
 }
 
-/// Whether a name says that a hierarchy is stored there.
+/// Whether the name of a path has the extension of hierarchies, `.zarr`.
 pub(crate) fn is_hierarchy(path: &Path) -> bool {
     has_end(path, &[".zarr"])
 }
 
-/// The ends of names of zip files: `.ozx` is that of OME-Zarr in one file.
+/// Extensions of zip files; `.ozx` is OME-Zarr in one file.
 pub(crate) const ZIP: &[&str] = &[".zip", OZX];
 pub(super) const OZX: &str = ".ozx";
 
-/// Whether a name says that there is a zip file.
+/// Whether the name of a path has an extension of zip files and is not a directory.
 pub(crate) fn is_zip(path: &Path) -> bool {
     has_end(path, ZIP) && !path.is_dir()
 }

@@ -8,9 +8,9 @@ use zarr_store::{Key, Result, Store};
 use super::address::percent_decoded;
 use super::{Scheme, Schemes, StoreAddress, StoreOptions};
 
-/// The option with the URLs of files outside of the repository that may be read.
+/// Name of the option with the URLs of files outside of the repository that may be read.
 const ALLOW: &str = "allow";
-/// Number of stores with such files that are kept open.
+/// Maximum number of stores with such files that are kept open.
 const MAX_STORES: usize = 64;
 
 pub(super) fn scheme() -> Scheme {
@@ -72,7 +72,7 @@ fn refuse(address: &StoreAddress, _: &StoreOptions, _: &Schemes) -> Result<Arc<d
         .refuse("an Icechunk repository is only read here: `zarr convert` copies it to a store that takes writes"))
 }
 
-/// Opens files outside of a repository, and keeps the stores that they lie in.
+/// Opener of files outside of a repository; keeps the stores of these files open.
 struct Files {
     schemes: Schemes,
     repository: StoreAddress,
@@ -108,7 +108,8 @@ impl Files {
         Ok((store, key))
     }
 
-    /// The options of the store of the repository are for the same service: they may be secrets.
+    /// Options for the store of a file outside of the repository. Options of the repository may be secrets, and are used only for the same
+    /// service.
     fn options_of(&self, folder: &StoreAddress) -> Result<StoreOptions> {
         let host = |address: &StoreAddress| {
             let url = address.url()?;
@@ -135,7 +136,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../zarr-icechunk/tests").join(name)
     }
 
-    /// A folder with the repository `ice`, of version 2, and the file that chunks of it lie in.
+    /// Creates a directory with the repository `ice`, of version 2, and a file that has some of its chunks.
     fn repository() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let archive = open_with(&format!("zip:{}", fixture("v2.zip").display()), &StoreOptions::new()).unwrap();

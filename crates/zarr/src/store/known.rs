@@ -1,4 +1,4 @@
-//! The kinds of stores of this build: the one table that a new store is added to.
+//! Kinds of stores of this build: the table to which a new kind is added.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -7,7 +7,7 @@ use zarr_store::{Error, MemoryStore, Result, Store};
 
 use super::{Scheme, Schemes, StoreAddress, StoreOptions};
 
-/// The kinds of stores of this build.
+/// Returns the table of kinds of stores of this build.
 ///
 /// ```
 /// let schemes = zarr::store::schemes();
@@ -51,7 +51,7 @@ pub fn schemes() -> Schemes {
     SCHEMES.clone()
 }
 
-/// The builds that have a kind, named in errors.
+/// Descriptions of builds that have a kind of stores, for errors.
 #[cfg(not(feature = "filesystem"))]
 const DIRECTORIES: &str = "a build with the feature `filesystem`, which has directories";
 const ZIP_FILES: &str = "a build with the feature `zip`, which has zip files";
@@ -107,7 +107,7 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) 
     Err(Error::Address { url: address.to_string(), expected: DIRECTORIES })
 }
 
-/// Opens the directory or zip file at a path, and makes it if it is not there: what its name says.
+/// Opens the directory or zip file at a path, and creates it if it does not exist; its name says which of the two.
 fn create_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
     let path = path(address)?;
     if super::grammar::is_zip(path) {
@@ -137,7 +137,7 @@ fn directory(
     let levels = [("none", Durability::None), ("file", Durability::File), ("full", Durability::Full)];
     let mut chosen = zarr_store_filesystem::FilesystemOptions::default();
     if let Some(durability) = options.word(address, "durability", &levels)? {
-        // Nobody who asks for none waits for disks since a single set asks for it.
+        // With `none`, single sets that request durability do not wait for disks either.
         chosen = chosen.durability(durability).sync_on_request(durability != Durability::None);
     }
     if let Some(locks) = options.bool(address, "locks")? {
@@ -153,7 +153,7 @@ fn path(address: &StoreAddress) -> Result<&Path> {
     address.path().ok_or_else(|| address.refuse("expected a path"))
 }
 
-/// Opens the zip file that is the value at an address.
+/// Opens the zip file at the address behind `zip:`.
 #[cfg(feature = "zip")]
 fn open_zip(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
     use zarr_drive::{AsyncAsSync, block_on};
@@ -173,7 +173,7 @@ fn open_zip(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -
     })
 }
 
-/// Opens the zip file that is a local one, and makes it if it is not there.
+/// Opens a zip file of this machine for writing, and creates it if it does not exist.
 #[cfg(feature = "zip")]
 fn create_zip(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
     let inner = address.inner().ok_or_else(|| address.refuse("expected an address"))?;
@@ -185,7 +185,7 @@ fn create_zip(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Re
     }
 }
 
-/// Tells what becomes of a zip file that is not there.
+/// Handling of a zip file that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "zip"), allow(dead_code, reason = "no zip file is opened"))]
 enum Missing {
@@ -193,7 +193,7 @@ enum Missing {
     Make,
 }
 
-/// Opens a zip file, which is written from the first write on. Values may be replaced, as in a directory.
+/// Opens a zip file, which can be written. Values may be replaced, as in a directory.
 #[cfg(feature = "zip")]
 fn zip_file(address: &StoreAddress, path: &Path, options: &StoreOptions, missing: Missing) -> Result<Arc<dyn Store>> {
     use zarr_store_zip::{ZipOptions, ZipStore};
@@ -265,7 +265,7 @@ mod remote {
         address.url().ok_or_else(|| address.refuse("expected a URL"))
     }
 
-    /// The scheme of buckets, which are not made: writes need nothing but the bucket.
+    /// Scheme of buckets. Buckets are not created: writing needs an existing bucket.
     #[cfg(any(feature = "s3", feature = "gs", feature = "az"))]
     pub(super) fn bucket(names: &'static [&'static str]) -> Scheme {
         let open = |address: &StoreAddress, options: &StoreOptions, _: &Schemes| {

@@ -1,4 +1,4 @@
-//! Options of stores that are opened by their addresses.
+//! Options of stores that are opened by address.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +12,8 @@ use super::words::list;
 #[cfg(feature = "filesystem")]
 pub(super) const DIRECTORY_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request"];
 
-/// Options of a store that is opened by its address, each a name and a text. The [`Scheme`](super::Scheme) of the address says which it
-/// knows; another one is an error that names these.
+/// Options of a store that is opened by its address: names with string values. The [`Scheme`](super::Scheme) of the address says which
+/// names are known; an unknown name is an error that lists them.
 ///
 /// `Debug` shows the names alone: values may be secrets.
 ///
@@ -28,13 +28,13 @@ pub(super) const DIRECTORY_OPTIONS: &[&str] = &["durability", "locks", "sync_on_
 pub struct StoreOptions(Vec<(String, String)>);
 
 impl StoreOptions {
-    /// None.
+    /// Returns empty options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With this option, which replaces one of the same name.
+    /// Sets an option, which replaces an option of the same name.
     #[must_use]
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let name = name.into();
@@ -43,13 +43,13 @@ impl StoreOptions {
         self
     }
 
-    /// The option of this name.
+    /// Returns the value of the option `name`; `None` if it is not set.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// All names and values, in the order in which they were set.
+    /// Returns all names and values, in the order in which they were set.
     #[must_use]
     pub fn pairs(&self) -> &[(String, String)] {
         &self.0
@@ -61,34 +61,35 @@ impl StoreOptions {
         self.0.is_empty()
     }
 
-    /// The options whose names `keep` accepts.
+    /// Returns the options whose names `keep` accepts.
     #[must_use]
     pub fn filter(&self, keep: impl Fn(&str) -> bool) -> Self {
         Self(self.0.iter().filter(|(name, _)| keep(name)).cloned().collect())
     }
 
-    /// The option of this name as one of several words, which stand for values.
+    /// Returns the value that the option `name` stands for, by the table `words`; `None` if the option is not set.
     ///
     /// # Errors
-    /// [`Error::Argument`] if it is another word.
+    /// [`Error::Argument`] if the option has another value.
     pub fn word<T: Copy>(&self, address: &StoreAddress, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
         self.parse(address, name, &list(&words.iter().map(|(word, _)| *word).collect::<Vec<_>>()), |text| {
             words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
         })
     }
 
-    /// The option of this name as `true` or `false`.
+    /// Returns the option `name` as a bool; `None` if it is not set.
     ///
     /// # Errors
-    /// [`Error::Argument`] if it is neither.
+    /// [`Error::Argument`] if the option is neither `true` nor `false`.
     pub fn bool(&self, address: &StoreAddress, name: &str) -> Result<Option<bool>> {
         self.word(address, name, &[("true", true), ("false", false)])
     }
 
-    /// The option of this name as `parse` reads it. `expected` describes in errors what it reads; the text itself is not shown.
+    /// Parses the option `name` by `parse`; `None` if the option is not set. `expected` describes valid values in errors, which do not show
+    /// the given value.
     ///
     /// # Errors
-    /// [`Error::Argument`] if it is something else.
+    /// [`Error::Argument`] if `parse` returns `None`.
     pub fn parse<T>(
         &self,
         address: &StoreAddress,
@@ -110,14 +111,14 @@ impl fmt::Debug for StoreOptions {
     }
 }
 
-/// `name=value`.
+/// Parses an option in the form `name=value`.
 impl FromStr for StoreOptions {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
         match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok(Self::new().set(name, value)),
-            // The text may be a secret without its name.
+            // The string may be a secret without a name, so it is not shown.
             _ => Err(Error::Argument {
                 store: "options of a store".to_owned(),
                 message: "expected name=value".to_owned(),

@@ -1,4 +1,4 @@
-//! Zip files of OME-Zarr (`.ozx`): the order of their entries and their comment, which readers need to find metadata fast.
+//! Zip files of OME-Zarr (`.ozx`): order of the entries and the comment, by which readers find metadata fast.
 //!
 //! RFC-9 of OME-NGFF, "Zipped OME-Zarr".
 
@@ -9,10 +9,11 @@ use zarr_store_zip::ZipArrangement;
 
 use super::grammar::{OZX, has_end};
 
-/// The documents of Zarr v3 come first, that of the root before all. The comment tells the version of OME-Zarr, which the root tells.
+/// Arrangement of the entries: documents of Zarr v3 first, beginning with that of the root. The comment has the version of OME-Zarr, which
+/// is taken from the document of the root.
 pub(super) const ARRANGEMENT: ZipArrangement = ZipArrangement { first: "zarr.json", comment };
 
-/// Whether the name of a file is that of such a zip file.
+/// Whether the name of a file is that of a zip file of OME-Zarr.
 pub(super) fn is_name(path: &Path) -> bool {
     has_end(path, &[OZX])
 }

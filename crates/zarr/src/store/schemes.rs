@@ -1,4 +1,4 @@
-//! The table of the kinds of stores that addresses name.
+//! Table of the kinds of stores that addresses name.
 
 use std::fmt;
 use std::path::Path;
@@ -9,13 +9,13 @@ use zarr_store::{Error, Operation, Result, Store};
 use super::words::list;
 use super::{StoreAddress, StoreOptions};
 
-/// The option of files that lead elsewhere: the addresses where they may.
+/// Name of the option with the addresses that a file may lead to.
 const ALLOW: &str = "allow";
 
-/// Opens the store at an address. The table is for the address behind the scheme, of such as `zip:ADDRESS`.
+/// Function that opens the store at an address. The table opens the inner address of addresses like `zip:ADDRESS`.
 type Opener = dyn Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync;
 
-/// A kind of stores, by the beginning of their addresses.
+/// Kind of stores, which the beginning of an address names.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -44,21 +44,21 @@ pub struct Scheme {
     create: Option<Arc<Opener>>,
 }
 
-/// The part of an address that follows the name of a scheme.
+/// Form of an address behind the name of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// `NAME:`
+    /// Address `NAME:` without a further part.
     Alone,
-    /// `NAME:PATH`
+    /// Address `NAME:PATH`.
     Path,
-    /// `NAME:ADDRESS`
+    /// Address `NAME:ADDRESS`.
     Address,
-    /// `NAME://..`
+    /// Address `NAME://..`.
     Url,
 }
 
 impl Scheme {
-    /// A scheme of addresses `NAME://..`. The first name is the one in messages.
+    /// Returns a scheme of addresses `NAME://..`. Messages use the first of the names.
     pub fn url(
         names: &'static [&'static str],
         open: impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync + 'static,
@@ -66,7 +66,7 @@ impl Scheme {
         Self::new(names, Form::Url, &[".zarr"], Arc::new(open))
     }
 
-    /// A scheme of addresses `NAME:PATH`, such as `sqlite:x.sqlite`: [`StoreAddress::path`].
+    /// Returns a scheme of addresses `NAME:PATH`, such as `sqlite:x.sqlite`; see [`StoreAddress::path`].
     pub fn path(
         names: &'static [&'static str],
         open: impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync + 'static,
@@ -74,8 +74,8 @@ impl Scheme {
         Self::new(names, Form::Path, &[], Arc::new(open))
     }
 
-    /// A scheme of addresses `NAME:ADDRESS`, such as `zip:x.zip`: [`StoreAddress::inner`]. Options that it does not know are of the store
-    /// at that address.
+    /// Returns a scheme of addresses `NAME:ADDRESS`, such as `zip:x.zip`; see [`StoreAddress::inner`]. Options that the scheme does not
+    /// know belong to the store at the inner address.
     pub fn address(
         names: &'static [&'static str],
         open: impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync + 'static,
@@ -83,7 +83,7 @@ impl Scheme {
         Self::new(names, Form::Address, &[], Arc::new(open))
     }
 
-    /// The scheme of the address `NAME:`.
+    /// Returns the scheme of the address `NAME:`.
     pub fn alone(
         names: &'static [&'static str],
         open: impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync + 'static,
@@ -95,7 +95,8 @@ impl Scheme {
         Self { names, form, ends, is_web: false, options: Some(&[]), open, create: None }
     }
 
-    /// Stores are made by this, where there may be none yet. Without it the stores take no writes.
+    /// Sets the function that opens a store for writing, and creates the store if it does not exist. Without it, stores of this scheme are
+    /// read-only.
     #[must_use]
     pub fn create(
         self,
@@ -104,31 +105,31 @@ impl Scheme {
         Self { create: Some(Arc::new(create)), ..self }
     }
 
-    /// It knows options of these names. Without it, none.
+    /// Sets the names of the options that the scheme knows; none by default.
     #[must_use]
     pub fn options(self, names: &'static [&'static str]) -> Self {
         Self { options: Some(names), ..self }
     }
 
-    /// It gets all options and refuses those that it does not know itself.
+    /// Passes all options to the scheme, which must refuse unknown options itself.
     #[must_use]
     pub fn any_options(self) -> Self {
         Self { options: None, ..self }
     }
 
-    /// The path of a node may follow directly behind a name that ends so, in any case. By default `.zarr` in a URL.
+    /// Sets the extensions of names behind which the path of a node may follow directly, in any case. The default is `.zarr` for URLs.
     #[must_use]
     pub fn ends(self, ends: &'static [&'static str]) -> Self {
         Self { ends, ..self }
     }
 
-    /// Addresses are those of the web: percent-encoded, and with a query where there is a `?`.
+    /// Says that addresses are web addresses: percent-encoded, with a query behind `?`.
     #[must_use]
     pub fn web(self) -> Self {
         Self { is_web: true, ..self }
     }
 
-    /// How its addresses begin.
+    /// Returns the beginning of addresses of this scheme, for messages.
     fn begin(&self) -> String {
         let name = self.names.first().copied().unwrap_or_default();
         if self.form == Form::Url { format!("{name}://") } else { format!("{name}:") }
@@ -141,10 +142,10 @@ impl fmt::Debug for Scheme {
     }
 }
 
-/// The kinds of stores that addresses may name: a table, as [`Registry`](crate::registry::Registry) is one of codecs.
+/// Table of the kinds of stores that addresses may name, like [`Registry`](crate::registry::Registry) for codecs.
 ///
-/// [`schemes`](super::schemes) is that of this build. To add a kind of your own, take it, [`add`](Self::add) the kind and pass the table
-/// on: [`Open::schemes`](crate::Open::schemes). Cloning copies pointers.
+/// [`schemes`](super::schemes) returns the table of this build. To use your own kind, [`add`](Self::add) it to this table, and pass the
+/// table to [`Open::schemes`](crate::Open::schemes). Clones share the kinds.
 #[derive(Clone, Debug, Default)]
 pub struct Schemes {
     table: Arc<Vec<Scheme>>,
@@ -152,43 +153,43 @@ pub struct Schemes {
 }
 
 impl Schemes {
-    /// With paths alone that nothing opens.
+    /// Returns an empty table, in which only paths are parsed, and none can be opened.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a kind; it replaces others of its names. The kind with the name `file` opens paths, too.
+    /// Adds a kind, which replaces other kinds of its names. The kind called `file` also opens paths.
     pub fn add(&mut self, scheme: Scheme) -> &mut Self {
         Arc::make_mut(&mut self.table).insert(0, scheme);
         self
     }
 
-    /// For the error for this scheme, what is expected instead: "a build with the feature ...".
+    /// Adds a hint for addresses of an unknown scheme `name`: what the error says is expected, such as "a build with the feature ...".
     pub fn add_hint(&mut self, name: &'static str, expected: &'static str) -> &mut Self {
         self.hints.push((name, expected));
         self
     }
 
-    /// The kind of this name, in lower case.
+    /// Returns the kind of stores called `name`, in lower case; `None` if it is not in the table.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Scheme> {
         self.table.iter().find(|scheme| scheme.names.contains(&name))
     }
 
-    /// Opens the store at an address, which must be there.
+    /// Opens the store at an address; the store must exist.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an option that the kind does not know; and the errors of the kind.
+    /// [`Error::Argument`] for an option that the kind does not know, and the errors of the kind.
     pub fn open(&self, address: &StoreAddress, options: &StoreOptions) -> Result<Arc<dyn Store>> {
         self.check(address, options)?;
         (self.of(address)?.open)(address, options, self)
     }
 
-    /// Opens the store at an address for writing, and makes it if it is not there.
+    /// Opens the store at an address for writing, and creates it if it does not exist.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`Error::ReadOnly`] for kinds that are only read.
+    /// The errors of [`open`](Self::open); [`Error::ReadOnly`] for read-only kinds.
     pub fn create(&self, address: &StoreAddress, options: &StoreOptions) -> Result<Arc<dyn Store>> {
         self.check(address, options)?;
         match &self.of(address)?.create {
@@ -197,10 +198,10 @@ impl Schemes {
         }
     }
 
-    /// Checks that the kind of an address knows these options.
+    /// Checks that the kind of an address knows all of `options`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for one that it does not know.
+    /// [`Error::Argument`] for an unknown option.
     pub fn check(&self, address: &StoreAddress, options: &StoreOptions) -> Result<()> {
         let known = self.known_with(address, options)?;
         let (Some(known), Some((unknown, _))) = (
@@ -219,12 +220,12 @@ impl Schemes {
         Err(address.refuse(format!("option {unknown} is not known, {expected}")))
     }
 
-    /// The options that the kind of an address knows; all options for a kind that refuses options itself.
+    /// Returns those of `options` that the kind of an address knows; all of them for a kind that refuses unknown options itself.
     ///
     /// # Errors
-    /// If the address is of no known kind.
+    /// [`Error::Argument`] or [`Error::Address`] if the kind of the address is unknown.
     pub fn options_for(&self, address: &StoreAddress, options: &StoreOptions) -> Result<StoreOptions> {
-        // Only a file leads elsewhere.
+        // Only a file can refer to other stores.
         let leads_elsewhere = address.scheme().is_some() || address.path().is_some_and(Path::is_file);
         let options = options.filter(|name| leads_elsewhere || name != ALLOW);
         Ok(match self.known_with(address, &options)? {
@@ -233,7 +234,8 @@ impl Schemes {
         })
     }
 
-    /// The options of a kind, of those behind it, and of the stores that a file of this machine is allowed to lead to; `None` for any.
+    /// Returns the names of options that a kind, its inner kinds, and the stores that a file of this machine may lead to know; `None` if
+    /// any name is accepted.
     fn known_with(&self, address: &StoreAddress, options: &StoreOptions) -> Result<Option<Vec<&'static str>>> {
         let Some(mut known) = self.known(address)? else { return Ok(None) };
         if known.contains(&ALLOW) {
@@ -250,7 +252,7 @@ impl Schemes {
         Ok(Some(known))
     }
 
-    /// The options of a kind and of those behind it; `None` for any.
+    /// Returns the names of options that a kind and its inner kinds know; `None` if any name is accepted.
     fn known(&self, address: &StoreAddress) -> Result<Option<Vec<&'static str>>> {
         let Some(own) = self.of(address)?.options else { return Ok(None) };
         let mut known = own.to_vec();
@@ -268,7 +270,7 @@ impl Schemes {
         self.get(name).ok_or_else(|| self.unknown(name, &address.to_string()))
     }
 
-    /// The error for a scheme that is not in the table.
+    /// Returns the error for a scheme that is not in the table.
     pub(super) fn unknown(&self, name: &str, shown: &str) -> Error {
         match self.hint(name) {
             Some(expected) => Error::Address { url: shown.to_owned(), expected },

@@ -1,4 +1,4 @@
-//! Files and directories of other formats, known by their first bytes or names, where a Zarr hierarchy is expected.
+//! Recognition of files and directories of other formats, by their first bytes or names, if a Zarr hierarchy is expected.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,19 +6,19 @@ use std::path::Path;
 
 use zarr_store::{ByteRange, Key, Prefix, Store, StoreExt};
 
-/// A file, a directory or a store that is no Zarr hierarchy, and is known all the same.
+/// Format of a file, directory or store that is not a Zarr hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Signature {
-    /// A name with its article: `an HDF5 file`.
+    /// Name of the format with its article: `an HDF5 file`.
     pub what: &'static str,
-    /// How its data may be read.
+    /// Hint how the data may be read.
     pub hint: String,
 }
 
 const ELSEWHERE: &str = "this library reads Zarr alone";
 
-/// The signatures of files: an offset, the bytes there, the name, a hint.
+/// Signatures of files: an offset, the bytes at the offset, the name of the format, and a hint.
 const FILES: &[(usize, &[u8], &str, &str)] = &[
     (0, b"\x89HDF\r\n\x1a\n", HDF5, HDF5_HINT),
     (512, b"\x89HDF\r\n\x1a\n", HDF5, HDF5_HINT),
@@ -43,7 +43,7 @@ const FILES: &[(usize, &[u8], &str, &str)] = &[
     (257, b"ustar", "a tar file", "unpack it first"),
     (0, b"\x1f\x8b", "a file compressed by gzip", "unpack it first"),
 ];
-/// The names of formats that builds with their features open.
+/// Names of formats that builds with their features open as stores.
 pub(super) const HDF5: &str = "an HDF5 file";
 pub(super) const NETCDF: &str = "a netCDF file";
 pub(super) const REFERENCES: &str = "references of kerchunk";
@@ -62,14 +62,14 @@ const ICECHUNK: &str = if cfg!(feature = "icechunk") {
 };
 const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
 
-/// Number of bytes of a file that are looked at.
+/// Number of bytes at the beginning of a file that are examined.
 const HEAD: u64 = 4096;
-/// The names of documents, each of which shows that the folder around it is a node.
+/// Names of documents that show that their directory is a node.
 const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
-/// Number of folders above a file that are looked at for an array that the file may be a chunk of.
+/// Maximum number of directories above a file that are examined for an array to which the file may belong.
 const ABOVE: usize = 8;
 
-/// Finds out the format of a file that was given where a store is expected; `None` if it is not known, or there is no file.
+/// Recognizes the format of a file that was given where a store is expected; `None` if the format is unknown, or if the path is not a file.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -99,7 +99,7 @@ fn of_bytes(head: &[u8]) -> Option<Signature> {
         return Some(Signature { what, hint: hint.to_owned() });
     }
     let text = String::from_utf8_lossy(head);
-    // Members of an object, or texts of documents, by their keys.
+    // Members of an object, or strings with documents, by their keys.
     let has = |member: &str, begins: char| {
         text.match_indices(member).any(|(at, _)| {
             let rest = text.get(at + member.len()..).unwrap_or_default().trim_start();
@@ -116,7 +116,7 @@ fn of_bytes(head: &[u8]) -> Option<Signature> {
     is_references.then(|| Signature { what: REFERENCES, hint: hint.to_owned() })
 }
 
-/// A document or a chunk of a node.
+/// Recognizes a document of a node, or a file below a node.
 fn of_node(path: &Path) -> Option<Signature> {
     let name = path.file_name()?.to_str()?;
     if DOCUMENTS.contains(&name) {
@@ -128,12 +128,12 @@ fn of_node(path: &Path) -> Option<Signature> {
     Some(Signature { what: "a file below a node", hint: format!("the node is {}", shown(array)) })
 }
 
-/// A folder, of which the present one has no name.
+/// Returns the display form of a directory; `.` for an empty path.
 fn shown(folder: &Path) -> std::path::Display<'_> {
     if folder.as_os_str().is_empty() { Path::new(".").display() } else { folder.display() }
 }
 
-/// Finds out the format of a store in which there is no node at the root; `None` if it is not known.
+/// Recognizes the format of a store without a node at the root; `None` if the format is unknown.
 #[must_use]
 pub fn signature_of_store(store: &dyn Store) -> Option<Signature> {
     let begins = |key: &str| {

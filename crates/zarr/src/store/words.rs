@@ -1,6 +1,6 @@
 //! Words of messages.
 
-/// `a, b or c`.
+/// Joins words as in `a, b or c`.
 pub(super) fn list(words: &[&str]) -> String {
     match words {
         [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
