@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use zarr_store::{AccessProfile, Bytes, Error, Key, Prefix, Result, Snapshot, Store, StoreKind};
 
-use crate::contents::{ArrayChunks, Contents, Document};
+use crate::contents::{ArrayChunks, Contents, Document, Looked};
+use crate::found::Table;
 use crate::source::Source;
-use crate::{ChunkKeyForm, ChunkTable, SourceId, VirtualStore};
+use crate::{ChunkKeyForm, ChunkTable, FindChunks, SourceId, VirtualStore};
 
 /// Builds a [`VirtualStore`].
 pub struct VirtualStoreBuilder {
@@ -60,7 +61,20 @@ impl VirtualStoreBuilder {
 
     /// Adds the chunks of the array at a prefix, of which `counts` are along each axis.
     pub fn chunks(&mut self, prefix: Prefix, form: ChunkKeyForm, counts: &[u64], table: ChunkTable) -> &mut Self {
-        self.arrays.push((prefix, ArrayChunks { form, counts: counts.into(), table }));
+        self.arrays.push((prefix, ArrayChunks { form, counts: counts.into(), table: Table::Held(table) }));
+        self
+    }
+
+    /// Adds the chunks of the array at a prefix, of which `counts` are along each axis, and which are looked up. A document at the key of
+    /// one is found in its place.
+    pub fn found_chunks(
+        &mut self,
+        prefix: Prefix,
+        form: ChunkKeyForm,
+        counts: &[u64],
+        found: Arc<dyn FindChunks>,
+    ) -> &mut Self {
+        self.arrays.push((prefix, ArrayChunks { form, counts: counts.into(), table: Table::Found(found) }));
         self
     }
 
@@ -86,21 +100,25 @@ impl VirtualStoreBuilder {
                 let found = table.count();
                 return Err(refuse(format!("array {prefix}: found a table of {found} chunks, expected {counts:?}")));
             }
-            let (source, has_made) = table.needs();
-            if source.is_some_and(|source| source as usize >= sources.len()) {
-                return Err(refuse(format!("array {prefix}: found a chunk in a file that is not in the store")));
-            }
-            if has_made && table.maker().is_none() {
-                return Err(refuse(format!("array {prefix}: found a chunk to be made, expected a maker of chunks")));
+            if let Table::Held(table) = table {
+                let (source, has_made) = table.needs();
+                if source.is_some_and(|source| source as usize >= sources.len()) {
+                    return Err(refuse(format!("array {prefix}: found a chunk in a file that is not in the store")));
+                }
+                if has_made && table.maker().is_none() {
+                    return Err(refuse(format!(
+                        "array {prefix}: found a chunk to be made, expected a maker of chunks"
+                    )));
+                }
             }
             if by_prefix.insert(prefix.as_str().to_owned(), array).is_some() {
                 return Err(refuse(format!("array {prefix}: found two tables of chunks, expected one")));
             }
         }
-        let profile = profile(&sources);
+        let profile = profile(&sources, &by_prefix);
         let (warnings, making) = (Mutex::new(warnings), Arc::default());
         let contents = Contents { name, documents, arrays: by_prefix, sources, profile, warnings, making };
-        if let Some(key) = contents.documents.keys().find(|key| contents.chunk(key).is_some()) {
+        if let Some(key) = contents.documents.keys().find(|key| matches!(contents.chunk(key), Some(Looked::Place(_)))) {
             let message = format!("key {key}: found a chunk, expected none at the key of a document");
             return Err(Error::Argument { store: contents.name, message });
         }
@@ -109,14 +127,18 @@ impl VirtualStoreBuilder {
 }
 
 /// How the file is best read that is farthest away.
-fn profile(sources: &[Source]) -> AccessProfile {
+fn profile(sources: &[Source], arrays: &BTreeMap<String, ArrayChunks>) -> AccessProfile {
     let rank = |kind: StoreKind| match kind {
         StoreKind::Memory => 0,
         StoreKind::Local => 1,
         StoreKind::Remote => 2,
     };
     let profiles = sources.iter().map(|source| source.store.access_profile());
-    profiles.max_by_key(|profile| rank(profile.kind)).unwrap_or(AccessProfile::MEMORY)
+    let found = arrays.values().filter_map(|array| match &array.table {
+        Table::Held(_) => None,
+        Table::Found(found) => Some(found.access_profile()),
+    });
+    profiles.chain(found).max_by_key(|profile| rank(profile.kind)).unwrap_or(AccessProfile::MEMORY)
 }
 
 impl fmt::Debug for VirtualStoreBuilder {

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_store::{AccessProfile, Bytes, Capabilities, Key, Version};
+use zarr_store::{AccessProfile, AsyncStore, Bytes, Capabilities, Key, Version};
 
+use crate::found::Table;
 use crate::making::Making;
 use crate::source::Source;
-use crate::{Chunk, ChunkKeyForm, ChunkTable};
+use crate::{Chunk, ChunkKeyForm, ChunkTable, FindChunks};
 
 pub(crate) struct Contents {
     pub(crate) name: String,
@@ -37,35 +38,60 @@ pub(crate) struct ArrayChunks {
     pub(crate) form: ChunkKeyForm,
     /// Along each axis.
     pub(crate) counts: Box<[u64]>,
-    pub(crate) table: ChunkTable,
+    pub(crate) table: Table,
 }
 
 /// Where a value is.
 pub(crate) enum Place<'a> {
     Document(&'a Document),
-    Chunk(Chunk, &'a ArrayChunks),
+    /// A chunk that is not missing, and the table that has it.
+    Chunk(Chunk, &'a ChunkTable),
+}
+
+/// Where a value is, or who finds it.
+pub(crate) enum Looked<'a> {
+    Place(Place<'a>),
+    /// The chunk of this number is looked up.
+    Find(u64, &'a dyn FindChunks),
 }
 
 impl Contents {
     pub(crate) const CAPABILITIES: Capabilities = Capabilities::none().list(true).suffix_ranges(true).locates(true);
 
-    pub(crate) fn find(&self, key: &Key) -> Option<Place<'_>> {
+    pub(crate) fn find(&self, key: &Key) -> Option<Looked<'_>> {
         if let Some(document) = self.documents.get(key) {
-            return Some(Place::Document(document));
+            return Some(Looked::Place(Place::Document(document)));
         }
-        self.chunk(key).map(|(chunk, array)| Place::Chunk(chunk, array))
+        self.chunk(key)
     }
 
-    /// The chunk at a key, which is not missing.
-    pub(crate) fn chunk(&self, key: &Key) -> Option<(Chunk, &ArrayChunks)> {
+    /// The chunk at a key. One that is known to be missing has no place.
+    pub(crate) fn chunk(&self, key: &Key) -> Option<Looked<'_>> {
         let text = key.as_str();
         let ends = std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1));
         ends.filter_map(|end| {
             let array = self.arrays.get(&text[..end])?;
-            let chunk = array.table.get(array.form.index(&text[end..], &array.counts)?);
-            (chunk != Chunk::Missing).then_some((chunk, array))
+            let index = array.form.index(&text[end..], &array.counts)?;
+            match &array.table {
+                Table::Held(table) => match table.get(index) {
+                    Chunk::Missing => None,
+                    chunk => Some(Looked::Place(Place::Chunk(chunk, table))),
+                },
+                Table::Found(found) => Some(Looked::Find(index, &**found)),
+            }
         })
         .next()
+    }
+
+    /// A store that does not block, of those that chunks lie in.
+    pub(crate) fn not_blocking(&self) -> Option<Arc<dyn AsyncStore>> {
+        let of_source = self.sources.iter().find_map(|source| source.not_blocking.clone());
+        of_source.or_else(|| {
+            self.arrays.values().find_map(|array| match &array.table {
+                Table::Held(_) => None,
+                Table::Found(found) => found.not_blocking(),
+            })
+        })
     }
 
     pub(crate) fn take_warnings(&self) -> Vec<String> {

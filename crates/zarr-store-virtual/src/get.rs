@@ -6,9 +6,18 @@ use std::sync::Arc;
 
 use zarr_store::{ByteRange, ByteRangeExt, Bytes, Error, Fetched, GetOptions, Key, Result, Version};
 
-use crate::contents::{Contents, Place, version_of};
-use crate::source::{Source, State};
-use crate::{Chunk, MakeChunk, VirtualFault};
+use crate::contents::{Contents, Looked, Place, version_of};
+use crate::source::{Source, SourceRef, State};
+use crate::{Chunk, FindChunks, FoundChunk, MakeChunk, VirtualFault};
+
+/// Begin of a get.
+#[expect(clippy::large_enum_variant, reason = "one is on the stack for the time of a get")]
+pub(crate) enum Begin<'a> {
+    /// The place of the value is known.
+    Get(Get<'a>),
+    /// The chunk of this number is looked up first: [`Contents::found`].
+    Find(u64, &'a dyn FindChunks),
+}
 
 /// Outcome of a get.
 pub(crate) enum Get<'a> {
@@ -37,7 +46,7 @@ impl ToMake {
 pub(crate) struct Asked<'a> {
     contents: &'a Contents,
     key: &'a Key,
-    pub(crate) source: &'a Source,
+    pub(crate) source: SourceRef<'a>,
     pub(crate) ranges: Cow<'a, [ByteRange]>,
     pub(crate) options: Cow<'a, GetOptions>,
     /// The options of the caller.
@@ -49,14 +58,32 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Contents {
-    pub(crate) fn get<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange], options: &'a GetOptions) -> Result<Get<'a>> {
+    pub(crate) fn begin<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> Result<Begin<'a>> {
+        match self.find(key) {
+            None => Ok(Begin::Get(Get::Done(None))),
+            Some(Looked::Find(index, chunks)) => Ok(Begin::Find(index, chunks)),
+            Some(Looked::Place(place)) => self.get(place, key, ranges, options).map(Begin::Get),
+        }
+    }
+
+    fn get<'a>(
+        &'a self,
+        place: Place<'a>,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> Result<Get<'a>> {
         let of_value = |bytes: Bytes, version| {
             Ok(Get::Done(Some(Fetched::of_value(self, key, bytes, Some(version), ranges, options)?)))
         };
-        let (source, at) = match self.find(key) {
-            None => return Ok(Get::Done(None)),
-            Some(Place::Document(document)) => return of_value(document.bytes.clone(), document.version.clone()),
-            Some(Place::Chunk(chunk, array)) => match chunk {
+        let (source, at) = match place {
+            Place::Document(document) => return of_value(document.bytes.clone(), document.version.clone()),
+            Place::Chunk(chunk, table) => match chunk {
                 Chunk::Missing => return Ok(Get::Done(None)),
                 Chunk::Inline(bytes) => {
                     let version = version_of(&bytes);
@@ -64,40 +91,73 @@ impl Contents {
                 }
                 Chunk::Made(number) => {
                     let make = |maker: &Arc<dyn MakeChunk>| Get::Make(ToMake { maker: Arc::clone(maker), number });
-                    return Ok(array.table.maker().map_or(Get::Done(None), make));
+                    return Ok(table.maker().map_or(Get::Done(None), make));
                 }
                 Chunk::Range { source, offset, length } => (source, Some(offset..offset + length)),
                 Chunk::Whole { source } => (source, None),
             },
         };
         // The builder has checked that there is the source.
-        let Some(source) = self.sources.get(source.0 as usize) else { return Ok(Get::Done(None)) };
+        match self.sources.get(source.0 as usize) {
+            Some(source) => self.get_file(SourceRef::Held(source), at, key, ranges, options),
+            None => Ok(Get::Done(None)),
+        }
+    }
+
+    /// A get of a chunk that was looked up.
+    pub(crate) fn found<'a>(
+        &'a self,
+        found: FoundChunk,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> Result<Get<'a>> {
+        match found {
+            FoundChunk::Missing => Ok(Get::Done(None)),
+            FoundChunk::Inline(bytes) => {
+                let version = version_of(&bytes);
+                Ok(Get::Done(Some(Fetched::of_value(self, key, bytes, Some(version), ranges, options)?)))
+            }
+            FoundChunk::File { store, file, range } => {
+                self.get_file(SourceRef::Found(Box::new(Source::new(store, file, None))), range, key, ranges, options)
+            }
+        }
+    }
+
+    /// A get of a range of a file.
+    fn get_file<'a>(
+        &'a self,
+        source: SourceRef<'a>,
+        at: Option<Range<u64>>,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> Result<Get<'a>> {
+        let of_state = source.state.as_ref().map(|state| state.options.clone());
         let mut asked = Asked {
             contents: self,
             key,
             source,
             ranges: Cow::Borrowed(ranges),
-            options: match &source.state {
-                Some(state) => Cow::Borrowed(&state.options),
-                None => Cow::Borrowed(options),
-            },
+            options: of_state.map_or(Cow::Borrowed(options), Cow::Owned),
             given: options,
             at,
             outside: None,
         };
-        if let Some(state) = &source.state
+        let has_state = asked.source.state.is_some();
+        if let Some(state) = &asked.source.state
             && let Some(reply) = asked.before(state)?
         {
             return Ok(Get::Done(Some(reply)));
         }
         if let Some(at) = asked.at.clone() {
             asked.translate(ranges, &at);
-            if ranges.is_empty() && (options.is_default() || source.state.is_some()) {
+            if ranges.is_empty() && (options.is_default() || has_state) {
                 return asked.reply(Fetched::new()).map(|reply| Get::Done(Some(reply)));
             }
         }
         match asked.outside.take() {
-            Some(outside) if source.state.is_some() || options.is_default() => Err(outside),
+            Some(outside) if has_state || options.is_default() => Err(outside),
             outside => Ok(Get::Ask(Asked { outside, ..asked })),
         }
     }
@@ -163,7 +223,9 @@ impl Asked<'_> {
     pub(crate) fn end(mut self, got: Result<Option<Fetched>>) -> Result<Option<Fetched>> {
         let (store, key) = (self.contents, self.key);
         let fetched = match got {
-            Ok(fetched) => Fetched::checked(&self.source, &self.source.key, fetched, self.ranges.len(), &self.options)?,
+            Ok(fetched) => {
+                Fetched::checked(&*self.source, &self.source.key, fetched, self.ranges.len(), &self.options)?
+            }
             Err(Error::Range { size, range, .. }) => {
                 return Err(match &self.at {
                     None => Error::Range { store: store.name.clone(), key: key.clone(), range, size },
@@ -199,7 +261,7 @@ impl Asked<'_> {
                 let due = range.bounded().map_or(0, |range| range.end - range.start);
                 if piece.len() as u64 != due {
                     let found = format!("{} bytes", piece.len());
-                    return Err(Error::contract(&self.source, &self.source.key, found, format!("{range}")));
+                    return Err(Error::contract(&*self.source, &self.source.key, found, format!("{range}")));
                 }
             }
         }

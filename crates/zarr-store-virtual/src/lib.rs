@@ -1,7 +1,7 @@
 //! Zarr stores whose values are not stored as such: documents in memory, and chunks that are ranges of files of other formats.
 //!
 //! Readers of such formats fill a [`VirtualStore`] by its [builder](VirtualStore::builder): with documents, with the files, and with a
-//! [`ChunkTable`] for each array. All that works on a store then works on the files.
+//! [`ChunkTable`] for each array, or with one that [looks chunks up](FindChunks). All that works on a store then works on the files.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -30,6 +30,7 @@
 mod builder;
 mod contents;
 mod fault;
+mod found;
 mod get;
 mod key_form;
 mod listing;
@@ -45,6 +46,7 @@ mod tests;
 
 pub use builder::VirtualStoreBuilder;
 pub use fault::VirtualFault;
+pub use found::{FindChunks, FoundChunk};
 pub use key_form::{ChunkKeyForm, Separator};
 pub use source::{MakeChunk, SourceId};
 pub use store::VirtualStore;

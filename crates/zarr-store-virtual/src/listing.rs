@@ -5,8 +5,10 @@ use std::ops::Bound;
 use zarr_store::{Error, GetOptions, Key, Listing, Prefix, Result, SizeVisitor, Store};
 
 use crate::contents::{ArrayChunks, Contents};
+use crate::found::Table;
 use crate::key_form::Level;
-use crate::{Chunk, VirtualFault};
+use crate::source::Source;
+use crate::{Chunk, FoundChunk, VirtualFault};
 
 impl Contents {
     pub(crate) fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
@@ -25,7 +27,7 @@ impl Contents {
             let below = &at[prefix.as_str().len()..];
             let name = below.find('/').map_or(below, |end| &below[..=end]);
             from = at.clone();
-            if array.table.next(0).is_some() {
+            if array.table.next(0)?.is_some() {
                 let folder = Prefix::new(&format!("{prefix}{name}"))?;
                 // Further arrays in this folder add nothing: the next one is behind all texts that begin with it.
                 folder.as_str().trim_end_matches('/').clone_into(&mut from);
@@ -68,6 +70,7 @@ impl Contents {
             let folder = prefix.as_str().strip_prefix(at.as_str()).unwrap_or_default();
             let Some(subtree) = array.form.subtree(folder, &array.counts) else { continue };
             for index in array.table.present(subtree.chunks) {
+                let index = index?;
                 give(array.key(at, index)?, Found::Chunk(array, index))?;
             }
         }
@@ -92,21 +95,38 @@ impl Contents {
     }
 
     fn size(&self, key: &Key, array: &ArrayChunks, index: u64) -> Result<u64> {
-        match array.table.get(index) {
+        let table = match &array.table {
+            Table::Held(table) => table,
+            Table::Found(found) => {
+                return match found.find(key, index)? {
+                    FoundChunk::Missing => Ok(0),
+                    FoundChunk::Inline(bytes) => Ok(bytes.len() as u64),
+                    FoundChunk::File { range: Some(range), .. } => Ok(range.end - range.start),
+                    FoundChunk::File { store, file, range: None } => {
+                        self.file_size(key, &Source::new(store, file, None))
+                    }
+                };
+            }
+        };
+        match table.get(index) {
             Chunk::Missing => Ok(0),
             Chunk::Inline(bytes) => Ok(bytes.len() as u64),
             Chunk::Range { length, .. } => Ok(length),
-            Chunk::Made(number) => array.table.maker().map_or(Ok(0), |maker| maker.size(number)),
+            Chunk::Made(number) => table.maker().map_or(Ok(0), |maker| maker.size(number)),
             Chunk::Whole { source } => {
-                let Some(source) = self.sources.get(source.0 as usize) else { return Ok(0) };
-                let options = source.state.as_ref().map_or_else(GetOptions::default, |state| state.options.clone());
-                let Some(fetched) = Store::get(&source.store, &source.key, &[], &options)? else {
-                    let fault = VirtualFault::NoFile { key: key.clone(), file: source.to_string() };
-                    return Err(fault.of(self.name.clone()));
-                };
-                fetched.size.ok_or_else(|| Error::contract(source, &source.key, "no size", "the size of the value"))
+                self.sources.get(source.0 as usize).map_or(Ok(0), |source| self.file_size(key, source))
             }
         }
+    }
+
+    /// The size of a file that is a chunk as a whole.
+    fn file_size(&self, key: &Key, source: &Source) -> Result<u64> {
+        let options = source.state.as_ref().map_or_else(GetOptions::default, |state| state.options.clone());
+        let Some(fetched) = Store::get(&source.store, &source.key, &[], &options)? else {
+            let fault = VirtualFault::NoFile { key: key.clone(), file: source.to_string() };
+            return Err(fault.of(self.name.clone()));
+        };
+        fetched.size.ok_or_else(|| Error::contract(source, &source.key, "no size", "the size of the value"))
     }
 }
 
@@ -128,20 +148,20 @@ impl ArrayChunks {
     fn list_dir(&self, at: &str, folder: &str, keys: &mut Vec<Key>, prefixes: &mut Vec<Prefix>) -> Result<()> {
         let Some(subtree) = self.form.subtree(folder, &self.counts) else { return Ok(()) };
         let mut from = subtree.chunks.start;
-        let next = |from| self.table.next(from).filter(|found| *found < subtree.chunks.end);
+        let next = |from| Ok(self.table.next(from)?.filter(|found| *found < subtree.chunks.end));
         match subtree.level {
             Level::Chunks => {
                 for index in self.table.present(subtree.chunks.clone()) {
-                    keys.push(self.key(at, index)?);
+                    keys.push(self.key(at, index?)?);
                 }
             }
             Level::Head => {
-                if next(from).is_some() {
+                if next(from)?.is_some() {
                     prefixes.push(Prefix::new(&format!("{at}c/"))?);
                 }
             }
             Level::Folders(span) => {
-                while let Some(found) = next(from) {
+                while let Some(found) = next(from)? {
                     let number = (found - subtree.chunks.start).checked_div(span).unwrap_or(0);
                     prefixes.push(Prefix::new(&format!("{at}{folder}{number}/"))?);
                     from = subtree.chunks.start + (number + 1) * span;

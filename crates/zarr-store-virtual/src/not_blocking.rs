@@ -9,7 +9,7 @@ use zarr_store::{
 
 use crate::VirtualStore;
 use crate::contents::Contents;
-use crate::get::Get;
+use crate::get::{Begin, Get};
 use crate::together::Together;
 
 impl AsyncStore for VirtualStore {
@@ -21,7 +21,15 @@ impl AsyncStore for VirtualStore {
         options: &'a GetOptions,
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
-            let asked = match self.contents().get(key, ranges, options)? {
+            let contents = self.contents();
+            let got = match contents.begin(key, ranges, options)? {
+                Begin::Get(got) => got,
+                Begin::Find(index, chunks) => {
+                    let found = chunks.find_without_blocking(key, index).await?;
+                    contents.found(found, key, ranges, options)?
+                }
+            };
+            let asked = match got {
                 Get::Done(reply) => return Ok(reply),
                 Get::Ask(asked) => asked,
                 Get::Make(chunk) => {
@@ -29,7 +37,7 @@ impl AsyncStore for VirtualStore {
                     return self.contents().made(key, bytes, ranges, options);
                 }
             };
-            let source = asked.source;
+            let source = &asked.source;
             let got = match &source.not_blocking {
                 Some(store) => store.get(&source.key, &asked.ranges, &asked.options).await,
                 None => source.store.get(&source.key, &asked.ranges, &asked.options),
@@ -83,8 +91,8 @@ impl AsyncStore for VirtualStore {
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        match self.contents().sources.iter().find_map(|source| source.not_blocking.as_ref()) {
-            Some(store) => store.pause(duration),
+        match self.contents().not_blocking() {
+            Some(store) => Box::pin(async move { store.pause(duration).await }),
             None => Box::pin(sleep(duration)),
         }
     }

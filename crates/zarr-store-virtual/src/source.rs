@@ -27,6 +27,7 @@ pub trait MakeChunk: Send + Sync + fmt::Debug {
 }
 
 /// A file: a value of another store.
+#[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) not_blocking: Option<Arc<dyn AsyncStore>>,
@@ -35,6 +36,7 @@ pub(crate) struct Source {
     pub(crate) state: Option<State>,
 }
 
+#[derive(Clone)]
 pub(crate) struct State {
     pub(crate) snapshot: Snapshot,
     /// The options of gets of this state.
@@ -51,6 +53,23 @@ impl Source {
     pub(crate) fn new(store: Arc<dyn Store>, key: Key, snapshot: Option<Snapshot>) -> Self {
         let state = snapshot.map(|snapshot| State { options: GetOptions::if_match(Some(snapshot.clone())), snapshot });
         Self { not_blocking: store.as_async(), store, key, state }
+    }
+}
+
+/// A file of the store, or one that a chunk was found in.
+pub(crate) enum SourceRef<'a> {
+    Held(&'a Source),
+    Found(Box<Source>),
+}
+
+impl std::ops::Deref for SourceRef<'_> {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        match self {
+            Self::Held(source) => source,
+            Self::Found(source) => source,
+        }
     }
 }
 

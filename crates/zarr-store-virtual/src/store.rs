@@ -9,7 +9,7 @@ use zarr_store::{
 };
 
 use crate::contents::Contents;
-use crate::get::Get;
+use crate::get::{Begin, Get};
 use crate::together::Together;
 
 /// A read-only store of documents in memory, and of chunks that are ranges of files, bytes in memory, or made when they are asked for.
@@ -48,7 +48,11 @@ impl fmt::Debug for VirtualStore {
 
 impl Store for VirtualStore {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        match self.0.get(key, ranges, options)? {
+        let got = match self.0.begin(key, ranges, options)? {
+            Begin::Get(got) => got,
+            Begin::Find(index, chunks) => self.0.found(chunks.find(key, index)?, key, ranges, options)?,
+        };
+        match got {
             Get::Done(reply) => Ok(reply),
             Get::Ask(asked) => {
                 let got = asked.source.store.get(&asked.source.key, &asked.ranges, &asked.options);
@@ -96,8 +100,7 @@ impl Store for VirtualStore {
     }
 
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
-        let is_remote = self.0.sources.iter().any(|source| source.not_blocking.is_some());
-        is_remote.then(|| Arc::new(self.clone()) as Arc<dyn AsyncStore>)
+        self.0.not_blocking().map(|_| Arc::new(self.clone()) as Arc<dyn AsyncStore>)
     }
 
     fn take_warnings(&self) -> Vec<String> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use zarr_store::{ByteRange, Bytes, Error, Fetched, GetOptions, GotMany, Location, Operation, Result, ValueGet};
 
-use crate::contents::{Contents, Place};
-use crate::get::{Asked, Get};
+use crate::contents::{Contents, Looked, Place};
+use crate::get::{Asked, Begin, Get};
 use crate::source::Source;
 use crate::{Chunk, SourceId};
 
@@ -30,7 +30,7 @@ impl Contents {
     /// Where the chunk at a key lies in a file, if it is a part of one.
     pub(crate) fn location(&self, key: &zarr_store::Key) -> Option<Location> {
         match self.find(key)? {
-            Place::Chunk(Chunk::Range { source: SourceId(file), offset, length }, _) => {
+            Looked::Place(Place::Chunk(Chunk::Range { source: SourceId(file), offset, length }, _)) => {
                 Some(Location::new(file.into(), offset..offset + length))
             }
             _ => None,
@@ -50,15 +50,15 @@ impl<'a> Together<'a> {
             if self.contents.location(key).is_none() {
                 continue;
             }
-            match self.contents.get(key, ranges, options) {
-                Ok(Get::Ask(part)) => asked.extend(part.hull().map(|range| (number, range, part))),
-                Ok(Get::Done(reply)) => self.put(number, Ok(reply)),
-                Ok(Get::Make(_)) => {}
+            match self.contents.begin(key, ranges, options) {
+                Ok(Begin::Get(Get::Ask(part))) => asked.extend(part.hull().map(|range| (number, range, part))),
+                Ok(Begin::Get(Get::Done(reply))) => self.put(number, Ok(reply)),
+                Ok(Begin::Get(Get::Make(_)) | Begin::Find(..)) => {}
                 Err(error) => self.put(number, Err(error)),
             }
         }
         // By the addresses of their sources.
-        asked.sort_by_key(|(_, range, part)| (std::ptr::from_ref(part.source).addr(), range.start, range.end));
+        asked.sort_by_key(|(_, range, part)| (std::ptr::from_ref(&*part.source).addr(), range.start, range.end));
         let mut parts: Vec<Part<'a>> = Vec::new();
         for (number, range, asked) in asked {
             match parts.last_mut() {
@@ -87,11 +87,11 @@ impl<'a> Together<'a> {
     /// Takes what a file answered for a part. Where the range is not inside the file, each get is left to be made alone.
     pub(crate) fn answered(&mut self, part: Part<'a>, got: Result<Option<Fetched>>) {
         let Part { members, range } = part;
-        let source = members.first().map(|(_, asked)| asked.source);
+        let source = members.first().map(|(_, asked)| Source::clone(&asked.source));
         match (got, source) {
             (Err(Error::Range { .. }), _) | (_, None) => {}
             (Ok(None), _) => members.into_iter().for_each(|(number, asked)| self.put(number, asked.end(Ok(None)))),
-            (Ok(Some(fetched)), Some(source)) => match whole(source, &range, &fetched) {
+            (Ok(Some(fetched)), Some(source)) => match whole(&source, &range, &fetched) {
                 Ok(bytes) => {
                     for (number, asked) in members {
                         let cut = asked.cut(&range, bytes, &fetched);
@@ -149,11 +149,11 @@ impl<'a> Part<'a> {
     /// Whether a get is of the same file, and of the same state of it.
     fn takes(&self, asked: &Asked<'_>) -> bool {
         let Some((_, first)) = self.members.first() else { return false };
-        std::ptr::eq(first.source, asked.source) && first.options == asked.options
+        std::ptr::eq(&*first.source, &*asked.source) && first.options == asked.options
     }
 
-    pub(crate) fn source(&self) -> Option<&'a Source> {
-        self.members.first().map(|(_, asked)| asked.source)
+    pub(crate) fn source(&self) -> Option<&Source> {
+        self.members.first().map(|(_, asked)| &*asked.source)
     }
 
     pub(crate) fn range(&self) -> ByteRange {

@@ -1,0 +1,130 @@
+//! Chunks that are looked up, against a map of their values.
+
+use std::collections::BTreeMap;
+
+use zarr_drive::{SyncAsAsync, block_on};
+use zarr_store::testing::{self, Altered};
+use zarr_store::{Error, ErrorKind, GetOptions, MemoryStore, Prefix, StoreExt, StoreKind};
+
+use super::*;
+use crate::{ChunkKeyForm, Separator, VirtualStore};
+
+/// Chunks in memory, and an error for chunk 13.
+#[derive(Debug)]
+struct Finder {
+    files: Arc<dyn Store>,
+    chunks: BTreeMap<u64, FoundChunk>,
+}
+
+const FAULT: u64 = 13;
+
+impl FindChunks for Finder {
+    fn count(&self) -> u64 {
+        24
+    }
+
+    fn find(&self, key: &Key, index: u64) -> Result<FoundChunk> {
+        if index == FAULT {
+            return Err(Error::Argument { store: "finder".to_owned(), message: key.to_string() });
+        }
+        Ok(self.chunks.get(&index).cloned().unwrap_or(FoundChunk::Missing))
+    }
+
+    fn find_without_blocking<'a>(&'a self, key: &'a Key, index: u64) -> BoxFuture<'a, Result<FoundChunk>> {
+        Box::pin(async move { self.find(key, index) })
+    }
+
+    fn next(&self, from: u64) -> Result<Option<u64>> {
+        Ok(self.chunks.range(from..).next().map(|(index, _)| *index))
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.files.access_profile()
+    }
+
+    fn not_blocking(&self) -> Option<Arc<dyn AsyncStore>> {
+        self.files.as_async()
+    }
+}
+
+fn key(text: &str) -> Key {
+    Key::new(text).expect("a key")
+}
+
+fn files() -> MemoryStore {
+    let files = MemoryStore::new();
+    files.set_all(&key("x.bin"), b"0123456789").expect("set");
+    files
+}
+
+/// A store with an array of 4 x 6 chunks, of which some are there, and its values.
+fn store(files: Arc<dyn Store>, form: ChunkKeyForm) -> (VirtualStore, BTreeMap<String, Vec<u8>>) {
+    let file = |range: Option<Range<u64>>| FoundChunk::File { store: Arc::clone(&files), file: key("x.bin"), range };
+    let chunks = [
+        (0, file(Some(2..5)), &b"234"[..]),
+        (1, FoundChunk::Inline(Bytes::from_static(b"in memory")), b"in memory"),
+        (7, file(None), b"0123456789"),
+        (23, file(Some(9..9)), b""),
+    ];
+    let mut values = BTreeMap::from([("a/zarr.json".to_owned(), b"{}".to_vec())]);
+    for (index, _, value) in &chunks {
+        let mut name = "a/".to_owned();
+        form.write(*index, &[4, 6], &mut name);
+        values.insert(name, value.to_vec());
+    }
+    let chunks = chunks.into_iter().map(|(index, chunk, _)| (index, chunk)).collect();
+    let mut builder = VirtualStore::builder("virtual:x");
+    builder.document(key("a/zarr.json"), Bytes::from_static(b"{}"));
+    let at = Prefix::new("a/").expect("a prefix");
+    builder.found_chunks(at, form, &[4, 6], Arc::new(Finder { files, chunks }));
+    (builder.build().expect("a store"), values)
+}
+
+const FORMS: [ChunkKeyForm; 2] = [ChunkKeyForm::Default(Separator::Slash), ChunkKeyForm::V2(Separator::Dot)];
+
+#[test]
+fn chunks_that_are_looked_up_are_values_as_others() {
+    for form in FORMS {
+        let (store, values) = store(Arc::new(files()), form);
+        let expected: Vec<(&str, &[u8])> = values.iter().map(|(name, value)| (name.as_str(), &**value)).collect();
+        testing::contract_read(&store, &expected);
+        testing::contract_read_only(&store);
+        let model = MemoryStore::new();
+        for (name, value) in &expected {
+            model.set_all(&key(name), value).expect("set");
+        }
+        for prefix in ["", "a/", "a/c/", "a/c/1/", "b/"].map(|text| Prefix::new(text).expect("a prefix")) {
+            assert_eq!(Store::list_dir(&store, &prefix).expect("list"), model.list_dir(&prefix).expect("list"));
+            assert_eq!(Store::list_prefix(&store, &prefix).expect("list"), model.list_prefix(&prefix).expect("list"));
+            testing::check_sizes(&store, &prefix);
+        }
+    }
+}
+
+#[test]
+fn a_store_is_as_far_away_as_the_files_that_may_be_found() {
+    assert!(store(Arc::new(files()), FORMS[0]).0.as_async().is_none());
+    let remote = Altered::new(files()).with_profile(AccessProfile::REMOTE);
+    let far = zarr_drive::AsyncAsSync::new(Arc::new(SyncAsAsync::new(Arc::new(remote))));
+    let (store, values) = store(Arc::new(far), FORMS[0]);
+    assert_eq!(Store::access_profile(&store).kind, StoreKind::Remote);
+    let not_blocking = store.as_async().expect("a store that does not block");
+    for (name, value) in values {
+        let got = block_on(not_blocking.get(&key(&name), &[zarr_store::ByteRange::Full], &GetOptions::default()));
+        assert_eq!(got.expect("get").expect("there").part(0), value, "{name}");
+    }
+}
+
+#[test]
+fn faults_of_a_table_are_those_of_its_chunks() {
+    let (store, _) = store(Arc::new(files()), FORMS[1]);
+    let error = store.get_all(&key("a/2.1")).expect_err("refused");
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Argument, "finder: a/2.1"));
+    assert_eq!(store.get_all(&key("a/2.2")).expect("get"), None);
+    // An array of another number of chunks.
+    let mut builder = VirtualStore::builder("virtual:x");
+    let finder = Finder { files: Arc::new(files()), chunks: BTreeMap::new() };
+    builder.found_chunks(Prefix::new("a/").expect("a prefix"), FORMS[0], &[5], Arc::new(finder));
+    let error = builder.build().expect_err("refused").to_string();
+    assert_eq!(error, "virtual:x: array a/: found a table of 24 chunks, expected [5]");
+}
