@@ -1,4 +1,4 @@
-//! Codecs measured on a sample of an array.
+//! Measurement of codecs on a sample of an array.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use zarr_json::{NamedConfig, Value};
 use zarr_scan::stored_among;
 use zarr_store::MemoryStore;
 
-/// The codecs that are measured if no others are named, as they are written for [`CodecList::parse`]: all are lossless.
+/// Codecs that are measured if the caller names none, in the notation of [`CodecList::parse`]. All are lossless.
 pub const CANDIDATES: [&str; 10] = [
     "none",
     "zstd(1)",
@@ -23,21 +23,21 @@ pub const CANDIDATES: [&str; 10] = [
     "gzip(5)",
     "pcodec",
 ];
-/// Chunks of a sample.
+/// Maximum number of chunks of a sample.
 const MOST_CHUNKS: usize = 64;
-/// The largest chunk that is measured, in bytes of its elements.
+/// Maximum size of a chunk that is measured, in bytes of its elements.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Options of a measurement of codecs: a default, and a method for each option that is to have another value.
+/// Options of a measurement of codecs. `BenchOptions::default()` has the defaults, and a method sets each option.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BenchOptions {
-    /// Least bytes of elements of the sample: it takes as many chunks as are needed for them, at least one and at most 64. By default
-    /// 16 MiB.
+    /// Minimum number of bytes of elements of the sample, by default 16 MiB. The sample has as many chunks as this takes, at least 1 and at
+    /// most 64.
     pub sample: u64,
-    /// Time for which each codec is measured in each direction, after a first run. By default half a second.
+    /// Time for which each codec is measured in each direction, after a first run; by default half a second.
     pub time: Duration,
-    /// Bytes per second that come from the storage, by which the recommendation weighs size against speed. By default 200 MB/s.
+    /// Bandwidth of the storage in bytes per second, by which the recommendation weighs size against speed; by default 200 MB/s.
     pub bandwidth: f64,
 }
 
@@ -48,7 +48,7 @@ impl Default for BenchOptions {
 }
 
 impl BenchOptions {
-    /// Sets the bytes of the [sample](Self#structfield.sample).
+    /// Sets the minimum number of bytes of the [sample](Self#structfield.sample).
     #[must_use]
     pub fn sample(self, sample: u64) -> Self {
         Self { sample, ..self }
@@ -67,66 +67,67 @@ impl BenchOptions {
     }
 }
 
-/// The measurements of codecs on a sample of an array.
+/// Measurements of codecs on a sample of an array.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CodecBench {
-    /// The chunks of the sample, by their indices; of a sharded array the shards in which the inner chunks lie.
+    /// Indices of the chunks of the sample; for a sharded array, of the shards in which the sampled inner chunks lie.
     pub chunks: Vec<Vec<u64>>,
-    /// Bytes of the elements of the sample. Of elements of variable length those of their content count, too.
+    /// Number of bytes of the elements of the sample. Elements of variable length count by their content.
     pub bytes: u64,
-    /// The codecs, in the order in which they were given, behind those that the array has.
+    /// Results of the codecs: first those of the array itself, and then the candidates in the given order.
     pub codecs: Vec<CodecResult>,
-    /// The number of the recommended ones among `codecs`: those by which elements are read in the shortest time from a storage of a
-    /// bandwidth, `stored bytes / bandwidth + bytes / decoding speed`, among those that are lossless. 0 if the array has them already.
+    /// Index in `codecs` of the recommended codecs; 0 if the array has them already, `None` if no lossless codecs could be measured.
+    /// Recommended are the lossless codecs with the shortest time for reading from a storage of the given bandwidth: `stored bytes /
+    /// bandwidth + bytes / decoding speed`.
     pub recommended: Option<usize>,
 }
 
-/// The measurement of codecs.
+/// Result of the measurement of one list of codecs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CodecResult {
-    /// The name of the codecs as they were given; `None` for those that the array has.
+    /// Name of the candidate as it was given; `None` for the codecs of the array.
     pub name: Option<String>,
-    /// The codecs of a chunk in the vocabulary of Zarr v3, as new arrays of the dialect have them.
+    /// Codecs of a chunk in the vocabulary of Zarr v3, as a new array of the dialect would have them.
     pub codecs: Vec<NamedConfig>,
-    /// The codecs among [`codecs`](Self#structfield.codecs) that compress. Several are a chain in which one compresses what another made.
+    /// Codecs among [`codecs`](Self#structfield.codecs) that compress. If there are several, each compresses the output of the one before.
     pub compressors: Vec<NamedConfig>,
-    /// The measurement, or why the array cannot have these codecs.
+    /// Measurement, or the reason why the array cannot have these codecs.
     pub measured: Result<CodecMeasurement, String>,
 }
 
-/// Sizes and speeds of codecs that were measured on one thread.
+/// Sizes and speeds of codecs, measured on one thread.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CodecMeasurement {
-    /// Bytes of the encoded sample.
+    /// Number of bytes of the encoded sample.
     pub stored: u64,
-    /// Ratio of the bytes of the elements to those of the encoded sample.
+    /// Ratio of the bytes of the elements to the bytes of the encoded sample.
     pub ratio: f64,
-    /// Bytes of elements that are encoded per second: the median of all rounds.
+    /// Speed of encoding, in bytes of elements per second: the median of all rounds.
     pub encode: f64,
-    /// Bytes of elements that are decoded per second.
+    /// Speed of decoding, in bytes of elements per second: the median of all rounds.
     pub decode: f64,
-    /// Whether decoding gave the same elements again.
+    /// Whether decoding returned the same elements, bit by bit.
     pub is_lossless: bool,
 }
 
 impl CodecResult {
-    /// The codecs as JSON of a document of Zarr v3, as new arrays take them.
+    /// Returns the codecs as JSON in the form of Zarr v3, which [`NewArray::codecs`] accepts.
     pub fn json(&self) -> Value {
         Value::from(self.codecs.iter().map(NamedConfig::to_value).collect::<Vec<_>>())
     }
 }
 
 impl CodecBench {
-    /// Measures codecs in memory, on chunks that are stored and spread over the array; of a sharded array on inner chunks. The codecs
-    /// that the array has are measured first. Codecs that the dialect of the array cannot express, or that do not take its elements, are
+    /// Measures codecs in memory, on stored chunks (inner chunks, if the array is sharded) that are spread over the array. The codecs of
+    /// the array are measured first. Candidates that the dialect of the array cannot express, or that do not accept its elements, are
     /// listed with the reason.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if no chunk of the array is stored; [`ErrorKind::Limit`] if a chunk has more than 1 GiB; and as reads of
-    /// arrays.
+    /// [`ErrorKind::Argument`] if no chunk of the array is stored; [`ErrorKind::Limit`] if a chunk has more than 1 GiB; and the errors of
+    /// reads of arrays.
     pub fn of(array: &Array, candidates: &[String], options: &BenchOptions) -> Result<Self> {
         let (chunks, sample) = sample(array, options)?;
         let bytes = sample.iter().map(size).fold(0_u64, u64::saturating_add);
@@ -158,7 +159,7 @@ impl CodecBench {
     }
 }
 
-/// Chunks that are stored, spread over the array, and their elements.
+/// Selects stored chunks that are spread over the array. Returns their indices, and the elements of a chunk or inner chunk of each.
 fn sample(array: &Array, options: &BenchOptions) -> Result<(Vec<Vec<u64>>, Vec<ArrayData>)> {
     let overlaps = array.chunk_grid().intersect(&Region::whole(array.shape()));
     let stored = stored_among(array, &overlaps)?;
@@ -197,7 +198,7 @@ fn sample(array: &Array, options: &BenchOptions) -> Result<(Vec<Vec<u64>>, Vec<A
     Ok((chunks, sample))
 }
 
-/// The middles of `count` equal parts of `0..len`, or all of it.
+/// Returns the middles of `count` equal parts of `0..len`; all numbers if `len` is not greater than `count`.
 fn spread(len: u64, count: usize) -> impl Iterator<Item = u64> {
     let count = (count as u64).min(len);
     (0..count).map(move |number| {
@@ -206,8 +207,8 @@ fn spread(len: u64, count: usize) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The elements of a chunk, or of an inner chunk of it that has others than fill values. `None` for a chunk without others
-/// that is not known to be stored.
+/// Reads a chunk, or an inner chunk of it that has not only fill values. A chunk that has only fill values is returned only if it is known
+/// to be stored (`is_stored`), else `None`.
 fn read(array: &Array, chunk: &Region, part: &[u64], is_stored: bool) -> Result<Option<ArrayData>> {
     const TRIES: usize = 16;
     let counts: ChunkIndex =
@@ -232,7 +233,7 @@ fn read(array: &Array, chunk: &Region, part: &[u64], is_stored: bool) -> Result<
     Ok(first.filter(|_| is_stored))
 }
 
-/// Bytes of elements, with the content of those of variable length.
+/// Number of bytes of elements; those of variable length count by their content.
 fn size(data: &ArrayData) -> u64 {
     match data.variable() {
         Some(elements) => elements.map(|element| element.len() as u64).sum(),
@@ -240,7 +241,7 @@ fn size(data: &ArrayData) -> u64 {
     }
 }
 
-/// The codecs of the array, or of its inner chunks.
+/// Measures the codecs of the array, or of its innermost inner chunks.
 fn own(array: &Array, sample: &[ArrayData], bytes: u64, options: &BenchOptions) -> CodecResult {
     let metadata = array.metadata();
     let mut codecs = metadata.codecs.clone();
@@ -255,7 +256,7 @@ fn own(array: &Array, sample: &[ArrayData], bytes: u64, options: &BenchOptions) 
     CodecResult { name: None, codecs, compressors, measured: measured.map_err(|error| error.message().to_owned()) }
 }
 
-/// The codecs of a list that compress.
+/// Codecs of a list that compress.
 fn compressors(codecs: &[NamedConfig], pipeline: &Pipeline) -> Vec<NamedConfig> {
     pipeline.compressors().into_iter().filter_map(|number| codecs.get(number).cloned()).collect()
 }
@@ -267,7 +268,7 @@ fn build(array: &Array, codecs: &[NamedConfig]) -> Result<Arc<Pipeline>> {
     Ok(pipeline?)
 }
 
-/// The codecs of a candidate, if a new array of the same dialect and data type can have them.
+/// Parses a candidate and builds its codecs; an error if a new array of the same dialect and data type cannot have them.
 fn candidate(array: &Array, text: &str) -> Result<(Vec<NamedConfig>, Arc<Pipeline>)> {
     let registry: &Arc<Registry> = array.registry();
     let part = array.part_shape();
@@ -288,7 +289,7 @@ fn candidate(array: &Array, text: &str) -> Result<(Vec<NamedConfig>, Arc<Pipelin
     Ok((codecs, pipeline))
 }
 
-/// Measures codecs on all chunks of the sample.
+/// Measures codecs on all chunks of the sample. `bytes` is the number of bytes of its elements.
 fn measure(pipeline: &Pipeline, sample: &[ArrayData], bytes: u64, options: &BenchOptions) -> Result<CodecMeasurement> {
     let mut encoded: Vec<Vec<u8>> = vec![Vec::new(); sample.len()];
     let encode = rounds(options.time, || {
@@ -323,8 +324,8 @@ fn measure(pipeline: &Pipeline, sample: &[ArrayData], bytes: u64, options: &Benc
     })
 }
 
-/// Does the work again and again for a time, and returns the median of the times that it took. The first one, which fills caches and
-/// buffers, counts if it is the only one.
+/// Repeats `work` for a time, and returns the median of its durations. The first run, which fills caches and buffers, counts only if it is
+/// the only one.
 fn rounds(time: Duration, mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
     const MOST: usize = 101;
     let begun = Instant::now();
@@ -343,13 +344,13 @@ fn rounds(time: Duration, mut work: impl FnMut() -> Result<()>) -> Result<Durati
     Ok(times.get(times.len() / 2).copied().unwrap_or(first))
 }
 
-/// Memory for elements as these.
+/// Allocates memory for elements with the data type and shape of `data`.
 fn empty(data: &ArrayData) -> Result<ArrayData> {
     let items = vec![0; data.items().len()];
     ArrayData::from_items(data.data_type(), data.shape(), &items, data.heap().map(|_| Arc::new(Heap::new())))
 }
 
-/// Whether elements are the same, bit by bit.
+/// Whether two blocks of elements are the same, bit by bit.
 fn is_same(a: &ArrayData, b: &ArrayData) -> bool {
     match (a.variable(), b.variable()) {
         (Some(a), Some(b)) => a.eq(b),
@@ -357,7 +358,7 @@ fn is_same(a: &ArrayData, b: &ArrayData) -> bool {
     }
 }
 
-/// The codecs among [`CANDIDATES`] that make sense for a data type.
+/// Returns the codecs among [`CANDIDATES`] that make sense for a data type.
 pub fn candidates(data_type: &DataType) -> Vec<String> {
     let is_number = data_type.class().is_some() || data_type.storage().class().is_some();
     let makes_sense = |text: &&&str| is_number || !(text.contains("shuffle") || **text == "pcodec");

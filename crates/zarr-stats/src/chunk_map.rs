@@ -1,4 +1,4 @@
-//! A map of which chunks of an array are stored.
+//! Map of the stored chunks of an array.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -6,37 +6,38 @@ use zarr_array::{Array, Error, Result};
 use zarr_grid::total_size;
 use zarr_scan::{lock, visit_stored};
 
-/// Sizes of chunks that are kept to find the median.
+/// Maximum number of sizes of chunks that are collected for the median.
 const MOST_SIZES: usize = 1 << 20;
 
-/// Map of the chunks of an array (shards, if it is sharded) that are stored: the grid of chunks, seen along all axes but two, in cells
-/// that each stand for some chunks. One listing finds all of it.
+/// Map of the stored chunks of an array (shards, if it is sharded): the chunk grid projected onto two axes, in cells that each stand for
+/// one or several chunks. It costs one listing.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ChunkMap {
-    /// The axes of the map, down and across; of an array with one dimension it has only the second, without dimensions none.
+    /// Axes of the array that are the axes of the map, down and across. The first is `None` for an array with one dimension, and both are
+    /// for an array without dimensions.
     pub axes: [Option<usize>; 2],
-    /// Chunks along each axis of the array.
+    /// Number of chunks along each axis of the array.
     pub grid: Vec<u64>,
-    /// Cells down and across.
+    /// Numbers of cells of the map, down and across.
     pub cells: [usize; 2],
-    /// The number of stored chunks of each cell, in C order.
+    /// Number of stored chunks in each cell, in C order.
     pub stored: Vec<u64>,
-    /// The number of chunks of the grid in each cell.
+    /// Number of chunks of the grid in each cell, in C order.
     pub possible: Vec<u128>,
-    /// The number of all stored chunks.
+    /// Number of all stored chunks.
     pub chunks: u64,
-    /// Bytes of all stored chunks.
+    /// Number of bytes of all stored chunks.
     pub bytes: u64,
-    /// The bytes of the smallest stored chunk.
+    /// Size of the smallest stored chunk in bytes; `None` if no chunk is stored.
     pub min: Option<u64>,
-    /// The median of the bytes of stored chunks: of those of the first 1,048,576 that were listed, if there are more.
+    /// Median size of stored chunks in bytes, of the first 1,048,576 listed ones if there are more; `None` if no chunk is stored.
     pub median: Option<u64>,
-    /// The bytes of the largest stored chunk.
+    /// Size of the largest stored chunk in bytes; `None` if no chunk is stored.
     pub max: Option<u64>,
 }
 
-/// Counts that are kept while keys are listed.
+/// Counts during the listing of keys.
 #[derive(Debug, Default)]
 struct Tally {
     cells: HashMap<usize, u64>,
@@ -48,8 +49,8 @@ struct Tally {
 }
 
 impl ChunkMap {
-    /// The map of an array with at most `most` cells, down and across. `axes` are the axes of the map, down and across; by default the
-    /// two with the most chunks.
+    /// Makes the map of an array with at most `most` cells, down and across. `axes` are the axes of the array for the map, down and across;
+    /// if `None`, the two axes with the most chunks.
     ///
     /// # Errors
     /// [`zarr_array::ErrorKind::Argument`] for axes that the array has not; [`zarr_array::ErrorKind::Store`] if the store fails or
@@ -113,7 +114,7 @@ impl ChunkMap {
         })
     }
 
-    /// The share of chunks of each cell that are stored, row by row; of a cell without chunks 0.
+    /// Returns the shares of stored chunks in the cells, row by row, from 0 to 1. The share of a cell without chunks is 0.
     pub fn shares(&self) -> impl Iterator<Item = Vec<f64>> + '_ {
         let share =
             |(&stored, &possible): (&u64, &u128)| if possible == 0 { 0.0 } else { stored as f64 / possible as f64 };
@@ -121,13 +122,13 @@ impl ChunkMap {
         rows.map(move |(stored, possible)| stored.iter().zip(possible).map(share).collect())
     }
 
-    /// The number of chunks of the grid.
+    /// Number of all chunks of the grid.
     pub fn all(&self) -> u128 {
         total_size(&self.grid, 1)
     }
 }
 
-/// The two longest axes, in their order.
+/// Returns the two axes with the most chunks, in their order.
 fn longest(grid: &[u64]) -> [Option<usize>; 2] {
     let mut axes: Vec<usize> = (0..grid.len()).collect();
     // Of equally long ones the last.
@@ -141,13 +142,14 @@ fn longest(grid: &[u64]) -> [Option<usize>; 2] {
     }
 }
 
-/// The cell of a chunk: cells have as many chunks as each other, give or take one.
+/// Cell of the chunk `index` along an axis of `len` chunks that is divided into `cells` cells. The numbers of chunks of the cells differ by
+/// at most one.
 fn cell_of(index: u64, len: u64, cells: usize) -> usize {
     let at = u128::from(index) * cells as u128 / u128::from(len.max(1));
     usize::try_from(at).unwrap_or(usize::MAX).min(cells.saturating_sub(1))
 }
 
-/// The number of chunks that a cell has along an axis.
+/// Number of chunks of the cell `cell` along an axis of `len` chunks that is divided into `cells` cells.
 fn chunks_of(cell: usize, len: u64, cells: usize) -> u64 {
     // The first index of a cell: the least one with `index * cells / len >= cell`.
     let first = |cell: usize| (cell as u128 * u128::from(len)).div_ceil(cells as u128);

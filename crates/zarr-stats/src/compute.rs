@@ -1,8 +1,9 @@
-//! Computing statistics, part by part.
+//! Computation of statistics, part by part.
 //!
-//! Whole chunks are gone through, as many at a time as the memory holds, each in one pass. The results of parts are merged in order, so
-//! that they do not depend on threads. Values are kept for quantiles until they exceed a quarter of the memory, and then a sketch of
-//! them. Chunks that the listing does not show count as fill values, without a read; where a store refuses lists, each is asked for.
+//! Whole chunks are processed, as many at a time as fit into memory, each in one pass. The results of parts are merged in order, so that
+//! they do not depend on threads. Values for quantiles are stored one by one until they exceed a quarter of the memory, and then as
+//! samples. Chunks that a listing does not show count as fill values, without a read; if the store refuses listings, each chunk is
+//! requested.
 
 use crate::distribution::{Mode, QuantileValue, Ranks};
 use crate::element_source::{ElementSource, PartData};
@@ -20,15 +21,15 @@ use zarr_dtype::DataType;
 use zarr_grid::{Region, Resolved, Selection, total_size};
 use zarr_scan::ChunkParts;
 
-/// Rows of one axis.
+/// Maximum number of rows along an axis.
 const MOST_ROWS: u64 = 1 << 20;
-/// Divisor of the memory: the share of it for values that are kept one by one.
+/// Divisor of the memory for the share of values that are stored one by one.
 const KEPT: u64 = 4;
-/// Bytes for the count of a text, and for its length.
+/// Number of bytes for the count and the length of a string.
 const TEXT: u64 = 128;
 
 impl Statistics {
-    /// Computes the statistics of the elements of an array as they are stored.
+    /// Computes the statistics of the elements of an array as they are stored, without decoding by conventions.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -49,18 +50,18 @@ impl Statistics {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for structs without a field, a share that is none, an axis that the array has not, one of more than
-    /// 1,048,576 indices, or rows along an axis of points; [`ErrorKind::Limit`] if a chunk or the rows need more memory; and as reads of
-    /// arrays.
+    /// [`ErrorKind::Argument`] for structs without a field, an invalid share of a quantile, an axis that the array does not have, an axis
+    /// of more than 1,048,576 indices, or rows along an axis of points; [`ErrorKind::Limit`] if a chunk or the rows need more memory; and
+    /// the errors of reads of arrays.
     pub fn of(array: &Array, selection: impl IntoSelection, options: &StatsOptions) -> Result<Self> {
         Self::of_with(array, selection, options, |_| {})
     }
 
-    /// Computes as [`of`](Self::of), and calls a function with the number of elements that were done since its last call; it
-    /// [may cancel](IntoFlow).
+    /// Computes statistics as [`of`](Self::of) does, and calls `progress` with the number of elements that were processed since the last
+    /// call. `progress` [may cancel](IntoFlow).
     ///
     /// # Errors
-    /// As there, and [`ErrorKind::Cancelled`].
+    /// The errors of [`of`](Self::of), and [`ErrorKind::Cancelled`].
     pub fn of_with<F: IntoFlow>(
         array: &Array,
         selection: impl IntoSelection,
@@ -72,11 +73,12 @@ impl Statistics {
         of_source(&source, &selection.into_selection()?, None, false, options, &progress)
     }
 
-    /// Computes them of the values of a variable of a data set, decoded by the CF conventions, with the selection that it has there.
+    /// Computes the statistics of the values of variable `name` of a data set, decoded by the CF conventions, within the selection of the
+    /// data set.
     ///
     /// # Errors
-    /// As [`of_with`](Self::of_with), and as reads of variables; [`ErrorKind::Argument`] for points that are selected along several axes
-    /// at once.
+    /// The errors of [`of_with`](Self::of_with), and of reads of variables; [`ErrorKind::Argument`] if points are selected along several
+    /// axes at once.
     pub fn of_variable<F: IntoFlow>(
         dataset: &Dataset,
         name: &str,
@@ -98,7 +100,8 @@ impl Statistics {
     }
 }
 
-/// Computes them of a selection of a source; `places` are the elements of the source in the array, where it has other axes.
+/// Computes the statistics of a selection of a source. `places` are the positions of the source's elements in the array, if the source has
+/// other axes than the array.
 fn of_source(
     source: &ElementSource<'_>,
     selection: &Selection,
@@ -155,13 +158,13 @@ fn of_source(
     Ok(finish(totals, look, &counts, rows, shape, is_decoded, options))
 }
 
-/// Bytes of a row: of complex numbers it has imaginary parts beside it.
+/// Number of bytes of a row; rows of complex numbers have moments of the imaginary parts, too.
 fn row_size(kind: Kind) -> u64 {
     let imaginary = if kind == Kind::Complex { size_of::<Moments>() } else { 0 };
     (size_of::<RowTotals>() + imaginary) as u64
 }
 
-/// The number of rows along an axis.
+/// Number of rows along `axis`; an error if there are too many, or if they do not fit into memory.
 fn rows(axis: usize, kind: Kind, output: &[u64], memory: u64) -> Result<usize> {
     let Some(&rows) = output.get(axis) else {
         return Err(Error::argument(format!("axis {axis} of an array of {} dimensions", output.len())));
@@ -202,23 +205,23 @@ struct WalkResult {
     is_indexed: bool,
 }
 
-/// A part that was looked at.
+/// Statistics of a part, and what its read tells about the sizes of elements.
 struct PartResult {
-    /// Values of an element.
+    /// Number of values of an element: more than one for a field that is an array.
     values: u64,
-    /// Bytes of all elements, if they are of variable length.
+    /// Number of bytes of all elements, if they are of variable length.
     bytes: Option<u64>,
     part: PartStatistics,
 }
 
-/// The memory that what is known of a part takes, until it is merged.
+/// Sizes that determine how much memory the statistics of a part take until they are merged.
 #[derive(Clone, Copy, Debug)]
 struct Results {
-    /// The axis of rows, and bytes of a row.
+    /// Axis of the rows, and the number of bytes of a row; `None` without rows.
     rows: Option<(usize, u64)>,
-    /// Bytes of a table of counts.
+    /// Number of bytes of a table of counts; 0 if there is no such table.
     counts: u64,
-    /// Bytes for each element.
+    /// Number of bytes for each element.
     element: u64,
 }
 
@@ -233,7 +236,7 @@ impl Results {
     }
 }
 
-/// Goes through a region part by part.
+/// Processes a region part by part, and merges the statistics of the parts into `totals`.
 fn walk(
     source: &ElementSource<'_>,
     region: &Region,
@@ -302,13 +305,13 @@ fn walk(
     Ok(WalkResult { unstored: parts.are_listed().then_some(unstored), is_indexed: true })
 }
 
-/// The number of the first row of a part among those of the region.
+/// Number of the first row of `part` among the rows of `region`.
 fn first_row(region: &Region, part: &Region, along: Option<usize>) -> usize {
     let axes = along.and_then(|axis| region.axes().get(axis).zip(part.axes().get(axis)));
     axes.map_or(0, |(all, part)| usize::try_from((part.start - all.start) / all.step.max(1)).unwrap_or(usize::MAX))
 }
 
-/// Reads lists of indices, masks and coordinates as a whole: the arguments that hold them are in memory anyway.
+/// Processes a selection by lists of indices, masks or coordinates as a whole, since the arguments with these lists are in memory anyway.
 fn whole(
     source: &ElementSource<'_>,
     selection: &Selection,
@@ -411,7 +414,7 @@ fn numbers(totals: Totals, present: &Present, is_indexed: bool, options: &StatsO
     }
 }
 
-/// The histogram of values with the keys of the least and the greatest one.
+/// Makes the histogram of values. `range` has the keys of the least and the greatest value; `None` without finite values or without bins.
 fn histogram(ranks: &Ranks, range: Option<(u64, u64)>, present: &Present, bins: usize) -> Option<Histogram> {
     let (least, greatest) = range?;
     if bins == 0 {
@@ -436,7 +439,7 @@ fn histogram(ranks: &Ranks, range: Option<(u64, u64)>, present: &Present, bins: 
     Some(Histogram { edges: edges.into_iter().map(|edge| present.computed(edge, None)).collect(), counts })
 }
 
-/// The histogram of times and of integers with more digits than floats have: its edges are such values too.
+/// Makes the histogram of times, or of integers with more digits than floats have. Its edges are times or integers, too.
 fn whole_histogram(ranks: &Ranks, [least, greatest]: [i128; 2], present: &Present, bins: usize) -> Histogram {
     let apart = greatest.saturating_sub(least);
     // The distance of 64-bit integers times the number of bins fits 128 bits.
@@ -451,7 +454,7 @@ fn whole_histogram(ranks: &Ranks, [least, greatest]: [i128; 2], present: &Presen
 mod tests {
     use super::*;
 
-    /// The help of the command names these sizes.
+    /// The sizes of rows are those in the help of the command.
     #[test]
     fn rows_take_so_many_bytes() {
         assert_eq!((row_size(Kind::Number), row_size(Kind::Complex)), (144, 224));

@@ -1,27 +1,27 @@
-//! Distribution of all values, by their keys: exactly where they are few or of few bits, else by samples.
+//! Distribution of all values by their keys: exact if there are few values or values of few bits, else from samples.
 
 use crate::keyed_number::Keys;
 use crate::sketch::{Samples, sort};
 
-/// Number of bits up to which values are counted one by one.
+/// Maximum number of bits of values that are counted in a table.
 const COUNTED_BITS: u32 = 16;
-/// Keys that are sorted and sampled at once.
+/// Number of keys that are sorted and sampled at once.
 pub(crate) const RUN: usize = 256 << 10;
 
-/// Form in which the values of the next parts are kept.
+/// Form in which the values of the next parts are collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Nothing is kept.
+    /// Collects no values.
     Nothing,
-    /// A count of each possible value.
+    /// Counts each possible value in a table.
     Counts,
-    /// All values, by their keys.
+    /// Collects all values by their keys.
     Keys,
-    /// Samples.
+    /// Collects samples of the values.
     Samples,
 }
 
-/// The keys of a part of the values.
+/// Keys of the values of one part, collected in the form of its mode.
 #[derive(Debug)]
 pub(crate) struct PartKeys {
     mode: Mode,
@@ -67,12 +67,12 @@ impl PartKeys {
         self.keys.clear();
     }
 
-    /// The keys that are kept one by one.
+    /// Keys that are stored one by one.
     pub(crate) fn kept(&self) -> &[u64] {
         &self.keys
     }
 
-    /// Says that no more keys follow.
+    /// Ends the part: no more keys follow. Samples the remaining keys.
     pub(crate) fn end(&mut self) {
         if self.mode == Mode::Samples && !self.keys.is_empty() {
             self.sample();
@@ -83,29 +83,29 @@ impl PartKeys {
     }
 }
 
-/// The keys of all values.
+/// Keys of all values, merged from the parts.
 #[derive(Debug)]
 pub(crate) struct Distribution {
     keys: Keys,
     mode: Mode,
-    /// Greatest number of keys that are kept.
+    /// Maximum number of keys that are stored one by one.
     most: usize,
     all: Vec<u64>,
     counts: Vec<u128>,
     samples: Samples,
-    /// Keys that came many times at once.
+    /// Keys with the number of times that they were repeated.
     repeated: Vec<(u64, u128)>,
 }
 
 impl Distribution {
-    /// A distribution that keeps up to `most` keys one by one.
+    /// Makes an empty distribution that stores up to `most` keys one by one.
     pub(crate) fn new(keys: Keys, most: usize) -> Self {
         let mode = if keys.bits <= COUNTED_BITS { Mode::Counts } else { Mode::Keys };
         let counts = if mode == Mode::Counts { vec![0; 1 << keys.bits] } else { Vec::new() };
         Self { keys, mode, most, all: Vec::new(), counts, samples: Samples::default(), repeated: Vec::new() }
     }
 
-    /// Decides how the values of the next parts, at most `next`, are kept.
+    /// Decides in which form the values of the next parts, at most `next`, are collected. Changes to samples if they would be too many.
     pub(crate) fn mode(&mut self, next: u64) -> Mode {
         let room = self.most.saturating_sub(self.all.len());
         if self.mode == Mode::Keys && next > room as u64 {
@@ -139,7 +139,7 @@ impl Distribution {
         }
     }
 
-    /// The order of all values.
+    /// Sorts all values.
     pub(crate) fn finish(mut self) -> Ranks {
         let (mut weighted, error) = match self.mode {
             Mode::Counts => {
@@ -163,15 +163,15 @@ impl Distribution {
     }
 }
 
-/// Values in their order.
+/// Sorted values, for quantiles and histograms.
 #[derive(Debug)]
 pub(crate) struct Ranks {
     keys: Keys,
-    /// Keys that each stand for one value.
+    /// Sorted keys that each stand for one value.
     sorted: Vec<u64>,
-    /// Keys with the number of values up to them, themselves included, among these keys.
+    /// Sorted keys that stand for several values, each with the number of values of these keys up to and including the key.
     weighted: Vec<(u64, u128)>,
-    /// Greatest error of ranks.
+    /// Maximum error of ranks, in values.
     error: u64,
 }
 
@@ -180,19 +180,19 @@ impl Ranks {
         self.weighted.last().map_or(0, |(_, below)| *below).saturating_add(self.sorted.len() as u128)
     }
 
-    /// The greatest error of the rank of a quantile, as a share of all values.
+    /// Maximum error of the rank of a quantile, as a share of all values.
     pub(crate) fn error(&self) -> f64 {
         if self.error == 0 { 0.0 } else { self.error as f64 / self.len() as f64 }
     }
 
-    /// The number of values for whose keys a monotone condition holds.
+    /// Number of values whose keys satisfy `holds`, a condition that is true up to some key and false after it.
     fn count(&self, holds: impl Fn(u64) -> bool) -> u128 {
         let weighted = self.weighted.partition_point(|(key, _)| holds(*key));
         let below = weighted.checked_sub(1).and_then(|last| self.weighted.get(last)).map_or(0, |(_, below)| *below);
         below.saturating_add(self.sorted.partition_point(|&key| holds(key)) as u128)
     }
 
-    /// The key of a rank, from 0.
+    /// Key of the value at `rank`, counted from 0; `None` if there are fewer values.
     fn at(&self, rank: u128) -> Option<u64> {
         // Among the weighted ones, the first key by which there are more values than the rank.
         let reaches = |key: u64| self.count(|other| other <= key) > rank;
@@ -207,7 +207,7 @@ impl Ranks {
         }
     }
 
-    /// The least and the greatest finite value that is known.
+    /// Least and greatest finite value; `None` if there is no finite value.
     pub(crate) fn finite_range(&self) -> Option<(f64, f64)> {
         let float = self.keys.float;
         let below = self.count(|key| float(key) == f64::NEG_INFINITY);
@@ -216,8 +216,8 @@ impl Ranks {
         Some((float(self.at(below)?), float(self.at(last)?)))
     }
 
-    /// The quantile at a share from 0 to 1 as numpy has it by default: between the two nearest values, linearly. The key of one where
-    /// the rank is not exact, or falls on it.
+    /// Quantile at a share from 0 to 1, by numpy's default: interpolated linearly between the two nearest values. If ranks are not exact,
+    /// or the rank is that of a value, the key of one value. `None` without values.
     pub(crate) fn quantile(&self, share: f64) -> Option<QuantileValue> {
         let last = self.len().checked_sub(1)?;
         let rank = share * last as f64;
@@ -248,12 +248,14 @@ impl Ranks {
         Some(QuantileValue::Between(float, nearest))
     }
 
-    /// The number of values in each of the bins between `edges`: from an edge on, and before the next one; the last one included.
+    /// Numbers of values in the bins between `edges`. A bin includes its lower edge but not its upper one, except the last bin, which
+    /// includes both.
     pub(crate) fn histogram(&self, edges: &[f64]) -> Vec<u128> {
         self.bins(edges, self.keys.float)
     }
 
-    /// As [`histogram`](Self::histogram), of integers.
+    /// Numbers of integers in the bins between `edges`. A bin includes its lower edge but not its upper one, except the last bin, which
+    /// includes both.
     pub(crate) fn integer_histogram(&self, edges: &[i128]) -> Vec<u128> {
         self.bins(edges, self.keys.integer)
     }
@@ -271,12 +273,12 @@ impl Ranks {
     }
 }
 
-/// A quantile.
+/// Value of a quantile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum QuantileValue {
-    /// The value of a key.
+    /// Key of one of the values.
     Key(u64),
-    /// Between two values; of integers, also the integer next to it.
+    /// Float between two values, and for integers also the nearest integer.
     Between(f64, Option<i128>),
 }
 
@@ -304,7 +306,7 @@ mod tests {
         }
     }
 
-    /// The quantile of sorted values, by its definition.
+    /// Quantile of sorted values, computed by the definition.
     fn plain(sorted: &[f64], share: f64) -> f64 {
         let rank = share * (sorted.len() - 1) as f64;
         let (low, high) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);

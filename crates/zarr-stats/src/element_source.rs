@@ -1,4 +1,4 @@
-//! Where elements come from: an array as it is stored or decoded, a field of it, or a variable whose values are put together.
+//! Sources of elements: an array as it is stored or decoded, a field of an array, or a variable whose values are composed.
 
 use zarr_array::{Array, ArrayData, Error, Result};
 use zarr_codec::ViewMut;
@@ -7,23 +7,23 @@ use zarr_dtype::DataType;
 use zarr_grid::{AxisSelection, ChunkGrid, Region, Selection};
 use zarr_scan::Layout;
 
-/// The assumed length of an element of variable length, in bytes.
+/// Assumed length of an element of variable length, in bytes.
 const VARIABLE: u64 = 64;
 
-/// Elements of a part.
+/// Elements of a part, read from a source.
 pub(crate) struct PartData {
     pub(crate) data: ArrayData,
-    /// Which are missing, where their type has no value for that.
+    /// Whether each element is missing; `None` if the data type itself has values for missing elements.
     pub(crate) missing: Option<Vec<bool>>,
 }
 
-/// Where elements come from.
+/// Source of elements.
 pub(crate) enum ElementSource<'a> {
     Array {
         array: &'a Array,
         field: Option<&'a str>,
     },
-    /// Strings and bools that a variable puts together of what is stored.
+    /// Variable of a data set whose strings or bools are composed of stored elements.
     Variable {
         array: &'a Array,
         dataset: &'a Dataset,
@@ -33,7 +33,7 @@ pub(crate) enum ElementSource<'a> {
 }
 
 impl<'a> ElementSource<'a> {
-    /// A variable of a data set, with the selection that it has there.
+    /// Makes the source of variable `name` of a data set, within the selection of the data set.
     pub(crate) fn variable(dataset: &'a Dataset, name: &'a str) -> Result<Self> {
         let variable = dataset.variable(name)?;
         let shape = variable.shape();
@@ -50,7 +50,7 @@ impl<'a> ElementSource<'a> {
         }
     }
 
-    /// Whether its grid is that of the array.
+    /// Whether the grid of the source is the chunk grid of the array.
     pub(crate) fn has_chunks(&self) -> bool {
         matches!(self, Self::Array { .. })
     }
@@ -62,7 +62,7 @@ impl<'a> ElementSource<'a> {
         }
     }
 
-    /// The chunks in which it is read.
+    /// Layout of the chunks in which the source is read.
     pub(crate) fn layout(&self) -> Layout<'_> {
         let part = match self {
             Self::Array { array, .. } => array.part_shape().to_vec(),
@@ -72,7 +72,7 @@ impl<'a> ElementSource<'a> {
         Layout { array, grid, is_stored, part, item }
     }
 
-    /// Bytes of an element that is read.
+    /// Number of bytes of an element that is read; an assumed number for elements of variable length.
     pub(crate) fn item_size(&self) -> u64 {
         let size = |data_type: &DataType| if data_type.is_variable() { VARIABLE } else { data_type.item_size() as u64 };
         match self {
@@ -108,7 +108,7 @@ impl<'a> ElementSource<'a> {
         }
     }
 
-    /// Reads a selection as a whole.
+    /// Reads a selection of the array as a whole.
     pub(crate) fn read_selection(&self, selection: &Selection) -> Result<PartData> {
         let data = match self {
             Self::Array { array, field: None } => array.read_data(selection)?,
@@ -118,7 +118,7 @@ impl<'a> ElementSource<'a> {
         Ok(PartData { data, missing: None })
     }
 
-    /// Reads several parts at the same time, where requests take long; `None` where each is best read on its own.
+    /// Reads several parts at the same time, if requests take long; `None` if it is better to read each part by itself.
     pub(crate) fn read_together(&self, parts: &[Region]) -> Result<Option<Vec<PartData>>> {
         let Self::Array { array, field: None } = self else { return Ok(None) };
         if array.store().as_async().is_none() || array.data_type().is_variable() || parts.len() < 2 {

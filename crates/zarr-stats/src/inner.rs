@@ -1,4 +1,4 @@
-//! The inner chunks of shards, by the indexes of the shards.
+//! Counts of the inner chunks of shards, from the indexes of the shards.
 
 use std::sync::{Arc, Mutex};
 use zarr_array::{Array, Error, ErrorKind, Result, element_spec};
@@ -7,36 +7,36 @@ use zarr_grid::{ChunkIndex, Region, Shape, total_size};
 use zarr_scan::{lock, visit_stored};
 use zarr_store::{ByteRange, Bytes, Key, Store, StoreExt};
 
-/// Shards whose indexes are fetched together.
+/// Number of shards whose indexes are fetched together.
 const BATCH: usize = 1024;
-/// Greatest depth of shards within each other.
+/// Maximum depth of shards within shards.
 const DEPTH: usize = 8;
 
-/// The inner chunks of a sharded array that are stored; of shards in shards the innermost ones.
+/// Counts of the stored inner chunks of a sharded array; for shards within shards, of the innermost inner chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InnerChunks {
-    /// The number of inner chunks that are stored.
+    /// Number of stored inner chunks.
     pub stored: u64,
-    /// Bytes of the inner chunks that are stored.
+    /// Number of bytes of all stored inner chunks.
     pub bytes: u64,
-    /// The number of inner chunks that the array has.
+    /// Number of all inner chunks of the array, stored or not.
     pub possible: u128,
 }
 
-/// A part of a value in a store.
+/// Shard: a part of a stored value, or the whole value.
 struct ValuePart<'a> {
     store: &'a dyn Store,
     key: &'a Key,
     start: u64,
-    /// The number of bytes of the part; `None`: up to the end of the value.
+    /// Number of bytes of the part; `None` for the whole value.
     len: Option<u64>,
-    /// The number of bytes of the part, as they were listed for a whole value.
+    /// Number of bytes of the part; for a whole value, as it was listed.
     size: u64,
 }
 
 impl ValuePart<'_> {
-    /// Gets ranges; `None` if the value is gone.
+    /// Gets ranges of the part; `None` if the value no longer exists.
     fn get(&self, ranges: &[ByteRange]) -> Result<Option<Vec<Bytes>>> {
         let ranges: Vec<ByteRange> = match self.len {
             None => ranges.to_vec(),
@@ -58,7 +58,7 @@ impl ValuePart<'_> {
         Error::new(ErrorKind::ShardIndex, what.to_owned()).at(|location| location.key = Some(self.key.to_string()))
     }
 
-    /// The number and the bytes of the inner chunks of a shard.
+    /// Counts the stored inner chunks of a shard, and their bytes.
     fn inner(&self, codecs: &Pipeline, shape: &[u64], depth: usize) -> Result<(u64, u64)> {
         let locate =
             |error: zarr_codec::Error| Error::from(error).at(|location| location.key = Some(self.key.to_string()));
@@ -114,8 +114,8 @@ impl ValuePart<'_> {
 }
 
 impl InnerChunks {
-    /// Counts the inner chunks of an array; `None` if it is not sharded, or if its shards have no index that can be fetched on its own.
-    /// Costs a listing, and a request for the index of each shard that is stored; the keys of all shards are in memory.
+    /// Counts the inner chunks of an array; `None` if the array is not sharded, or if the indexes of its shards cannot be fetched alone.
+    /// Costs a listing, and a request for the index of each stored shard. The keys of all shards are in memory.
     ///
     /// # Errors
     /// [`ErrorKind::Store`] if the store fails or cannot list; [`ErrorKind::ShardIndex`] and [`ErrorKind::ChecksumMismatch`] for a broken

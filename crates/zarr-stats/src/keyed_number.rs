@@ -1,33 +1,34 @@
-//! Numbers as they lie in memory, by the keys that order them.
+//! Numbers in memory form, and keys that order them.
 
 use bytemuck::Pod;
 use half::{bf16, f16};
 use std::borrow::Cow;
 
-/// A number in memory form.
+/// Number in memory form that has a key: an integer in the order of the numbers.
 pub(crate) trait KeyedNumber: Copy + PartialEq + Send + Sync + 'static {
-    /// Bits of a key: 8 and 16 are counted one by one.
+    /// Number of bits of a key. Keys of up to 16 bits are counted in a table.
     const WIDTH: u32;
-    /// Whether sums are exact.
+    /// Whether the number is an integer, so that sums are exact.
     const IS_INTEGER: bool;
 
-    /// A number that orders as the value does. Both zeros have one key.
+    /// Returns the key of the number. Keys have the order of the numbers; both zeros have one key.
     fn key(self) -> u64;
-    /// The value of a key.
+    /// Returns the number with the key `key`.
     fn of_key(key: u64) -> Self;
-    /// The value, rounded to a float.
+    /// Returns the value, rounded to a float.
     fn float(self) -> f64;
-    /// The value if it is an integer.
+    /// Returns the value of an integer; 0 for floats.
     fn integer(self) -> i128;
-    /// Whether it is NaN, or NaT.
+    /// Whether the number is NaN or NaT.
     fn is_nan(self) -> bool;
-    /// In memory form.
+    /// Returns the bytes of the number in memory form.
     fn bytes(self) -> Vec<u8>;
-    /// Elements in memory form: without a copy where that is not needed.
+    /// Converts the bytes of elements in memory form to numbers, without a copy if possible.
     fn load(items: &[u8]) -> Cow<'_, [Self]>;
 }
 
-/// Elements in memory form as numbers: without a copy where they are aligned. A part of a number at the end is left out.
+/// Converts the bytes of elements in memory form to numbers, without a copy if they are aligned. Leaves out an incomplete number at the
+/// end.
 fn numbers<T: Pod>(items: &[u8]) -> Cow<'_, [T]> {
     match bytemuck::try_cast_slice(items) {
         Ok(numbers) => Cow::Borrowed(numbers),
@@ -134,7 +135,7 @@ floats! {
     f64: u64, i64, |value| value;
 }
 
-/// A count of units of time, whose least value is NaT.
+/// Count of units of time, whose least value is NaT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Time(i64);
 
@@ -177,12 +178,12 @@ impl KeyedNumber for Time {
     }
 }
 
-/// How keys become values, once the type is no longer known.
+/// Functions that convert keys to values, for code that no longer knows the type of the numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub(crate) bits: u32,
     pub(crate) float: fn(u64) -> f64,
-    /// The value of integers.
+    /// Function that returns the value of an integer by its key.
     pub(crate) integer: fn(u64) -> i128,
     pub(crate) is_integer: bool,
     pub(crate) item: fn(u64) -> Vec<u8>,

@@ -1,4 +1,4 @@
-//! Kinds of values of data types.
+//! Kinds of values, by data type.
 
 use std::borrow::Cow;
 use zarr_array::{Error, Result};
@@ -12,20 +12,20 @@ pub enum Kind {
     Number,
     /// Floats of 8, 6 and 4 bits.
     SmallFloat,
-    /// Bools, as 0 and 1.
+    /// Bools, treated as the numbers 0 and 1.
     Truth,
     /// Points in time and lengths of time.
     Time,
     /// Complex numbers. Their extremes, quantiles and histogram are those of their magnitudes.
     Complex,
-    /// Strings, whose lengths count characters.
+    /// Strings. Statistics of numbers are those of their lengths in characters.
     Text,
-    /// Bytes, whose lengths count bytes; lists and objects too, by the bytes that they take in memory.
+    /// Bytes, lists and objects. Statistics of numbers are those of their lengths in bytes, for lists and objects in memory.
     Bytes,
 }
 
 impl Kind {
-    /// The kind of a data type.
+    /// Returns the kind of the values of a data type.
     ///
     /// # Errors
     /// [`zarr_array::ErrorKind::Argument`] for structs, with the names of their fields.
@@ -60,7 +60,7 @@ fn is_time(data_type: &DataType) -> bool {
     print::to_text(data_type, &i64::MIN.to_ne_bytes(), None) == "NaT"
 }
 
-/// The real and imaginary parts of complex numbers.
+/// Returns the real and the imaginary parts of complex numbers.
 pub(crate) fn complex(data_type: &DataType, items: &[u8]) -> (Vec<f64>, Vec<f64>) {
     let part = match data_type.storage() {
         DataType::SmallComplex(small) => DataType::SmallFloat(*small),
@@ -74,13 +74,14 @@ pub(crate) fn complex(data_type: &DataType, items: &[u8]) -> (Vec<f64>, Vec<f64>
     pairs.map(|(real, imaginary)| (value(real), value(imaginary))).unzip()
 }
 
-/// Floats of 8, 6 and 4 bits as wider ones.
+/// Converts floats of 8, 6 and 4 bits to `f32`.
 pub(crate) fn small_floats(data_type: &DataType, items: &[u8]) -> Vec<f32> {
     let value = |item: &u8| data_type.storage().to_f64(&[*item]).unwrap_or(f64::NAN) as f32;
     items.iter().map(value).collect()
 }
 
-/// Text of fixed length as UTF-8, without the NULs at the end; bytes without them if the type has such ends.
+/// Returns a string of fixed length as UTF-8, without NULs at its end. Bytes are returned without zeros at their end if the data type pads
+/// them.
 pub(crate) fn fixed_text<'i>(data_type: &DataType, item: &'i [u8]) -> Cow<'i, [u8]> {
     let trimmed = |item: &'i [u8]| {
         let end = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);

@@ -1,7 +1,7 @@
 //! Statistics of the elements of arrays, usage of a store, maps of stored chunks, and codecs measured on a sample.
 //!
-//! [`Statistics`] go through an array once, part by part, in a bounded memory. [`Usage`], [`ChunkMap`] and [`InnerChunks`] come from
-//! listings, and [`CodecBench`] from encoding and decoding some chunks in memory.
+//! [`Statistics`] read an array once, part by part, in bounded memory. [`Usage`], [`ChunkMap`] and [`InnerChunks`] come from listings, and
+//! [`CodecBench`] from encoding and decoding some chunks in memory.
 //!
 //! ```
 //! use std::sync::Arc;

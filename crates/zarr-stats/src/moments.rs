@@ -1,6 +1,6 @@
-//! Sums, means and standard deviations that are put together of parts.
+//! Moments (sums, means and standard deviations) that are merged from parts.
 
-/// A number of twice the digits of a float: the sum of two floats, of which the second has what rounding took from the first.
+/// Number with twice the digits of a float: the sum of two floats, of which `low` has what rounding took from `high`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Double {
     high: f64,
@@ -8,14 +8,14 @@ pub(crate) struct Double {
 }
 
 impl Double {
-    /// The sum of two floats (Knuth).
+    /// Sum of two floats without rounding (Knuth).
     fn of_sum(a: f64, b: f64) -> Self {
         let high = a + b;
         let part = high - a;
         Self::finite(high, (a - (high - part)) + (b - part))
     }
 
-    /// The product of two floats.
+    /// Product of two floats without rounding.
     fn of_product(a: f64, b: f64) -> Self {
         let high = a * b;
         Self::finite(high, a.mul_add(b, -high))
@@ -27,7 +27,7 @@ impl Double {
         Self { high, low: value.saturating_sub(high as i128) as f64 }
     }
 
-    /// Returns the two floats as a number; the second is 0 if it is not finite, where the first is infinite and loses nothing by it.
+    /// Makes a number of two floats. `low` becomes 0 if it is not finite; then `high` is infinite, and nothing is lost.
     fn finite(high: f64, low: f64) -> Self {
         Self { high, low: if low.is_finite() { low } else { 0.0 } }
     }
@@ -58,23 +58,23 @@ impl Double {
     }
 }
 
-/// The number of values, their sum, and the sum of the squares of their distances from their mean.
+/// Moments of values: their number, their sum, and the sum of the squares of their distances from their mean.
 ///
-/// Parts are merged by the formula of Chan, Golub and LeVeque (1979) with numbers of twice the digits: the relative errors of the mean of
-/// values of one sign, and of the standard deviation, are a few roundings of 2^-53, however many parts there are and however far from
-/// zero the values lie.
+/// Parts are merged by the formula of Chan, Golub and LeVeque (1979), with numbers of twice the digits of a float. So the relative errors
+/// of the mean of values of one sign, and of the standard deviation, are a few roundings of 2^-53, for any number of parts and any distance
+/// of the values from zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Moments {
     pub(crate) count: u128,
-    /// The sum of floats.
+    /// Sum of the values, floats or integers, with twice the digits of a float.
     sum: Double,
-    /// The sum of integers, which is exact, and left out if they are floats.
+    /// Exact sum of the values if they are integers; `None` for floats, and if the sum overflows 128 bits.
     pub(crate) integers: Option<i128>,
     squares: Double,
 }
 
 impl Moments {
-    /// The moments of the same values, each repeated `times` times.
+    /// Returns the moments of the same values, each repeated `times` times.
     pub(crate) fn times(&self, times: u128) -> Self {
         let whole = i128::try_from(times).unwrap_or(i128::MAX);
         let factor = Double::of_integer(whole);
@@ -86,7 +86,7 @@ impl Moments {
         }
     }
 
-    /// The moments of a block of floats, none of which is NaN.
+    /// Computes the moments of a block of floats, none of which is NaN.
     pub(crate) fn block(values: &[f64]) -> Self {
         let mut moments = Self { count: values.len() as u128, ..Self::default() };
         if values.is_empty() {
@@ -103,8 +103,8 @@ impl Moments {
         moments
     }
 
-    /// The moments of a block of integers, from their sum and their distances from one of them: the integers themselves may have more
-    /// digits than floats have, which must not be lost before the mean is subtracted.
+    /// Computes the moments of a block of integers from their exact sum and their distances from one of them. The integers themselves may
+    /// have more digits than floats have, which must not be lost before the mean is subtracted.
     pub(crate) fn of_integers(distances: &[f64], sum: i128) -> Self {
         Self { sum: Double::of_integer(sum), integers: Some(sum), ..Self::block(distances) }
     }
@@ -131,17 +131,17 @@ impl Moments {
         sum.over(Double::of_integer(i128::try_from(self.count).unwrap_or(i128::MAX)))
     }
 
-    /// The sum: of integers as near as a float comes to the exact one.
+    /// Returns the sum; for integers the float nearest to the exact sum.
     pub(crate) fn sum(&self) -> f64 {
         self.integers.map_or(self.sum.value(), |sum| sum as f64)
     }
 
-    /// The mean; NaN without values.
+    /// Returns the mean; NaN without values.
     pub(crate) fn mean(&self) -> f64 {
         self.exact_mean().value()
     }
 
-    /// The integer next to the mean; `None` without values, or if they are infinite.
+    /// Returns the integer nearest to the mean; `None` without values, or if the mean is not finite.
     pub(crate) fn nearest_mean(&self) -> Option<i128> {
         let mean = self.exact_mean();
         let whole = mean.high.floor();
@@ -149,7 +149,7 @@ impl Moments {
         (self.count > 0 && rest.is_finite()).then_some((whole as i128).saturating_add(rest as i128))
     }
 
-    /// The mean of the squares of the distances from the mean; NaN without values.
+    /// Returns the mean of the squares of the distances from the mean; NaN without values.
     pub(crate) fn variance(&self) -> f64 {
         // Rounding may lead below zero by an ulp.
         let variance = self.squares.value() / self.count as f64;
@@ -157,10 +157,10 @@ impl Moments {
     }
 }
 
-/// Sums that are kept beside each other, so that they need not wait for one another.
+/// Number of independent sums that run in parallel, so that additions need not wait for each other.
 const LANES: usize = 8;
 
-/// The sum of values, with what rounding lost.
+/// Sum of values, with what rounding lost.
 fn sum(values: &[f64]) -> Double {
     let mut lanes = [(0.0_f64, 0.0_f64); LANES];
     let (rows, rest) = values.as_chunks::<LANES>();
@@ -177,7 +177,7 @@ fn sum(values: &[f64]) -> Double {
     lanes.chain(rest).fold(Double::default(), Double::plus)
 }
 
-/// The sum of what `each` makes of values: of the halves, which is more exact than one after another, and faster.
+/// Sum of `each(value)` over all values, as the sum of the sums of both halves, which is more exact and faster than adding in order.
 fn pairwise(values: &[f64], each: &impl Fn(f64) -> f64) -> f64 {
     const LEAST: usize = 128;
     if values.len() > LEAST {

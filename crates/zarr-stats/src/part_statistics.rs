@@ -1,4 +1,4 @@
-//! The statistics of one part, computed on any thread.
+//! Statistics of one part, computed on any thread.
 
 use crate::distribution::Mode;
 use crate::element_source::PartData;
@@ -11,18 +11,18 @@ use half::{bf16, f16};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Region;
 
-/// Options with which parts are scanned.
+/// Settings for scanning the parts of a source.
 #[derive(Clone, Debug)]
 pub(crate) struct Look {
     pub(crate) data_type: DataType,
     pub(crate) kind: Kind,
-    /// The value that elements are compared with.
+    /// Fill value whose occurrences are counted; `None` if they are not counted.
     pub(crate) fill: Option<FillValue>,
-    /// Whether some elements are marked as missing beside their values.
+    /// Whether [`PartData::missing`] may mark elements as missing.
     pub(crate) is_masked: bool,
-    /// The axis of rows.
+    /// Axis along which each index gets a row; `None` without rows.
     pub(crate) along: Option<usize>,
-    /// Bytes of memory.
+    /// Number of bytes of memory for data.
     pub(crate) memory: u64,
 }
 
@@ -31,14 +31,14 @@ pub(crate) struct Look {
 pub(crate) struct PartStatistics {
     /// Statistics of the values, of the magnitudes of complex numbers, or of the lengths of strings.
     pub(crate) scanned: NumberStatistics,
-    /// Moments of the real and of the imaginary parts.
+    /// Moments of the real and of the imaginary parts of complex numbers; `None` for other values.
     pub(crate) complex: Option<(Moments, Moments)>,
     pub(crate) words: Option<Words>,
-    /// Statistics for each index along the axis of rows.
+    /// Statistics for each index of the part along the axis of rows; empty without rows.
     pub(crate) rows: Vec<RowTotals>,
 }
 
-/// Statistics of one index along an axis.
+/// Statistics of one row: of the values at one index along an axis.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowTotals {
     pub(crate) moments: Moments,
@@ -60,7 +60,7 @@ impl RowTotals {
     }
 }
 
-/// Number of the rows, and length of the runs of elements of one row.
+/// Shape of a part for rows: the number of rows, and the length of the runs of elements of one row.
 #[derive(Clone, Copy, Debug)]
 struct RowShape {
     rows: usize,
@@ -68,7 +68,7 @@ struct RowShape {
 }
 
 impl RowShape {
-    /// The elements of one row.
+    /// Collects the elements of one row in `into`.
     fn gather<T: Copy>(self, values: &[T], row: usize, into: &mut Vec<T>) {
         into.clear();
         for of_all in values.chunks(self.rows.saturating_mul(self.inner).max(1)) {
@@ -79,12 +79,12 @@ impl RowShape {
 }
 
 impl Look {
-    /// The functions by which keys of the values become values again.
+    /// Functions that convert keys to the values that are scanned.
     pub(crate) fn keys(&self) -> Keys {
         self.scalar().keys
     }
 
-    /// The type of the numbers that are scanned: lengths for strings, magnitudes for complex numbers.
+    /// Type of the numbers that are scanned: lengths for strings, magnitudes for complex numbers.
     fn scalar(&self) -> Scalar {
         match (self.kind, self.data_type.storage()) {
             (Kind::Time | Kind::Text | Kind::Bytes, _) => Scalar::of::<Time>(),
@@ -106,7 +106,7 @@ impl Look {
         }
     }
 
-    /// Looks at a part of a region. Of a field that is an array, each element has several values.
+    /// Computes the statistics of a part, the elements of `region`. If a field is an array, each element has several values.
     pub(crate) fn part(&self, read: &PartData, region: &Region, mode: Mode) -> PartStatistics {
         let shape = self.along.and_then(|axis| self.row_shape(read, region, axis));
         match self.kind {
@@ -202,10 +202,10 @@ impl Look {
     }
 }
 
-/// Looks at elements in memory form, and compares them with one.
+/// Function that scans elements in memory form, and counts those that equal a fill value.
 type OfElements = fn(&[u8], Option<&[u8]>, Option<RowShape>, Mode) -> PartStatistics;
 
-/// A type in which numbers lie in memory.
+/// Type of numbers in memory form, by its functions.
 struct Scalar {
     keys: Keys,
     part: OfElements,

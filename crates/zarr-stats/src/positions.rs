@@ -1,9 +1,9 @@
-//! Positions of the elements of a selection in the array.
+//! Positions in the array of the elements of a selection.
 
 use zarr_array::{Error, Result};
 use zarr_grid::{AxisIndices, AxisRange, Resolved};
 
-/// The indices of an array that one axis of a selection has.
+/// Indices that a selection selects along one axis of the array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AxisPositions {
     Range { range: AxisRange, is_flipped: bool },
@@ -22,7 +22,7 @@ impl AxisPositions {
         }
     }
 
-    /// The index in the array at a position of the selection.
+    /// Index in the array of position `position` of the selection.
     pub(crate) fn at(&self, position: u64) -> u64 {
         match self {
             Self::Range { range, is_flipped } => {
@@ -37,16 +37,16 @@ impl AxisPositions {
     }
 }
 
-/// The indices of an array that are selected along its axes.
+/// Indices that a selection selects along all axes of the array.
 #[derive(Clone, Debug)]
 pub(crate) struct Positions {
     axes: Vec<AxisPositions>,
-    /// The axes that the selection does not have any more.
+    /// Whether the result of the selection lacks each axis of the array.
     dropped: Vec<bool>,
 }
 
 impl Positions {
-    /// The positions of a selection by axes.
+    /// Returns the positions of a selection along the axes.
     ///
     /// # Errors
     /// [`zarr_array::ErrorKind::Argument`] for points, which have no axes of the array.
@@ -68,13 +68,13 @@ impl Positions {
         }
     }
 
-    /// The indices of an axis of the array.
+    /// Selected indices along an axis of the array.
     pub(crate) fn axis(&self, axis: usize) -> Option<&AxisPositions> {
         self.axes.get(axis)
     }
 
-    /// Drops the last axes, so that the first `rank` axes that the selection still has remain: without that of the characters of strings,
-    /// for instance.
+    /// Removes the last axes until the selection has `rank` axes that are not dropped, for instance to remove the axis of the characters of
+    /// strings.
     pub(crate) fn leading(mut self, rank: usize) -> Self {
         let kept = |dropped: &[bool]| dropped.iter().filter(|dropped| !**dropped).count();
         while kept(&self.dropped) > rank {
@@ -84,17 +84,17 @@ impl Positions {
         self
     }
 
-    /// The axes of the array that the selection still has.
+    /// Axes of the array that the result of the selection has.
     fn kept(&self) -> impl Iterator<Item = &AxisPositions> {
         self.axes.iter().zip(&self.dropped).filter(|(_, dropped)| !**dropped).map(|(axis, _)| axis)
     }
 
-    /// The indices along an axis of the selection.
+    /// Selected indices along axis `axis` of the result of the selection.
     pub(crate) fn selected_axis(&self, axis: usize) -> Option<&AxisPositions> {
         self.kept().nth(axis)
     }
 
-    /// The index in the array of an element of the selection.
+    /// Converts the index of an element in the result of the selection to its index in the array.
     pub(crate) fn index(&self, selected: &[u64]) -> Vec<u64> {
         let mut selected = selected.iter();
         let axes = self.axes.iter().zip(&self.dropped);

@@ -1,23 +1,23 @@
-//! Numbers of a data type for people and as JSON.
+//! Presentation of values of a data type, for people and as JSON.
 
 use crate::keyed_number::Keys;
 use crate::kind::Kind;
 use zarr_dtype::{DataType, Unit, print};
 use zarr_json::Value;
 
-/// A value: as a float, as text, and as JSON.
+/// Value of statistics: as a float, as a string, and as JSON.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Scalar {
-    /// Its value, rounded to a float; of times the count of units.
+    /// Value, rounded to a float; for times, the count of units.
     pub float: f64,
-    /// The value as text, times as dates.
+    /// Value as a string for display; times as dates.
     pub text: String,
-    /// The value as JSON: integers exactly, times as strings.
+    /// Value as JSON: integers exactly, times as strings.
     pub json: Value,
 }
 
-/// How values of a data type are shown.
+/// Presentation of the values of a data type.
 #[derive(Clone, Debug)]
 pub(crate) struct Present {
     pub(crate) data_type: DataType,
@@ -26,7 +26,7 @@ pub(crate) struct Present {
 }
 
 impl Present {
-    /// The value of a key.
+    /// Presents the value with the key `key`.
     pub(crate) fn key(&self, key: u64) -> Scalar {
         let float = (self.keys.float)(key);
         match self.kind {
@@ -42,7 +42,8 @@ impl Present {
         }
     }
 
-    /// A value of the type that is computed, such as a mean: a float, or the integer next to it where that [is shown](Self::is_whole).
+    /// Presents a computed value of the data type, such as a mean: the float, or `nearest`, the integer next to it, if
+    /// [`is_whole`](Self::is_whole).
     pub(crate) fn computed(&self, float: f64, nearest: Option<i128>) -> Scalar {
         match nearest.filter(|nearest| self.is_whole(*nearest)) {
             Some(nearest) => self.whole(nearest),
@@ -50,13 +51,13 @@ impl Present {
         }
     }
 
-    /// Whether an integer, which is computed, is to be shown in place of the float next to it: of times, and of integers with more digits
-    /// than floats have.
+    /// Whether a computed value is presented as an integer, and not as a float: for times, and for integers with more digits than floats
+    /// have.
     pub(crate) fn is_whole(&self, value: i128) -> bool {
         self.kind == Kind::Time || (self.keys.is_integer && value.unsigned_abs() > 1 << f64::MANTISSA_DIGITS)
     }
 
-    /// An integer of the type that is computed.
+    /// Presents a computed integer of the data type.
     fn whole(&self, value: i128) -> Scalar {
         let float = value as f64;
         match self.kind {
@@ -69,7 +70,7 @@ impl Present {
         }
     }
 
-    /// A distance between values of the type: a float, or the nearest length of time.
+    /// Presents a distance between values of the data type: a float, or the nearest length of time.
     pub(crate) fn distance(&self, float: f64) -> Scalar {
         match &self.data_type {
             DataType::DateTime64(unit) | DataType::TimeDelta64(unit)

@@ -1,13 +1,13 @@
-//! One pass over the numbers of a part.
+//! Scan of the numbers of a part in one pass.
 
 use crate::distribution::{Mode, PartKeys};
 use crate::keyed_number::KeyedNumber;
 use crate::moments::Moments;
 
-/// Numbers that are looked at together: they stay in the nearest cache.
+/// Number of values that are processed together: they stay in the nearest CPU cache.
 const BLOCK: usize = 512;
 
-/// Memory for a block, which many short scans have in common.
+/// Memory for a block of values, which many short scans share.
 #[derive(Debug)]
 pub(crate) struct Scratch<T> {
     keys: [u64; BLOCK],
@@ -28,20 +28,20 @@ pub(crate) struct NumberStatistics {
     pub(crate) moments: Moments,
     pub(crate) nan: u128,
     pub(crate) infinite: u128,
-    /// The number of elements that are the fill value.
+    /// Number of elements that equal the fill value.
     pub(crate) fill: u128,
-    /// The key of the least number, and the index of the first such number.
+    /// Key of the least number, and the position of the first such number in the part; `None` without numbers.
     pub(crate) least: Option<(u64, u64)>,
     pub(crate) greatest: Option<(u64, u64)>,
     pub(crate) keys: PartKeys,
 }
 
-/// Looks at numbers. `fill` is the fill value, in memory form.
+/// Scans numbers. `fill` is the fill value, whose occurrences are counted.
 pub(crate) fn scan<T: KeyedNumber>(values: &[T], fill: Option<T>, mode: Mode) -> NumberStatistics {
     scan_in(&mut Scratch::default(), values, fill, mode)
 }
 
-/// As [`scan`], in memory that is there already.
+/// Scans numbers as [`scan`] does, in the memory `scratch`.
 pub(crate) fn scan_in<T: KeyedNumber>(
     scratch: &mut Scratch<T>,
     values: &[T],
@@ -83,7 +83,8 @@ pub(crate) fn scan_in<T: KeyedNumber>(
 }
 
 impl NumberStatistics {
-    /// A block of numbers without NaN, with memory for as many keys and floats. `find` finds the first of a key.
+    /// Adds a block of numbers without NaN. `keys` and `floats` are memory of the same length. `find` returns the position of the first
+    /// number with a key.
     fn block<T: KeyedNumber>(
         &mut self,
         numbers: &[T],
@@ -120,7 +121,7 @@ impl NumberStatistics {
     }
 }
 
-/// The exact sum of a block of integers.
+/// Exact sum of a block of integers.
 fn sum<T: KeyedNumber>(numbers: &[T]) -> i128 {
     // A block of integers of 32 bits has a sum of 64.
     match T::WIDTH <= 32 {

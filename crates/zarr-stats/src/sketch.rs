@@ -1,20 +1,21 @@
-//! A summary of keys of which quantiles are known within a bound, in a bounded memory.
+//! Sketch of keys in bounded memory, from which quantiles are known within a bound.
 
-/// Number of keys of one weight from which on the level is halved: every second key goes to the next level, with twice the weight.
+/// Maximum number of keys of a level. When it is reached, every second key goes to the next level, with twice the weight.
 const LEVEL: usize = 16 << 10;
-/// Samples that a run of keys is reduced to.
+/// Approximate number of samples to which a run of keys is reduced.
 const SAMPLES: usize = 2048;
 
 /// Samples of sorted keys. A sample of level `n` stands for `2^n` keys.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     levels: Vec<Vec<u64>>,
-    /// Greatest distance of the rank of any key among the samples from its rank among the keys.
+    /// Maximum difference between the rank of a key among the samples and its rank among all keys.
     error: u64,
 }
 
 impl Samples {
-    /// Samples of sorted keys: the keys are divided into blocks of a power of two, of which each is sampled by its middle.
+    /// Samples sorted keys. The keys are divided into blocks whose lengths are powers of two, and each block is represented by its middle
+    /// key.
     pub(crate) fn of_sorted(keys: &[u64]) -> Self {
         let mut samples = Self::default();
         let mut rest = keys;
@@ -52,7 +53,7 @@ impl Samples {
         }
     }
 
-    /// Moves every second key of a level to the next one.
+    /// Moves every second key of a level to the next level, and drops the others.
     fn compact(&mut self, level: usize) {
         let mut keys = std::mem::take(&mut self.levels[level]);
         // Stable: it finds the runs that are sorted already.
@@ -69,7 +70,7 @@ impl Samples {
         self.levels[level] = keys;
     }
 
-    /// The samples with their weights, by key, and how far ranks may be off.
+    /// Returns the samples with their weights, sorted by key, and the maximum error of ranks.
     pub(crate) fn finish(self) -> (Vec<(u64, u128)>, u64) {
         let of_level = |(level, keys): (usize, Vec<u64>)| keys.into_iter().map(move |key| (key, 1_u128 << level));
         let mut all: Vec<(u64, u128)> = self.levels.into_iter().enumerate().flat_map(of_level).collect();
@@ -78,7 +79,7 @@ impl Samples {
     }
 }
 
-/// Sorts keys that differ in their lower `bits` alone, digit by digit. A digit that all keys share costs no pass.
+/// Sorts keys that differ only in their lower `bits` bits, digit by digit. A digit that is the same in all keys costs no pass.
 pub(crate) fn sort(keys: &mut Vec<u64>, bits: u32) {
     const DIGIT: u32 = 11;
     const FEW: usize = 4096;
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Checks the rank of each key against that among all, and returns the greatest error.
+    /// Checks the rank of each key among the samples against its rank among all keys, and returns the maximum error.
     fn check(mut all: Vec<u64>, samples: Samples) -> u64 {
         all.sort_unstable();
         let (samples, bound) = samples.finish();

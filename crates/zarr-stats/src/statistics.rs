@@ -1,4 +1,4 @@
-//! Statistics as they are computed.
+//! Results of statistics.
 
 use crate::kind::Kind;
 use crate::moments::Moments;
@@ -7,107 +7,106 @@ use crate::positions::AxisPositions;
 use crate::present::{Present, Scalar};
 use zarr_dtype::DataType;
 
-/// Statistics of elements or values, computed in one pass in which each chunk is decoded once. Chunks that are not stored are counted
-/// without being read, where the store can list. Neither holds of strings that a variable puts together of characters, nor where lists of
-/// indices are selected: these are read as all else is.
+/// Statistics of elements or values, computed in one pass in which each chunk is decoded once. If the store can list, chunks that are not
+/// stored are counted without being read. Neither applies to strings of variables that are composed of characters, nor to selections by
+/// lists of indices: these are read like any other selection.
 ///
 /// # How exact it is
-/// Counts, extremes and sums of integers are exact (sums as long as they fit 128 bits). Sums of floats are compensated, so that the mean
-/// of values of one sign, and the standard deviation, are within a few units in the 16th digit of the true ones, however many values
-/// there are; numpy's in float64 have about as many. Quantiles and histograms are exact for types of up to 16 bits, and as long as the
-/// values fit a quarter of the memory, 8 bytes for each. Of more values samples are kept, and [`rank_error`](Numbers::rank_error) bounds
-/// how far the rank of a quantile is off.
+/// Counts, extremes and sums of integers are exact (sums if they fit 128 bits). Sums of floats are compensated: the mean of values of one
+/// sign, and the standard deviation, are within a few units in the 16th digit of the true ones, for any number of values, about as exact as
+/// numpy's in float64. Quantiles and histograms are exact for types of up to 16 bits, and if the values, 8 bytes each, fit a quarter of the
+/// memory. For more values they come from samples, and [`rank_error`](Numbers::rank_error) bounds the error of the rank of a quantile.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// The data type of the elements or values, or of the field.
+    /// Data type of the elements or values, or of the field.
     pub data_type: DataType,
     /// Kind of the values.
     pub kind: Kind,
-    /// Whether values are decoded by the CF conventions.
+    /// Whether the values are decoded by the CF conventions.
     pub is_decoded: bool,
-    /// The shape of the selection, without axes of single indices.
+    /// Shape of the selection, without axes of single indices.
     pub shape: Vec<u64>,
-    /// The elements that were selected.
+    /// Number of selected elements.
     pub elements: u128,
-    /// The values that were looked at: those of elements that are arrays count one by one.
+    /// Number of values: an element that is an array counts as several values.
     pub values: u128,
-    /// Elements in chunks that are not stored; `None` if the store cannot list, where lists of indices are selected, and of strings that
-    /// are put together of characters.
+    /// Number of elements in chunks that are not stored; `None` if the store cannot list, for selections by lists of indices, and for
+    /// strings that are composed of characters.
     pub unstored: Option<u128>,
-    /// Values that are the fill value; `None` if they are decoded, or if there is none.
+    /// Number of values that equal the fill value; `None` if values are decoded, or if there is no fill value.
     pub fill: Option<u128>,
-    /// Values that are NaN or NaT; where they are decoded, those that are missing.
+    /// Number of values that are NaN or NaT; for decoded values, the number of missing values.
     pub nan: u128,
     /// Statistics of numbers, times and bools, or of the lengths of strings and bytes.
     pub numbers: Numbers,
-    /// Statistics of the values that are strings or bytes.
+    /// Statistics of strings or bytes; `None` for other values.
     pub texts: Option<Texts>,
-    /// Statistics for each index along an axis, if they were asked for.
+    /// Statistics for each index along an axis; `None` if they were not requested.
     pub rows: Option<Rows>,
 }
 
-/// Statistics of numbers: NaN and missing values are left out.
+/// Statistics of numbers, without NaN and missing values.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Numbers {
-    /// The number of values.
+    /// Number of values.
     pub count: u128,
-    /// The number of values that are infinite.
+    /// Number of infinite values.
     pub infinite: u128,
-    /// The least value.
+    /// Least value; `None` without values.
     pub min: Option<Extreme>,
-    /// The greatest value.
+    /// Greatest value; `None` without values.
     pub max: Option<Extreme>,
-    /// The sum of integers; `None` of other numbers, or if it does not fit 128 bits.
+    /// Exact sum of integers; `None` for other values, or if the sum overflows 128 bits.
     pub integer_sum: Option<i128>,
-    /// The sum; NaN of times.
+    /// Sum of the values; NaN for times.
     pub sum: f64,
-    /// The mean; `None` without values.
+    /// Mean of the values; `None` without values.
     pub mean: Option<Scalar>,
-    /// The imaginary part of the mean of complex numbers, whose real part is `mean`.
+    /// Imaginary part of the mean of complex numbers, whose real part is `mean`; `None` for other values.
     pub imaginary_mean: Option<Scalar>,
-    /// The standard deviation of all values, as `numpy.std`; `None` without values.
+    /// Standard deviation of all values, as `numpy.std` computes it; `None` without values.
     pub std: Option<Scalar>,
-    /// The quantiles that were asked for; none without values.
+    /// Quantiles at the requested shares; empty without values.
     pub quantiles: Vec<Quantile>,
-    /// Greatest error of the rank of a quantile, and of the number of values in the bins beside an edge of the histogram, as a share of
-    /// all values: 0 where they are exact.
+    /// Maximum error of the rank of a quantile, and of the number of values on either side of an edge of the histogram, as a share of all
+    /// values; 0 if they are exact.
     pub rank_error: f64,
-    /// The histogram, if there are finite values.
+    /// Histogram of the finite values; `None` if there are none, or if it was not requested.
     pub histogram: Option<Histogram>,
 }
 
-/// The least or the greatest value.
+/// Least or greatest value, and where it is.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Extreme {
-    /// The value.
+    /// Least or greatest value.
     pub value: Scalar,
-    /// Its index in the array, or in a variable with strings put together of characters: the first one in C order. `None` if lists of
-    /// indices were selected.
+    /// Index of the value in the array, or in the variable if its strings are composed of characters: the first such value in C order.
+    /// `None` for selections by lists of indices.
     pub index: Option<Vec<u64>>,
 }
 
-/// A quantile.
+/// Quantile of the values at a share.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Quantile {
-    /// The share of values below it.
+    /// Share of values below the quantile, from 0 to 1.
     pub share: f64,
-    /// The value of the quantile: between the two nearest ones linearly, as `numpy.quantile`; one of the values where ranks are not
-    /// exact.
+    /// Value of the quantile, interpolated linearly between the two nearest values as `numpy.quantile` does; one of the values if ranks are
+    /// not exact.
     pub value: Scalar,
 }
 
-/// Histogram: the numbers of finite values in bins of one width, from the least value to the greatest.
+/// Histogram of finite values, in bins of equal width from the least value to the greatest.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Histogram {
-    /// The edges of the bins: one more than there are bins. Of times, and of integers of more than 53 bits, they are such values.
-    /// A value on an edge is in the bin behind it, on the last edge in the last bin.
+    /// Edges of the bins, one more than there are bins. Edges for times, and for integers of more than 53 bits, are times and integers. A
+    /// value on an edge is in the bin above the edge; a value on the last edge is in the last bin.
     pub edges: Vec<Scalar>,
-    /// The values in each bin.
+    /// Number of values in each bin.
     pub counts: Vec<u128>,
 }
 
@@ -115,12 +114,12 @@ pub struct Histogram {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Texts {
-    /// The number of different values; `None` if they are more than are kept: up to 65,536 (in less memory than 256 MiB fewer), with
-    /// bytes of a sixteenth of the memory.
+    /// Number of different values; `None` if there are too many to count: more than 65,536 (fewer with less memory than 256 MiB), or with
+    /// more bytes than a sixteenth of the memory.
     pub distinct: Option<usize>,
-    /// The most common values, each with the least number of its occurrences.
+    /// Most common values, each with the minimum number of its occurrences.
     pub common: Vec<(Vec<u8>, u128)>,
-    /// Number of further occurrences that each of the most common values may have: 0 if `distinct` is known.
+    /// Maximum number of further occurrences of each of the most common values; 0 if `distinct` is known.
     pub missed: u128,
 }
 
@@ -128,7 +127,7 @@ pub struct Texts {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Rows {
-    /// The axis.
+    /// Axis of the selection along which each index has a row.
     pub axis: usize,
     pub(crate) places: AxisPositions,
     pub(crate) rows: Vec<RowTotals>,
@@ -139,25 +138,25 @@ pub struct Rows {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Row {
-    /// The index in the array.
+    /// Index in the array along the axis.
     pub index: u64,
-    /// Values that are not NaN.
+    /// Number of values that are not NaN, NaT or missing.
     pub count: u128,
-    /// Values that are NaN or NaT, or missing.
+    /// Number of values that are NaN, NaT or missing.
     pub nan: u128,
-    /// The least value.
+    /// Least value of the row; `None` without values.
     pub min: Option<Scalar>,
-    /// The greatest value.
+    /// Greatest value of the row; `None` without values.
     pub max: Option<Scalar>,
-    /// The mean.
+    /// Mean of the row; `None` without values.
     pub mean: Option<Scalar>,
-    /// The imaginary part of the mean of complex numbers.
+    /// Imaginary part of the mean of complex numbers; `None` for other values.
     pub imaginary_mean: Option<Scalar>,
-    /// The standard deviation.
+    /// Standard deviation of the row; `None` without values.
     pub std: Option<Scalar>,
 }
 
-/// The mean, its imaginary part, and the standard deviation.
+/// Computes the mean, its imaginary part, and the standard deviation.
 pub(crate) fn average(
     moments: &Moments,
     complex: Option<(&Moments, &Moments)>,
@@ -180,7 +179,7 @@ pub(crate) fn average(
 }
 
 impl Rows {
-    /// The number of rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -190,7 +189,7 @@ impl Rows {
         self.rows.is_empty()
     }
 
-    /// The rows, in ascending order of their indices; of lists in the order of the list.
+    /// Iterates over the rows, in ascending order of their indices; for a list of indices in the order of the list.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Row> + '_ {
         self.rows.iter().enumerate().map(|(number, row)| {
             let complex = row.imaginary.as_deref().map(|imaginary| (&row.moments, imaginary));
@@ -210,7 +209,7 @@ impl Rows {
 }
 
 impl Texts {
-    /// A common text or byte string, in characters; bytes that are none are replaced.
+    /// Converts a value of [`common`](Self::common) to a string. Bytes that are not UTF-8 are replaced.
     pub fn text(bytes: &[u8]) -> String {
         String::from_utf8_lossy(bytes).into_owned()
     }

@@ -1,4 +1,4 @@
-//! The statistics of all parts.
+//! Totals: the merged statistics of all parts.
 
 use crate::distribution::Distribution;
 use crate::keyed_number::Keys;
@@ -7,14 +7,14 @@ use crate::part_statistics::{PartStatistics, RowTotals};
 use crate::words::Words;
 use zarr_grid::Region;
 
-/// The least or the greatest value, and its first index.
+/// Key of the least or the greatest value, and the index of the first such value.
 #[derive(Clone, Debug)]
 pub(crate) struct Extreme {
     pub(crate) key: u64,
     pub(crate) index: Vec<u64>,
 }
 
-/// The statistics of the parts that were merged so far.
+/// Statistics of the parts that were merged so far.
 #[derive(Debug)]
 pub(crate) struct Totals {
     keys: Keys,
@@ -31,7 +31,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Totals before the first part, of `rows` rows, with at most `most` keys that are kept one by one.
+    /// Makes empty totals with `rows` rows, and at most `most` keys that are stored one by one.
     pub(crate) fn new(keys: Keys, rows: usize, most: usize, memory: u64) -> Self {
         Self {
             keys,
@@ -48,7 +48,8 @@ impl Totals {
         }
     }
 
-    /// Adds a part of `region`, each of whose elements has `values` values, and whose rows begin with number `first_row`.
+    /// Merges the statistics of a part, the elements of `region`. Each element has `values` values, and the rows of the part begin with row
+    /// `first_row`.
     pub(crate) fn merge(&mut self, part: PartStatistics, region: &Region, values: u64, first_row: usize) {
         let PartStatistics { scanned, complex, words, rows } = part;
         self.moments.merge(&scanned.moments);
@@ -69,8 +70,8 @@ impl Totals {
         }
     }
 
-    /// Adds `count` elements that all have the values of a part of one element, whose keys are kept. The first of them is at `index`. With
-    /// them, there are `per_row` values in each row.
+    /// Adds `count` elements that all have the values of `part`, the statistics of one element. The first of them is at `index`. With these
+    /// elements, each row has `per_row` values.
     pub(crate) fn repeat(&mut self, part: &PartStatistics, index: &[u64], count: u128, per_row: u128) {
         let PartStatistics { scanned, complex, words, .. } = part;
         let values = scanned.moments.count + scanned.nan;
@@ -116,7 +117,7 @@ impl Totals {
         }
     }
 
-    /// Merges the least and the greatest value: among equal values the one that comes first in C order counts.
+    /// Merges the least and the greatest value. Among equal values, the first in C order counts.
     fn extremes(&mut self, least: Option<Extreme>, greatest: Option<Extreme>) {
         let is_less = |new: &Extreme, old: &Extreme| (new.key, &new.index) < (old.key, &old.index);
         if let Some(least) = least.filter(|least| self.least.as_ref().is_none_or(|old| is_less(least, old))) {
@@ -133,7 +134,7 @@ impl Totals {
     }
 }
 
-/// The index in the array of the element at a position of a region, in C order.
+/// Index in the array of the element at position `at` of a region, in C order.
 fn index_of(region: &Region, mut at: u64) -> Vec<u64> {
     let mut index = vec![0; region.rank()];
     for (index, range) in index.iter_mut().zip(region.axes()).rev() {

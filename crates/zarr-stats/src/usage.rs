@@ -1,4 +1,4 @@
-//! Usage of a store by its nodes, from one listing.
+//! Storage usage by nodes, from one listing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -9,83 +9,84 @@ use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_scan::{OtherKeys, lock, outermost};
 use zarr_store::{Key, Prefix, SizeVisitor, Store, StoreKind};
 
-/// Usage of a store by a node, without the nodes below it.
+/// Storage usage of a node, without the nodes below it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NodeUsage {
-    /// The path of the node.
+    /// Path of the node.
     pub path: NodePath,
-    /// Usage of the chunks, if the node is an array.
+    /// Usage of the chunks, if the node is an array; `None` for a group.
     pub array: Option<ArrayUsage>,
-    /// Bytes of its metadata documents, copies in consolidated metadata included.
+    /// Number of bytes of the node's metadata documents, including consolidated metadata.
     pub metadata: u64,
-    /// Bytes of other keys that lie below it and below no node further down, such as chunks that are none of its grid; and what writers
-    /// that were killed have left in a group.
+    /// Number of bytes of other keys that lie below the node and below no node further down, such as chunks outside of the grid, and of
+    /// files that killed writers have left in a group.
     pub other: u64,
-    /// The number of these keys.
+    /// Number of these other keys.
     pub other_keys: u64,
 }
 
-/// The chunks of an array.
+/// Storage usage of the chunks of an array.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ArrayUsage {
-    /// Bytes of its chunks as they are stored.
+    /// Number of stored bytes of all chunks.
     pub stored: u64,
-    /// Bytes of the elements of the array; `None` if they are of variable length, or of a data type that is not known.
+    /// Number of bytes of the elements of the array; `None` if they are of variable length, or of an unknown data type.
     pub logical: Option<u128>,
-    /// Bytes of the elements of the chunks that are stored, beyond the edges of the array too.
+    /// Number of bytes of the elements of the stored chunks, including elements beyond the edges of the array; `None` if they are of
+    /// variable length, or of an unknown data type.
     pub written: Option<u128>,
-    /// Chunks (shards, if it is sharded) that are stored.
+    /// Number of stored chunks (shards, if the array is sharded).
     pub chunks: u64,
-    /// Chunks of its grid.
+    /// Number of all chunks of the grid.
     pub possible: u128,
 }
 
 impl NodeUsage {
-    /// All bytes that are stored.
+    /// Number of all stored bytes of the node: chunks, metadata and other keys.
     pub fn stored(&self) -> u64 {
         let chunks = self.array.as_ref().map_or(0, |array| array.stored);
         chunks.saturating_add(self.metadata).saturating_add(self.other)
     }
 }
 
-/// Counts that are kept while keys are listed.
+/// Counts during the listing of keys.
 #[derive(Debug, Default)]
 struct Tally {
     nodes: Vec<NodeUsage>,
-    /// Bytes of keys that lie below no node.
+    /// Number of bytes of keys that lie below no node.
     outside: u64,
     outside_keys: u64,
-    /// Chunks under other keys, by the number of the node.
+    /// Chunks under other keys than the keys by the metadata, by the number of the node.
     others: HashMap<usize, OtherKeys>,
 }
 
-/// Usage of a store by nodes.
+/// Storage usage of several nodes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Usage {
-    /// The nodes, in the order in which they were given.
+    /// Usage of each node, in the given order.
     pub nodes: Vec<NodeUsage>,
-    /// Bytes of keys under the prefix that belong to no node.
+    /// Number of bytes of keys under the listed prefixes that belong to no node.
     pub outside: u64,
-    /// The number of these keys.
+    /// Number of keys that belong to no node.
     pub outside_keys: u64,
 }
 
-/// Nodes by the keys that belong to them.
+/// Index of nodes by the keys that belong to them.
 struct NodeKeys {
-    /// The number of the node, by the prefix of what lies below it.
+    /// Numbers of nodes, by the prefixes of the keys below them.
     below: HashMap<String, usize>,
-    /// The number of the node, by the keys of its documents.
+    /// Numbers of nodes, by the keys of their documents.
     documents: HashMap<String, usize>,
-    /// The keys of the chunks of each array.
+    /// Keys of the chunks of each node; `None` for a group, and for an array whose keys are not known.
     chunks: Vec<Option<ArrayKeys>>,
 }
 
 struct ArrayKeys {
     keys: ChunkKeys,
-    /// Bytes of an element.
+    /// Number of bytes of an element; `None` if elements are of variable length, or of an unknown data type.
     item: Option<u64>,
 }
 
@@ -112,7 +113,7 @@ impl NodeKeys {
         node_keys
     }
 
-    /// The number of the node that a key lies below.
+    /// Number of the innermost node below which a key lies; `None` if there is none.
     fn node(&self, key: &str) -> Option<usize> {
         let ends = key.match_indices('/').map(|(at, _)| at + 1).collect::<Vec<_>>();
         let prefixes = ends.into_iter().rev().filter_map(|end| key.get(..end)).chain([""]);
@@ -162,10 +163,10 @@ impl NodeUsage {
 }
 
 impl Usage {
-    /// The usage of a store by these nodes: one, and those below it, as a walk finds them. One listing tells all of it (in the drafts of
-    /// version 3, in which documents and chunks lie apart, one for each), and no key is kept: the memory grows with the number of nodes
-    /// alone, and with that of chunks under other keys than the metadata implies (as `0/0` of arrays of version 2 without
-    /// `dimension_separator`), which count once where they are stored under both.
+    /// Computes the storage usage of `nodes`: a node and the nodes below it, as a walk finds them. It costs one listing (several in the
+    /// drafts of version 3, in which documents and chunks lie apart). No key is stored: the memory grows with the number of nodes, and with
+    /// the number of chunks under other keys than the keys by the metadata (as `0/0` of arrays of version 2 without `dimension_separator`).
+    /// A chunk that is stored under both keys counts once.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -240,7 +241,7 @@ impl Usage {
     }
 }
 
-/// Bytes that writers which were killed have left in a group, and where nodes are replaced in it.
+/// Number of bytes that killed writers have left in a group, and in the directories in which nodes of the group are replaced.
 fn left_in_group(store: &dyn Store, group: &StoredNode) -> zarr_store::Result<u64> {
     let own = Prefix::new(&group.path.key_prefix())?;
     let replacing = own.join_prefix(&Prefix::new(&format!("{REPLACEMENTS}/"))?);
@@ -253,7 +254,7 @@ fn left_in_group(store: &dyn Store, group: &StoredNode) -> zarr_store::Result<u6
     })
 }
 
-/// The prefixes below which all is that belongs to nodes, none within another.
+/// Prefixes below which all keys of `nodes` lie, none within another.
 fn prefixes(nodes: &[StoredNode]) -> Vec<String> {
     let of_top = nodes.first().into_iter().flat_map(StoredNode::own_prefixes);
     let arrays = nodes.iter().filter(|node| node.node.as_array().is_some());

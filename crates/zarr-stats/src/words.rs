@@ -1,27 +1,28 @@
-//! Statistics of strings and bytes: their lengths, and the most common ones.
+//! Counts of strings and bytes, and the most common ones.
 
 use std::collections::HashMap;
 
-/// Greatest number of different strings that are counted, in enough memory.
+/// Maximum number of different strings that are counted, if there is enough memory.
 const COUNTED: u64 = 1 << 16;
-/// Divisors of the memory in bytes: its share for strings that are kept to tell them apart, and the one for their number.
+/// Divisor of the memory in bytes for the total length of the counted strings. `SHARE_OF_COUNT` is the divisor for their number.
 const SHARE_OF_BYTES: u64 = 16;
 const SHARE_OF_COUNT: u64 = 4096;
 
-/// Numbers of occurrences of strings. Where there are more strings than are kept, the rarest are given up: `missed` is the number of
+/// Counts of occurrences of strings. If there are too many different strings, the rarest are dropped: `missed` is the maximum number of
 /// occurrences that a count may lack (Misra and Gries 1982; merged as by Agarwal et al., "Mergeable summaries", 2012).
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
     counts: HashMap<Vec<u8>, u128>,
     bytes: usize,
     missed: u128,
-    /// Greatest number of strings that are kept, and of their bytes; up to twice as many are held before the rarest are given up.
+    /// Maximum number of strings that remain after the rarest are dropped; `most_bytes` is the maximum of their total length. They are
+    /// dropped when there are more than twice as many.
     most: usize,
     most_bytes: usize,
 }
 
 impl Words {
-    /// Counts without strings, for `memory` bytes.
+    /// Makes counts without strings, for `memory` bytes of memory.
     pub(crate) fn new(memory: u64) -> Self {
         let size = |size: u64| usize::try_from(size.max(1)).unwrap_or(usize::MAX / 4);
         Self {
@@ -56,7 +57,7 @@ impl Words {
         }
     }
 
-    /// Keeps the most common strings, and lowers all counts by that of the most common string that is given up.
+    /// Drops the rarest strings, and lowers all counts by the count of the most common dropped string.
     fn give_up(&mut self) {
         let mut by_count: Vec<(u128, usize)> = self.counts.iter().map(|(text, count)| (*count, text.len())).collect();
         by_count.sort_unstable_by(|a, b| b.cmp(a));
@@ -76,13 +77,13 @@ impl Words {
         self.missed = self.missed.saturating_add(given_up);
     }
 
-    /// The number of different strings; `None` if there are more than are kept.
+    /// Number of different strings; `None` if some strings were dropped.
     pub(crate) fn distinct(&self) -> Option<usize> {
         (self.missed == 0).then_some(self.counts.len())
     }
 
-    /// Returns at most `most` of the most common strings, each with the least number of its occurrences, equally common ones in their
-    /// order; and the number of further occurrences that each of them may have.
+    /// Returns at most `most` of the most common strings, each with the minimum number of its occurrences; equally common strings are
+    /// sorted. Returns also the maximum number of further occurrences of each string.
     pub(crate) fn most_common(&self, most: usize) -> (Vec<(Vec<u8>, u128)>, u128) {
         let mut all: Vec<(&Vec<u8>, &u128)> = self.counts.iter().collect();
         all.sort_unstable_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));

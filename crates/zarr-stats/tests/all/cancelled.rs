@@ -1,4 +1,4 @@
-//! Passes that their caller cancels.
+//! Tests of passes that their caller cancels.
 
 use crate::{create, memory};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! Codecs measured on a sample.
+//! Tests of measurements of codecs on a sample.
 
 use crate::{create, memory};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Values with more digits than floats have, and positions of selections.
+//! Tests of values with more digits than floats have, and of positions of selections.
 
 use crate::{create, memory, registry};
 use std::sync::Arc;
@@ -37,7 +37,8 @@ fn the_deviation_of_large_integers_is_exact() {
     );
 }
 
-/// Checks times at the ends of their range too, where rounding would give a time out of the range, or NaT.
+/// Computed times and large integers lie between the values, even at the ends of their range, where rounding would leave the range or give
+/// NaT.
 #[test]
 fn what_is_computed_of_times_and_large_integers_lies_among_them() {
     let shares = [0.0, 0.01, 0.3, 0.5, 0.7, 0.99, 1.0];
@@ -161,7 +162,7 @@ fn chunks_under_two_keys_count_once() {
     }
 }
 
-/// Long strings are scanned in batches that fit the memory, and strings that do not fit are given up.
+/// Long strings are scanned in batches that fit into memory, and strings that do not fit are dropped from the counts.
 #[test]
 fn texts_are_kept_within_the_memory() {
     let new = NewArray::new(&[64], "string").chunks(&[2]).codecs("none").unwrap();

@@ -1,4 +1,4 @@
-//! Statistics of values that are no plain numbers, and of decoded ones.
+//! Tests of statistics of values that are not plain numbers, and of decoded values.
 
 use crate::{create, memory, registry};
 use zarr_array::{Dialect, ErrorKind, Group, NewArray, NewGroup};

@@ -1,4 +1,4 @@
-//! Layout of arrays in stores: usage, maps, inner chunks.
+//! Tests of the layout of arrays in stores: usage, maps, inner chunks.
 
 use crate::{create, memory, registry};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ fn inner_chunks_are_counted_by_their_indexes() {
     assert_eq!(InnerChunks::of(&plain).unwrap(), None);
 }
 
-/// Nothing is counted in a hostile shard whose index has more bytes than the value.
+/// A hostile shard whose index names more bytes than the value has is an error.
 #[test]
 fn an_index_beyond_its_value_is_an_error() {
     let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;

@@ -1,4 +1,4 @@
-//! Statistics, usage, maps and measurements of arrays that the tests make, compared with plain loops and with numpy.
+//! Tests of statistics, usage, maps and measurements, compared with plain loops and with numpy.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! Statistics of numbers.
+//! Tests of statistics of numbers.
 
 use crate::numpy_vectors::{VECTORS, Vector};
 use crate::{create, memory, registry};
@@ -8,7 +8,7 @@ use zarr_array::{Array, ErrorKind, NewArray, Store};
 use zarr_stats::{Statistics, StatsOptions};
 use zarr_store::{Counted, MemoryStore};
 
-/// The numbers of `numpy_vectors.py`.
+/// Pseudo-random numbers, the same as in `numpy_vectors.py`.
 fn raw() -> Vec<u64> {
     let mut state = 42_u64;
     let mut next = || {
@@ -71,7 +71,7 @@ fn numpy_has_the_same() {
     }
 }
 
-/// The values in a box with steps, with the index of each.
+/// Values in a box with steps, each with its index.
 fn selected(values: &[f32], shape: [u64; 2], ranges: [(u64, u64, u64); 2]) -> Vec<([u64; 2], f32)> {
     let axis = |(start, stop, step): (u64, u64, u64), len: u64| {
         (start..stop.min(len)).step_by(step as usize).collect::<Vec<u64>>()
@@ -166,7 +166,7 @@ proptest! {
     }
 }
 
-/// More values than are kept one by one.
+/// Quantiles of more values than are stored one by one are within the bound of their error.
 #[test]
 fn quantiles_of_samples_are_within_their_bound() {
     let values: Vec<f32> = (0..300_000_u64).map(|at| ((at * 7_919 % 300_007) as f32).sqrt()).collect();

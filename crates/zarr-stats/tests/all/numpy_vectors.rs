@@ -1,7 +1,7 @@
-//! Made by `numpy_vectors.py` with numpy 2.4.6: data type, NaN, first index of the least and of the greatest value,
-//! mean, standard deviation, quantiles, counts of a histogram of 8 bins.
+//! Results of numpy 2.4.6, made by `numpy_vectors.py`: data type, number of NaN, first index of the least and of the greatest value, mean,
+//! standard deviation, quantiles, counts of a histogram of 8 bins.
 
-/// Results of numpy for an array.
+/// Results of numpy for one array.
 pub(crate) struct Vector {
     pub(crate) data_type: &'static str,
     pub(crate) nan: u128,

@@ -1,4 +1,4 @@
-//! Stores whose lists fail, though gets do not.
+//! Tests with stores whose listings fail, although gets succeed.
 
 use crate::{create, registry};
 use std::fmt;
@@ -8,7 +8,7 @@ use zarr_hierarchy::walk;
 use zarr_stats::{BenchOptions, CodecBench, Statistics, StatsOptions, Usage};
 use zarr_store::{Error, ErrorKind, MemoryStore, Operation, Prefix, SizeVisitor};
 
-/// A store that refuses a list of sizes after it gave some keys.
+/// Store whose listing of sizes fails after it has returned some keys.
 #[derive(Debug)]
 struct Unlisted(MemoryStore, ErrorKind);
 
