@@ -5,24 +5,25 @@
 //!         └────────► index of a shard, an owner ──► (owner, inner chunk) ──► decoded elements, or a further index
 //! ```
 //!
-//! Inner chunks are found only by way of the index that they were read with. A dropped index takes all its inner chunks along, and
-//! parts of different states of a shard never mix. The entry of a chunk has the epoch in which its read began; a write begins another
-//! epoch of the chunk. So a write searches for nothing, and a read that is overtaken by a write leaves no entry that is found later.
+//! The entry of an inner chunk is found only through the index with which it was read. So a dropped index makes all its inner chunks
+//! unreachable, and parts of different states of a shard never mix. The entry of a chunk has the epoch in which its read began, and a write
+//! begins a new epoch of the chunk. So a write need not search for entries, and a read that is overtaken by a write leaves no entry that is
+//! found later.
 //!
 //! # Rules
 //! - The key of a chunk is the array and its index, that of an inner chunk an owner, made when the index of its shard was read, and its
 //!   number. The array is the store (the value behind its `Arc`, held weakly so that no other gets its address), the path, and all that
 //!   decoding depends on: metadata, registry, checksums.
-//! - Whoever writes holds a guard, which begins a new epoch of the chunk when it is dropped, also after a failure. Chunks of a node
-//!   share a fixed number of epochs.
-//! - If a read fails that used anything kept, or fetched more than was wanted so as to keep it, it is done again without the cache,
-//!   unless the store itself failed: a cache is never the cause of an error.
+//! - A write holds a guard, which begins a new epoch of the chunk when it is dropped, also after a failure. Chunks of a node share a fixed
+//!   number of epochs.
+//! - If a read fails that used cached content, or fetched more than it needed in order to cache it, it is repeated without the cache,
+//!   unless the store itself failed. So a cache is never the cause of an error.
 //! - A read that is the first half of a partial write never goes through the cache.
-//! - A small read looks for all that it needs on the thread of the caller, before it forks. Nothing is locked while something is
-//!   fetched or decoded, so two threads that miss the same chunk both decode it.
+//! - A small read does its lookups on the thread of the caller, before it forks. Nothing is locked while something is fetched or decoded,
+//!   so two threads that miss the same chunk both decode it.
 //!
-//! Open files are not kept from read to read: a value is replaced by renaming, so a kept file would show an old state as long as it is
-//! open, and to notice that costs about as much as to open it again.
+//! Files are not held open from read to read: a value is replaced by renaming, so an open file would show an old state, and noticing that
+//! costs about as much as opening the file again.
 
 mod map;
 mod nodes;
@@ -50,11 +51,11 @@ use nodes::{Node, Nodes};
 /// bound, and chunks that are larger than that, bypass the cache: they would only drive out the rest.
 ///
 /// # Visibility of writes
-/// Writes through arrays that have this cache and were opened from the same `Arc` of a store are seen at once, whether
-/// they are blocking or not, by all of them. Other writes (by other processes, through other stores or arrays without
-/// the cache, by copying or erasing nodes) are seen only when the old content was dropped, for which there is
-/// [`clear`](Self::clear); or at once if the cache [revalidates](Self::revalidating). In no case does a read mix an
-/// index of a shard with inner chunks of a later state of the same shard, where the store tells versions.
+/// Writes through arrays that have this cache and were opened from the same `Arc` of a store, blocking or async, are seen at once by all
+/// such arrays. Other writes (by other processes, through other stores or arrays without the cache, by copying or erasing nodes) are seen
+/// only after the old content was dropped, for example by [`clear`](Self::clear); or at once if the cache
+/// [revalidates](Self::revalidating). A read never mixes an index of a shard with inner chunks of a later state of the same shard, if the
+/// store tells versions.
 ///
 /// ```
 /// # use std::sync::Arc;

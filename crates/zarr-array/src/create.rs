@@ -112,8 +112,9 @@ impl NewArray {
     /// Sets the codecs of chunks (of inner chunks, if there are shards). If `codecs` has no array-to-bytes codec, one is added. By default
     /// chunks are compressed.
     ///
-    /// They are given as [text](zarr_codec::CodecList), `"delta,zstd(3)"`; as JSON text, the `codecs` of a Zarr v3 document; as typed
-    /// codecs, one, or a tuple, an array or a vector of them: `(Delta::new(), Zstd::level(3)?)`; or as names with configurations.
+    /// `codecs` is a string in the notation of [`CodecList`], `"delta,zstd(3)"`; a string of JSON, the `codecs` of a
+    /// Zarr v3 document; one typed codec, or a tuple, an array or a vector of them: `(Delta::new(), Zstd::level(3)?)`; or names with
+    /// configurations.
     ///
     /// ```
     /// # use zarr_array::NewArray;

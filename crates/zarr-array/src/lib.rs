@@ -1,7 +1,7 @@
 //! Zarr arrays and groups over any store: open, create, read, write, resize, list.
 //!
-//! An operation on a store is a job that returns requests and does no I/O itself; [`Array`] runs jobs on blocking
-//! stores, [`AsyncArray`] the same ones on stores that do not block.
+//! An operation on a store is a job, which returns requests and does no I/O itself. [`Array`] runs jobs on blocking stores, and
+//! [`AsyncArray`] runs the same jobs on async stores.
 //!
 //! This crate names no concrete codec and no rule of a dialect: codecs come in a [`Registry`], and `zarr-meta` reads and writes documents.
 //!
@@ -26,61 +26,62 @@
 //! ```text
 //! selection ─► overlaps with chunks, axis by axis ─► windows of the output ─► a job: requests, decoded chunks ─► driver ─► store
 //! ```
-//! A read resolves the selection, divides it into windows of the output, one for each chunk, and has chunks read again
-//! that others replaced meanwhile. Chunks are fetched and decoded in groups. Inner chunks of a shard are read as chunks are, behind the
-//! index of the shard.
+//! A read resolves the selection, divides it into windows of the output, one for each chunk, and reads chunks again that others replaced
+//! meanwhile. Chunks are fetched and decoded in groups. Inner chunks of a shard are read like chunks, after the index of the shard.
 //!
 //! - **Selections.** Ranges, with steps or without, are one *region*; a descending axis flips the output. Lists, masks and coordinates
 //!   are divided by chunk: the box around the selected elements of each chunk is read into a staging buffer, and they are copied from
 //!   there. Several regions that are read at once go the same way, so that each chunk is read once.
-//! - **Overlaps.** A region and a grid overlap along each axis by itself. That costs the sum of the axes, not their product: the plan
-//!   of a million chunks holds none of them. Where a region has very many chunks, of which the first are not stored, one listing
-//!   answers for the others.
-//! - **Groups.** A job has a group of chunks, of a few hundred KiB, or a few MiB where the store is remote, and larger spans fork. Of
-//!   each chunk the codecs say whether they can do with less than all of its bytes; if not, the whole value is fetched and decoded at
-//!   once. Bytes that are those of the output are read straight into it.
-//! - **Shards.** A shard *splits* when its index has come. A run of inner chunks follows, which the code for a run of chunks reads. So
-//!   in a chunked array chunks are read in parallel, in a sharded one the inner chunks of all shards, and shards nest. Inner chunks of
-//!   which all bytes are needed are fetched together. For points in one shard its index is read once.
-//! - **One state.** A value that is read in parts is read of one state. If others replace it meanwhile the chunk is noted and left, and
-//!   these chunks alone are read again when the rest is read.
-//! - **Kept indexes.** An opened array keeps indexes of shards of a remote store. Inner chunks are then asked for in the newest state,
-//!   and if a reply has another version than the index, the shard is read again.
+//! - **Overlaps.** A region and a grid overlap along each axis independently. The overlaps take memory for the sum of the axes, not for
+//!   their product: the plan of a million chunks stores none of them. If a region has very many chunks, and the first of them are not
+//!   stored, one listing finds the stored ones.
+//! - **Groups.** A job reads a group of chunks, of a few hundred KiB, or a few MiB if the store is remote; larger spans fork. The codecs of
+//!   a chunk say whether they need less than all of its bytes; if not, the whole value is fetched and decoded at once. Bytes that equal the
+//!   bytes of the output are read directly into the output.
+//! - **Shards.** A shard *splits* when its index was received, into a span of inner chunks, which the code for spans of chunks reads. So a
+//!   chunked array is read with its chunks in parallel, a sharded array with the inner chunks of all shards in parallel, and shards may lie
+//!   within shards. Inner chunks whose bytes are all needed are fetched together. For several points in one shard, the index of the shard
+//!   is read once.
+//! - **One state.** All parts of a value are read from one state of it. If others replace the value meanwhile, its chunk is noted, and read
+//!   again after the rest.
+//! - **Retained indexes.** An opened array retains indexes of shards of a remote store. Inner chunks are then requested in the newest
+//!   state, and if a reply has another version than the index, the shard is read again.
 //!
-//! `Array::plan` runs the same jobs on an output whose elements have no bytes. Only requests on which further ones depend are made,
-//! those for indexes. So the plan is no second account of the requests of a read.
+//! `Array::plan` runs the same jobs on an output whose elements have no bytes. It makes only the requests on which further requests depend:
+//! those for indexes. So the requests of a read are described in one place only.
 //!
 //! # A write
-//! A chunk of which all that lies in the array is written is encoded and set without a read; beyond the edge it has the fill value. If
-//! it has nothing but fill values it is erased instead, unless the options ask for it to be stored, the write has a condition, or some
-//! software would read a missing chunk as other values. The value of any other chunk is read with its version, patched, and set on the
-//! condition that it still has that version. If somebody was faster, the write of that chunk pauses for a random time and begins again.
-//! So partial writes lose nothing, between threads and, on stores with conditional sets, between machines. They need no lock, and a
-//! retry costs only where two writers meet.
+//! If all elements of a chunk that lie in the array are written, the chunk is encoded and set without a read; beyond the edge of the array
+//! it has the fill value. If the chunk has nothing but fill values it is erased instead, unless the options ask for it to be stored, the
+//! write has a condition, or other software would read a missing chunk as other values. The value of any other chunk is read with its
+//! version, patched, and set on the condition that the version is unchanged. If another writer was faster, the write of that chunk pauses
+//! for a random time and begins again. So partial writes lose nothing, between threads and, on stores with conditional sets, between
+//! machines. They need no lock, and a retry is necessary only if two writers meet.
 //!
-//! Points, lists and masks are divided by stored chunk before the first request, so that each stored value is read and written once. A
-//! shard divides its part by inner chunk, each level of shards in a sort of its own. Of an element that is selected twice, the last
+//! Points, lists and masks are divided by stored chunk before the first request, so that each stored value is read and written once. The
+//! part of a shard is divided by inner chunk, with a separate sort for each level of shards. If an element is selected twice, the last
 //! value stays.
 //!
-//! In a patched shard the inner chunks that are met are decoded and encoded, and the others are copied as bytes. The value is set anew.
-//! It could grow instead, by changed inner chunks and a new index behind the old ones; but it would grow with each write, readers
-//! beside the writer would need offsets that stay true, and files and objects are replaced as a whole anyway. Of large shards, and
-//! where there are fewer shards than threads, inner chunks are encoded in runs on several threads, and encoded runs are appended to the
-//! value that is being set: a few runs are in memory, not the shard. The bytes are those of a shard that is encoded as a whole.
+//! In a patched shard, the inner chunks that the selection meets are decoded and encoded, the other inner chunks are copied as bytes, and
+//! the whole value is set. The value could grow instead, with changed inner chunks and a new index behind the old ones; but it would grow
+//! with each write, concurrent readers would need offsets that stay valid, and files and objects are replaced as a whole anyway. In large
+//! shards, and if there are fewer shards than threads, inner chunks are encoded in runs on several threads, and encoded runs are appended
+//! to the value that is being set, so that a few runs are in memory, and not the shard. The bytes are the same as those of a shard that is
+//! encoded as a whole.
 //!
-//! An `Appender` keeps pieces along one axis until they fill chunks. A `Writer` keeps parts of chunks anywhere, the elements and a mask
-//! of those that are there; a chunk that cannot be written goes back to the kept ones.
+//! An `Appender` buffers pieces along one axis until they fill chunks. A `Writer` buffers parts of chunks anywhere, as elements and a mask
+//! of the new elements; a chunk that cannot be written goes back into the buffer.
 //!
 //! # Beside other writers
-//! An opened array is tied to the node that it was opened from: for each operation the directory is held where the store can do that,
-//! and its document is looked at, so that an array which came to its place is not taken for it. Where requests take long, a look soon
-//! after another one is left out. Whoever changes the shape holds a lock of the store from reading the shape to setting it. Where that
-//! lock does not exclude other processes, an append claims the array in its document. Reads and writes of elements take no lock.
+//! An opened array is tied to the node from which it was opened: each operation pins its directory if the store can do that, and looks at
+//! its document, so that another array that took its place is not mistaken for it. If requests take long, a look soon after another look is
+//! left out. A change of the shape holds a lock of the store from reading the shape to setting it. If the lock does not exclude other
+//! processes, an append makes a claim in the document of the array. Reads and writes of elements take no lock.
 //!
 //! # Blocking and async
-//! The methods of [`Array`] and [`AsyncArray`] are written once. Work of an `AsyncArray` with an output of its own goes to a thread
-//! that runs the blocking verb, while the future polls the requests that it makes and drops them when it is dropped; little work, and
-//! work on borrowed memory, is done where the future is polled.
+//! The methods of [`Array`] and [`AsyncArray`] are written once. An operation of an `AsyncArray` that returns its output runs as the
+//! blocking operation on another thread, while the future polls its requests, and drops them when it is dropped. Small operations, and
+//! operations on borrowed memory, run in the task that polls the future.
 
 mod accessors;
 mod advanced_selection;

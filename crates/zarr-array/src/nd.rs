@@ -1,9 +1,9 @@
 //! Arrays of the crate `ndarray` as memory from which elements are written and into which they are read.
 //!
-//! The only `unsafe` code on views in this crate. Its invariant: element `(i0, i1, ..)` of an `ndarray` view lies at
-//! `as_ptr() + i0 * strides()[0] + ..`, in elements, inside one allocation; in one that may be changed, elements do not overlap, and
-//! nobody else reaches them while it lives. Elements are taken for their bytes only where their type itself gives the bytes of a
-//! slice of them: then all of them are initialized, and any bytes are a value.
+//! This module has the only `unsafe` code on views in this crate. Its invariant: element `(i0, i1, ..)` of an `ndarray` view lies at
+//! `as_ptr() + i0 * strides()[0] + ..`, in elements, inside one allocation. In a mutable view, elements do not overlap, and nobody else
+//! accesses them while the view lives. Elements are treated as bytes only if their type itself gives the bytes of a slice of elements: then
+//! all bytes are initialized, and any bytes are a valid value.
 #![expect(unsafe_code)]
 
 use crate::elements::{Destination, Elements, ReadInto, WriteFrom};

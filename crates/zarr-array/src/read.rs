@@ -10,9 +10,9 @@
 //!    └─ the index of a shard ──► ChunkSpan of its inner chunks ──► InnerChunkBatch: one request, or ChunkBatch
 //! ```
 //!
-//! The chunks of an array and the inner chunks of a shard are read by the same code; inner chunks have a [`Shard`](shard::Shard). The rest
-//! stands apart: attempts again (retry), the cache (cached), the requests alone (explain), very many chunks of which few are stored
-//! (search), selections that are no region and several regions, whose boxes are read into a staging buffer (staged_boxes, many), and
+//! The chunks of an array and the inner chunks of a shard are read by the same code; inner chunks have a [`Shard`](shard::Shard). Separate
+//! modules have further attempts (retry), the cache (cached), planned reads (explain), reads of very many chunks of which few are stored
+//! (search), selections that are not regions and several regions, whose boxes are read into a staging buffer (staged_boxes, many), and
 //! regions of one shard, which share its index (shard_regions).
 
 mod cached;

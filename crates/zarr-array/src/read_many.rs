@@ -107,9 +107,9 @@ impl Array {
     /// Reads several regions, each into its own memory, as one read. Each chunk (inner chunk, if the array is sharded) and each index of a
     /// shard is fetched and decoded once, even if several regions meet it, and many chunks are read at the same time.
     ///
-    /// For training data, tiles and windows that overlap. Chunks are read in batches: 64 MiB of them are held beside the outputs, up to
-    /// 256 MiB where they lie in one shard, or one chunk that is larger. The index of a shard with more than that is fetched for each
-    /// batch, unless there is a cache.
+    /// This is for training data, tiles and windows that overlap. Chunks are read in batches: 64 MiB of them are in memory beside the
+    /// outputs, up to 256 MiB if they lie in one shard, or one chunk that is larger. The index of a shard with more than 256 MiB is fetched
+    /// for each batch, unless there is a cache.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -12,8 +12,8 @@ use zarr_meta::{ArrayMetadata, Node};
 /// Summary of a node in a few lines, as the command `zarr info` prints it. Its [`Display`](fmt::Display) has one line for each fact, and
 /// escapes characters that control a terminal.
 ///
-/// It comes from metadata, so that nodes whose data type or codecs are not known have one, too. Facts that need
-/// requests to the store are added: [`sizes`](Self::sizes) of an array, and the nodes [`below`](Self::below) a group.
+/// A summary is made from metadata, so nodes whose data type or codecs are unknown have one, too. Facts that need requests to the store are
+/// added with [`sizes`](Self::sizes) for an array, and [`below`](Self::below) for a group.
 ///
 /// ```
 /// # use std::sync::Arc;

@@ -89,8 +89,8 @@ impl Writer {
     /// Writes elements to a selection, which may be buffered first. Takes the same arguments as [`Array::write`].
     ///
     /// # Errors
-    /// The errors of [`Array::write`]; [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no memory for a chunk. They may be of
-    /// chunks of earlier writes.
+    /// The errors of [`Array::write`]; [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no memory for a chunk. The error may be of
+    /// a chunk of an earlier write.
     pub fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
         let resolved = self.array.resolve(selection)?;
         now(self.buffer.write_elements(&self.array.verbs(), &resolved, elements))

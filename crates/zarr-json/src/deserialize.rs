@@ -11,9 +11,9 @@ use crate::{Map, NamedConfig, Number, SerdeError, Value};
 
 /// Converts a JSON value into any type that serde deserializes.
 ///
-/// Integers keep all their digits up to 128 bits; `NaN`, `Infinity` and `-Infinity` are floats; a field of type [`Value`] or
-/// [`Number`] keeps the spelling of numbers. Below `#[serde(flatten)]` and in untagged enums values go through types of
-/// serde, which have no spelling, and no integers of more than 64 bits: such integers are an error there.
+/// Integers keep all their digits up to 128 bits; `NaN`, `Infinity` and `-Infinity` are floats; a field of type [`Value`] or [`Number`]
+/// preserves the spelling of numbers. Below `#[serde(flatten)]` and in untagged enums, values go through types of serde, which have no
+/// spelling and no integers of more than 64 bits: larger integers are an error.
 ///
 /// # Errors
 /// [`SerdeError`] with the JSON pointer of the value that does not fit, the value found and the type expected.

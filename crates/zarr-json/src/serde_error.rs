@@ -6,7 +6,7 @@ use serde::de::{Expected, Unexpected};
 
 /// Error for a JSON value that does not fit a Rust type, or for a Rust value that has no form in JSON.
 ///
-/// Its message begins with the JSON pointer (RFC 6901) of the value: `/bounds/2: found string "x", expected f64`.
+/// The displayed error begins with the JSON pointer (RFC 6901) of the value: `/bounds/2: found string "x", expected f64`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SerdeError {
     /// Tokens of the pointer to the value, the last one first: each level adds its token when it passes the error on.

@@ -41,7 +41,7 @@ enum CheckStage {
     Size(Box<Indexed>),
     /// Waits for the forked jobs that check groups of inner chunks of a shard; with the count of tries.
     Groups(Arc<Shard>, u32),
-    /// Group of inner chunks of a shard whose bytes are to be requested; [`Fetching`](Self::Fetching) waits for them.
+    /// Group of inner chunks of a shard whose bytes are to be requested; [`CheckStage::Fetching`] waits for them.
     Group(Arc<Shard>, Vec<Entry>),
     Fetching(Arc<Shard>, Vec<Entry>),
     Done,

@@ -1,7 +1,7 @@
 //! Appends in stores that have conditional sets, and whose locks do not exclude other processes, which may append at the same time.
 //!
-//! An append claims the array ([`Claim`]), writes its elements and publishes the shape. The order of these
-//! steps guarantees that nobody overwrites published elements, and that each append that succeeds is there exactly once:
+//! An append claims the array ([`Claim`]), writes its elements and publishes the shape. The order of these steps guarantees that no append
+//! overwrites published elements, and that the elements of each successful append are in the array exactly once:
 //!
 //! 1. the documents are read;
 //! 2. the states of the chunks to be written are read, or taken to be that they are not there;
@@ -13,21 +13,22 @@
 //!
 //! - By step 4, B read the state of the chunk after A had set it. By the order of steps 2 and 3, B claimed after that, and so after A.
 //! - B did not claim before A published, since the claim of A was there until then (step 5). So B claimed after A had published.
-//! - By step 3, B had then read documents with the shape that A published. B appends behind the elements of A, and keeps them in the
-//!   chunk as it found them.
+//! - By step 3, B had then read documents with the shape that A published. B appends behind the elements of A, and leaves them in the chunk
+//!   unchanged.
 //!
 //! This also holds for requests of B that arrive late, whether B has ended or begun again. Chunks that hold nothing but the fill value
 //! are stored for the same reason: a missing chunk does not show whether somebody appended it.
 //!
-//! Chunks are claimed for in batches: by the claims of one append, each of which replaces the one before on the condition that it is
-//! still there, nobody else comes in between, and the above holds for each batch. Each new claim shows others that its owner is alive.
+//! Chunks are written in batches, each under a new claim. Each claim of one append replaces the claim before on the condition that that one
+//! is still in the document. So no other append comes in between, and the proof holds for each batch. Each new claim shows others that its
+//! owner is alive.
 //!
-//! An append that fails takes its claim away, as far as it knows that it has one. The document is then as it was before, and so may
-//! its version be; but no shape was published in between, and whoever publishes one reads the states of the chunks again.
+//! An append that fails removes its claim, as far as it knows that it has one. The document is then as it was before, and its version may
+//! be, too; but no shape was published in between, and any append that publishes a shape reads the states of the chunks again.
 //!
-//! Who finds a claim of another waits for it to go. If it stays as it is for longer than the other may need for a batch, the other
-//! is taken to be dead. If it is not, it loses its claim and begins again. Both then wait longer than before, so that one of them gets
-//! through. Nobody has to tell the living from the dead for the elements to be safe.
+//! An append that finds a claim of another append waits until the claim is removed. If the claim stays unchanged for longer than a batch
+//! may take, its owner is taken to be dead. If the owner is alive, it loses its claim and begins again. Both then wait longer than before,
+//! so that one of them succeeds. The elements are safe even if a living owner is taken to be dead.
 //!
 //! Versions that are hashes of the value (as some object stores have) do not tell that a chunk was set to the same
 //! value: there, elements that are appended to a chunk which had the same elements beyond the shape before may be
