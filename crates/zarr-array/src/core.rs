@@ -23,7 +23,7 @@ pub(crate) struct ArrayCore {
     pub(crate) store: String,
     pub(crate) grid: ChunkGrid,
     pub(crate) keys: ChunkKeyEncoding,
-    /// Prefix of all chunk keys, by the metadata.
+    /// Prefix of all chunk keys that the metadata implies.
     pub(crate) prefix: String,
     pub(crate) codecs: Arc<Pipeline>,
     pub(crate) options: Options,
@@ -41,8 +41,8 @@ pub(crate) struct ArrayCore {
     threads: std::sync::OnceLock<zarr_drive::Threads>,
 }
 
-/// Number of the location in which the chunks of an array lie: 0 is the location by its metadata, and others follow in the order of
-/// `others`.
+/// Number of the location in which the chunks of an array lie: 0 is the location that the metadata implies, and others follow in the order
+/// of `others`.
 ///
 /// Zarr v2 before 2021 left out which separator its keys have, and the drafts of v3 changed keys under one name.
 #[derive(Debug, Default)]
@@ -161,7 +161,7 @@ impl ArrayCore {
         &self.element().data_type
     }
 
-    /// Key of the chunk at `index`, in the location in which chunks were found, or else the location by the metadata.
+    /// Key of the chunk at `index`, in the location in which chunks were found, or else in the location that the metadata implies.
     pub(crate) fn key(&self, index: &[u64]) -> Result<Key> {
         match self.other_location() {
             Some(other) => self.key_as(&other.prefix, &other.keys, index),
@@ -169,7 +169,7 @@ impl ArrayCore {
         }
     }
 
-    /// Location in which chunks were found, if it is not the location by the metadata.
+    /// Location in which chunks were found; `None` if it is the location that the metadata implies, or if no chunk was found yet.
     pub(crate) fn other_location(&self) -> Option<&ChunkLocation> {
         let found = self.location.0.load(Ordering::Relaxed);
         if found == UNKNOWN { None } else { self.others.get(usize::from(found).checked_sub(1)?) }
@@ -200,7 +200,7 @@ impl ArrayCore {
         }
     }
 
-    /// Prefix of all chunk keys, in the location in which chunks were found, or else the location by the metadata.
+    /// Prefix of all chunk keys, in the location in which chunks were found, or else in the location that the metadata implies.
     pub(crate) fn chunk_prefix(&self) -> &str {
         self.other_location().map_or(self.prefix.as_str(), |other| other.prefix.as_str())
     }

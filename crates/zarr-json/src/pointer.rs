@@ -68,18 +68,18 @@ impl<'v> At<'v> {
         pointer
     }
 
-    /// Returns the member `name`; `None` if this is not an object or has no such member.
+    /// Returns the member `name` of the value; `None` if the value is not an object or has no such member.
     pub fn get(&self, name: &str) -> Option<Self> {
         let (name, value) = self.value.as_object()?.entry(name)?;
         Some(self.step(value, Step::Member(name)))
     }
 
-    /// Returns the member `name`; `None` if this is not an object, has no such member, or the member is `null`.
+    /// Returns the member `name` of the value; `None` if the value is not an object, has no such member, or the member is `null`.
     pub fn get_non_null(&self, name: &str) -> Option<Self> {
         self.get(name).filter(|member| !member.value.is_null())
     }
 
-    /// Returns the member `name`; an error if there is none.
+    /// Returns the member `name` of the value; an error if there is none.
     ///
     /// # Errors
     /// [`ValueError`] if this is not an object, or has no member `name`.
@@ -91,7 +91,7 @@ impl<'v> At<'v> {
         })
     }
 
-    /// Returns the members of this object, without pointers.
+    /// Returns the value as an object, whose members have no pointers.
     ///
     /// # Errors
     /// [`ValueError`] if this is not an object.
@@ -99,7 +99,7 @@ impl<'v> At<'v> {
         self.value.as_object().ok_or_else(|| self.invalid("an object"))
     }
 
-    /// Iterates over the members of this object: names, and values with their pointers.
+    /// Iterates over the members of the value, an object: names, and values with their pointers.
     ///
     /// # Errors
     /// [`ValueError`] if this is not an object.
@@ -107,7 +107,7 @@ impl<'v> At<'v> {
         Ok(self.object()?.iter().map(|(name, value)| (name, self.step(value, Step::Member(name)))))
     }
 
-    /// Returns the items of this array, with their pointers.
+    /// Returns the items of the value, an array, with their pointers.
     ///
     /// # Errors
     /// [`ValueError`] if this is not an array.
@@ -115,17 +115,17 @@ impl<'v> At<'v> {
         Ok(self.list()?.iter().enumerate().map(|(index, value)| self.item(index, value)).collect())
     }
 
-    /// Returns the items of this array, without pointers; an error if this is not an array.
+    /// Returns the items of the value, an array, without pointers; an error if the value is not an array.
     pub fn list(&self) -> Result<&'v [Value], ValueError> {
         self.value.as_array().ok_or_else(|| self.invalid("an array"))
     }
 
-    /// Wraps `value`, the item at `index` of this array, with its pointer.
+    /// Wraps `value`, the item at `index` of the array at this position, with its pointer.
     pub fn item(&self, index: usize, value: &'v Value) -> Self {
         self.step(value, Step::Item(index))
     }
 
-    /// Returns this string.
+    /// Returns the value as a string.
     ///
     /// # Errors
     /// [`ValueError`] if this is not a string.
@@ -133,7 +133,7 @@ impl<'v> At<'v> {
         self.value.as_str().ok_or_else(|| self.invalid("a string"))
     }
 
-    /// Returns this bool.
+    /// Returns the value as a bool.
     ///
     /// # Errors
     /// [`ValueError`] if this is not a bool.
@@ -141,7 +141,7 @@ impl<'v> At<'v> {
         self.value.as_bool().ok_or_else(|| self.invalid("true or false"))
     }
 
-    /// Returns this number as a size, such as a number of elements or bytes. It must be spelled without fraction and exponent.
+    /// Returns the value as a size, such as a number of elements or bytes: an integer that is spelled without fraction and exponent.
     ///
     /// # Errors
     /// [`ValueError`] if this is not such a number, is negative, or is above 2^63-1.
@@ -149,7 +149,7 @@ impl<'v> At<'v> {
         size(self.value).ok_or_else(|| self.invalid("an integer from 0 to 2^63-1"))
     }
 
-    /// Returns this array of [sizes](Self::size).
+    /// Returns the value as an array of [sizes](Self::size).
     ///
     /// # Errors
     /// [`ValueError`] if this is not an array, or an item is not a size.

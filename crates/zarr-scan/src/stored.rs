@@ -8,17 +8,17 @@ use zarr_grid::{ChunkIndex, ChunkOverlaps};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_store::{ErrorKind, Key, Prefix, SizeVisitor, Store, StoreExt};
 
-/// Collection of chunks under other keys than the keys by the metadata. A chunk may be stored under several keys, of which the first one
-/// counts, as in reads. So chunks can be counted only after all keys were listed.
+/// Collection of chunks under other keys than those that the metadata implies. A chunk may be stored under several keys, of which the first
+/// one counts, as in reads. So chunks can be counted only after all keys were listed.
 #[derive(Debug, Default)]
 pub struct OtherKeys {
     chunks: Vec<(ChunkIndex, usize, u64)>,
-    /// Whether some chunks are stored under the keys by the metadata.
+    /// Whether some chunks are stored under the keys that the metadata implies.
     has_first: bool,
 }
 
 impl OtherKeys {
-    /// Adds a listed chunk of `size` bytes if `key` is not its key by the metadata. Returns whether the chunk was added.
+    /// Adds a listed chunk of `size` bytes if `key` is not the key that the metadata implies. Returns whether the chunk was added.
     pub fn keep(&mut self, keys: &ChunkKeys, key: &Key, chunk: &ChunkIndex, size: u64) -> bool {
         if keys.prefixes().nth(1).is_none() {
             return false;
@@ -74,7 +74,7 @@ pub fn outermost(prefixes: impl IntoIterator<Item = String>) -> Vec<String> {
 }
 
 /// Calls `visit` for each stored chunk of an array, in any order, with its key, its index and the number of its bytes. Chunks under other
-/// keys than the keys by the metadata come last, and are in memory until then.
+/// keys than those that the metadata implies come last, and are in memory until then.
 ///
 /// # Errors
 /// [`zarr_array::ErrorKind::Store`] if the store fails or cannot list.

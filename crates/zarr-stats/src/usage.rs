@@ -58,7 +58,7 @@ struct Tally {
     /// Number of bytes of keys that lie below no node.
     outside: u64,
     outside_keys: u64,
-    /// Chunks under other keys than the keys by the metadata, by the number of the node.
+    /// Chunks under other keys than those that the metadata implies, by the number of the node.
     others: HashMap<usize, OtherKeys>,
 }
 
@@ -165,8 +165,8 @@ impl NodeUsage {
 impl Usage {
     /// Computes the storage usage of `nodes`: a node and the nodes below it, as a walk finds them. It costs one listing (several in the
     /// drafts of version 3, in which documents and chunks lie apart). No key is stored: the memory grows with the number of nodes, and with
-    /// the number of chunks under other keys than the keys by the metadata (as `0/0` of arrays of version 2 without `dimension_separator`).
-    /// A chunk that is stored under both keys counts once.
+    /// the number of chunks under other keys than those that the metadata implies (as `0/0` of arrays of version 2 without
+    /// `dimension_separator`). A chunk that is stored under both keys counts once.
     ///
     /// ```
     /// # use std::sync::Arc;

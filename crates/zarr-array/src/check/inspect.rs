@@ -15,7 +15,7 @@ pub(super) struct Part<'a> {
     pub(super) shape: &'a [u64],
     /// Offset in the stored value at which the bytes of the part begin.
     pub(super) start: u64,
-    /// Indexes of the inner chunks that enclose the part, the outermost first; empty for the chunk itself.
+    /// Indexes of the inner chunks that lead to the part, the outermost first and the part itself last; empty for a chunk of the array.
     pub(super) inner: &'a [ChunkIndex],
 }
 

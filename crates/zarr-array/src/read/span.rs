@@ -49,7 +49,7 @@ pub(crate) struct ReadContext<'a> {
     missing: AtomicUsize,
     /// Number of chunks that are not stored according to the cache.
     cached_missing: AtomicUsize,
-    /// Whether the store was asked for chunks, which not all were in the cache.
+    /// Whether chunks were requested from the store: not all were in the cache.
     asked: AtomicBool,
 }
 
