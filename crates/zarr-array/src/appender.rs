@@ -59,7 +59,7 @@ impl Array {
     /// Appends elements piece by piece along `axis`, in whole chunks: see [`Appender`].
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such dimension.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the array has no dimension `axis`.
     pub fn appender(&mut self, axis: usize) -> Result<Appender<'_>> {
         let kept = AppendBuffer::new(&self.core, axis)?;
         Ok(Appender { array: self, kept })
@@ -90,8 +90,8 @@ impl Appender<'_> {
     /// order, and its length says how many elements along the axis are added.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if shapes or types do not fit, and nothing is taken then;
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no memory to keep a layer of chunks; the errors of [`Array::append`].
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if shapes or types do not fit, and then no element is appended;
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no memory to buffer a layer of chunks; the errors of [`Array::append`].
     pub fn append(&mut self, elements: impl WriteFrom) -> Result<()> {
         let Array { store, core } = &mut *self.array;
         now(self.kept.append(&Blocking(&**store), core, elements))
@@ -109,7 +109,7 @@ impl Appender<'_> {
     /// Writes and publishes all buffered elements, and consumes the appender.
     ///
     /// # Errors
-    /// The errors of [`flush`](Self::flush). What could not be written is lost.
+    /// The errors of [`flush`](Self::flush). Elements that could not be written are lost.
     pub fn finish(mut self) -> Result<()> {
         let flushed = self.flush();
         self.kept.clear();
@@ -180,7 +180,7 @@ impl AsyncAppender<'_> {
     /// Writes and publishes all buffered elements, and consumes the appender.
     ///
     /// # Errors
-    /// The errors of [`flush`](Self::flush). What could not be written is lost.
+    /// The errors of [`flush`](Self::flush). Elements that could not be written are lost.
     pub async fn finish(mut self) -> Result<()> {
         self.flush().await
     }

@@ -51,7 +51,7 @@ impl Array {
     /// Opens the array at `path`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if there is none; the kinds of faults of its metadata;
+    /// [`crate::ErrorKind::NotFound`] if there is no array at `path`; the error kinds of faults in its metadata;
     /// [`crate::ErrorKind::Store`].
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found = zarr_hierarchy::open_node(&**store, path, None)
@@ -106,8 +106,9 @@ impl Array {
     /// existing nodes; only a replacement of the root may change the dialect.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`crate::ErrorKind::Argument`],
-    /// [`crate::ErrorKind::UnknownExtension`] or [`crate::ErrorKind::NotExpressible`] if `new` cannot be; [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::Exists`] if there is a node at `path` and `new` does not say to replace it; [`crate::ErrorKind::Argument`],
+    /// [`crate::ErrorKind::UnknownExtension`] or [`crate::ErrorKind::NotExpressible`] if the array cannot be as `new` describes it;
+    /// [`crate::ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewArray, registry: &Arc<Registry>) -> Result<Self> {
         let (found, options) = now(verbs::create(&Blocking(&**store), &store.to_string(), path, new, registry))?;
         let array = Self::from_found_now(store, found, registry, options)?;
@@ -119,7 +120,8 @@ impl Array {
     /// Returns the same array with other options for reading and writing.
     ///
     /// # Errors
-    /// If limits no longer allow its chunks.
+    /// [`crate::ErrorKind::Limit`] if the limits of `options` do not allow the chunks of the array; the error kinds of options that refuse
+    /// its metadata.
     pub fn with(&self, options: Options) -> Result<Self> {
         let core = &self.core;
         Self::seen(&self.store, core.found.clone(), &core.registry, options, core.seen.same())
@@ -165,9 +167,9 @@ impl Array {
     /// guarantees of each store.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if elements are of another type or the selection lies outside of the array; the kinds of
+    /// [`crate::ErrorKind::Argument`] if `T` does not fit the data type, or the selection lies outside of the array; the error kinds of
     /// broken chunks; [`crate::ErrorKind::Conflict`] if others change a chunk again and again while it is read;
-    /// [`crate::ErrorKind::NotFound`] if the array is gone, or another one is at its path; [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::NotFound`] if the array is gone, or another array is at its path; [`crate::ErrorKind::Store`].
     pub fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;
         now(self.verbs().read(&resolved))
@@ -240,7 +242,7 @@ impl Array {
     /// Applies the function `each` to all `items`, in parallel if there are many, on the threads that decode this array.
     ///
     /// # Errors
-    /// If the system has no threads for it.
+    /// [`crate::ErrorKind::Limit`] if the system refuses the threads.
     pub fn map_parallel<T: Send, R: Send>(&self, items: Vec<T>, each: impl Fn(T) -> R + Sync + Send) -> Result<Vec<R>> {
         drive::within(&self.core, || map(items, each))
     }
@@ -260,8 +262,8 @@ impl Array {
     /// a whole or not at all; if a write fails, some chunks may be written and others not.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if elements are of another type, or not as many as selected;
-    /// [`crate::ErrorKind::NotFound`] if the array is gone, or another one is at its path; [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::Argument`] if `elements` do not fit the data type, or their number or shape does not fit the selection;
+    /// [`crate::ErrorKind::NotFound`] if the array is gone, or another array is at its path; [`crate::ErrorKind::Store`].
     pub fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
         let resolved = self.resolve(selection)?;
         now(self.verbs().write(&resolved, elements))
@@ -270,7 +272,7 @@ impl Array {
     /// Reads the encoded bytes of a chunk as they are stored; `None` if the chunk is not stored.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if there is no such chunk; [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::Argument`] if `chunk` is not in the chunk grid; [`crate::ErrorKind::Store`].
     pub fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
         now(self.verbs().read_chunk_bytes(chunk))
     }

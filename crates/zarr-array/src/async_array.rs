@@ -21,7 +21,7 @@ use zarr_store::{AsyncStore, Bytes};
 /// Maximum number of bytes of chunks that are decoded in the task that polls the future: decoding them takes less than a millisecond.
 const LITTLE: u64 = 512 << 10;
 
-/// A Zarr array in a store that does not block. [`Array`](crate::Array) has the same verbs for blocking stores.
+/// A Zarr array in an async store. [`Array`](crate::Array) has the same methods for blocking stores.
 ///
 /// Requests run at the same time, up to [bounds](Options::requests_in_flight), and are polled by the task that polls the future, so that
 /// they find the runtime that it runs on; none in particular is needed.

@@ -1,4 +1,4 @@
-//! Groups over stores that do not block.
+//! Groups over async stores.
 
 use crate::group::Created;
 use crate::{AsyncArray, EraseProgress, Group, IntoFlow, NewArray, NewGroup, Options, Registry, Result, Walk};
@@ -10,7 +10,7 @@ use zarr_json::Map;
 use zarr_meta::{Copies, StoredNode};
 use zarr_store::AsyncStore;
 
-/// A Zarr group in a store that does not block. [`Group`] has the same verbs for blocking stores.
+/// A Zarr group in an async store. [`Group`] has the same methods for blocking stores.
 ///
 /// ```
 /// # use std::sync::Arc;

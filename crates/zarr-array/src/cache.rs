@@ -1,4 +1,4 @@
-//! A cache in memory of decoded chunks and of the indexes of shards.
+//! Cache in memory of decoded chunks and of the indexes of shards.
 //!
 //! ```text
 //! (array, chunk) ──► decoded elements, or that it is not stored

@@ -1,4 +1,4 @@
-//! The common part of blocking and async arrays: everything but the store.
+//! State of an opened array without its store, which blocking and async arrays share.
 
 use crate::cache::{ArrayCache, DecodeIdentity, InvalidationGuard, StoreId};
 use crate::element::{element_spec, instead_of_fallback};

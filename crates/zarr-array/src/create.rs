@@ -125,8 +125,8 @@ impl NewArray {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for text that is no codecs.
-    /// Errors that only the registry and the data type show come when the array is created.
+    /// [`ErrorKind::Argument`] for a string that does not describe codecs. Errors that only the registry and the data type show come when
+    /// the array is created.
     pub fn codecs(mut self, codecs: impl IntoCodecs) -> Result<Self> {
         self.codecs = Some(codecs.into_codecs()?);
         Ok(self)

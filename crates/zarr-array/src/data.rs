@@ -40,8 +40,7 @@ impl ArrayData {
     /// Makes a block of `shape` from Rust values in C order.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if `elements` are not values of `data_type`, or not as many as
-    /// `shape` says.
+    /// [`ErrorKind::Argument`] if `elements` are not values of `data_type`, or their number does not fit `shape`.
     pub fn from_elements<T: Element>(data_type: &DataType, shape: &[u64], elements: &[T]) -> Result<Self> {
         let heap = Arc::new(Heap::new());
         let items = T::to_items(data_type.as_taken_by::<T>()?, elements, &heap)?;
@@ -52,7 +51,7 @@ impl ArrayData {
     /// `heap`.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if there are not as many bytes as `shape` says.
+    /// [`ErrorKind::Argument`] if the number of bytes in `items` does not fit `shape`.
     pub fn from_items(data_type: &DataType, shape: &[u64], items: &[u8], heap: Option<Arc<Heap>>) -> Result<Self> {
         let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
         View::new(items, data_type.item_size(), &dims)?;
@@ -101,7 +100,7 @@ impl ArrayData {
     /// Converts the elements to Rust values, in C order.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if the data type is another one.
+    /// [`ErrorKind::Argument`] if `T` does not fit the data type.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let data_type = self.data_type.as_taken_by::<T>()?;
         match &self.heap {

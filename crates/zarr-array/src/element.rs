@@ -1,4 +1,4 @@
-//! The elements of an array, as its metadata says.
+//! Data type and fill value of the elements of an array, from its metadata.
 //!
 //! A node's metadata has its fill value as JSON, in the vocabulary of Zarr v3: the fill values of Zarr v2 and the drafts were translated to
 //! it, or refused, when the document was parsed. Here the fill value becomes the bytes of an element: strictly for version 3, leniently for

@@ -20,7 +20,7 @@ pub trait WriteFrom {
     /// Returns the elements in the form in which they are written to an array of `data_type`.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if they are not values of `data_type`.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the elements are not values of `data_type`.
     fn elements(&self, data_type: &DataType) -> Result<Elements<'_>>;
 }
 
@@ -37,13 +37,13 @@ pub trait ReadInto {
     /// ([`assign`](Self::assign)).
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if they are not values of the memory's type.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if elements of `data_type` do not fit the type of this memory.
     fn destination(&mut self, data_type: &DataType) -> Result<Option<Destination<'_>>>;
 
     /// Converts the elements in `data`, which has the shape of the selection, and stores them in this memory.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the memory is not of that shape, or an element is no value of its type.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the memory has another shape, or an element does not fit its type.
     fn assign(&mut self, data: &ArrayData) -> Result<()>;
 }
 
@@ -70,7 +70,7 @@ impl<'a> Elements<'a> {
     /// Makes elements of a slice in C order, whose length must be the number of selected elements.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if they are not values of `data_type`.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the elements are not values of `data_type`.
     pub fn from_slice<T: WriteElement>(data_type: &DataType, elements: &'a [T]) -> Result<Self> {
         T::check_written(data_type)?;
         if let Some(items) = T::borrow_items(elements) {

@@ -78,7 +78,7 @@ impl ArrayData {
     /// array adds its dimensions to the result.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such field.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no field `name`.
     pub fn field(&self, name: &str) -> Result<Self> {
         let found = FieldPath::new(self.data_type(), name)?;
         let mut elements = found.zeroed(self.shape())?;

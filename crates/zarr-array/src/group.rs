@@ -107,7 +107,7 @@ impl Group {
     /// Opens the group at `path`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is none; the kinds of faults of its metadata; [`ErrorKind::Store`].
+    /// [`ErrorKind::NotFound`] if there is no group at `path`; the error kinds of faults in its metadata; [`ErrorKind::Store`].
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found =
             open_group(&**store, path, None, Copies::Read).map_err(|error| with_location(error, &**store, path))?;
@@ -117,7 +117,7 @@ impl Group {
     /// Makes a group from metadata that was read before.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if it is an array.
+    /// [`ErrorKind::NotFound`] if `found` is an array.
     pub fn from_found(store: &Arc<dyn Store>, found: StoredNode, registry: &Arc<Registry>) -> Result<Self> {
         Self::check_found(&found, &**store)?;
         Ok(Self::of_parts(Arc::clone(store), Arc::clone(registry), found, Created::default()))
@@ -151,8 +151,8 @@ impl Group {
     /// [`Array::create`], unless `new` names one.
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`ErrorKind::Argument`] if it is to be
-    /// of another dialect; [`ErrorKind::Store`].
+    /// [`ErrorKind::Exists`] if there is a node at `path` and `new` does not say to replace it; [`ErrorKind::Argument`] if `new` names
+    /// another dialect than that of the hierarchy; [`ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewGroup, registry: &Arc<Registry>) -> Result<Self> {
         let locate = |error| in_store(store, error);
         let group = GroupMetadata::new(new.attributes);
@@ -186,7 +186,7 @@ impl Group {
     /// Lists the nodes directly below the group, sorted by path.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`] if the store fails or cannot list; faults of the metadata of one of them are in
+    /// [`ErrorKind::Store`] if the store fails or cannot list. Faults in the metadata of nodes are no errors of the call: they are in
     /// [`Walk::broken`].
     pub fn children(&self) -> Result<Walk> {
         Ok(self.run_walk(Some(1), false)?.below(&self.found.path))

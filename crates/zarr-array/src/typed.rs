@@ -92,8 +92,8 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the selection is not a box of ranges (of steps, if so asked for); the
-    /// first error that `each` gives: regions that were not begun until then are left out.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the selection is not a box of ranges, with or without steps; the first error
+    /// that `each` returns, after which no further regions are begun.
     pub fn for_each_chunk(
         &self,
         selection: impl IntoSelection,

@@ -117,7 +117,8 @@ impl Writer {
     /// Writes all buffered elements, and consumes the writer.
     ///
     /// # Errors
-    /// The errors of [`flush`](Self::flush). What could not be written is lost: flush before to be able to try again.
+    /// The errors of [`flush`](Self::flush). Elements that could not be written are lost: call [`flush`](Self::flush) before to be able to
+    /// try again.
     pub fn finish(self) -> Result<()> {
         let flushed = self.flush();
         self.buffer.clear();
@@ -188,7 +189,8 @@ impl AsyncWriter {
     /// Writes all buffered elements, and consumes the writer.
     ///
     /// # Errors
-    /// The errors of [`flush`](Self::flush). What could not be written is lost: flush before to be able to try again.
+    /// The errors of [`flush`](Self::flush). Elements that could not be written are lost: call [`flush`](Self::flush) before to be able to
+    /// try again.
     pub async fn finish(self) -> Result<()> {
         self.flush().await
     }

@@ -52,7 +52,7 @@ pub struct ChunkFault {
     pub kind: ChunkFaultKind,
 }
 
-/// A kind of fault of a stored chunk.
+/// Kind of a fault of a stored chunk.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ChunkFaultKind {
