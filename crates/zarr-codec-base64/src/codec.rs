@@ -1,19 +1,19 @@
-//! The codec.
+//! Codec `base64`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
 use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Sink, Size, slice_methods};
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `base64` for the table of codecs.
 pub const BASE64: CodecEntry =
     CodecEntry::bytes_to_bytes("numcodecs.base64", |_| Ok(Arc::new(Base64))).id("base64").only_read(&["base64"]);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[BASE64];
 
 const NAME: &str = "base64";
-/// Bytes that go into, and characters that come out of, one group.
+/// Numbers of bytes decoded and of characters encoded in one group.
 const GROUP: (usize, usize) = (3, 4);
 
 /// Codec `base64`, which has no configuration.

@@ -1,9 +1,9 @@
-//! Zarr codec `base64`: bytes as text of the standard alphabet (RFC 4648, section 4), with padding.
+//! Zarr codec `base64`: bytes as characters of the standard alphabet (RFC 4648, section 4), with padding.
 //!
-//! It is named `numcodecs.base64` in Zarr v3 and `base64` in Zarr v2, and has no configuration. Anything that is not of
-//! the alphabet, line breaks included, is an error.
+//! It is named `numcodecs.base64` in Zarr v3 and `base64` in Zarr v2, and has no configuration. Any character outside of the alphabet, line
+//! breaks included, is an error.
 //!
-//! Knows no array: bytes in, bytes out.
+//! The codec knows no array: it takes and returns bytes.
 //!
 //! ```
 //! use zarr_codec_base64::Base64;

@@ -1,4 +1,4 @@
-//! blosclz, the compressor of blosc's own (c-blosc 1.21, `blosclz.c`; its format is that of FastLZ level 2).
+//! blosclz, the native compressor of blosc (c-blosc 1.21, `blosclz.c`; its format is that of FastLZ level 2).
 //!
 //! A stream is a list of tokens:
 //!
@@ -17,13 +17,13 @@ mod write;
 pub(crate) use read::decompress;
 pub(crate) use write::compress;
 
-/// The distances from here on take two more bytes.
+/// Distances above this one take two more bytes in a token.
 const FAR: usize = 8191;
 
-/// The most literal bytes of a token.
+/// Maximum number of literal bytes of a token.
 const MAX_LITERALS: usize = 32;
 
-/// Why a stream could not be decompressed.
+/// Error in the decompression of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
     #[error("the stream ends within a token")]

@@ -1,4 +1,4 @@
-//! The codec as arrays use it.
+//! Codec `blosc` for use in arrays.
 
 use crate::encode::compress_from;
 use crate::error::CODEC;
@@ -12,7 +12,7 @@ use zarr_codec::{
 };
 use zarr_json::{Map, Value};
 
-/// The codec `blosc` and its names in other dialects.
+/// Entry of the codec `blosc`, with its names in other dialects.
 pub const BLOSC: CodecEntry = CodecEntry::bytes_to_bytes("blosc", |context| Ok(Arc::new(Blosc::from_config(context)?)))
     .id("blosc")
     .aliases(&["numcodecs.blosc"])
@@ -29,10 +29,11 @@ pub const BLOSC: CodecEntry = CodecEntry::bytes_to_bytes("blosc", |context| Ok(A
         add_missing(codec, [("typesize", type_size.into()), ("blocksize", 0.into())]);
     });
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[BLOSC];
 
-/// Codec `blosc`: a compressor, its level, and the order of the bytes that it gets. Decoding needs none of it: frames tell all.
+/// Codec `blosc`: a compressor, its level, and a shuffle of the bytes. Decoding needs no configuration, since frames contain all
+/// parameters.
 ///
 /// ```
 /// use zarr_codec_blosc::Blosc;
@@ -45,49 +46,49 @@ pub const CODECS: &[CodecEntry] = &[BLOSC];
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blosc {
-    /// Options of compression. Their size of elements is 1 where the codec is given none.
+    /// Options of compression. Their element size is 1 if the codec has none.
     options: Options,
-    /// The size of elements, if it is not to be that of the array's.
+    /// Configured element size in bytes; `None` for that of the array.
     type_size: Option<usize>,
 }
 
 impl Blosc {
-    /// The codec with this compressor, at level 5, the bytes of elements shuffled.
+    /// Creates the codec with this compressor, at level 5, with byte shuffle.
     pub fn new(compressor: Compressor) -> Self {
         Self { options: Options { compressor, type_size: 1, ..Options::default() }, type_size: None }
     }
 
-    /// The codec with LZ4.
+    /// Creates the codec with LZ4.
     pub fn lz4() -> Self {
         Self::new(Compressor::Lz4)
     }
 
-    /// The codec with LZ4, which takes longer and makes smaller chunks.
+    /// Creates the codec with LZ4 HC, which is slower than LZ4 and makes smaller chunks.
     pub fn lz4hc() -> Self {
         Self::new(Compressor::Lz4hc)
     }
 
-    /// The codec with BloscLZ.
+    /// Creates the codec with BloscLZ.
     pub fn blosclz() -> Self {
         Self::new(Compressor::Blosclz)
     }
 
-    /// The codec with Snappy.
+    /// Creates the codec with Snappy.
     pub fn snappy() -> Self {
         Self::new(Compressor::Snappy)
     }
 
-    /// The codec with zlib.
+    /// Creates the codec with zlib.
     pub fn zlib() -> Self {
         Self::new(Compressor::Zlib)
     }
 
-    /// The codec with Zstandard.
+    /// Creates the codec with Zstandard.
     pub fn zstd() -> Self {
         Self::new(Compressor::Zstd)
     }
 
-    /// Sets the level, 0 (none) to 9.
+    /// Sets the compression level, 0 (no compression) to 9.
     ///
     /// # Errors
     /// [`Error::Argument`](zarr_codec::Error::Argument) for another level.
@@ -96,19 +97,19 @@ impl Blosc {
         Ok(Self { options: Options { level, ..self.options }, ..self })
     }
 
-    /// Regroups the bytes of elements by their position in the element, as is the default.
+    /// Sets byte shuffle (the default): bytes are regrouped by their position in the element.
     #[must_use]
     pub fn shuffle(self) -> Self {
         self.shuffled(Shuffle::Bytes)
     }
 
-    /// Regroups the bits of elements by their position in the element.
+    /// Sets bit shuffle: bits are regrouped by their position in the element.
     #[must_use]
     pub fn bitshuffle(self) -> Self {
         self.shuffled(Shuffle::Bits)
     }
 
-    /// Leaves bytes as they come.
+    /// Disables the shuffle: bytes are compressed in their order.
     #[must_use]
     pub fn no_shuffle(self) -> Self {
         self.shuffled(Shuffle::None)
@@ -118,7 +119,7 @@ impl Blosc {
         Self { options: Options { shuffle, ..self.options }, ..self }
     }
 
-    /// Sets the number of bytes of an element. The default is that of the elements of the array, and 1 where there is no array.
+    /// Sets the element size in bytes. The default is that of the array's elements, or 1 without an array.
     ///
     /// # Errors
     /// [`Error::Argument`](zarr_codec::Error::Argument) for 0, and for 2 GiB or more.
@@ -127,7 +128,7 @@ impl Blosc {
         Ok(Self { options: Options { type_size, ..self.options }, type_size: Some(type_size) })
     }
 
-    /// Sets the number of bytes of a block; 0, the default, leaves it to the heuristics of c-blosc.
+    /// Sets the block size in bytes. 0, the default, leaves it to the heuristics of c-blosc.
     ///
     /// # Errors
     /// [`Error::Argument`](zarr_codec::Error::Argument) for 2 GiB or more.
@@ -140,8 +141,7 @@ impl Blosc {
 impl CodecValue for Blosc {
     const ENTRY: CodecEntry = BLOSC;
 
-    /// Reads the configuration. Members that are missing have the values that numcodecs gives them, and so have wrong ones: all are for
-    /// encoding.
+    /// Reads the configuration. Missing and invalid members get the defaults of numcodecs, since only encoding needs them.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, zarr_codec::Error> {
         let config = context.config;
         // The bytes that reach the codec are no row of elements where these vary in length.
@@ -183,13 +183,13 @@ impl CodecValue for Blosc {
 
 slice_methods!(Blosc);
 
-/// The levels that there are.
+/// Valid compression levels.
 const LEVELS: RangeInclusive<u8> = 0..=9;
 
-/// The largest size that a frame tells.
+/// Maximum size that a frame can record.
 const MAX_SIZE: usize = i32::MAX as usize;
 
-/// The shuffle that is configured. `true` and `false` are what numcodecs makes of `Blosc(shuffle=True)`.
+/// Returns the configured shuffle. `true` and `false` come from `Blosc(shuffle=True)` in numcodecs.
 fn shuffle(context: &BuildContext<'_>, type_size: usize) -> Shuffle {
     let config = context.config;
     let has_numbers = context.name.starts_with("numcodecs.");
@@ -209,7 +209,7 @@ fn shuffle(context: &BuildContext<'_>, type_size: usize) -> Shuffle {
     known(&value, type_size).unwrap_or(Shuffle::Bytes)
 }
 
-/// Version 3 has names, numcodecs numbers; -1 is bit shuffle for elements of one byte and byte shuffle for others.
+/// Returns the shuffle for a name of version 3 or a number of numcodecs. -1 is bit shuffle for elements of one byte, else byte shuffle.
 fn known(value: &Value, type_size: usize) -> Option<Shuffle> {
     match (value.as_str(), value.as_i64()) {
         (Some("noshuffle"), _) | (_, Some(0)) => Some(Shuffle::None),
@@ -220,8 +220,8 @@ fn known(value: &Value, type_size: usize) -> Option<Shuffle> {
     }
 }
 
-/// The frame at the start of a chunk. Bytes behind it are ignored: z5 and z5py wrote 16 bytes more than the frame until
-/// April 2021, and c-blosc never looks there.
+/// Parses the frame at the start of a chunk. Bytes after it are ignored, as in c-blosc: z5 and z5py wrote 16 bytes more than the frame
+/// until April 2021.
 fn frame(chunk: &[u8]) -> Result<Frame<'_>, Error> {
     let size = chunk.get(12..HEADER_SIZE).and_then(|size| size.try_into().ok()).map(u32::from_le_bytes);
     let size = size.map_or(chunk.len(), |size| size as usize);

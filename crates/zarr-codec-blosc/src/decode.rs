@@ -1,14 +1,14 @@
-//! Decoding frames, whole or by blocks.
+//! Decoding of frames, whole or by blocks.
 
 use crate::frame::{HEADER_SIZE, Header};
 use crate::{Error, inner, shuffle};
 use std::ops::Range;
 use zarr_codec::Scratch;
 
-/// Decodes a whole frame into `out`, which has exactly the decoded size of the frame.
+/// Decodes a whole frame into `out`, whose length must be the decoded size of the frame.
 ///
 /// # Errors
-/// [`Error::DecodedSize`] if it has not, and the errors of [`Frame::parse`] and [`Frame::decode_block`].
+/// [`Error::DecodedSize`] if `out` has another length, and the errors of [`Frame::parse`] and [`Frame::decode_block`].
 ///
 /// ```
 /// use zarr_codec_blosc::{Options, compress, decode};
@@ -23,8 +23,8 @@ pub fn decode(frame: &[u8], out: &mut [u8]) -> Result<(), Error> {
     Frame::parse(frame)?.decode(out)
 }
 
-/// Decodes the bytes `range` of the decoded frame into `out`, which has the range's size. Only blocks that the range
-/// touches are decoded.
+/// Decodes the bytes `range` of the decoded frame into `out`, whose length must be that of the range. Only blocks that overlap the range
+/// are decoded.
 ///
 /// # Errors
 /// [`Error::Range`] or [`Error::Buffer`] for a wrong range or buffer, and the errors of [`Frame::parse`] and
@@ -33,7 +33,7 @@ pub fn decode_range(frame: &[u8], range: Range<usize>, out: &mut [u8]) -> Result
     Frame::parse(frame)?.decode_range(range, out)
 }
 
-/// A frame with a good header, whose blocks can be decoded one by one.
+/// Frame with a valid header, whose blocks can be decoded one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     header: Header,
@@ -44,33 +44,33 @@ impl<'a> Frame<'a> {
     /// Reads and checks the header.
     ///
     /// # Errors
-    /// As [`Header::parse`].
+    /// The same errors as [`Header::parse`].
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         Ok(Self { header: Header::parse(bytes)?, bytes })
     }
 
-    /// The frame's header.
+    /// Returns the frame's header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// All that the frame holds, if it lies in it as it is.
+    /// Returns the whole content of the frame if it is stored uncompressed; else `None`.
     pub(crate) fn as_plain(&self) -> Option<&'a [u8]> {
         let size = self.header.decoded_size();
         if self.header.is_plain() && size > 0 { self.plain(0..size).ok() } else { None }
     }
 
-    /// The range of block `block` in the decoded frame; empty if there is no such block.
+    /// Returns the range of block `block` in the decoded frame; empty if there is no such block.
     pub fn block_range(&self, block: usize) -> Range<usize> {
         let (size, end) = (self.header.block_size(), self.header.decoded_size());
         let start = block.saturating_mul(size).min(end);
         start..start.saturating_add(size).min(end)
     }
 
-    /// Decodes all blocks into `out`, which has exactly the decoded size of the frame.
+    /// Decodes all blocks into `out`, whose length must be the decoded size of the frame.
     ///
     /// # Errors
-    /// [`Error::DecodedSize`] if it has not, and as [`decode_block`](Self::decode_block).
+    /// [`Error::DecodedSize`] if `out` has another length, and the errors of [`decode_block`](Self::decode_block).
     pub fn decode(&self, out: &mut [u8]) -> Result<(), Error> {
         let found = self.header.decoded_size();
         if found != out.len() {
@@ -90,10 +90,10 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// Decodes one block into `out`, which has the size of the block's [range](Self::block_range).
+    /// Decodes one block into `out`, whose length must be that of the block's [range](Self::block_range).
     ///
     /// # Errors
-    /// [`Error::Buffer`] if it has not; [`Error::BlockStart`], [`Error::StreamSize`], [`Error::StreamDecoded`] or
+    /// [`Error::Buffer`] if `out` has another length; [`Error::BlockStart`], [`Error::StreamSize`], [`Error::StreamDecoded`] or
     /// [`Error::Stream`] if the block is broken, [`Error::Allocation`].
     pub fn decode_block(&self, block: usize, out: &mut [u8]) -> Result<(), Error> {
         let range = self.block_range(block);
@@ -107,11 +107,11 @@ impl<'a> Frame<'a> {
         self.decode_into(block, out, &mut Scratch::take())
     }
 
-    /// Decodes the bytes `range` of the decoded frame into `out`, which has the range's size, and no block that the
-    /// range does not touch.
+    /// Decodes the bytes `range` of the decoded frame into `out`, whose length must be that of the range. Only blocks that overlap the
+    /// range are decoded.
     ///
     /// # Errors
-    /// [`Error::Range`] for a range outside of the decoded frame, [`Error::Buffer`] if `out` has not its size, and as
+    /// [`Error::Range`] for a range outside of the decoded frame, [`Error::Buffer`] if `out` has another length, and the errors of
     /// [`decode_block`](Self::decode_block).
     pub fn decode_range(&self, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
         let size = self.header.decoded_size();
@@ -144,7 +144,7 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// The bytes of a plain frame.
+    /// Returns the bytes `range` of a plain (uncompressed) frame.
     fn plain(&self, range: Range<usize>) -> Result<&'a [u8], Error> {
         let size = self.header.decoded_size();
         // An empty range is right in any frame, but has no bytes in one that is not plain.
@@ -153,7 +153,7 @@ impl<'a> Frame<'a> {
         bytes.and_then(|bytes| bytes.get(start)).ok_or(Error::Range { range, size })
     }
 
-    /// Decodes a block of a frame that is not plain; `out` has its size.
+    /// Decodes a block of a frame that is not plain into `out`, which has the size of the block.
     fn decode_into(&self, block: usize, out: &mut [u8], scratch: &mut Scratch) -> Result<(), Error> {
         let item = self.header.type_size();
         let shuffle = self.header.shuffle();
@@ -193,8 +193,8 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// The bytes from where block `block` starts, to the frame's end: only the streams tell where a block ends, and
-    /// writers with many threads store blocks in any order.
+    /// Returns the bytes from the start of block `block` to the end of the frame: only the streams determine the end of a block, and
+    /// writers with several threads store blocks in any order.
     fn block_bytes(&self, block: usize) -> Result<&'a [u8], Error> {
         let entry = self.bytes.get(HEADER_SIZE..).and_then(|table| table.as_chunks::<4>().0.get(block));
         let start = entry.map_or(-1, |entry| i32::from_le_bytes(*entry));

@@ -1,42 +1,42 @@
-//! Encoding frames.
+//! Encoding of frames.
 
 use crate::frame::{HEADER_SIZE, Header, MAX_BLOCK, MAX_DECODED, MIN_STREAM, Shuffle, splits};
 use crate::inner::{Compressor, Writer};
 use crate::{Error, shuffle};
 use zarr_codec::{Scratch, Source};
 
-/// Options of compression. Any values make a good frame.
+/// Options of compression. Any values make a valid frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The compressor of the streams.
+    /// Compressor of the streams.
     pub compressor: Compressor,
-    /// Compression level from 0, no compression, to 9, the strongest; more counts as 9. For Snappy it decides on the size of blocks only.
+    /// Compression level from 0, no compression, to 9, the strongest; higher numbers count as 9. For Snappy it only determines the block
+    /// size.
     pub level: u8,
-    /// The reordering of bytes.
+    /// Shuffle of bytes or bits before compression.
     pub shuffle: Shuffle,
-    /// Number of bytes of an element; a number that is not in 1 to 255 counts as 1, as in c-blosc.
+    /// Element size in bytes; a size outside of 1 to 255 counts as 1, as in c-blosc.
     pub type_size: usize,
-    /// Number of bytes of a block, about; 0 leaves it to heuristics.
+    /// Approximate block size in bytes; 0 leaves it to heuristics.
     pub block_size: usize,
 }
 
-/// LZ4 at level 5 with byte shuffle of elements of 4 bytes in blocks of a good size.
+/// LZ4 at level 5, with byte shuffle of elements of 4 bytes and a block size by heuristics.
 impl Default for Options {
     fn default() -> Self {
         Self { compressor: Compressor::Lz4, level: 5, shuffle: Shuffle::Bytes, type_size: 4, block_size: 0 }
     }
 }
 
-/// Appends a frame that holds `bytes` to `out`. It is at most a header longer than `bytes`.
+/// Appends a frame that holds `bytes` to `out`. The frame is longer than `bytes` by at most a header.
 ///
 /// # Errors
-/// [`Error::TooLong`] beyond [`MAX_DECODED`] bytes, [`Error::Allocation`] and [`Error::Compressor`]; `out` then ends as
-/// before.
+/// [`Error::TooLong`] beyond [`MAX_DECODED`] bytes, [`Error::Allocation`] and [`Error::Compressor`]; `out` is then unchanged.
 pub fn compress(bytes: &[u8], options: &Options, out: &mut Vec<u8>) -> Result<(), Error> {
     compress_from(&bytes, options, out)
 }
 
-/// As [`compress`], of bytes that are asked for when it is their turn. [`Error::Source`] if they do not come.
+/// Appends a frame to `out`, as [`compress`] does, for bytes that `source` provides piece by piece. [`Error::Source`] if `source` fails.
 pub(crate) fn compress_from(source: &dyn Source, options: &Options, out: &mut Vec<u8>) -> Result<(), Error> {
     let start = out.len();
     let result = append(source, options, out);
@@ -73,11 +73,11 @@ fn append(source: &dyn Source, options: &Options, out: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// Number of bytes of blocks that are gathered at once; larger blocks are gathered one by one.
+/// Number of bytes gathered at once; larger blocks are gathered one by one.
 const PIECE: usize = 128 << 10;
 
-/// Calls `visit` with the bytes of `source`, some whole blocks of them after the other, until it says `false`. Returns whether it never
-/// did.
+/// Calls `visit` with consecutive pieces of `source`, each of several whole blocks, until it returns false. Returns whether it never
+/// returned false.
 fn each_piece(
     source: &dyn Source,
     block: usize,
@@ -94,7 +94,7 @@ fn each_piece(
     Ok(true)
 }
 
-/// Appends a frame with compressed blocks but for its header; `false` if it is longer than `limit`.
+/// Appends a frame of compressed blocks, with an empty header; returns false if it is longer than `limit`.
 fn append_blocks(
     source: &dyn Source,
     options: &Options,
@@ -137,7 +137,7 @@ fn append_blocks(
     })
 }
 
-/// The bytes of `block` in the order in which they are compressed.
+/// Returns the bytes of `block` after the shuffle.
 fn shuffled<'a>(block: &'a [u8], header: &Header, scratch: &'a mut Scratch) -> Result<&'a [u8], Error> {
     let item = header.type_size();
     if !shuffle::applies(header.shuffle(), item, block.len()) {
@@ -149,10 +149,10 @@ fn shuffled<'a>(block: &'a [u8], header: &Header, scratch: &'a mut Scratch) -> R
     Ok(out)
 }
 
-/// The first size of blocks, before it is fitted to the compressor and the level (`L1` of c-blosc 1.21).
+/// Initial block size, before it is adapted to the compressor and the level (`L1` of c-blosc 1.21).
 const FIRST: usize = 32 << 10;
 
-/// The size of blocks for `len` bytes: `compute_blocksize` of c-blosc 1.21.
+/// Returns the block size for `len` bytes: `compute_blocksize` of c-blosc 1.21.
 fn block_size(options: &Options, len: usize) -> usize {
     let item = options.type_size;
     if len < item {

@@ -3,169 +3,169 @@
 use crate::Format;
 use std::ops::Range;
 
-/// Why a frame could not be read or written.
+/// Error in reading or writing a frame.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Fewer bytes than a header.
+    /// Frame shorter than a header.
     #[error("{found} bytes, a header is {expected}")]
     Header {
-        /// Bytes there are.
+        /// Number of bytes found.
         found: usize,
-        /// Bytes of a header.
+        /// Size of a header in bytes.
         expected: usize,
     },
-    /// A version of the container other than 2, the one of blosc 1.
+    /// Version of the container other than 2, that of blosc 1.
     #[error("container version {found}, expected 2")]
     Version {
-        /// The version found.
+        /// Version found.
         found: u8,
     },
-    /// A format of the streams that no blosc 1 knows, or a version of it from the future.
+    /// Format of the streams, or version of a format, that is unknown.
     #[error("stream format {format} version {version}, expected format 0 to 4 version 1")]
     Format {
-        /// The number of the format.
+        /// Number of the format.
         format: u8,
-        /// Its version.
+        /// Version of the format.
         version: u8,
     },
-    /// A flag that is reserved is set.
+    /// Reserved flag that is set.
     #[error("flags {flags:#04x}, bit 3 is reserved")]
     Flags {
-        /// All flags.
+        /// All flags of the frame.
         flags: u8,
     },
-    /// The frame says that it is longer or shorter than it is.
+    /// Frame whose size differs from the one in its header.
     #[error("{found} bytes, the header says {stored}")]
     FrameSize {
-        /// Bytes there are.
+        /// Number of bytes found.
         found: usize,
-        /// Bytes that the header says there are.
+        /// Size of the frame in its header.
         stored: u32,
     },
-    /// The frame holds more or fewer bytes than expected.
+    /// Frame whose content is longer or shorter than expected.
     #[error("holds {found} bytes, expected {expected}")]
     DecodedSize {
-        /// Bytes that the header says the frame holds.
+        /// Decoded size in the header, in bytes.
         found: usize,
-        /// Bytes expected.
+        /// Number of bytes expected.
         expected: usize,
     },
-    /// The frame says that it holds more bytes than its streams can make.
+    /// Frame whose decoded size exceeds the maximum that its streams can make.
     #[error("holds {decoded} bytes in {encoded}, more than {format} can")]
     Implausible {
-        /// Bytes that the header says the frame holds.
+        /// Decoded size in the header, in bytes.
         decoded: usize,
-        /// Bytes of the frame.
+        /// Size of the frame in bytes.
         encoded: usize,
-        /// The format of its streams.
+        /// Format of the streams.
         format: Format,
     },
-    /// Blocks of no bytes, of more than the frame holds, or that cannot be split into streams.
+    /// Block size that is 0, larger than the content, or cannot be split into streams.
     #[error("blocks of {block_size} bytes of elements of {type_size} in {decoded} bytes")]
     BlockSize {
-        /// Bytes of a block.
+        /// Block size in bytes.
         block_size: usize,
-        /// Bytes of an element.
+        /// Element size in bytes.
         type_size: usize,
-        /// Bytes that the header says the frame holds.
+        /// Decoded size in the header, in bytes.
         decoded: usize,
     },
-    /// A block, or the table of blocks, lies outside of the frame.
+    /// Block, or table of blocks, outside of the frame.
     #[error("block {block} at {start} of {size} bytes")]
     BlockStart {
-        /// The number of the block.
+        /// Number of the block.
         block: usize,
-        /// Where it should start.
+        /// Offset of the block's start in the frame.
         start: i64,
-        /// Bytes of the frame.
+        /// Size of the frame in bytes.
         size: usize,
     },
-    /// A stream lies outside of the frame.
+    /// Stream that extends beyond the frame.
     #[error("block {block}: stream of {stored} bytes, {left} are left")]
     StreamSize {
-        /// The number of the block.
+        /// Number of the block.
         block: usize,
-        /// Bytes of the stream as stored.
+        /// Size of the stream as stored, in bytes.
         stored: i64,
-        /// Bytes left in the frame.
+        /// Number of bytes left in the frame.
         left: usize,
     },
-    /// A stream decodes to fewer bytes than its part of the block, or to more.
+    /// Stream that decodes to another size than its part of the block.
     #[error("block {block}: {format} stream of {found} bytes, expected {expected}")]
     StreamDecoded {
-        /// The number of the block.
+        /// Number of the block.
         block: usize,
-        /// The format of the stream.
+        /// Format of the stream.
         format: Format,
-        /// Bytes decoded.
+        /// Number of bytes decoded.
         found: usize,
-        /// Bytes expected.
+        /// Number of bytes expected.
         expected: usize,
     },
-    /// A stream breaks its format.
+    /// Stream that violates its format.
     #[error("block {block}: {format}: {what}")]
     Stream {
-        /// The number of the block.
+        /// Number of the block.
         block: usize,
-        /// The format of the stream.
+        /// Format of the stream.
         format: Format,
-        /// The message of its decoder.
+        /// Message of the decoder.
         what: String,
     },
-    /// A zstd stream from before its format settled. zarr-python 1.1 wrote such ones.
+    /// zstd stream of a format before 0.8, such as zarr-python 1.1 wrote.
     #[error("block {block}: a stream of zstd 0.{version}, whose format zstd gave up with version 0.8")]
     OldZstd {
-        /// The number of the block.
+        /// Number of the block.
         block: usize,
-        /// The version of the format.
+        /// Version of the format.
         version: u8,
     },
-    /// A buffer that is not of the size of the block or range that is to be decoded.
+    /// Buffer whose size differs from that of the block or range to be decoded.
     #[error("buffer of {found} bytes, expected {expected}")]
     Buffer {
-        /// Bytes of the buffer.
+        /// Size of the buffer in bytes.
         found: usize,
-        /// Bytes to be decoded.
+        /// Number of bytes to be decoded.
         expected: usize,
     },
-    /// A range of bytes outside of the decoded frame.
+    /// Range of bytes outside of the decoded frame.
     #[error("bytes {}..{} of {size}", range.start, range.end)]
     Range {
-        /// The range asked for.
+        /// Requested range.
         range: Range<usize>,
-        /// Bytes that the frame holds.
+        /// Decoded size of the frame in bytes.
         size: usize,
     },
-    /// More bytes than a frame can hold.
+    /// Input that is too long for a frame.
     #[error("{found} bytes, a frame holds {limit} at most")]
     TooLong {
-        /// Bytes to be encoded.
+        /// Number of bytes to be encoded.
         found: usize,
-        /// The most that a frame can hold.
+        /// Maximum number of bytes that a frame can hold.
         limit: usize,
     },
-    /// There is no memory for a buffer.
+    /// Lack of memory for a buffer.
     #[error("no memory for {size} bytes")]
     Allocation {
-        /// Its size in bytes.
+        /// Size of the buffer in bytes.
         size: usize,
     },
-    /// The bytes to be encoded could not be brought together.
+    /// Error of the source of the bytes to be encoded.
     #[error(transparent)]
     Source(Box<zarr_codec::Error>),
-    /// A compressor could not be made ready.
+    /// Compressor that could not be initialized.
     #[error("{compressor}: {what}")]
     Compressor {
-        /// Its name.
+        /// Name of the compressor.
         compressor: &'static str,
-        /// The message.
+        /// Message of the compressor.
         what: String,
     },
 }
 
 impl Error {
-    /// Why a stream could not be decoded; `what` is the message of its decoder.
+    /// Returns the error about a stream that could not be decoded; `what` is the message of its decoder.
     pub(crate) fn of_stream(block: usize, format: Format, stream: &[u8], what: String) -> Self {
         match stream {
             // The versions before 0.8 counted their magic number up, from 0.2 on (`lib/legacy` of zstd 1.5).
@@ -177,7 +177,7 @@ impl Error {
     }
 }
 
-/// The codec's name in errors.
+/// Name of the codec in errors.
 pub(crate) const CODEC: &str = "blosc";
 
 impl From<Error> for zarr_codec::Error {

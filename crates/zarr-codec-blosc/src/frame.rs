@@ -1,4 +1,4 @@
-//! The header of a frame and the layout that follows from it.
+//! Header of a frame, and the layout that follows from it.
 //!
 //! ```text
 //! byte 0  version of the container: 2        byte 4   u32 bytes held
@@ -7,23 +7,23 @@
 //!      3  bytes of an element                    16   i32 start of each block, then the blocks
 //! ```
 //!
-//! All little-endian (c-blosc 1.21, `README_CHUNK_FORMAT.rst`).
+//! All numbers are little-endian (c-blosc 1.21, `README_CHUNK_FORMAT.rst`).
 
 use crate::{Compressor, Error, Format};
 
-/// Bytes of a header.
+/// Size of a header in bytes.
 pub const HEADER_SIZE: usize = 16;
 
-/// The most bytes that a frame can hold: with its header they are counted in an i32.
+/// Maximum number of bytes that a frame can hold: together with the header they are counted in an i32.
 pub const MAX_DECODED: usize = i32::MAX as usize - HEADER_SIZE;
 
-/// The most bytes of a block (`BLOSC_MAX_BLOCKSIZE` of c-blosc 1.21).
+/// Maximum block size in bytes (`BLOSC_MAX_BLOCKSIZE` of c-blosc 1.21).
 pub(crate) const MAX_BLOCK: usize = (i32::MAX as usize - 255 * 4) / 3;
 
-/// Most streams that a block is split into (`MAX_SPLITS` of c-blosc 1.21).
+/// Maximum number of streams of a block (`MAX_SPLITS` of c-blosc 1.21).
 const MAX_SPLITS: usize = 16;
 
-/// Least number of bytes of a stream; fewer bytes are not compressed (`MIN_BUFFERSIZE` of c-blosc 1.21).
+/// Minimum size of a stream in bytes; fewer bytes are not compressed (`MIN_BUFFERSIZE` of c-blosc 1.21).
 pub(crate) const MIN_STREAM: usize = 128;
 
 const VERSION: u8 = 2;
@@ -34,19 +34,19 @@ const BIT_SHUFFLE: u8 = 4;
 const RESERVED: u8 = 8;
 const NOT_SPLIT: u8 = 16;
 
-/// The order that the bytes of elements are brought into before they are compressed.
+/// Shuffle: the reordering of the bytes of elements before compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shuffle {
-    /// Not at all.
+    /// No reordering.
     None,
-    /// First the first byte of each element, then the second of each, and so on.
+    /// Byte shuffle: the first byte of each element, then the second byte of each, and so on.
     #[default]
     Bytes,
-    /// The same with bits.
+    /// Bit shuffle: the first bit of each element, then the second bit of each, and so on.
     Bits,
 }
 
-/// The header of a frame whose numbers agree with each other.
+/// Header of a frame, with consistent fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     flags: u8,
@@ -57,7 +57,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header of `frame`, which is a whole frame.
+    /// Parses the header of `frame`, a whole frame.
     ///
     /// # Errors
     /// [`Error::Header`], [`Error::Version`], [`Error::Format`], [`Error::Flags`], [`Error::FrameSize`],
@@ -113,14 +113,13 @@ impl Header {
         Ok(())
     }
 
-    /// Checks that nothing but the bytes themselves follows the header.
+    /// Checks that exactly the uncompressed bytes follow the header.
     fn check_plain(&self) -> Result<(), Error> {
         let (found, expected) = (self.decoded_size(), self.frame_size as usize - HEADER_SIZE);
         if found == expected { Ok(()) } else { Err(Error::DecodedSize { found, expected }) }
     }
 
-    /// The header of a frame to be written, as if it were plain; see
-    /// [`compressed`](Self::compressed).
+    /// Creates the header of a new frame as a plain one; see [`compressed`](Self::compressed).
     pub(crate) fn new(compressor: Compressor, shuffle: Shuffle, type_size: u8, decoded: u32, block: u32) -> Self {
         let shuffle = match shuffle {
             Shuffle::None => 0,
@@ -134,12 +133,12 @@ impl Header {
         Self { flags, type_size, decoded_size: decoded, block_size: block, frame_size: decoded + HEADER_SIZE as u32 }
     }
 
-    /// The same header for a compressed frame of `size` bytes.
+    /// Changes the header to that of a compressed frame of `size` bytes.
     pub(crate) fn compressed(self, size: u32) -> Self {
         Self { flags: self.flags & !PLAIN, frame_size: size, ..self }
     }
 
-    /// The header's bytes.
+    /// Returns the bytes of the header.
     pub(crate) fn to_bytes(self) -> [u8; HEADER_SIZE] {
         let [n0, n1, n2, n3] = self.decoded_size.to_le_bytes();
         let [b0, b1, b2, b3] = self.block_size.to_le_bytes();
@@ -148,23 +147,22 @@ impl Header {
         [VERSION, FORMAT_VERSION, flags, item, n0, n1, n2, n3, b0, b1, b2, b3, c0, c1, c2, c3]
     }
 
-    /// Bytes that the frame holds.
+    /// Returns the decoded size of the frame in bytes.
     pub fn decoded_size(&self) -> usize {
         self.decoded_size as usize
     }
 
-    /// Bytes of each block but the last, which may be shorter.
+    /// Returns the size of each block in bytes; the last block may be shorter.
     pub fn block_size(&self) -> usize {
         self.block_size as usize
     }
 
-    /// Bytes of an element.
+    /// Returns the element size in bytes.
     pub fn type_size(&self) -> usize {
         self.type_size.into()
     }
 
-    /// How bytes were reordered. Byte shuffle is ignored for elements of one byte, and goes before bit shuffle where both
-    /// are set.
+    /// Returns the shuffle. Byte shuffle is ignored for elements of one byte, and precedes bit shuffle if both flags are set.
     pub fn shuffle(&self) -> Shuffle {
         if self.flags & BYTE_SHUFFLE != 0 && self.type_size > 1 {
             Shuffle::Bytes
@@ -175,33 +173,34 @@ impl Header {
         }
     }
 
-    /// The format of the streams.
+    /// Returns the format of the streams.
     pub fn format(&self) -> Format {
         // A header with another code is never built.
         Format::from_code(self.flags >> 5).unwrap_or(Format::Blosclz)
     }
 
-    /// Whether the bytes follow the header as they are.
+    /// Returns whether the frame is plain: its bytes follow the header uncompressed.
     pub fn is_plain(&self) -> bool {
         self.flags & PLAIN != 0
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub fn block_count(&self) -> usize {
         if self.block_size == 0 { 0 } else { self.decoded_size.div_ceil(self.block_size) as usize }
     }
 
-    /// Where the table of blocks ends in a frame that is not plain.
+    /// Returns the offset of the end of the block table, in a frame that is not plain.
     pub(crate) fn table_end(&self) -> usize {
         self.block_count().saturating_mul(4).saturating_add(HEADER_SIZE)
     }
 
-    /// The number of streams of a block of `size` bytes: a shorter last block is never split.
+    /// Returns the number of streams of a block of `size` bytes; a shorter last block is never split.
     pub(crate) fn streams(&self, size: usize) -> usize {
         if self.is_split() && size == self.block_size() { self.type_size() } else { 1 }
     }
 
-    /// Before c-blosc 1.15 the flag did not exist and the size decided alone; it still does where the flag is not set.
+    /// Returns whether blocks are split. Before c-blosc 1.15 there was no flag and the sizes decided alone; they still do if the flag is
+    /// not set.
     fn is_split(&self) -> bool {
         self.flags & NOT_SPLIT == 0 && can_split(self.type_size(), self.block_size())
     }
@@ -211,7 +210,7 @@ fn can_split(type_size: usize, block_size: usize) -> bool {
     (1..=MAX_SPLITS).contains(&type_size) && block_size / type_size >= MIN_STREAM
 }
 
-/// Whether blocks are split into a stream for each byte of an element. c-blosc does the same in its default mode
+/// Returns whether blocks are split into one stream for each byte of an element, as c-blosc does in its default mode
 /// (`BLOSC_FORWARD_COMPAT_SPLIT`).
 pub(crate) fn splits(compressor: Compressor, type_size: usize, block_size: usize) -> bool {
     compressor != Compressor::Zstd && can_split(type_size, block_size)

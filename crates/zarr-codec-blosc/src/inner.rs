@@ -1,4 +1,4 @@
-//! The compressors of streams.
+//! Compressors of streams.
 
 mod read;
 mod write;
@@ -8,23 +8,23 @@ pub(crate) use write::Writer;
 
 use std::fmt;
 
-/// The format of the streams of a frame.
+/// Format of the streams of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// blosc's own, after FastLZ.
+    /// BloscLZ, the native format of blosc, derived from FastLZ.
     Blosclz,
-    /// An LZ4 block.
+    /// LZ4 block.
     Lz4,
-    /// A raw Snappy stream.
+    /// Raw Snappy stream.
     Snappy,
-    /// A zlib stream.
+    /// zlib stream.
     Zlib,
     /// Zstandard frames.
     Zstd,
 }
 
 impl Format {
-    /// The format of this number in the flags of a frame.
+    /// Returns the format for its number in the flags of a frame; `None` for an unknown number.
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         [Self::Blosclz, Self::Lz4, Self::Snappy, Self::Zlib, Self::Zstd].get(usize::from(code)).copied()
     }
@@ -33,8 +33,8 @@ impl Format {
         self as u8
     }
 
-    /// No byte of a stream stands for more bytes than this. By it a frame can claim memory only for data that it can
-    /// hold.
+    /// Returns an upper limit of the decoded bytes per byte of a stream. With it a frame cannot claim memory for more data than it can
+    /// contain.
     pub(crate) fn max_ratio(self) -> usize {
         match self {
             // A byte of a match's length adds 255 bytes at most.
@@ -61,15 +61,15 @@ impl fmt::Display for Format {
     }
 }
 
-/// The compressor of the streams of a frame: `cname` in metadata.
+/// Compressor of the streams of a frame: `cname` in metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compressor {
-    /// blosc's own.
+    /// BloscLZ, the native compressor of blosc.
     Blosclz,
     /// LZ4.
     #[default]
     Lz4,
-    /// LZ4 in larger blocks, searched for longer matches, and the more so the higher the level.
+    /// LZ4 HC: LZ4 with larger blocks and a longer search for matches at higher levels.
     Lz4hc,
     /// Snappy.
     Snappy,
@@ -83,7 +83,7 @@ impl Compressor {
     /// All compressors.
     pub const ALL: [Self; 6] = [Self::Blosclz, Self::Lz4, Self::Lz4hc, Self::Snappy, Self::Zlib, Self::Zstd];
 
-    /// The compressor of this name.
+    /// Returns the compressor with this name; `None` for an unknown name.
     ///
     /// ```
     /// use zarr_codec_blosc::Compressor;
@@ -93,7 +93,7 @@ impl Compressor {
         Self::ALL.into_iter().find(|compressor| compressor.name() == name)
     }
 
-    /// Its name in metadata.
+    /// Returns the name of the compressor in metadata.
     pub fn name(self) -> &'static str {
         match self {
             Self::Blosclz => "blosclz",
@@ -105,7 +105,7 @@ impl Compressor {
         }
     }
 
-    /// The format that it writes.
+    /// Returns the format that the compressor writes.
     pub fn format(self) -> Format {
         match self {
             Self::Blosclz => Format::Blosclz,
@@ -116,7 +116,7 @@ impl Compressor {
         }
     }
 
-    /// Whether it is meant for high compression, and gets larger blocks (`HCR` of c-blosc 1.21).
+    /// Returns whether the compressor is meant for high compression and gets larger blocks (`HCR` of c-blosc 1.21).
     pub(crate) fn is_slow(self) -> bool {
         matches!(self, Self::Lz4hc | Self::Zlib | Self::Zstd)
     }

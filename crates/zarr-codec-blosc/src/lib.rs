@@ -29,10 +29,10 @@
 //! Frames of `blosclz`, `lz4` and `zstd` equal frames of c-blosc 1.21 to the byte, if it writes them with one thread
 //! and the same version of zstd.
 //!
-//! Bytes and bits are shuffled by the best instruction set of the processor; the environment variable `ZARR_ISA` (see
-//! `zarr-kernels`) restricts it.
+//! Bytes and bits are shuffled by the best instruction set of the processor; the environment variable `ZARR_ISA` (see `zarr-kernels`)
+//! restricts it.
 //!
-//! Uses no C of blosc's, starts no thread and does no I/O.
+//! The crate uses no C code of blosc, starts no thread and does no I/O.
 
 mod blosclz;
 mod codec;

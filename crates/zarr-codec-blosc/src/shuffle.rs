@@ -1,10 +1,10 @@
-//! Byte and bit shuffle of blocks, as frames have them.
+//! Byte and bit shuffle of blocks in frames.
 
 use crate::Shuffle;
 use zarr_kernels::Isa;
 
-/// Whether a block of `size` bytes is shuffled at all. c-blosc leaves blocks alone whose number of elements is not a
-/// multiple of 8, although it sets the flag of bit shuffle.
+/// Returns whether a block of `size` bytes is shuffled. If the number of elements is not a multiple of 8, c-blosc skips the bit shuffle of
+/// a block, although it sets the flag.
 pub(crate) fn applies(shuffle: Shuffle, type_size: usize, size: usize) -> bool {
     let len = size.checked_div(type_size).unwrap_or(0);
     match shuffle {
@@ -14,7 +14,7 @@ pub(crate) fn applies(shuffle: Shuffle, type_size: usize, size: usize) -> bool {
     }
 }
 
-/// Shuffles a block to which `shuffle` applies.
+/// Shuffles the bytes `from` of a block, to which `shuffle` [`applies`], into `to`.
 pub(crate) fn shuffle(shuffle: Shuffle, type_size: usize, from: &[u8], to: &mut [u8]) {
     match shuffle {
         Shuffle::None => to.copy_from_slice(from),
@@ -23,7 +23,7 @@ pub(crate) fn shuffle(shuffle: Shuffle, type_size: usize, from: &[u8], to: &mut 
     }
 }
 
-/// Undoes [`shuffle`].
+/// Reverses [`shuffle`].
 pub(crate) fn unshuffle(shuffle: Shuffle, type_size: usize, from: &[u8], to: &mut [u8]) {
     match shuffle {
         Shuffle::None => to.copy_from_slice(from),

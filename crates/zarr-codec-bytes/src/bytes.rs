@@ -1,4 +1,4 @@
-//! The codec as programs and documents give it: the byte order.
+//! Codec `bytes` with its configuration: the byte order.
 
 use crate::codec::BytesCodec;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use zarr_codec::{BuildContext, CodecEntry, CodecValue, Error, add_missing};
 use zarr_dtype::{ByteOrder, DataType, Layout};
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `bytes` for the table of codecs.
 pub const BYTES: CodecEntry = CodecEntry::array_to_bytes("bytes", |context| {
     let (codec, element) = (Bytes::from_config(context)?, context.element);
     Ok(Arc::new(BytesCodec::new(&codec.order(), &element.data_type, element.layout())?))
@@ -15,10 +15,10 @@ pub const BYTES: CodecEntry = CodecEntry::array_to_bytes("bytes", |context| {
 .arguments(&[("endian", Some("\"little\""))])
 .complete_with(complete);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[BYTES];
 
-/// Structs of version 2 may have an order for each field instead.
+/// Adds the default byte order to a configuration, unless it has an order for each field, as for structs of version 2.
 fn complete(codec: &mut NamedConfig, data_type: &DataType) {
     if data_type.layout().has_byte_order() && !codec.configuration.contains_key("field_endian") {
         add_missing(codec, [("endian", "little".into())]);
@@ -28,28 +28,28 @@ fn complete(codec: &mut NamedConfig, data_type: &DataType) {
 /// Codec `bytes`: the elements of a chunk in C order, in a byte order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
-    /// The byte order, if the metadata has one: of all numbers, or of each field of a struct.
+    /// Byte order of all numbers, or of each field of a struct; `None` if the metadata has none.
     endian: Option<ByteOrder>,
 }
 
 impl Bytes {
-    /// Numbers begin with their lowest byte.
+    /// Creates the codec for little-endian numbers.
     pub fn little_endian() -> Self {
         Self::new(ByteOrder::Little)
     }
 
-    /// Numbers begin with their highest byte.
+    /// Creates the codec for big-endian numbers.
     pub fn big_endian() -> Self {
         Self::new(ByteOrder::Big)
     }
 
-    /// Numbers in a byte order: that of all, or of each field of a struct.
+    /// Creates the codec with a byte order: of all numbers, or of each field of a struct.
     pub fn new(order: ByteOrder) -> Self {
         Self { endian: Some(order) }
     }
 
-    /// The codec as metadata has it, for elements of `layout`. One order for all fields is said as such, none where elements
-    /// have none.
+    /// Returns the codec as in metadata, for elements of `layout`. Equal orders of all fields are written as one order; elements without a
+    /// byte order get none.
     ///
     /// ```
     /// # use zarr_codec_bytes::Bytes;
@@ -64,7 +64,7 @@ impl Bytes {
         NamedConfig::with(BYTES.name, members)
     }
 
-    /// The byte order; little where the metadata has none.
+    /// Returns the byte order; little-endian if the metadata has none.
     fn order(&self) -> ByteOrder {
         self.endian.clone().unwrap_or(ByteOrder::Little)
     }
@@ -73,8 +73,8 @@ impl Bytes {
 impl CodecValue for Bytes {
     const ENTRY: CodecEntry = BYTES;
 
-    /// Reads the configuration. Refused are any `endian` but `"little"` and `"big"`, and a `field_endian` that lacks the order of a field or is there for
-    /// elements that are no structs.
+    /// Reads the configuration. Fails for an `endian` other than `"little"` and `"big"`, and for a `field_endian` that lacks a field or
+    /// belongs to elements that are no structs.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         let config = context.config;
         let fields = config.value("field_endian");
@@ -118,8 +118,8 @@ fn word(text: &str) -> Option<ByteOrder> {
     }
 }
 
-/// `"little"`, `"big"`, `null` for types without a byte order, or a list of these for the fields of a struct. Text that
-/// was parsed as JSON nests so deep at most that this may call itself.
+/// Parses a byte order: `"little"`, `"big"`, `null` for types without a byte order, or a list of these for the fields of a struct. The
+/// recursion is safe, since the depth of parsed JSON is limited.
 fn order(value: &Value) -> Option<ByteOrder> {
     match value {
         Value::Null => Some(ByteOrder::Irrelevant),
@@ -129,7 +129,7 @@ fn order(value: &Value) -> Option<ByteOrder> {
     }
 }
 
-/// The inverse of [`order`].
+/// Returns a byte order as JSON: the inverse of [`order`].
 fn value(order: &ByteOrder) -> Value {
     match order {
         ByteOrder::Little => Value::from("little"),

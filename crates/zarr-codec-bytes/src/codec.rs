@@ -1,4 +1,4 @@
-//! Encoding and decoding of chunks all of whose bytes are there.
+//! Encoding and decoding of whole chunks in memory.
 
 use crate::slab::{NAME, SlabDecode, check_len, dims};
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use zarr_codec::{Access, ArrayToBytes, Decode, Error, Patch, Size, View, ViewMut
 use zarr_dtype::{ByteOrder, DataType, Layout, SwapRun};
 use zarr_grid::{Region, element_count};
 
-/// The codec, bound to a data type: built from metadata, used for every chunk.
+/// Codec `bytes` for a data type: built from metadata, used for every chunk.
 #[derive(Debug)]
 pub(crate) struct BytesCodec {
     layout: Layout,
-    /// Bytes of one element.
+    /// Size of one element in bytes.
     pub(crate) item: usize,
-    /// The numbers in an element whose bytes are to be reversed; none where the order is the machine's, or does not matter.
+    /// Numbers in an element whose bytes have to be reversed; empty if the order is that of the machine, or does not matter.
     swaps: Vec<SwapRun>,
-    /// Whether any bytes are elements in memory form.
+    /// Whether any bytes are valid elements in memory form.
     any_bits: bool,
 }
 
 impl BytesCodec {
-    /// The codec for elements of `data_type` in a byte order.
+    /// Creates the codec for elements of `data_type` in a byte order.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for elements of variable length.
@@ -31,18 +31,18 @@ impl BytesCodec {
         Ok(Self { item: layout.item_size(), swaps: layout.swaps(order), any_bits: layout.takes_any_bits(), layout })
     }
 
-    /// Bytes of a chunk of `shape`; `None` if that is more than can be counted.
+    /// Returns the size in bytes of a chunk of `shape`; `None` if it exceeds 64 bits.
     pub(crate) fn size(&self, shape: &[u64]) -> Option<u64> {
         element_count(shape)?.checked_mul(u64::try_from(self.item).ok()?)
     }
 
-    /// Checks that `encoded` are the bytes of a chunk of `shape`, and gives its elements, in the encoded byte order.
+    /// Checks the size of `encoded`, a chunk of `shape`, and returns its elements in the encoded byte order.
     fn items<'b>(&self, encoded: &'b [u8], shape: &[u64]) -> Result<View<'b>, Error> {
         check_len(encoded.len() as u64, self.size(shape).unwrap_or(u64::MAX))?;
         View::new(encoded, self.item, &dims(shape))
     }
 
-    /// Brings decoded elements into memory form: clears unused bits of small integers, and refuses bools other than 0 and 1.
+    /// Converts decoded elements to memory form: clears unused bits of small integers, and fails for bools other than 0 and 1.
     fn normalize_all(&self, out: &mut ViewMut<'_>) -> Result<(), Error> {
         if self.any_bits {
             return Ok(());
@@ -55,7 +55,7 @@ impl BytesCodec {
         result.map_err(corrupt)
     }
 
-    /// Checks that elements can be encoded.
+    /// Checks that elements are valid and can be encoded.
     fn check_all(&self, items: &View<'_>) -> Result<(), Error> {
         if self.any_bits {
             return Ok(());
@@ -153,7 +153,7 @@ impl BytesCodec {
         Ok(())
     }
 
-    /// Appends an encoded chunk, whose elements can then be replaced.
+    /// Appends an encoded chunk to `out`, and returns a view of it in which elements can be replaced.
     fn copy<'o>(&self, old: &[u8], shape: &[u64], out: &'o mut Vec<u8>) -> Result<ViewMut<'o>, Error> {
         self.items(old, shape)?.append_to(out)?;
         let start = out.len() - old.len();
@@ -169,7 +169,7 @@ fn unfit(error: zarr_dtype::Error) -> Error {
     Error::Encode { codec: NAME, what: message(error) }
 }
 
-/// The error without a position, which would count from wherever the check began.
+/// Returns the message of an error without the index of the element, which depends on where the check began.
 fn message(error: zarr_dtype::Error) -> String {
     match error {
         zarr_dtype::Error::Item { found, expected, .. } => format!("found {found}, expected {expected}"),

@@ -1,18 +1,17 @@
-//! Zarr codec `bytes`: the elements of a chunk one after another in C order, in a stated byte order.
+//! Zarr codec `bytes`: the elements of a chunk one after another in C order, in a given byte order.
 //!
-//! It is named `bytes` in Zarr v3, and `endian` in drafts of it. Zarr v2 has no such codec: there the byte order is part
-//! of the data type, and readers of v2 metadata put this codec into the chain for it.
+//! It is named `bytes` in Zarr v3, and `endian` in drafts of v3. Zarr v2 has no such codec: its data types contain the byte order, and
+//! readers of v2 metadata add this codec to the chain.
 //!
-//! `endian` is `"little"` or `"big"`. It has no meaning for elements made of single bytes, and where it is missing
-//! otherwise, as in old documents, the order is little. Complex numbers are two scalars, each with its bytes in this
-//! order; bytes without a byte order (`r16`, `raw_bytes`) stay as they are. Elements of variable length need another
-//! codec: `vlen-utf8` or `vlen-bytes`.
+//! `endian` is `"little"` or `"big"`. For elements made of single bytes it has no meaning; if it is missing for other elements, as in old
+//! documents, the order is little-endian. Complex numbers are two scalars, each with its bytes in this order; bytes without a byte order
+//! (`r16`, `raw_bytes`) are not changed. Elements of variable length need another codec: `vlen-utf8` or `vlen-bytes`.
 //!
-//! Structs are their fields one after another without gaps. `endian` is for all of them. Structs of Zarr v2 may have an
-//! order for each field; reading v2 metadata then gives `field_endian`, a list that no document has: `"little"`, `"big"`,
-//! `null` where there is none, or a list for a struct in the struct.
+//! Structs are their fields one after another without gaps; `endian` applies to all fields. Structs of Zarr v2 may have an order for each
+//! field; reading v2 metadata then gives `field_endian`, a list that no document has: its items are `"little"`, `"big"`, `null` for a field
+//! without byte order, or a list for a nested struct.
 //!
-//! Fetches no bytes: a part of a chunk is decoded by saying which ranges of bytes it needs.
+//! The codec does no I/O: to decode a part of a chunk, it returns the ranges of bytes that it needs.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

@@ -1,5 +1,5 @@
-//! The slab reader: a region of a chunk is cut into slabs, these into ranges of bytes; they are fetched one slab after another,
-//! and scattered to where their elements belong.
+//! Reader of slabs: a region of a chunk is divided into slabs, and each slab into ranges of bytes. Slabs are fetched one after another, and
+//! their elements copied to the output.
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use zarr_bytes::ByteRange;
 use zarr_codec::{ArrayToBytes, Decode, Dims, Error, Step, View, ViewMut};
 use zarr_grid::{Region, Shape};
 
-/// The name in errors.
+/// Name of the codec in errors.
 pub(crate) const NAME: &str = "bytes";
 
-/// Checks a number of bytes that must be exact.
+/// Checks that a number of bytes is exactly as expected.
 pub(crate) fn check_len(found: u64, expected: u64) -> Result<(), Error> {
     match found.cmp(&expected) {
         std::cmp::Ordering::Less => Err(Error::Truncated { codec: NAME, found, expected }),
@@ -20,20 +20,20 @@ pub(crate) fn check_len(found: u64, expected: u64) -> Result<(), Error> {
     }
 }
 
-/// Lengths as a view takes them. One that does not fit makes a view that fits no buffer.
+/// Returns lengths in the form of a view. A length that exceeds `usize` gives a view that fits no buffer.
 pub(crate) fn dims(shape: &[u64]) -> Dims {
     shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect::<SmallVec<_>>()
 }
 
-/// A decode that asks for one slab after another.
+/// Decoder that requests one slab after another.
 ///
 /// ```text
 /// Start ── ranges of slab 0 ──► Asked(0) ── scatters it, ranges of slab 1 ──► Asked(1) ── ... ──► Done
 ///   └── no elements ──────────────────────────────────────────────────────────────────────────────┘
 /// ```
 ///
-/// If the slabs are all of the chunk, the last one asks for whatever is left, so that a chunk with bytes left over is not
-/// taken for a good one. A chunk that is too short has not the ranges that are asked for.
+/// If the slabs cover the whole chunk, the last request is for all remaining bytes, so that surplus bytes are found. In a chunk that is too
+/// short the requested ranges are missing.
 #[derive(Debug)]
 pub(crate) struct SlabDecode {
     codec: Arc<dyn ArrayToBytes>,
@@ -49,8 +49,8 @@ enum State {
 }
 
 impl SlabDecode {
-    /// A decode of `region` of a chunk of `shape`, whose elements have `item` bytes, in slabs of at most `limit` bytes if there is a limit. `None` if the region
-    /// has bytes that cannot be counted.
+    /// Creates a decoder for `region` of a chunk of `shape`, whose elements have `item` bytes, in slabs of at most `limit` bytes if there
+    /// is a limit. `None` if the offsets of the region exceed 64 bits.
     pub(crate) fn new(
         codec: Arc<dyn ArrayToBytes>,
         item: usize,
@@ -71,7 +71,7 @@ impl SlabDecode {
         slab.pieces().map(|piece| range(piece.bytes)).collect()
     }
 
-    /// Asks for the next slab.
+    /// Returns the request for the next slab.
     fn next(&mut self) -> Step {
         let next = match self.state {
             State::Start => 0,
@@ -111,41 +111,40 @@ impl Decode for SlabDecode {
     }
 }
 
-/// Ranges that one request may have. More would cost more to ask for than the bytes between them.
+/// Maximum number of ranges of a request. More ranges would cost more than fetching the bytes between them.
 const MAX_RANGES: u64 = 1024;
 
-/// A region of a chunk, cut into boxes that are fetched one after another, in C order.
+/// Region of a chunk, divided into boxes that are fetched one after another, in C order.
 ///
-/// All positions count selected elements, from 0 to `len` of each axis; the axes have their offsets in bytes, steps
-/// included.
+/// Positions count selected elements, from 0 to `len` of each axis. The axes contain offsets in bytes, which include the steps.
 #[derive(Clone, Debug)]
 struct Slabs {
-    /// Bytes of one element.
+    /// Size of one element in bytes.
     item: u64,
     axes: SmallVec<[Axis; 6]>,
-    /// Elements of a slab per axis; the last slab along an axis may have fewer.
+    /// Number of elements of a slab along each axis; the last slab along an axis may have fewer.
     lens: Shape,
-    /// How many slabs there are.
+    /// Number of slabs.
     count: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Axis {
-    /// Selected elements.
+    /// Number of selected elements.
     len: u64,
-    /// Byte offset of the first of them.
+    /// Byte offset of the first selected element.
     first: u64,
-    /// Bytes from one to the next.
+    /// Distance between neighbouring selected elements in bytes.
     stride: u64,
-    /// Whether they lie side by side.
+    /// Whether the selected elements are contiguous.
     dense: bool,
-    /// Whether they are all that the chunk has.
+    /// Whether all elements of the chunk along the axis are selected.
     whole: bool,
 }
 
 impl Slabs {
-    /// The slabs of `region` in a chunk of `shape`, each of at most `limit` bytes, if it can be. `None` if the region has
-    /// bytes that cannot be counted.
+    /// Divides `region` of a chunk of `shape` into slabs of at most `limit` bytes each (but at least one element). `None` if the offsets of
+    /// the region exceed 64 bits.
     fn new(item: usize, shape: &[u64], region: &Region, limit: Option<u64>) -> Option<Self> {
         region.check(shape).ok()?;
         let item = u64::try_from(item).ok().filter(|&item| item > 0)?;
@@ -173,17 +172,17 @@ impl Slabs {
         Some(slabs)
     }
 
-    /// How many slabs there are.
+    /// Returns the number of slabs.
     fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether they are all of the chunk.
+    /// Returns whether the slabs cover the whole chunk.
     fn is_whole(&self) -> bool {
         self.axes.iter().all(|axis| axis.whole)
     }
 
-    /// The slab of this number.
+    /// Returns slab `number`.
     fn get(&self, number: u64) -> Slab<'_> {
         let counts: Shape = self.per_axis().collect();
         let mut rest = number;
@@ -201,13 +200,13 @@ impl Slabs {
         Slab { slabs: self, origin, lens, outer }
     }
 
-    /// Slabs along each axis.
+    /// Returns the number of slabs along each axis.
     fn per_axis(&self) -> impl Iterator<Item = u64> + '_ {
         self.axes.iter().zip(&self.lens).map(|(axis, &len)| axis.len.div_ceil(len.max(1)))
     }
 
-    /// The lengths of the largest slabs of at most `limit` bytes: inner axes wholly, then as much as fits of the next
-    /// one, then single positions. One element is always taken.
+    /// Returns the lengths of the largest slabs of at most `limit` bytes: inner axes as a whole, then as much as fits of the next axis,
+    /// then single positions. A slab has at least one element.
     fn lens_within(&self, limit: u64) -> Shape {
         let mut lens: Shape = self.axes.iter().map(|_| 1).collect();
         for (index, axis) in self.axes.iter().enumerate().rev() {
@@ -229,7 +228,7 @@ impl Slabs {
         lens
     }
 
-    /// Bytes that a slab of these lengths fetches.
+    /// Returns the number of bytes fetched for a slab with these lengths.
     fn cost(&self, lens: &[u64]) -> u64 {
         if runs(lens, self.outer_axes(lens)) <= MAX_RANGES {
             lens.iter().product::<u64>() * self.item
@@ -238,13 +237,13 @@ impl Slabs {
         }
     }
 
-    /// Bytes from the first element to the end of the last one, along the axes from `outer` on.
+    /// Returns the number of bytes from the first element to the end of the last element, along the axes beginning with `outer`.
     fn span(&self, lens: &[u64], outer: usize) -> u64 {
         let axes = self.axes.iter().zip(lens).skip(outer);
         axes.map(|(axis, &len)| (len - 1) * axis.stride).sum::<u64>() + self.item
     }
 
-    /// How many leading axes are walked position by position; the others together are contiguous bytes.
+    /// Returns the number of leading axes whose positions are fetched separately; along the other axes the bytes are contiguous.
     fn outer_axes(&self, lens: &[u64]) -> usize {
         let mut outer = self.axes.len();
         for (axis, &len) in self.axes.iter().zip(lens).rev() {
@@ -265,29 +264,29 @@ fn runs(lens: &[u64], outer: usize) -> u64 {
     lens.iter().take(outer).fold(1, |runs, &len| runs.saturating_mul(len))
 }
 
-/// A box of a region, fetched at once.
+/// Box of a region that is fetched at once.
 #[derive(Debug)]
 struct Slab<'s> {
     slabs: &'s Slabs,
-    /// The first position.
+    /// First position along each axis.
     origin: Shape,
-    /// Elements per axis.
+    /// Number of elements along each axis.
     lens: Shape,
-    /// Leading axes that are walked position by position: each position is a piece.
+    /// Number of leading axes whose positions are fetched separately: each position is a piece.
     outer: usize,
 }
 
-/// A part of a slab whose bytes are one range.
+/// Part of a slab whose bytes are one range.
 #[derive(Debug)]
 struct Piece {
-    /// Where the bytes are in the encoded chunk.
+    /// Range of the bytes in the encoded chunk.
     bytes: Range<u64>,
-    /// Where the elements go in the output.
+    /// Region of the output for the elements.
     out: Region,
 }
 
 impl Slab<'_> {
-    /// The parts, in C order.
+    /// Returns the pieces, in C order.
     fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
         (0..runs(&self.lens, self.outer)).map(|number| self.piece(number))
     }
@@ -309,7 +308,7 @@ impl Slab<'_> {
         Piece { bytes: start..start + self.slabs.span(&self.lens, self.outer), out: Region::from_ranges(&out) }
     }
 
-    /// The elements of a piece in its bytes.
+    /// Returns a view of the elements of a piece in its bytes.
     fn items<'b>(&self, piece: &Piece, bytes: &'b [u8]) -> Result<View<'b>, Error> {
         let stride = |axis: &Axis| isize::try_from(axis.stride).unwrap_or(isize::MAX);
         let strides: SmallVec<[isize; 6]> = self.slabs.axes.iter().map(stride).collect();

@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `bz2`.
 
 use crate::stream::{NAME, behind_empty_streams, compress, decompress};
 use std::ops::RangeInclusive;
@@ -6,35 +6,35 @@ use std::sync::Arc;
 use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Sink, Size, slice_methods};
 use zarr_json::Map;
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `bz2` for the table of codecs.
 pub const BZ2: CodecEntry =
     CodecEntry::bytes_to_bytes("numcodecs.bz2", |context| Ok(Arc::new(Bz2::from_config(context)?)))
         .id("bz2")
         .only_read(&["bz2", "https://codec.zarrs.dev/bytes_to_bytes/bz2"])
         .arguments(&[("level", Some("1"))]);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[BZ2];
 
-/// The first bytes of every stream.
+/// First bytes of every bzip2 stream.
 const MAGIC: &[u8] = b"BZh";
 
-/// The levels that there are.
+/// Valid compression levels.
 const LEVELS: RangeInclusive<u32> = 1..=9;
 
-/// Codec `bz2`.
+/// Codec `bz2` with its compression level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bz2 {
     level: u32,
 }
 
 impl Bz2 {
-    /// Compression in blocks of 100 kB. Decodes any stream.
+    /// Creates the codec with blocks of 100 kB (level 1).
     pub fn new() -> Self {
         Self { level: 1 }
     }
 
-    /// Compression in blocks of `level` times 100 kB, 1 to 9.
+    /// Creates the codec with blocks of `level` times 100 kB, 1 to 9.
     ///
     /// # Errors
     /// [`Error::Argument`] for another level.
@@ -52,7 +52,7 @@ impl Default for Bz2 {
 impl CodecValue for Bz2 {
     const ENTRY: CodecEntry = BZ2;
 
-    /// Reads the configuration. A wrong level, which decoding does not need, is the default.
+    /// Reads the configuration. An invalid level, which decoding does not need, becomes the default.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         Ok(Self { level: context.config.or_default("level", context.config.integer("level", LEVELS), 1) })
     }

@@ -2,10 +2,10 @@
 //!
 //! It is named `numcodecs.bz2` in Zarr v3 and `bz2` in Zarr v2.
 //!
-//! `level` is 1 to 9, the size of blocks in steps of 100 kB; 1 if it is missing, as in numcodecs. Data may be several
-//! streams in a row, as pbzip2 makes them. Checksums are verified, and bytes after the last stream are an error.
+//! `level` is 1 to 9, the size of blocks in steps of 100 kB; 1 if it is missing, as in numcodecs. Encoded data may consist of several
+//! consecutive streams, as pbzip2 makes them. Checksums are verified, and bytes after the last stream are an error.
 //!
-//! Knows no array: bytes in, bytes out.
+//! The codec knows no array: it takes and returns bytes.
 //!
 //! ```
 //! use zarr_codec_bz2::Bz2;

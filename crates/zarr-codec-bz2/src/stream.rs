@@ -1,19 +1,19 @@
-//! One bzip2 stream.
+//! Compression and decompression of one bzip2 stream.
 
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 use zarr_codec::{Error, Piece, Sink};
 
-/// The name in errors.
+/// Name of the codec in errors.
 pub(crate) const NAME: &str = "bz2";
-/// The least room that is offered for output.
+/// Minimum size of the output buffer passed to the library, in bytes.
 const STEP: usize = 64 << 10;
-/// Bytes handed over at once: the library counts in 32 bits.
+/// Maximum number of bytes passed to the library at once, since it counts in 32 bits.
 const PIECE: usize = 1 << 30;
 
-/// Appends `input` as one stream.
+/// Compresses `input`, and appends it as one stream to `out`.
 ///
 /// # Errors
-/// [`Error::Allocation`], or [`Error::Encode`] with the library's words.
+/// [`Error::Allocation`], or [`Error::Encode`] with the message of the library.
 pub(crate) fn compress(input: &[u8], level: u32, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut state = Compress::new(Compression::new(level), 0);
     // The bound of the library's manual: 1 % and 600 bytes.
@@ -38,10 +38,10 @@ pub(crate) fn compress(input: &[u8], level: u32, out: &mut Vec<u8>) -> Result<()
     }
 }
 
-/// The input behind the streams without data that it begins with; `None` if it begins with none.
+/// Returns the input after its leading empty streams; `None` if it does not begin with an empty stream.
 ///
-/// Such a stream is the same 14 bytes but for its level: the header, the end of blocks and the checksum of nothing. A decoder
-/// of its own for each would take 100 microseconds, and any number of them decodes to nothing.
+/// An empty stream always has the same 14 bytes except its level: the header, the end of blocks and the checksum. A separate decoder for
+/// each would take 100 microseconds, and input may have any number of them.
 pub(crate) fn behind_empty_streams(input: &[u8]) -> Option<&[u8]> {
     let mut rest = input;
     while let [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, 0, 0, 0, 0, behind @ ..] = rest {
@@ -50,13 +50,12 @@ pub(crate) fn behind_empty_streams(input: &[u8]) -> Option<&[u8]> {
     (rest.len() < input.len()).then_some(rest)
 }
 
-/// Decodes the stream at the start of `input`; the number of bytes it has, or `None` if it ends too early.
+/// Decodes the stream at the start of `input`. Returns the size of the stream, or `None` if the stream is cut off.
 ///
-/// The output's room grows with the decoded bytes, so that a few bytes cannot claim much memory: 40 may stand for 46
-/// MB.
+/// The output buffer grows with the decoded bytes, so that a few bytes cannot claim much memory: 40 bytes may decode to 46 MB.
 ///
 /// # Errors
-/// [`Error::Corrupt`], or [`Error::TooLong`] if more is decoded than `out` takes.
+/// [`Error::Corrupt`], or [`Error::TooLong`] if the decoded bytes exceed the limit of `out`.
 pub(crate) fn decompress(input: &[u8], out: &mut Sink<'_>) -> Result<Option<usize>, Error> {
     let mut state = Decompress::new(false);
     out.pump(

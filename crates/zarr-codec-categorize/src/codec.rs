@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `categorize`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use zarr_json::{Map, Value};
 
 const NAME: &str = "categorize";
 
-/// Codec `categorize`, for the table of codecs.
+/// Entry of the codec `categorize` for the table of codecs.
 pub const CATEGORIZE: CodecEntry = CodecEntry::array_to_bytes("numcodecs.categorize", |context| {
     Ok(Arc::new(Categorize::from_config(context)?.bind(context)?))
 })
@@ -20,36 +20,36 @@ pub const CATEGORIZE: CodecEntry = CodecEntry::array_to_bytes("numcodecs.categor
 .only_read(&["categorize"])
 .example(r#"{"labels": ["red", "grün", "a", "東"], "dtype": "|O", "astype": "|u1"}"#);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[CATEGORIZE];
 
 /// Codec `categorize`: strings as numbers of labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Categorize {
     labels: Vec<String>,
-    /// numpy's name of the type of numbers; unsigned bytes where there is none.
+    /// Type string of numpy for the numbers; `None` for unsigned bytes.
     astype: Option<String>,
     number: Number,
 }
 
 impl Categorize {
-    /// The codec for strings that are among these labels or empty.
+    /// Creates the codec for strings that are among `labels` or empty.
     pub fn labels<T: AsRef<str>>(labels: impl IntoIterator<Item = T>) -> Self {
         let labels = labels.into_iter().map(|label| label.as_ref().to_owned()).collect();
         Self { labels, astype: None, number: Number::BYTE }
     }
 
-    /// Sets the type of integers of the numbers; unsigned bytes by default.
+    /// Sets the integer type of the numbers; unsigned bytes by default.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a type that has no integers.
+    /// [`Error::Argument`] for a type that is no integer type.
     pub fn astype(self, data_type: &DataType) -> Result<Self, Error> {
         let descr = npy_descr(data_type).unwrap_or_else(|| data_type.to_string());
         let number = Number::parse(&descr).ok_or_else(|| CATEGORIZE.argument("astype", NO_INTEGERS))?;
         Ok(Self { astype: Some(descr), number, ..self })
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(&self, context: &BuildContext<'_>) -> Result<Bound, Error> {
         let (config, data_type) = (context.config, &context.element.data_type);
         if !matches!(data_type, DataType::String | DataType::FixedUtf32 { .. }) {
@@ -102,7 +102,7 @@ impl CodecValue for Categorize {
 
 const NO_INTEGERS: &str = "expected numpy's name of a type of integers";
 
-/// How numbers are stored.
+/// Storage type of the numbers of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Number {
     size: usize,
@@ -111,7 +111,7 @@ struct Number {
 }
 
 impl Number {
-    /// Bytes without sign.
+    /// Unsigned bytes.
     const BYTE: Self = Self { size: 1, is_big: false, greatest: u8::MAX as u64 };
 
     fn parse(descr: &str) -> Option<Self> {
@@ -131,7 +131,7 @@ impl Number {
         Some(Self { size: scalar.size(), is_big: order == ByteOrder::Big, greatest })
     }
 
-    /// The number that `bytes` are; a negative one comes out as none that has a label.
+    /// Returns the number in `bytes`; a negative number becomes one that has no label.
     fn load(self, bytes: &[u8]) -> u64 {
         let digit = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
         if self.is_big { bytes.iter().fold(0, digit) } else { bytes.iter().rev().fold(0, digit) }
@@ -147,10 +147,10 @@ impl Number {
 struct Bound {
     is_variable: bool,
     number: Number,
-    /// The strings by their numbers: the content of an element of variable length, or an element of fixed size in memory form.
+    /// Strings by their numbers: the content of an element of variable length, or an element of fixed size in memory form.
     texts: Vec<Vec<u8>>,
     numbers: HashMap<Vec<u8>, u64>,
-    /// Most bytes of a decoded chunk: labels are there once, and may stand in a chunk as often as it has elements.
+    /// Maximum size of a decoded chunk in bytes. Labels are stored once, but may occur in a chunk as often as it has elements.
     max_chunk: u64,
 }
 

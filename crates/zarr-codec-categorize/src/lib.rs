@@ -4,12 +4,12 @@
 //! |---|---|---|---|
 //! | [`CATEGORIZE`] | `numcodecs.categorize` | `categorize` | `string`, `fixed_length_utf32` |
 //!
-//! `labels` is the list of strings there are and `astype` numpy's type of their numbers, by default one byte, unsigned; `dtype`, the type
-//! of the strings, is that of the array. A chunk is one number for each element: 0 for the empty string where that is no label, n for label
-//! n counted from 1.
+//! `labels` is the list of strings, and `astype` numpy's type of their numbers, by default an unsigned byte; `dtype`, the type of the
+//! strings, is the type of the array. A chunk is one number for each element: n for label n, counted from 1, or 0 for the empty string
+//! unless it is a label.
 //!
-//! A number without a label is an error, and so is, unlike in numcodecs, the attempt to write a string that is none of them: nothing is
-//! lost silently.
+//! A number without a label is an error. Unlike in numcodecs, writing a string that is no label is also an error, so that nothing is lost
+//! silently.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

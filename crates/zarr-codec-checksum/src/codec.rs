@@ -1,4 +1,4 @@
-//! The codecs: data with a checksum in front or behind.
+//! Codecs that store a checksum before or after the data.
 
 use crate::sum::{Location, SIZE, Sum};
 use crate::{crc, fletcher, jenkins};
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Sink, Size, slice_methods};
 use zarr_json::{Map, Value};
 
-/// The codecs of this crate, for the table of codecs.
+/// Entries of the codecs of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[CRC32C, CRC32, ADLER32, FLETCHER32, JENKINS_LOOKUP3];
 
-/// Makes a codec of a checksum.
+/// Implements a codec for a checksum.
 macro_rules! checksum {
     ($codec:ident) => {
         impl BytesToBytes for $codec {
@@ -42,7 +42,7 @@ macro_rules! checksum {
     };
 }
 
-/// Makes a codec whose checksum is where its configuration says.
+/// Defines a codec whose configuration determines the location of the checksum.
 macro_rules! located {
     ($codec:ident, $entry:ident, $name:literal, $default:ident, $where:literal, $sum:path) => {
         #[doc = concat!("Codec `", $name, "`: a checksum ", $where, " the data, or where [`location`](Self::location) says.")]
@@ -57,7 +57,7 @@ macro_rules! located {
                 Self { location: Location::$default }
             }
 
-            /// With the checksum at this location.
+            /// Sets the location of the checksum.
             #[must_use]
             pub fn location(self, location: Location) -> Self {
                 Self { location }
@@ -102,7 +102,7 @@ macro_rules! located {
     };
 }
 
-/// Codec `crc32c`, for the table of codecs.
+/// Entry of the codec `crc32c` for the table of codecs.
 pub const CRC32C: CodecEntry =
     CodecEntry::bytes_to_bytes("crc32c", |context| Ok(Arc::new(Crc32c::from_config(context)?)))
         .id("crc32c")
@@ -110,7 +110,7 @@ pub const CRC32C: CodecEntry =
 
 located!(Crc32c, CRC32C, "crc32c", End, "behind", crc::crc32c);
 
-/// Codec `crc32`, for the table of codecs.
+/// Entry of the codec `crc32` for the table of codecs.
 pub const CRC32: CodecEntry =
     CodecEntry::bytes_to_bytes("numcodecs.crc32", |context| Ok(Arc::new(Crc32::from_config(context)?)))
         .id("crc32")
@@ -119,7 +119,7 @@ pub const CRC32: CodecEntry =
 
 located!(Crc32, CRC32, "crc32", Start, "in front of", crc::crc32);
 
-/// Codec `adler32`, for the table of codecs.
+/// Entry of the codec `adler32` for the table of codecs.
 pub const ADLER32: CodecEntry =
     CodecEntry::bytes_to_bytes("numcodecs.adler32", |context| Ok(Arc::new(Adler32::from_config(context)?)))
         .id("adler32")
@@ -128,12 +128,12 @@ pub const ADLER32: CodecEntry =
 
 located!(Adler32, ADLER32, "adler32", Start, "in front of", fletcher::adler32);
 
-/// Codec `fletcher32`, for the table of codecs.
+/// Entry of the codec `fletcher32` for the table of codecs.
 pub const FLETCHER32: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.fletcher32", |_| Ok(Arc::new(Fletcher32)))
     .id("fletcher32")
     .only_read(&["fletcher32", "https://codec.zarrs.dev/bytes_to_bytes/fletcher32"]);
 
-/// Codec `fletcher32`: a checksum behind the data.
+/// Codec `fletcher32`: a checksum after the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fletcher32;
 
@@ -159,7 +159,7 @@ impl Sum for Fletcher32 {
 
 checksum!(Fletcher32);
 
-/// Codec `jenkins_lookup3`, for the table of codecs.
+/// Entry of the codec `jenkins_lookup3` for the table of codecs.
 pub const JENKINS_LOOKUP3: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.jenkins_lookup3", |context| {
     Ok(Arc::new(JenkinsLookup3::from_config(context)?))
 })
@@ -167,28 +167,28 @@ pub const JENKINS_LOOKUP3: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.je
 .only_read(&["jenkins_lookup3"])
 .arguments(&[("initval", None)]);
 
-/// Codec `jenkins_lookup3`: a checksum behind the data.
+/// Codec `jenkins_lookup3`: a checksum after the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JenkinsLookup3 {
-    /// The seed of the hash.
+    /// Seed of the hash.
     initval: u32,
-    /// Bytes that are hashed in front of the data, and not stored.
+    /// Bytes that are hashed before the data, and not stored.
     prefix: Vec<u8>,
 }
 
 impl JenkinsLookup3 {
-    /// The hash of the data, which begins with 0.
+    /// Creates the codec with seed 0 and without a prefix.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With another seed of the hash.
+    /// Sets the seed of the hash.
     #[must_use]
     pub fn initval(self, initval: u32) -> Self {
         Self { initval, ..self }
     }
 
-    /// With bytes that are hashed in front of the data, and not stored.
+    /// Sets bytes that are hashed before the data, and not stored.
     #[must_use]
     pub fn prefix(self, prefix: &[u8]) -> Self {
         Self { prefix: prefix.to_vec(), ..self }
@@ -198,8 +198,8 @@ impl JenkinsLookup3 {
 impl CodecValue for JenkinsLookup3 {
     const ENTRY: CodecEntry = JENKINS_LOOKUP3;
 
-    /// Reads the configuration. numcodecs takes `prefix` as Python bytes, for which JSON has no form; a string stands for its UTF-8 bytes here, an array of
-    /// integers for its elements.
+    /// Reads the configuration. In numcodecs `prefix` is a Python bytes object, for which JSON has no form; here a string stands for its
+    /// UTF-8 bytes, and an array of integers for bytes.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         let config = context.config;
         let initval = config.integer("initval", 0..=u32::MAX)?.unwrap_or(0);

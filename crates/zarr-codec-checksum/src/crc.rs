@@ -1,11 +1,11 @@
 //! Cyclic redundancy checks.
 
-/// CRC-32C, Castagnoli's polynomial (RFC 3720, 12.1).
+/// Returns the CRC-32C, with Castagnoli's polynomial (RFC 3720, 12.1).
 pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
     crc32c::crc32c(bytes)
 }
 
-/// CRC-32 as in zlib and gzip (RFC 1952, 8).
+/// Returns the CRC-32 of zlib and gzip (RFC 1952, 8).
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }

@@ -1,25 +1,24 @@
-//! Sums of sums, after J. Fletcher.
+//! Fletcher and Adler checksums: sums of sums.
 
 use simd_adler32::Adler32;
 
-/// Adler-32 as in zlib (RFC 1950, 8.2).
+/// Returns the Adler-32 of zlib (RFC 1950, 8.2).
 pub(crate) fn adler32(bytes: &[u8]) -> u32 {
     let mut sum = Adler32::new();
     sum.write(bytes);
     sum.finish()
 }
 
-/// Sums that are kept side by side, so that no addition waits for the one before.
+/// Number of sums that are computed in parallel, so that no addition waits for the previous one.
 const LANES: usize = 16;
 
-/// Words of a lane that can be added before the sums of its sums could overflow 32 bits.
+/// Number of words of a lane that can be added before the sum of its sums could overflow 32 bits.
 const WORDS: usize = 360;
 
-/// The modulus of the sums.
+/// Modulus of the sums.
 const MODULUS: u64 = 65_535;
 
-/// Fletcher's checksum as HDF5 and numcodecs have it: over big-endian words of 16 bits, a last odd byte being the upper
-/// half of one.
+/// Returns Fletcher's checksum as in HDF5 and numcodecs: over big-endian words of 16 bits; an odd last byte is the upper half of a word.
 pub(crate) fn fletcher32(bytes: &[u8]) -> u32 {
     let (words, odd) = bytes.as_chunks::<2>();
     let (whole, rest) = words.as_chunks::<LANES>();
@@ -46,7 +45,7 @@ pub(crate) fn fletcher32(bytes: &[u8]) -> u32 {
     (sums << 16 | sum) as u32
 }
 
-/// For each lane, the sum of its words and the sum of these sums.
+/// Returns, for each lane, the sum of its words and the sum of these sums.
 fn add(run: &[[[u8; 2]; LANES]]) -> ([u32; LANES], [u32; LANES]) {
     let (mut sums, mut sums_of_sums) = ([0; LANES], [0; LANES]);
     for words in run {
@@ -58,7 +57,8 @@ fn add(run: &[[[u8; 2]; LANES]]) -> ([u32; LANES], [u32; LANES]) {
     (sums, sums_of_sums)
 }
 
-/// The remainder, but for multiples of the modulus: only 0 becomes 0, as where the upper half is added to the lower one.
+/// Returns the remainder modulo [`MODULUS`], except that a positive multiple becomes the modulus itself: only 0 becomes 0, as if the upper
+/// half were added to the lower half.
 fn reduce(sum: u64) -> u64 {
     if sum == 0 { 0 } else { (sum - 1) % MODULUS + 1 }
 }

@@ -2,10 +2,10 @@
 
 use zarr_codec::{Error, Scratch};
 
-/// `hashlittle` of `prefix` and `bytes`, one after the other.
+/// Returns `hashlittle` of `prefix` followed by `bytes`.
 ///
 /// # Errors
-/// [`Error::Allocation`] if there is no memory for both together.
+/// [`Error::Allocation`] if there is no memory for the joined bytes.
 pub(crate) fn lookup3(prefix: &[u8], bytes: &[u8], initval: u32) -> Result<u32, Error> {
     if prefix.is_empty() {
         return Ok(hashlittle(bytes, initval));
@@ -18,10 +18,10 @@ pub(crate) fn lookup3(prefix: &[u8], bytes: &[u8], initval: u32) -> Result<u32, 
     Ok(hashlittle(&both, initval))
 }
 
-/// Bytes that are mixed at once: three words.
+/// Number of bytes mixed at once: three words.
 const BLOCK: usize = 12;
 
-/// <https://burtleburtle.net/bob/c/lookup3.c>, reading words as bytes, which is the same on all machines.
+/// Returns the hash of <https://burtleburtle.net/bob/c/lookup3.c>, with words read bytewise, so that it is equal on all machines.
 fn hashlittle(bytes: &[u8], initval: u32) -> u32 {
     // The length counts modulo 2^32.
     let len = (bytes.len() as u64 & u64::from(u32::MAX)) as u32;

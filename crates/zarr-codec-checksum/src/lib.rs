@@ -8,10 +8,10 @@
 //! | [`FLETCHER32`] | | `numcodecs.fletcher32` | `fletcher32` | end |
 //! | [`JENKINS_LOOKUP3`] | | `numcodecs.jenkins_lookup3` | `jenkins_lookup3` | end |
 //!
-//! The checksum is always little-endian. `location` is `"start"` or `"end"`. `jenkins_lookup3` begins with `initval` (0) and
-//! hashes `prefix` (nothing) in front of the data.
+//! The checksum is always little-endian. `location` is `"start"` or `"end"`. `jenkins_lookup3` has the seed `initval` (default 0), and
+//! hashes `prefix` (default empty) before the data.
 //!
-//! Copies no data to verify it: decoding cuts the checksum off where the bytes lie.
+//! Verification copies no data: decoding returns the part of the input without the checksum.
 //!
 //! ```
 //! use zarr_codec_checksum::{Adler32, Crc32c, Location};

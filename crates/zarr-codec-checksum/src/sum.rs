@@ -1,21 +1,21 @@
-//! Checksums of 32 bits in front of data, or behind.
+//! Checksums of 32 bits before or after data.
 
 use zarr_codec::Error;
 
-/// Bytes of a checksum.
+/// Size of a checksum in bytes.
 pub(crate) const SIZE: usize = 4;
 
-/// Where a checksum is.
+/// Location of a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// In front of the data.
+    /// Before the data.
     Start,
-    /// Behind the data.
+    /// After the data.
     End,
 }
 
 impl Location {
-    /// The words in metadata.
+    /// Words for the locations in metadata.
     pub(crate) const WORDS: [(&str, Self); 2] = [("start", Self::Start), ("end", Self::End)];
 
     pub(crate) fn word(self) -> &'static str {
@@ -26,16 +26,16 @@ impl Location {
     }
 }
 
-/// A checksum and where it is.
+/// Checksum with its location.
 pub(crate) trait Sum {
-    /// The name in errors.
+    /// Name of the codec in errors.
     const NAME: &'static str;
 
     fn location(&self) -> Location;
 
     fn sum(&self, bytes: &[u8]) -> Result<u32, Error>;
 
-    /// The data, if its checksum is right.
+    /// Verifies the checksum, and returns the data without it.
     fn cut<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], Error> {
         let codec = Self::NAME;
         let parts = match self.location() {
@@ -51,7 +51,7 @@ pub(crate) trait Sum {
         Ok(data)
     }
 
-    /// Appends the data with its checksum.
+    /// Appends the data with its checksum to `out`.
     fn append(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let sum = self.sum(bytes)?.to_le_bytes();
         let size = bytes.len().saturating_add(SIZE);

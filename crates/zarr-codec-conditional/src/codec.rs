@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `conditional`.
 
 use std::sync::Arc;
 use zarr_codec::{
@@ -9,20 +9,20 @@ use zarr_json::Map;
 
 const NAME: &str = "conditional";
 
-/// Codec `conditional`, for the table of codecs.
+/// Entry of the codec `conditional` for the table of codecs.
 pub const CONDITIONAL: CodecEntry =
     CodecEntry::bytes_to_bytes("conditional", |context| Ok(Arc::new(Conditional::from_config(context)?)))
         .example(r#"{"codecs": [{"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}]}"#);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[CONDITIONAL];
 
-/// Codec `conditional`: codecs of bytes that each chunk may leave out.
+/// Codec `conditional`: bytes-to-bytes codecs, each of which can be skipped for a chunk.
 #[derive(Clone, Debug)]
 pub struct Conditional {
     inner: InnerCodecs,
     codecs: Vec<Arc<dyn BytesToBytes>>,
-    /// Bytes of the header.
+    /// Size of the header in bytes.
     header: usize,
     max_chunk: u64,
 }
@@ -34,10 +34,10 @@ impl PartialEq for Conditional {
 }
 
 impl Conditional {
-    /// These codecs, where they make a chunk shorter.
+    /// Creates the codec that applies `codecs` to a chunk if they make it shorter.
     ///
     /// # Errors
-    /// [`Error::Argument`] unless all are codecs of bytes.
+    /// [`Error::Argument`] unless all are bytes-to-bytes codecs.
     pub fn of(codecs: impl IntoTypedCodecs) -> Result<Self, Error> {
         let inner = InnerCodecs::new(codecs);
         let codec = Self::from_members(&Map::from([("codecs", inner.to_value())]), inner.entries())?;
@@ -47,7 +47,7 @@ impl Conditional {
     /// Sets the number of bits of the header.
     ///
     /// # Errors
-    /// [`Error::Argument`] unless that is a multiple of 8 up to 2^20, with a bit for each codec.
+    /// [`Error::Argument`] unless `bits` is a multiple of 8 up to 2^20, with at least one bit for each codec.
     pub fn header_bits(self, bits: usize) -> Result<Self, Error> {
         CONDITIONAL.in_range("header_bits", bits, 0..=MAX_HEADER)?;
         let header = header(bits, self.codecs.len()).map_err(|what| CONDITIONAL.argument("header_bits", &what))?;
@@ -55,10 +55,10 @@ impl Conditional {
     }
 }
 
-/// The most bits of a header.
+/// Maximum number of bits of a header.
 const MAX_HEADER: usize = 1 << 20;
 
-/// The number of bytes of a header of `bits` bits, for `codecs` codecs.
+/// Returns the size in bytes of a header of `bits` bits, for `codecs` codecs.
 fn header(bits: usize, codecs: usize) -> Result<usize, String> {
     if bits.is_multiple_of(8) && bits >= codecs {
         return Ok(bits / 8);
@@ -96,7 +96,7 @@ impl CodecValue for Conditional {
 slice_methods!(Conditional);
 
 impl Conditional {
-    /// The codecs whose bits are set in a header.
+    /// Returns the codecs whose bits are set in a header.
     fn applied(&self, header: &[u8]) -> Result<Vec<&dyn BytesToBytes>, Error> {
         let bits = header.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1));
         let mut codecs = self.codecs.iter();

@@ -1,12 +1,12 @@
-//! Zarr codec `conditional`: codecs of bytes that each chunk may leave out.
+//! Zarr codec `conditional`: bytes-to-bytes codecs, each of which can be skipped for a chunk.
 //!
-//! `codecs` lists them. A chunk begins with `header_bits` bits, by default as many bytes as have a bit for each codec: bit 0, the
-//! lowest one of the first byte, says whether the first codec was applied, and so on. Then come the bytes that the
-//! applied codecs made of the chunk. Bits for which there is no codec must be 0.
+//! `codecs` is the list of codecs. A chunk begins with a header of `header_bits` bits, by default as many bytes as needed for one bit per
+//! codec. Bit 0, the lowest bit of the first byte, says whether the first codec was applied, and so on; surplus bits must be 0. The header
+//! is followed by the chunk as encoded by the applied codecs.
 //!
-//! A chunk is written as all codecs encode it where that is shorter, and else as it is.
+//! When a chunk is written, all codecs are applied if the result is shorter than the chunk, else none.
 //!
-//! This crate depends on no other codec: the table has the codecs that it applies.
+//! This crate depends on no other codec: the codecs come from the table of codecs.
 //!
 //! ```
 //! use zarr_codec_conditional::Conditional;

@@ -1,10 +1,9 @@
-//! Decompressing.
+//! Decompression of blosclz streams.
 
 use super::{Error, FAR};
 use zarr_kernels::{Fault, Output};
 
-/// Decompresses a whole stream into the beginning of `out`, and returns how many bytes it holds. The bytes behind them
-/// are arbitrary.
+/// Decompresses a whole stream into the beginning of `out`, and returns the number of decompressed bytes. The rest of `out` is arbitrary.
 pub(crate) fn decompress(stream: &[u8], out: &mut [u8]) -> Result<usize, Error> {
     let Some((&first, mut rest)) = stream.split_first() else { return Ok(0) };
     let (mut token, mut out) = (first & 31, Output::new(out));
@@ -33,7 +32,7 @@ impl Error {
     }
 }
 
-/// A copy of bytes that are there already.
+/// Copy of bytes that were decompressed before.
 struct Match {
     len: usize,
     distance: usize,

@@ -1,27 +1,28 @@
-//! Compressing, to the same bytes as c-blosc 1.21: it finds and takes the same matches, and gives up at the same point.
+//! Compression of blosclz streams, to the same bytes as c-blosc 1.21: it chooses the same matches, and stops at the same point if the
+//! output is too long.
 
 use super::{FAR, MAX_LITERALS};
 use zarr_kernels::Matches;
 
-/// Distances from here on are not taken.
+/// Smallest distance that is too far for a match.
 const TOO_FAR: usize = 65_535 + FAR - 1;
 
-/// Bits of a hash, and of one for the probe.
+/// Number of bits of a hash; `PROBE_BITS` is that of a hash in the probe.
 const HASH_BITS: u32 = 14;
 const PROBE_BITS: u32 = 12;
 
-/// Input at the end that is not searched for matches.
+/// Number of bytes at the end of the input that are not searched for matches.
 const TAIL: usize = 12;
 
-/// The smallest input and room for output with which anything is compressed.
+/// Minimum size of the input for compression; `MIN_ROOM` is the minimum size of the output buffer.
 const MIN_INPUT: usize = 16;
 const MIN_ROOM: usize = 66;
 
-/// The ratio that the probe must promise at each level; data that shrinks less is not worth its decompression.
+/// Minimum ratio that the probe must predict at each level; data that shrinks less is not worth its decompression time.
 const MIN_RATIO: [f64; 10] = [0.0, 2.0, 1.5, 1.2, 1.2, 1.2, 1.2, 1.15, 1.1, 1.0];
 
-/// Compresses `plain` at `level` 1 to 9 into `out`, and returns how many bytes that took. `None` if it does not fit or is
-/// not worth it. `split` says whether `plain` is one of several streams of a block: they hold more that repeats.
+/// Compresses `plain` at `level` 1 to 9 into `out`, and returns the compressed size. `None` if it does not fit or is not worth it. `split`
+/// says whether `plain` is one of several streams of a block, which repeat more.
 pub(crate) fn compress(plain: &[u8], out: &mut [u8], level: u8, split: bool) -> Option<usize> {
     let ratio = probe(plain.get(plain.len() - plain.len() / 4..)?);
     if plain.len() < MIN_INPUT || out.len() < MIN_ROOM || ratio < *MIN_RATIO.get(usize::from(level))? {
@@ -63,8 +64,7 @@ pub(crate) fn compress(plain: &[u8], out: &mut [u8], level: u8, split: bool) -> 
     Some(tokens.len)
 }
 
-/// The next match that is taken, from `at` on and before `stop`: where it is, its distance and length. `size` is that of the
-/// input.
+/// Returns the next match to use between `at` and `stop`: its position, distance and length. `size` is the size of the input.
 #[inline(always)]
 fn next_match<const N: usize>(
     matches: &mut Matches<'_, N>,
@@ -85,15 +85,15 @@ fn next_match<const N: usize>(
     }
 }
 
-/// Which matches are taken, and how much of them.
+/// Rules for the choice and length of matches.
 struct Rules {
-    /// Bytes left off at the end.
+    /// Number of bytes cut off at the end of a match.
     cut: usize,
-    /// Bytes of the shortest match that is taken, after the cut.
+    /// Minimum length of a match in bytes, after the cut.
     min: usize,
 }
 
-/// How much the beginning of `plain` shrinks, about: it is compressed without being written.
+/// Estimates the compression ratio of the beginning of `plain`: compresses it without writing the output.
 fn probe(plain: &[u8]) -> f64 {
     let plain = plain.get(..1 << PROBE_BITS).unwrap_or(plain);
     let mut table = [0; 1 << PROBE_BITS];
@@ -123,14 +123,14 @@ fn probe(plain: &[u8]) -> f64 {
     at as f64 / size as f64
 }
 
-/// The tokens written so far.
+/// Tokens written so far.
 struct Tokens<'a> {
     out: &'a mut [u8],
     len: usize,
 }
 
 impl Tokens<'_> {
-    /// How many literals there is room for: c-blosc wants room for two bytes before each.
+    /// Returns the number of literals that fit: c-blosc requires room for two bytes before each token.
     fn most_literals(&self) -> usize {
         let Some(room) = self.out.len().checked_sub(self.len + 3) else { return 0 };
         room / (MAX_LITERALS + 1) * MAX_LITERALS + (room % (MAX_LITERALS + 1)).min(MAX_LITERALS - 1) + 1
@@ -142,7 +142,7 @@ impl Tokens<'_> {
         Some(())
     }
 
-    /// The first `count` bytes of `from`.
+    /// Writes the first `count` bytes of `from` as literals. `None` if they do not fit.
     fn literals(&mut self, from: &[u8], count: usize) -> Option<()> {
         if count > self.most_literals() {
             return None;

@@ -1,4 +1,4 @@
-//! Decompressing streams, with contexts that each thread keeps: making one costs more than a small stream.
+//! Decompression of streams. Each thread reuses its contexts, since making one costs more than a small stream.
 
 use super::Format;
 use crate::blosclz;
@@ -12,8 +12,8 @@ thread_local! {
     static ZSTD: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Decompresses a whole stream into the beginning of `out`, and returns how many bytes it holds. The error is the
-/// message of the decoder.
+/// Decompresses a whole stream into the beginning of `out`, and returns the number of decompressed bytes. The error is the message of the
+/// decoder.
 pub(crate) fn decompress(format: Format, stream: &[u8], out: &mut [u8]) -> Result<usize, String> {
     match format {
         Format::Blosclz => blosclz::decompress(stream, out).map_err(|error| error.to_string()),

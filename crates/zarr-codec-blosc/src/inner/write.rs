@@ -1,4 +1,4 @@
-//! Compressing streams, with contexts that each thread keeps.
+//! Compression of streams. Each thread reuses its contexts.
 
 use super::Compressor;
 use crate::{Error, blosclz};
@@ -16,11 +16,11 @@ thread_local! {
     static ZSTD: RefCell<Option<Zstd<'static>>> = const { RefCell::new(None) };
 }
 
-/// Compresses streams of one frame.
+/// Compressor of the streams of one frame.
 #[derive(Debug)]
 pub(crate) struct Writer {
     compressor: Compressor,
-    /// 1 to 9.
+    /// Compression level, 1 to 9.
     level: u8,
     /// Whether blocks are split into streams.
     split: bool,
@@ -32,7 +32,7 @@ impl Writer {
         Self { compressor, level, split, scratch: Scratch::take() }
     }
 
-    /// The compressed stream, or `None` if it is not shorter than `plain` or `room`, as far as the compressor knows that.
+    /// Returns the compressed stream; `None` if it is not shorter than `plain`, or the compressor finds that it is not shorter than `room`.
     pub(crate) fn compress(&mut self, plain: &[u8], room: usize) -> Result<Option<&[u8]>, Error> {
         // Snappy wants room for the worst case; the others stop when the stream is no shorter.
         let room = match self.compressor {
