@@ -1,7 +1,7 @@
-//! The codecs of this crate.
+//! Table of the codecs of this crate.
 
 use crate::{GZIP, ZLIB};
 use zarr_codec::CodecEntry;
 
-/// The codecs of this crate, for the table of codecs.
+/// Entries of the codecs of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[GZIP, ZLIB];

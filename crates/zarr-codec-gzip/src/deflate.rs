@@ -1,20 +1,20 @@
-//! Compressing to a raw deflate stream.
+//! Compression to a raw deflate stream.
 
 use flate2::{Compress, Compression, FlushCompress};
 use std::cell::RefCell;
 use zarr_codec::Error;
 
-/// Room that is added when the estimate was too small.
+/// Number of bytes by which the output grows if the estimate was too small.
 const MORE: usize = 64 << 10;
-/// Bytes handed over at once: flate2 takes no more than 4 GiB, and would take `Finish` to mean them.
+/// Maximum number of bytes passed to flate2 at once: it accepts at most 4 GiB, and would apply `Finish` to the part it accepted.
 const PIECE: usize = 1 << 30;
 
 thread_local! {
-    /// The level and state last used by this thread: making one clears a quarter of a megabyte.
+    /// Level and state that this thread used last: creating a state clears a quarter of a megabyte.
     static STATE: RefCell<Option<(u32, Compress)>> = const { RefCell::new(None) };
 }
 
-/// Appends `input` as a deflate stream.
+/// Compresses `input`, and appends it as a deflate stream to `out`.
 ///
 /// # Errors
 /// [`Error::Allocation`].

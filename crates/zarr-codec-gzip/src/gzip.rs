@@ -1,4 +1,4 @@
-//! Gzip members (RFC 1952).
+//! Codec `gzip`: gzip members (RFC 1952).
 
 #[cfg(not(feature = "libdeflate"))]
 use crate::deflate::deflate;
@@ -13,7 +13,7 @@ use zarr_codec::{
 };
 use zarr_json::Map;
 
-/// Codec `gzip`, for the table of codecs.
+/// Entry of the codec `gzip` for the table of codecs.
 pub const GZIP: CodecEntry = CodecEntry::bytes_to_bytes("gzip", |context| Ok(Arc::new(Gzip::from_config(context)?)))
     .id("gzip")
     .aliases(&["numcodecs.gzip"])
@@ -22,9 +22,9 @@ pub const GZIP: CodecEntry = CodecEntry::bytes_to_bytes("gzip", |context| Ok(Arc
 
 const NAME: &str = "gzip";
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// The only compression method there is.
+/// Number of the compression method deflate, the only one.
 const DEFLATE: u8 = 8;
-/// Operating system byte of the header: unknown.
+/// Byte of the header for the operating system: unknown.
 const OS: u8 = 255;
 
 /// Flags of a header (RFC 1952, 2.3.1).
@@ -36,19 +36,19 @@ mod flag {
     pub(super) const RESERVED: u8 = 0b1110_0000;
 }
 
-/// Codec `gzip`.
+/// Codec `gzip` with its compression level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gzip {
     level: u32,
 }
 
 impl Gzip {
-    /// Compression at level 5. Decodes any stream.
+    /// Creates the codec with level 5.
     pub fn new() -> Self {
         Self { level: 5 }
     }
 
-    /// Compression at `level`, 0 (stored) to 9 (smallest).
+    /// Creates the codec with `level` 0 (stored) to 9 (smallest).
     ///
     /// # Errors
     /// [`Error::Argument`] for another level.
@@ -112,7 +112,7 @@ impl BytesToBytes for Gzip {
     }
 }
 
-/// Decodes members in a row.
+/// Decodes consecutive gzip members.
 pub(crate) fn decode(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     let mut reader = Reader::new(NAME, bytes);
     loop {
@@ -126,7 +126,7 @@ pub(crate) fn decode(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     }
 }
 
-/// Decodes the member that comes next, and goes on behind it.
+/// Decodes the next member, and advances `reader` past it.
 fn member(reader: &mut Reader<'_>, out: &mut Sink<'_>) -> Result<(), Error> {
     header(reader)?;
     #[cfg(feature = "libdeflate")]
@@ -189,7 +189,7 @@ fn check(found: u32, stored: u32) -> Result<(), Error> {
     Err(Error::Checksum { codec: NAME, found: found.into(), stored: stored.into() })
 }
 
-/// The length modulo 2^32, as a trailer has it.
+/// Returns the length modulo 2^32, as in a trailer.
 fn low_bits(len: usize) -> u32 {
     (len as u64 & u64::from(u32::MAX)) as u32
 }

@@ -1,24 +1,24 @@
-//! Decompressing raw deflate streams, and reading the formats around them.
+//! Decompression of raw deflate streams, and reading of the formats around them.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use std::cell::RefCell;
 use zarr_codec::{Error, Piece, Sink};
 
-/// The least room that is offered for output of unknown size.
+/// Minimum size of the output buffer, in bytes, if the decoded size is unknown.
 const STEP: usize = 64 << 10;
-/// Most bytes that one byte of a deflate stream decodes to (zlib's technical notes: 1032:1).
+/// Maximum number of decoded bytes per byte of a deflate stream (zlib's technical notes: 1032:1).
 pub(crate) const MAX_RATIO: usize = 1032;
 
 thread_local! {
-    /// The state of this thread: making one costs more than decoding a small chunk.
+    /// State of this thread, reused since creating one costs more than decoding a small chunk.
     static STATE: RefCell<Decompress> = RefCell::new(Decompress::new(false));
 }
 
-/// Decodes the deflate stream that comes next in `input`, and goes on behind it. `see` gets the decoded bytes, piece by
-/// piece: one piece if the size is known.
+/// Decodes the next deflate stream of `input`, and advances `input` past it. `see` is called with each piece of decoded bytes; there is one
+/// piece if the decoded size is known.
 ///
 /// # Errors
-/// [`Error::Corrupt`], [`Error::CutOff`], or [`Error::TooLong`] if more is decoded than `out` takes.
+/// [`Error::Corrupt`], [`Error::CutOff`], or [`Error::TooLong`] if the decoded bytes exceed the limit of `out`.
 pub(crate) fn inflate(input: &mut Reader<'_>, out: &mut Sink<'_>, mut see: impl FnMut(&[u8])) -> Result<(), Error> {
     let codec = input.codec;
     STATE.with_borrow_mut(|state| {
@@ -38,8 +38,8 @@ pub(crate) fn inflate(input: &mut Reader<'_>, out: &mut Sink<'_>, mut see: impl 
     })
 }
 
-/// How much output to offer: all that is due if the input can make that much, steps that grow with the decoded bytes if
-/// the decoded size is not known.
+/// Returns the size of the output buffer to offer: all missing bytes if the decoded size is known, else steps that grow with the decoded
+/// bytes; never more than `input` bytes can decode to.
 fn room(out: &Sink<'_>, input: usize) -> usize {
     let due = match out.expected() {
         Some(size) => size.saturating_sub(out.len()),
@@ -48,7 +48,7 @@ fn room(out: &Sink<'_>, input: usize) -> usize {
     due.min(input.saturating_mul(MAX_RATIO).saturating_add(STEP))
 }
 
-/// The bytes around a deflate stream, read from front to back.
+/// Reader of the bytes around a deflate stream, from front to back.
 #[derive(Debug)]
 pub(crate) struct Reader<'b> {
     codec: &'static str,
@@ -61,22 +61,22 @@ impl<'b> Reader<'b> {
         Self { codec, bytes, at: 0 }
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes read so far.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// The bytes that were read since `start`.
+    /// Returns the bytes read since offset `start`.
     pub(crate) fn since(&self, start: usize) -> &'b [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
 
-    /// The bytes that were not.
+    /// Returns the bytes not read yet.
     pub(crate) fn rest(&self) -> &'b [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Goes on behind the next `count` bytes, which must be there.
+    /// Skips the next `count` bytes; fails if there are fewer.
     pub(crate) fn skip(&mut self, count: usize) -> Result<(), Error> {
         if count > self.rest().len() {
             return Err(self.cut_off());
@@ -85,14 +85,14 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    /// The next `N` bytes.
+    /// Returns the next `N` bytes; fails if there are fewer.
     pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         let (bytes, _) = self.rest().split_first_chunk().ok_or_else(|| self.cut_off())?;
         self.at += N;
         Ok(*bytes)
     }
 
-    /// Goes on behind the next zero.
+    /// Skips bytes up to and including the next zero byte.
     pub(crate) fn skip_text(&mut self) -> Result<(), Error> {
         let zero = self.rest().iter().position(|&byte| byte == 0);
         self.skip(zero.map_or(self.rest().len(), |zero| zero) + 1)

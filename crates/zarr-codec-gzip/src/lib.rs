@@ -1,20 +1,19 @@
-//! Zarr codecs `gzip` and `zlib`: deflate in either of its two usual wrappings.
+//! Zarr codecs `gzip` and `zlib`: deflate in its two usual containers.
 //!
 //! | codec | Zarr v3 | numcodecs in Zarr v3 | Zarr v2 | format |
 //! |---|---|---|---|---|
 //! | [`GZIP`] | `gzip` | `numcodecs.gzip` | `gzip` | RFC 1952 |
 //! | [`ZLIB`] | | `numcodecs.zlib` | `zlib` | RFC 1950 |
 //!
-//! `level` is 0 (stored) to 9 (smallest), 1 if it is missing, as in numcodecs; its -1 stands for 6. Gzip data may be
-//! several members in a row, as bgzip makes them. Checksums and lengths are verified, and bytes after the last member, or
-//! after a zlib stream, are an error. Where a zlib stream is expected and gzip data are found, these are decoded.
+//! `level` is 0 (stored) to 9 (smallest), 1 if it is missing, as in numcodecs; -1 in numcodecs means 6. Gzip data may consist of several
+//! consecutive members, as bgzip makes them. Checksums and lengths are verified, and bytes after the last member, or after a zlib stream,
+//! are an error. The codec `zlib` also decodes gzip data.
 //!
-//! With the feature `libdeflate`, chunks are compressed by that library, in C, and decompressed by it where their size is
-//! known: faster, and in other bytes of about the same number. Streams that it does not take are decoded without it, so
-//! that their faults are reported in the same words. Only streams that break the rules for symbols that must not occur,
-//! and have the right checksum all the same, are taken with it and refused without.
+//! With the feature `libdeflate`, that C library compresses chunks, and decompresses chunks whose size is known. It is faster, and makes
+//! other bytes of about the same number. Streams that it rejects are decoded again without it, so that errors have the same messages. The
+//! only difference is that it accepts streams with a correct checksum that use invalid symbols, which are refused without it.
 //!
-//! Knows no array: bytes in, bytes out.
+//! The codecs know no array: they take and return bytes.
 //!
 //! ```
 //! use zarr_codec_gzip::{Gzip, Zlib};

@@ -1,4 +1,4 @@
-//! Compressing and decompressing whole deflate streams with libdeflate, by calls of C.
+//! Compression and decompression of whole deflate streams by the C library libdeflate.
 #![expect(unsafe_code)]
 
 use crate::inflate::{MAX_RATIO, Reader};
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 use zarr_codec::{Error, Sink};
 
-/// A compressor of one level.
+/// Compressor of one level.
 ///
 /// Invariant: the pointer came from `libdeflate_alloc_compressor` and is freed once, by `drop`.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ struct Compressor {
 }
 
 impl Compressor {
-    /// `None` if there is no such level, or no memory.
+    /// Creates a compressor; `None` if there is no such level, or no memory.
     fn new(level: u32) -> Option<Self> {
         let number = i32::try_from(level).ok()?;
         // SAFETY: takes any number, and gives null for a number that is no level.
@@ -25,13 +25,13 @@ impl Compressor {
         Some(Self { level, state })
     }
 
-    /// The most bytes that `size` bytes may be compressed to.
+    /// Returns the maximum compressed size of `size` bytes.
     fn bound(&mut self, size: usize) -> usize {
         // SAFETY: the state is alive; only its level is looked at.
         unsafe { sys::libdeflate_deflate_compress_bound(self.state.as_ptr(), size) }
     }
 
-    /// Appends `input` as a deflate stream to `out`, within its capacity. `false` if that is too small.
+    /// Appends `input` as a deflate stream to `out`, within its capacity. Returns false if the capacity is too small.
     fn append(&mut self, input: &[u8], out: &mut Vec<u8>) -> bool {
         let room = out.spare_capacity_mut();
         // SAFETY: the state is alive and borrowed exclusively. The input is read within its length, and no more than
@@ -61,21 +61,21 @@ impl Drop for Compressor {
     }
 }
 
-/// A decompressor.
+/// Decompressor of libdeflate.
 ///
 /// Invariant: the pointer came from `libdeflate_alloc_decompressor` and is freed once, by `drop`.
 #[derive(Debug)]
 struct Decompressor(NonNull<sys::libdeflate_decompressor>);
 
 impl Decompressor {
-    /// `None` if there is no memory.
+    /// Creates a decompressor; `None` if there is no memory.
     fn new() -> Option<Self> {
         // SAFETY: takes nothing, and gives null where there is no memory.
         NonNull::new(unsafe { sys::libdeflate_alloc_decompressor() }).map(Self)
     }
 
-    /// Decodes the deflate stream at the beginning of `input` to the beginning of `output`: how many bytes it takes, and how
-    /// many came. The bytes behind these in `output` are arbitrary. `None` if it is broken or does not fit.
+    /// Decodes the deflate stream at the beginning of `input` to the beginning of `output`. Returns the size of the stream and the number
+    /// of decoded bytes; the rest of `output` is arbitrary. `None` if the stream is broken or does not fit.
     fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Option<(usize, usize)> {
         let (mut taken, mut came) = (0, 0);
         // SAFETY: the state is alive and borrowed exclusively. The input is read within its length.
@@ -103,12 +103,12 @@ impl Drop for Decompressor {
 }
 
 thread_local! {
-    /// The compressor last used by this thread: making one costs more than encoding a small chunk.
+    /// Compressor that this thread used last: creating one costs more than encoding a small chunk.
     static COMPRESSOR: RefCell<Option<Compressor>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<Decompressor>> = const { RefCell::new(None) };
 }
 
-/// Appends `input` as a deflate stream.
+/// Compresses `input`, and appends it as a deflate stream to `out`.
 ///
 /// # Errors
 /// [`Error::Allocation`].
@@ -125,12 +125,12 @@ pub(crate) fn deflate(codec: &'static str, input: &[u8], level: u32, out: &mut V
     })
 }
 
-/// Decodes the deflate stream that comes next in `input` and goes on behind the `N` bytes that follow it, if `is_right`
-/// says that these fit the decoded bytes. `false` leaves both as they were: the stream is broken, holds more than `out`
-/// takes, or the decoded size is not known. The other decoder then reports the fault, if there is one.
+/// Decodes the next deflate stream of `input`, and advances `input` past the stream and the `N` bytes after it, if `is_right` accepts these
+/// bytes for the decoded bytes. Returns false, with `input` and `out` unchanged, if the stream is broken or exceeds `out`, or if the
+/// decoded size is unknown. The caller then uses the other decoder, which reports the error if there is one.
 ///
 /// # Errors
-/// The errors of [`Sink::buffer`].
+/// The same errors as [`Sink::buffer`].
 pub(crate) fn inflate_at_once<const N: usize>(
     input: &mut Reader<'_>,
     out: &mut Sink<'_>,

@@ -1,4 +1,4 @@
-//! Zlib streams (RFC 1950).
+//! Codec `zlib`: zlib streams (RFC 1950).
 
 #[cfg(not(feature = "libdeflate"))]
 use crate::deflate::deflate;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Sink, Size, slice_methods};
 use zarr_json::Map;
 
-/// Codec `zlib`, for the table of codecs.
+/// Entry of the codec `zlib` for the table of codecs.
 pub const ZLIB: CodecEntry =
     CodecEntry::bytes_to_bytes("numcodecs.zlib", |context| Ok(Arc::new(Zlib::from_config(context)?)))
         .id("zlib")
@@ -20,24 +20,24 @@ pub const ZLIB: CodecEntry =
         .arguments(&[("level", Some("1"))]);
 
 const NAME: &str = "zlib";
-/// Deflate with a window of 32 KiB.
+/// First byte of the header: deflate with a window of 32 KiB.
 const METHOD: u8 = 0x78;
-/// The flag that a preset dictionary is needed.
+/// Flag for a preset dictionary, which would be needed for decoding.
 const DICTIONARY: u8 = 1 << 5;
 
-/// Codec `zlib`.
+/// Codec `zlib` with its compression level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zlib {
     level: u32,
 }
 
 impl Zlib {
-    /// Compression at level 1. Decodes any stream.
+    /// Creates the codec with level 1.
     pub fn new() -> Self {
         Self { level: 1 }
     }
 
-    /// Compression at `level`, 0 (stored) to 9 (smallest).
+    /// Creates the codec with `level` 0 (stored) to 9 (smallest).
     ///
     /// # Errors
     /// [`Error::Argument`] for another level.
@@ -108,7 +108,7 @@ impl BytesToBytes for Zlib {
     }
 }
 
-/// Decodes the stream that comes next, and goes on behind its checksum.
+/// Decodes the next stream, and advances `reader` past its checksum.
 fn stream(reader: &mut Reader<'_>, out: &mut Sink<'_>) -> Result<(), Error> {
     #[cfg(feature = "libdeflate")]
     if inflate_at_once(reader, out, |decoded, sum| adler32(decoded) == u32::from_be_bytes(sum))? {

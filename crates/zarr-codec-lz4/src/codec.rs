@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `lz4`.
 
 use std::sync::Arc;
 use zarr_codec::{
@@ -7,33 +7,33 @@ use zarr_codec::{
 use zarr_json::Map;
 use zarr_kernels::lz4::{self, MAX_SIZE, compress, decompress, max_compressed_size};
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `lz4` for the table of codecs.
 pub const LZ4: CodecEntry =
     CodecEntry::bytes_to_bytes("numcodecs.lz4", |context| Ok(Arc::new(Lz4::from_config(context)?)))
         .id("lz4")
         .only_read(&["lz4"])
         .arguments(&[("acceleration", Some("1"))]);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[LZ4];
 
 const NAME: &str = "lz4";
-/// No byte of a block stands for more decoded ones: a byte of a length adds up to 255.
+/// Maximum number of decoded bytes per byte of a block: a byte of a length adds up to 255.
 const MAX_RATIO: usize = 255;
 
-/// Codec `lz4`.
+/// Codec `lz4` with its acceleration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lz4 {
     acceleration: i64,
 }
 
 impl Lz4 {
-    /// Compression at acceleration 1. Decodes any block.
+    /// Creates the codec with acceleration 1.
     pub fn new() -> Self {
         Self::acceleration(1)
     }
 
-    /// Compression that is so much faster and weaker; less than 1 counts as 1.
+    /// Creates the codec with an acceleration factor; a higher factor is faster and compresses less. Numbers below 1 count as 1.
     pub fn acceleration(acceleration: i64) -> Self {
         Self { acceleration }
     }
@@ -48,7 +48,7 @@ impl Default for Lz4 {
 impl CodecValue for Lz4 {
     const ENTRY: CodecEntry = LZ4;
 
-    /// Reads the configuration. A wrong acceleration, which decoding does not need, is the default.
+    /// Reads the configuration. An invalid acceleration, which decoding does not need, becomes the default.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         let found = context.config.integer("acceleration", i64::MIN..=i64::MAX);
         Ok(Self { acceleration: context.config.or_default("acceleration", found, 1) })
@@ -112,7 +112,7 @@ impl BytesToBytes for Lz4 {
     }
 }
 
-/// Checks a stored size before anything is allocated for it.
+/// Checks the decoded size in a chunk against the limit of `out`, before anything is allocated.
 fn check_size(size: u32, out: &Sink<'_>) -> Result<usize, Error> {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     let room = out.bound().saturating_sub(out.len());

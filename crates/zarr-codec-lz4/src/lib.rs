@@ -1,11 +1,11 @@
-//! Zarr codec `lz4`: one LZ4 block behind its decoded size, as numcodecs stores it.
+//! Zarr codec `lz4`: one LZ4 block preceded by its decoded size, as numcodecs stores it.
 //!
 //! It is named `numcodecs.lz4` in Zarr v3 and `lz4` in Zarr v2.
 //!
-//! The size is four bytes, little-endian; neither the LZ4 frame format nor the one of N5 is this format.
-//! `acceleration` (1) makes compression faster and weaker. The output is that of the C library, to the byte.
+//! The size has four bytes, little-endian. The LZ4 frame format and the LZ4 format of N5 are different formats. A higher `acceleration`
+//! (default 1) is faster and compresses less. The output equals that of the C library to the byte.
 //!
-//! Knows no array: bytes in, bytes out.
+//! The codec knows no array: it takes and returns bytes.
 //!
 //! ```
 //! use zarr_codec_lz4::Lz4;

@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `lzma`.
 
 use crate::filter::{self, Dictionary, Filter, LzmaVersion};
 use crate::format::{Check, Format, NAME};
@@ -9,20 +9,20 @@ use zarr_codec::{
 };
 use zarr_json::{Map, Value};
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `lzma` for the table of codecs.
 pub const LZMA: CodecEntry =
     CodecEntry::bytes_to_bytes("numcodecs.lzma", |context| Ok(Arc::new(Lzma::from_config(context)?)))
         .id("lzma")
         .only_read(&["lzma"])
         .arguments(&[("format", None), ("check", None), ("preset", None)]);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[LZMA];
 
-/// The preset where none is named, as in Python.
+/// Default preset, as in Python.
 const PRESET: u32 = 6;
 
-/// Codec `lzma`.
+/// Codec `lzma` with its format, checksum and filters.
 ///
 /// ```
 /// use zarr_codec_lzma::{Format, Lzma};
@@ -36,43 +36,43 @@ const PRESET: u32 = 6;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lzma {
-    /// The configuration as it was given; the rest is what it stands for.
+    /// Configuration as it was given; the other fields are derived from it.
     members: Map,
     format: Format,
     check: Check,
-    /// The filters applied before compression, in this order; three at most.
+    /// Filters applied before compression, in this order; at most three.
     filters: Vec<Filter>,
-    /// How it is compressed. Of raw data also how it is decompressed.
+    /// Options of compression. For raw data they are also needed for decompression.
     dictionary: Dictionary,
 }
 
 impl Lzma {
-    /// Compression by a preset, 0 (fast) to 9 (small); plus 2^31 for more effort. The format is xz.
+    /// Creates the codec with a preset, 0 (fast) to 9 (small), plus 2^31 for more effort. The format is xz.
     ///
     /// # Errors
-    /// [`Error::Argument`] for another preset.
+    /// [`Error::Argument`] for any other number.
     pub fn preset(preset: u32) -> Result<Self, Error> {
         Self::from_members(&Map::from([("preset", preset.into())]), &[])
     }
 
-    /// The filters that data in `format` goes through, as in Python, each an object with an `id` and options. See the crate.
+    /// Creates the codec with filters, as in Python: each is an object with an `id` and options, see the documentation of the crate.
     ///
     /// # Errors
-    /// [`Error::Argument`] for filters that are none, or that the format does not have.
+    /// [`Error::Argument`] for invalid filters, and for filters that the format does not have.
     pub fn filters(format: Format, filters: impl IntoIterator<Item = Value>) -> Result<Self, Error> {
         let filters = Value::Array(filters.into_iter().collect());
         Self::from_members(&Map::from([("filters", filters), ("format", format.number().into())]), &[])
     }
 
-    /// Sets the format around the data.
+    /// Sets the container format of the data.
     ///
     /// # Errors
-    /// [`Error::Argument`] for one that lacks the checksum or the filters, and for raw data without filters.
+    /// [`Error::Argument`] for a format that lacks the checksum or the filters, and for raw data without filters.
     pub fn format(self, format: Format) -> Result<Self, Error> {
         self.with("format", format.number())
     }
 
-    /// Sets the checksum in xz; CRC-64 by default.
+    /// Sets the checksum of the xz format; CRC-64 by default.
     ///
     /// # Errors
     /// [`Error::Argument`] for a checksum in another format.
@@ -89,7 +89,8 @@ impl Lzma {
 impl CodecValue for Lzma {
     const ENTRY: CodecEntry = LZMA;
 
-    /// Reads the configuration. Refused are a `format` that is none, and raw data without filters that could decode it. Other members are for encoding.
+    /// Reads the configuration. Fails for an unknown `format`, and for raw data without the filters that decoding needs. Other members are
+    /// only for encoding.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         let config = context.config;
         let format = match config.integer("format", 1..=3)? {
@@ -133,7 +134,7 @@ impl CodecValue for Lzma {
 
 slice_methods!(Lzma);
 
-/// The filters of a format with headers.
+/// Returns the filters and the options of compression for a format with headers.
 fn of_format(
     config: &Config<'_>,
     chain: &Value,
@@ -153,7 +154,7 @@ fn of_format(
     Ok((filters, dictionary))
 }
 
-/// The checksum that is written; `None` for that of the format.
+/// Returns the checksum to write; `None` for the default of the format.
 fn check(config: &Config<'_>, format: Format) -> Result<Option<Check>, Error> {
     let check = match config.integer("check", -1..=15)? {
         None | Some(-1) => return Ok(None),

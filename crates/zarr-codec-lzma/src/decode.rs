@@ -1,4 +1,4 @@
-//! Decompressing.
+//! Decompression of lzma data.
 
 use crate::filter::{Branch, Dictionary, Filter, LzmaVersion};
 use crate::format::{Format, NAME};
@@ -8,16 +8,16 @@ use lzma_rust2::{Lzma2Reader, LzmaReader, XzReader};
 use std::io::{self, ErrorKind, Read};
 use zarr_codec::{Error, Sink};
 
-/// Bytes read at once. The library makes room in the dictionary for as much as is asked for.
+/// Maximum number of bytes read at once. The library allocates as much dictionary as bytes are requested.
 const STEP: usize = 128 << 10;
-/// The first bytes of every xz stream.
+/// First bytes of every xz stream.
 const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
-/// A stream that is as long as its end marker says.
+/// Size of a stream that ends with an end marker.
 const UNKNOWN: u64 = u64::MAX;
-/// The library's limits, in KiB, are not used: dictionaries grow with the decoded bytes, which `Sink` bounds.
+/// Memory limit of the library in KiB: none. Dictionaries grow with the decoded bytes, which `Sink` bounds.
 const NO_LIMIT: u32 = u32::MAX;
 
-/// Decodes all of `bytes`.
+/// Decodes all of `bytes`, and appends the decoded bytes to `out`.
 ///
 /// # Errors
 /// [`Error::CutOff`], [`Error::TooLong`], [`Error::Corrupt`] or [`Error::Allocation`].
@@ -51,7 +51,7 @@ pub(crate) fn decode(
     Ok(())
 }
 
-/// Streams in a row, behind each any number of zeros that 4 divides.
+/// Decodes consecutive xz streams, each followed by zero bytes whose number is a multiple of 4.
 fn xz(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     let mut rest = bytes;
     loop {
@@ -71,7 +71,7 @@ fn xz(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     }
 }
 
-/// The decompressor at the bottom of a chain.
+/// Decompressor at the innermost position of a chain of filters.
 enum Source<'b> {
     One(Box<LzmaReader<&'b [u8]>>),
     Two(Box<Lzma2Reader<&'b [u8]>>),
@@ -87,7 +87,7 @@ impl<'b> Source<'b> {
         })
     }
 
-    /// How many bytes are left behind the end of the data.
+    /// Returns the number of bytes after the end of the data.
     fn left(self) -> usize {
         match self {
             Self::One(reader) => {
@@ -99,7 +99,7 @@ impl<'b> Source<'b> {
     }
 }
 
-/// A reader that checks the end of data whose size is known.
+/// Makes `reader` check the end of data of known size.
 fn strict(mut reader: LzmaReader<&[u8]>) -> Box<LzmaReader<&[u8]>> {
     reader.set_relaxed_end_condition(false);
     Box::new(reader)
@@ -131,7 +131,7 @@ fn undo<'s>(filter: &Filter, inner: Box<dyn Read + 's>) -> Box<dyn Read + 's> {
     }
 }
 
-/// Sends all that `reader` makes of `bytes` to `out`.
+/// Appends all that `reader` decodes from `bytes` to `out`.
 fn read(reader: &mut dyn Read, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     let mut steps = Steps { inner: reader, failed: None };
     let result = out.read_from(&mut steps);
@@ -141,7 +141,7 @@ fn read(reader: &mut dyn Read, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), E
     }
 }
 
-/// A reader that reads little at once, and keeps its error, of which a [`Sink`] tells the words only.
+/// Reader that reads few bytes at once, and stores its error, since a [`Sink`] only returns the message.
 struct Steps<'r> {
     inner: &'r mut dyn Read,
     failed: Option<io::Error>,
@@ -159,7 +159,7 @@ impl Read for Steps<'_> {
     }
 }
 
-/// The error that an error of the library stands for.
+/// Converts an error of the library into an error of the codec.
 fn failed(error: &io::Error, bytes: &[u8]) -> Error {
     let found = bytes.len() as u64;
     match error.kind() {

@@ -1,4 +1,4 @@
-//! Compressing.
+//! Compression of lzma data.
 
 use crate::filter::{Branch, Dictionary, Filter, LzmaVersion};
 use crate::format::{Check, Format};
@@ -11,15 +11,15 @@ use lzma_rust2::{
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// The smallest dictionary (xz specification, 5.3.1).
+/// Minimum size of a dictionary in bytes (xz specification, 5.3.1).
 const MIN_DICT_SIZE: usize = 4096;
-/// The least length that the library takes for good enough.
+/// Minimum of the option "nice length" in the library.
 const MIN_NICE_LEN: u32 = 8;
 
-/// Appends `bytes` in `format`.
+/// Compresses `bytes`, and appends them in `format` to `out`.
 ///
 /// # Errors
-/// With the library's words.
+/// Fails with the message of the library.
 pub(crate) fn encode(
     format: Format,
     check: Check,
@@ -76,7 +76,8 @@ fn raw(lzma: LzmaVersion, options: LzmaOptions, bytes: &[u8], out: &mut Vec<u8>)
     Ok(())
 }
 
-/// The library's options for data of `size` bytes: a dictionary that is larger than the data only costs memory.
+/// Returns the library's options for data of `size` bytes. The dictionary is limited to the size of the data, since a larger one only costs
+/// memory.
 fn options(by: &Dictionary, size: usize) -> LzmaOptions {
     let useful = size.max(MIN_DICT_SIZE).checked_next_power_of_two().unwrap_or(usize::MAX);
     let dict_size = by.dict_size.min(u32::try_from(useful).unwrap_or(u32::MAX));

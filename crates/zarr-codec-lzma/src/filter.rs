@@ -1,28 +1,28 @@
-//! Filters and how they are written in metadata.
+//! Filters, and their form in metadata.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use zarr_codec::{Config, Error};
 use zarr_json::{Map, Value};
 
-/// A filter in front of the compression. It changes no length.
+/// Filter before compression. It does not change the length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filter {
-    /// Each byte less the one `dist` before it.
+    /// Subtracts from each byte the byte `dist` positions before.
     Delta {
-        /// 1 to 256 bytes.
+        /// Distance in bytes, 1 to 256.
         dist: u32,
     },
-    /// Relative addresses in machine code made absolute.
+    /// Converts relative addresses in machine code to absolute ones.
     Branch {
-        /// For which machine.
+        /// Machine of the code.
         branch: Branch,
-        /// The address of the first byte.
+        /// Address of the first byte.
         start: u32,
     },
 }
 
-/// A machine whose code a filter knows.
+/// Machine whose code a filter converts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Branch {
     /// x86.
@@ -40,7 +40,7 @@ pub(crate) enum Branch {
 }
 
 impl Branch {
-    /// The id, the machine and the alignment of its addresses (xz specification, 5.3.2).
+    /// Id, machine and alignment of addresses for each filter (xz specification, 5.3.2).
     const ALL: [(i64, Self, u32); 6] = [
         (4, Self::X86, 1),
         (5, Self::PowerPc, 4),
@@ -51,58 +51,58 @@ impl Branch {
     ];
 }
 
-/// The two forms of compressed data.
+/// Version of the format of compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LzmaVersion {
-    /// One run of symbols.
+    /// LZMA1: one sequence of symbols.
     One,
-    /// Chunks with headers, which may be stored.
+    /// LZMA2: chunks with headers, which may be uncompressed.
     Two,
 }
 
-/// How data is compressed.
+/// Options of compression, as in liblzma.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dictionary {
-    /// In which form.
+    /// Version of the format.
     pub(crate) lzma: LzmaVersion,
-    /// How far back repetitions are found, in bytes.
+    /// Maximum distance of repetitions in bytes.
     pub(crate) dict_size: u32,
-    /// Bits of the byte before that a literal's probabilities depend on.
+    /// Number of bits of the previous byte that select a literal's probabilities.
     pub(crate) lc: u32,
-    /// Bits of the position that they depend on.
+    /// Number of bits of the position that select a literal's probabilities.
     pub(crate) lp: u32,
-    /// Bits of the position that all other probabilities depend on.
+    /// Number of bits of the position that select all other probabilities.
     pub(crate) pb: u32,
-    /// Whether symbols are chosen at once, and not by their consequences.
+    /// Whether symbols are chosen greedily instead of by an optimal parser.
     pub(crate) fast: bool,
-    /// Length of a repetition that is good enough.
+    /// Length of a repetition at which the search for a longer one stops.
     pub(crate) nice_len: u32,
-    /// Whether repetitions are found by binary trees, not by chains.
+    /// Whether repetitions are searched by binary trees instead of hash chains.
     pub(crate) trees: bool,
-    /// How many positions are looked at; 0 for a number that fits the rest.
+    /// Number of positions that are examined; 0 for a number derived from the other options.
     pub(crate) depth: i32,
 }
 
 const LZMA1: i64 = 0x4000_0000_0000_0001;
 const LZMA2: i64 = 0x21;
 const DELTA: i64 = 3;
-/// Added to a preset: more effort.
+/// Bit that is added to a preset for more effort.
 const EXTREME: u64 = 1 << 31;
-/// Filters in a chain (xz specification, 5.1).
+/// Maximum number of filters in a chain (xz specification, 5.1).
 const MAX_FILTERS: usize = 4;
-/// The largest dictionary that liblzma compresses with.
+/// Maximum size of a dictionary for compression in liblzma, in bytes.
 const MAX_DICT_SIZE: u32 = 1536 << 20;
 
 pub(crate) const PRESETS: &str = "a preset 0..9, plus 2^31 for more effort";
 
-/// A preset: 0 to 9, and the same with the bit for more effort.
+/// Returns a preset: 0 to 9, possibly with the bit for more effort; `None` for another value.
 pub(crate) fn preset(value: &Value) -> Option<u32> {
     let preset = value.as_u64().filter(|preset| preset & !EXTREME <= 9)?;
     u32::try_from(preset).ok()
 }
 
 impl Dictionary {
-    /// The options that liblzma has for a preset.
+    /// Returns the options that liblzma uses for a preset.
     pub(crate) fn from_preset(lzma: LzmaVersion, preset: u32) -> Self {
         let extreme = u64::from(preset) & EXTREME != 0;
         let level = preset & 15;
@@ -131,10 +131,10 @@ impl Dictionary {
     }
 }
 
-/// A chain of filters, whose last one compresses.
+/// Parses a chain of filters, of which the last one compresses.
 ///
 /// # Errors
-/// [`Error::Metadata`] with a pointer to the fault.
+/// [`Error::Metadata`] with a pointer to the faulty member.
 pub(crate) fn chain(config: &Config<'_>, value: &Value) -> Result<(Vec<Filter>, Dictionary), Error> {
     let list = value.as_array().filter(|list| list.len() <= MAX_FILTERS);
     let list = list.ok_or_else(|| config.unexpected("filters", "an array of 1 to 4 filters", value))?;
@@ -162,7 +162,7 @@ pub(crate) fn chain(config: &Config<'_>, value: &Value) -> Result<(Vec<Filter>, 
     Err(config.error("filters", "the last one must be LZMA1 or LZMA2".to_owned()))
 }
 
-/// The options of one filter.
+/// Options of one filter in metadata.
 struct Options<'a> {
     config: &'a Config<'a>,
     name: String,

@@ -1,23 +1,23 @@
 //! The formats of compressed data, and their checksums.
 
-/// The name in errors.
+/// Name of the codec in errors.
 pub(crate) const NAME: &str = "lzma";
 
-/// The container of the compressed data.
+/// Container of the compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Headers, checksums and an index, by the xz specification.
+    /// xz format: headers, checksums and an index.
     Xz,
-    /// A header of 13 bytes: the older `.lzma` files.
+    /// Format of the older `.lzma` files: a header of 13 bytes.
     Alone,
-    /// Nothing: filters come from the metadata.
+    /// No container: the filters come from the metadata.
     Raw,
 }
 
-/// The checksum of data in [`Format::Xz`].
+/// Checksum of data in [`Format::Xz`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// None.
+    /// No checksum.
     None,
     /// CRC-32.
     Crc32,
@@ -28,7 +28,7 @@ pub enum Check {
 }
 
 impl Format {
-    /// The number in metadata, as in Python.
+    /// Returns the number of the format in metadata, as in Python.
     pub(crate) fn number(self) -> i64 {
         match self {
             Self::Xz => 1,
@@ -39,7 +39,7 @@ impl Format {
 }
 
 impl Check {
-    /// The number in metadata, as in Python.
+    /// Returns the number of the checksum in metadata, as in Python.
     pub(crate) fn number(self) -> i64 {
         match self {
             Self::None => 0,

@@ -1,4 +1,4 @@
-//! Zarr codec `lzma`: the formats of Python's module of that name.
+//! Zarr codec `lzma`: the formats of Python's module `lzma`.
 //!
 //! It is named `numcodecs.lzma` in Zarr v3 and `lzma` in Zarr v2.
 //!
@@ -9,14 +9,14 @@
 //! | `preset` | 0 (fast) to 9 (small); plus 2^31 for more effort | 6 |
 //! | `filters` | instead of a preset, the filters that the data goes through; raw data needs it | none |
 //!
-//! Filters are objects with an `id` and options, by the numbers that Python and liblzma have for them: 3 delta (`dist`),
-//! 4 to 9 the branch converters x86, PowerPC, IA-64, ARM, ARM Thumb and SPARC (`start_offset`), and at the end
-//! 4611686018427387905 LZMA1 or 33 LZMA2 (`preset`, `dict_size`, `lc`, `lp`, `pb`, `mode`, `nice_len`, `mf`, `depth`).
+//! Filters are objects with an `id` and options, numbered as in Python and liblzma: 3 delta (`dist`), 4 to 9 the branch converters x86,
+//! PowerPC, IA-64, ARM, ARM Thumb and SPARC (`start_offset`), and as the last filter 4611686018427387905 LZMA1 or 33 LZMA2 (`preset`,
+//! `dict_size`, `lc`, `lp`, `pb`, `mode`, `nice_len`, `mf`, `depth`).
 //!
-//! Data in xz may be several streams in a row, with zeros behind each. All checksums are verified. Bytes after the end are
-//! an error. Dictionaries grow with the decoded bytes, whatever size is claimed for them.
+//! Data in the xz format may consist of several consecutive streams, each followed by zeros. All checksums are verified. Bytes after the
+//! end are an error. Dictionaries grow with the decoded bytes, regardless of their size in headers.
 //!
-//! Knows no array: bytes in, bytes out.
+//! The codec knows no array: it takes and returns bytes.
 //!
 //! ```
 //! use zarr_codec_lzma::{Format, Lzma};

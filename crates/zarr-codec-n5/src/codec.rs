@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `n5_default`.
 
 use crate::header::{self, NAME};
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use zarr_dtype::DataType;
 use zarr_grid::{AxisRange, Region, element_count};
 use zarr_json::{Map, Value};
 
-/// Number of bytes that a block may have even if the chunk has fewer: as the full block at the end of an array has, where chunks of a
-/// rectilinear grid end with it.
+/// Maximum size of a block, in bytes, that is larger than its chunk. The last block of an array may be a full block although the chunk ends
+/// with the array, in a rectilinear grid.
 const LARGE: u64 = 16 << 20;
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `n5_default` for the table of codecs.
 pub const N5_DEFAULT: CodecEntry = CodecEntry::array_to_bytes("n5_default", |context| Ok(Arc::new(N5::new(context)?)))
     .example(
         r#"{"codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}},
             {"name": "bytes", "configuration": {"endian": "big"}}]}"#,
     );
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[N5_DEFAULT];
 
 /// Codec `n5_default`: blocks of N5.
@@ -31,7 +31,8 @@ pub struct N5Default {
 }
 
 impl N5Default {
-    /// Blocks that these codecs encode: `transpose` with all axes reversed, `bytes` (big-endian), and at most one compressor.
+    /// Creates the codec for blocks encoded by `codecs`: `transpose` with all axes reversed, `bytes` (big-endian), and at most one
+    /// compressor.
     pub fn of(codecs: impl IntoTypedCodecs) -> Self {
         Self { codecs: InnerCodecs::new(codecs) }
     }
@@ -53,13 +54,13 @@ impl CodecValue for N5Default {
     }
 }
 
-/// The codec, bound to a data type.
+/// Codec `n5_default` for the data type of an array.
 #[derive(Debug)]
 struct N5 {
     element: ElementSpec,
-    /// That of the transpose, which has to be of all axes.
+    /// Order of the transpose, which must reverse all axes.
     order: Value,
-    /// The bytes after the header.
+    /// Codecs for the bytes after the header.
     inner: Pipeline,
 }
 

@@ -1,16 +1,16 @@
-//! The header in front of the elements of a block.
+//! Header before the elements of a block.
 
 use zarr_codec::Error;
 use zarr_grid::Shape;
 
 pub(crate) const NAME: &str = "n5_default";
 
-/// Bytes of a header with `rank` axes.
+/// Returns the size in bytes of a header with `rank` axes.
 pub(crate) fn size(rank: usize) -> u64 {
     4 + 4 * rank as u64
 }
 
-/// Appends the header of a block of `shape`.
+/// Appends the header of a block of `shape` to `out`.
 pub(crate) fn write(shape: &[usize], out: &mut Vec<u8>) -> Result<(), Error> {
     let failed = |what: String| Error::Encode { codec: NAME, what };
     let rank = u16::try_from(shape.len()).map_err(|_| failed(format!("{} axes, a block has 16 bits", shape.len())))?;
@@ -23,7 +23,7 @@ pub(crate) fn write(shape: &[usize], out: &mut Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The shape of a block with `rank` axes, and the bytes behind its header.
+/// Returns the shape of a block with `rank` axes, and the bytes after its header.
 pub(crate) fn read(encoded: &[u8], rank: usize) -> Result<(Shape, &[u8]), Error> {
     let corrupt = |what: String| Error::Corrupt { codec: NAME, what };
     let truncated = || Error::Truncated { codec: NAME, found: encoded.len() as u64, expected: size(rank) };

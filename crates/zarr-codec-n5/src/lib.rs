@@ -1,15 +1,14 @@
-//! Zarr codec `n5_default`: chunks that are blocks of N5, in its default mode.
+//! Zarr codec `n5_default`: chunks that are N5 blocks in the default mode.
 //!
-//! A block is a header and the elements as `codecs` encode them: a `transpose` of all axes, `bytes` in big-endian
-//! order, and at most one compressor. The header has three big-endian numbers: the mode in 16 bits (0), the number of
-//! axes in 16 bits, and the length of each axis in 32 bits. A block may be smaller than the chunk where the array ends;
-//! missing elements are the fill value. It may be larger as well, by up to 16 MiB; elements beyond the chunk are left
-//! out. Blocks are written in the shape of the chunk.
+//! A block is a header followed by the elements as encoded by `codecs`: a `transpose` of all axes, `bytes` in big-endian order, and at most
+//! one compressor. The header has three kinds of big-endian numbers: the mode in 16 bits (0), the number of axes in 16 bits, and the length
+//! of each axis in 32 bits. A block may be smaller than the chunk at the end of the array; missing elements have the fill value. A block
+//! may also be larger than the chunk, up to 16 MiB; elements outside of the chunk are ignored. Blocks are written in the shape of the
+//! chunk.
 //!
-//! The data types are the types of N5: integers of 8 to 64 bits, float32 and float64. Blocks of the modes "varlength"
-//! and "object" are errors.
+//! The data types are those of N5: integers of 8 to 64 bits, float32 and float64. Blocks of the modes "varlength" and "object" are errors.
 //!
-//! Knows nothing of N5's metadata: the array has a document of Zarr.
+//! The codec knows nothing of N5's metadata: the array has a Zarr document.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

@@ -1,4 +1,4 @@
-//! `numcodecs.astype`: another type of numbers, unchecked.
+//! `numcodecs.astype`: conversion to another number type, unchecked.
 
 use crate::convert::convert;
 use crate::dtype::{Dtype, add_type};
@@ -8,9 +8,9 @@ use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, Error};
 use zarr_dtype::DataType;
 use zarr_json::Map;
 
-/// Codec `numcodecs.astype`: numbers of type `decode_dtype` stored as `encode_dtype`, converted as numpy does.
+/// Codec `numcodecs.astype`: numbers of type `decode_dtype` are stored as `encode_dtype`, converted as by numpy.
 ///
-/// Nothing is checked: numbers that do not fit are changed. Times are the integers that count their units.
+/// Numbers that do not fit are changed without an error. Times are treated as the integers that count their units.
 pub const ASTYPE: CodecEntry =
     CodecEntry::array_to_array("numcodecs.astype", |context| AsType::from_config(context)?.bind(context))
         .id("astype")
@@ -21,7 +21,7 @@ pub const ASTYPE: CodecEntry =
 
 const NAME: &str = "numcodecs.astype";
 
-/// Codec `numcodecs.astype`: numbers as another type, unchecked.
+/// Codec `numcodecs.astype`: conversion to another number type, unchecked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AsType {
     encoded: Dtype,
@@ -29,15 +29,15 @@ pub struct AsType {
 }
 
 impl AsType {
-    /// Stored as this type.
+    /// Creates the codec that stores elements as type `encoded`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a type without numbers.
+    /// [`Error::Argument`] for a type that is no number type.
     pub fn new(encoded: &DataType) -> Result<Self, Error> {
         Ok(Self { encoded: Dtype::given(&ASTYPE, "encode_dtype", encoded)?, decoded: None })
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
         let (encoded, decoded) = (self.encoded, Dtype::decoded(NAME, context, "decode_dtype", self.decoded)?);
         // Between units of time numpy multiplies.

@@ -1,4 +1,4 @@
-//! `bitround`: fewer bits of the mantissa.
+//! `bitround`: rounding of numbers to fewer bits of the mantissa.
 
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Number, map};
@@ -8,13 +8,13 @@ use zarr_dtype::float;
 use zarr_dtype::{DataType, Layout, Scalar};
 use zarr_json::Map;
 
-/// Codec `bitround`: numbers rounded to `keepbits` bits, of two equally near ones to the even.
+/// Codec `bitround`: numbers are rounded to `keepbits` bits; a tie goes to even.
 ///
-/// In floats these are bits of the mantissa, and all of it is kept if it has no more; the bits are computed just as
-/// numcodecs does, NaNs too. In integers they begin at the most significant bit of the magnitude that is set; a number
-/// that would be rounded beyond the type is cut off instead. The register of extensions does not define that bit below
-/// zero; the crate zarrs takes the sign for it, which leaves little of small integers, such as -2⁵⁷ of -3840. Nothing
-/// is to be decoded.
+/// For floats, the bits are those of the mantissa; if the mantissa has no more than `keepbits`, nothing changes. The result equals that of
+/// numcodecs bit for bit, also for NaN. For integers, the bits begin with the highest bit set in the magnitude; a number that would be
+/// rounded out of the range of the type is rounded towards zero instead. The register of extensions does not define the highest bit of
+/// negative integers; the crate zarrs uses the sign bit, which leaves little of small integers: -3840 becomes -2⁵⁷. Decoding changes
+/// nothing.
 pub const BITROUND: CodecEntry =
     CodecEntry::array_to_array("numcodecs.bitround", |context| Bitround::from_config(context)?.bind(context))
         .id("bitround")
@@ -34,19 +34,19 @@ pub const BITROUND: CodecEntry =
 
 const NAME: &str = "bitround";
 
-/// Codec `bitround`: numbers with few bits that are not 0.
+/// Codec `bitround`: rounding of numbers to few bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bitround {
     keepbits: u32,
 }
 
 impl Bitround {
-    /// Keeps `bits` bits: of a float's mantissa, or of an integer from its highest bit on that is set.
+    /// Creates the codec that keeps `bits` bits: of a float's mantissa, or of an integer beginning with its highest set bit.
     pub fn keep_bits(bits: u32) -> Self {
         Self { keepbits: bits }
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
         let data_type = &context.element.data_type;
         let (kind, size) = Kind::of(data_type).ok_or_else(|| unsupported(NAME, data_type))?;
@@ -57,7 +57,7 @@ impl Bitround {
 impl CodecValue for Bitround {
     const ENTRY: CodecEntry = BITROUND;
 
-    /// Reads the configuration. A wrong number of bits, which decoding does not need, is all of them.
+    /// Reads the configuration. If the number of bits is invalid, which decoding does not need, all bits are kept.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         let (config, data_type) = (context.config, &context.element.data_type);
         let (kind, size) = Kind::of(data_type).ok_or_else(|| unsupported(NAME, data_type))?;
@@ -74,14 +74,14 @@ impl CodecValue for Bitround {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Floats, with this number of bits in the mantissa.
+    /// Floats, with their number of mantissa bits.
     Float(u32),
     Unsigned,
     Signed,
 }
 
 impl Kind {
-    /// The kind of the numbers of elements, and the number of bytes of one of them.
+    /// Returns the kind of the numbers in elements, and the size of one number in bytes; `None` for other elements.
     fn of(data_type: &DataType) -> Option<(Self, usize)> {
         let scalar = match data_type.layout() {
             Layout::Fixed { scalar, .. } if !matches!(data_type, DataType::FixedUtf32 { .. }) => scalar,
@@ -99,7 +99,7 @@ impl Kind {
         Some((kind, scalar.size()))
     }
 
-    /// The number of all bits of a number of `size` bytes that can be kept: of a float those of the mantissa.
+    /// Returns the number of bits that can be kept in a number of `size` bytes: for a float those of the mantissa, else all.
     fn bits(self, size: usize) -> u32 {
         match self {
             Self::Float(mantissa) => mantissa,
@@ -112,7 +112,7 @@ impl Kind {
 struct BitRound {
     keepbits: u32,
     kind: Kind,
-    /// Bytes of a number.
+    /// Size of a number in bytes.
     size: usize,
 }
 
@@ -151,17 +151,19 @@ impl BitRound {
     }
 }
 
-/// Bit patterns.
+/// Bit pattern of a number.
 trait Bits: Number {
     const BITS: u32;
 
-    /// Without the lowest `drop` bits, rounded. `drop` is less than there are. Wraps, as numcodecs does.
+    /// Returns the number rounded, with its lowest `drop` bits 0. `drop` must be less than the number of bits. Overflow wraps, as in
+    /// numcodecs.
     fn rounded(self, drop: u32) -> Self;
 
-    /// The `keep` highest bits, one or more, from the first one set; rounded up if that has at most `width` bits, else cut off.
+    /// Returns the number rounded to its `keep` (at least one) highest bits, beginning with the first set bit. It is rounded towards zero
+    /// if the rounded number would have more than `width` bits.
     fn rounded_integer(self, keep: u32, width: u32) -> Self;
 
-    /// The magnitude, if these are the bits of a negative integer.
+    /// Returns the magnitude if these are the bits of a negative integer; else `None`.
     fn negated(self) -> Option<Self>;
 
     fn wrapping_negated(self) -> Self;

@@ -1,4 +1,4 @@
-//! `cast_value`: another type of real numbers, checked.
+//! `cast_value`: conversion to another type of real numbers, checked.
 
 mod cast;
 
@@ -12,12 +12,11 @@ use zarr_dtype::float::Rounding;
 use zarr_dtype::{DataType, FillValue, Spelling};
 use zarr_json::{Map, NamedConfig, Value as Json};
 
-/// Codec `cast_value`: integers and floats stored as numbers of another `data_type`.
+/// Codec `cast_value`: integers and floats are stored as numbers of another `data_type`.
 ///
-/// A number becomes the number that `scalar_map` gives for it, else itself, else it is rounded as `rounding` says.
-/// Beyond the range of the type it is an error, unless `out_of_range` is `clamp` (to the last number, or infinity if
-/// the type has it) or `wrap` (for integers). NaN and infinity stay NaN and infinity, or are an error. The fill value
-/// must come back.
+/// A number becomes the number that `scalar_map` assigns to it, or itself, or it is rounded as `rounding` says. A number outside of the
+/// range of the type is an error, unless `out_of_range` is `clamp` (to the last number, or infinity if the type has it) or `wrap` (for
+/// integers). NaN and infinity stay NaN and infinity, or are an error. The fill value must be equal after encoding and decoding.
 pub const CAST_VALUE: CodecEntry =
     CodecEntry::array_to_array("cast_value", |context| CastValue::from_config(context)?.bind(context))
         .arguments(&[("data_type", None)])
@@ -25,7 +24,7 @@ pub const CAST_VALUE: CodecEntry =
 
 const NAME: &str = "cast_value";
 
-/// The words in metadata.
+/// Words for the roundings in metadata.
 const ROUNDINGS: [(&str, Rounding); 5] = [
     ("nearest-even", Rounding::NearestEven),
     ("nearest-away", Rounding::NearestAway),
@@ -34,7 +33,7 @@ const ROUNDINGS: [(&str, Rounding); 5] = [
     ("towards-negative", Rounding::TowardsNegative),
 ];
 
-/// Codec `cast_value`: numbers as another type, checked.
+/// Codec `cast_value`: conversion to another type of real numbers, checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CastValue {
     data_type: DataType,
@@ -44,36 +43,36 @@ pub struct CastValue {
 }
 
 impl CastValue {
-    /// Stored as this type. Numbers that it has not are errors.
+    /// Creates the codec that stores numbers as `data_type`. Numbers outside of the range of the type are errors.
     pub fn to(data_type: &DataType) -> Self {
         Self { data_type: data_type.clone(), rounding: None, out_of_range: None, scalar_map: None }
     }
 
-    /// Rounded in this way; by default to the nearest number, of two the even one.
+    /// Sets the rounding; the default is to the nearest number, ties to even.
     #[must_use]
     pub fn rounding(self, rounding: Rounding) -> Self {
         Self { rounding: Some(rounding), ..self }
     }
 
-    /// Numbers out of the range of the type become its nearest.
+    /// Sets that numbers outside of the range of the type become its nearest number.
     #[must_use]
     pub fn clamp(self) -> Self {
         Self { out_of_range: Some(OutOfRangeMode::Clamp), ..self }
     }
 
-    /// Numbers out of the range of the integers begin it anew.
+    /// Sets that numbers outside of the range of an integer type wrap around.
     #[must_use]
     pub fn wrap(self) -> Self {
         Self { out_of_range: Some(OutOfRangeMode::Wrap), ..self }
     }
 
-    /// Encodes a number as another one; both as fill values are given, `"NaN"` among them.
+    /// Sets that `number` is encoded as `encoded`; both have the form of fill values, such as `"NaN"`.
     #[must_use]
     pub fn encode_as(self, number: impl Into<Json>, encoded: impl Into<Json>) -> Self {
         self.with_pair("encode", number.into(), encoded.into())
     }
 
-    /// Decodes a number as another one; both as fill values are given, `"NaN"` among them.
+    /// Sets that `encoded` is decoded as `number`; both have the form of fill values, such as `"NaN"`.
     #[must_use]
     pub fn decode_as(self, encoded: impl Into<Json>, number: impl Into<Json>) -> Self {
         self.with_pair("decode", encoded.into(), number.into())
@@ -88,7 +87,7 @@ impl CastValue {
         self
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
         let (config, decoded) = (context.config, &context.element.data_type);
         let from = Real::of(decoded).ok_or_else(|| unsupported(NAME, decoded))?;
@@ -140,7 +139,7 @@ impl CodecValue for CastValue {
     }
 }
 
-/// One direction of `scalar_map`: a list of pairs.
+/// Parses one direction of `scalar_map`: a list of pairs.
 fn replacements(
     config: &Config<'_>,
     map: Option<&Json>,

@@ -1,8 +1,8 @@
-//! Configurations as the register of extensions defines them.
+//! Checks of configurations for codecs of the register of extensions.
 
 use zarr_codec::{Config, Error};
 
-/// Refuses members that were not read: they are reserved for versions to come, which may store something else.
+/// Returns an error for members that were not read: they are reserved for later versions, which may change the stored data.
 pub(crate) fn refuse_unread(config: &Config<'_>) -> Result<(), Error> {
     match config.unread().first() {
         None => Ok(()),

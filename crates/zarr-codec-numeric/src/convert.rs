@@ -1,27 +1,27 @@
-//! Conversions as numpy's `astype` makes them: no checks, integers wrap.
+//! Conversions as by numpy's `astype`: unchecked, integers wrap.
 //!
-//! Floats become integers by cutting off the fraction. The result for numbers that do not fit is undefined in C; here
-//! it is the result of numpy on x86-64, on every machine.
+//! Floats become integers by dropping the fraction. The result for numbers that do not fit is undefined in C; here it equals that of numpy
+//! on x86-64, on all machines.
 //!
-//! There are 144 pairs of types. A loop for each would take longer to compile than all else in this crate, so integers of one
-//! size share the loops for their bits, and float16 and bool go by way of another type, a block at a time.
+//! There are 144 pairs of types. A loop for each pair would take longer to compile than the rest of this crate, so integers of equal size
+//! share loops, and float16 and bool are converted through another type, block by block.
 
 use crate::dtype::{Dtype, with_integer};
 use crate::number::{Bool, Number, map};
 use zarr_dtype::Scalar;
 use zarr_dtype::float::Half;
 
-/// Bytes of the largest number.
+/// Size of the largest number in bytes.
 const MAX_SIZE: usize = 8;
 
-/// Bytes of a block, which stays in the nearest cache.
+/// Size of a block in bytes, which fits the innermost cache.
 const BLOCK: usize = 512 * MAX_SIZE;
 
-/// 2^31 and 2^63.
+/// 2^31; `TWO_63` is 2^63.
 const TWO_31: f64 = 2_147_483_648.0;
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 
-/// The processor's conversion: numbers that do not fit, and NaN, become the least number.
+/// Converts as the processor: numbers that do not fit, and NaN, become the least number.
 #[inline(always)]
 fn cut_i32(value: f64) -> i32 {
     if value > -TWO_31 - 1.0 && value < TWO_31 { value as i32 } else { i32::MIN }
@@ -32,7 +32,7 @@ fn cut_i64(value: f64) -> i64 {
     if (-TWO_63..TWO_63).contains(&value) { value as i64 } else { i64::MIN }
 }
 
-/// numpy itself gives either this or something else, as elements happen to lie.
+/// Converts to `u32` for numbers that do not fit as numpy does in one of its code paths; numpy itself depends on the positions of elements.
 #[inline(always)]
 fn cut_u32(value: f64) -> u32 {
     cut_i64(value) as u32
@@ -43,7 +43,7 @@ fn cut_u64(value: f64) -> u64 {
     if value >= TWO_63 { cut_i64(value - TWO_63) as u64 ^ 1 << 63 } else { cut_i64(value) as u64 }
 }
 
-/// Converts elements. Complex numbers lose their imaginary part in real ones, and are true if either part is.
+/// Converts elements. Complex numbers lose their imaginary part when they become real; as bools they are true if either part is not 0.
 #[expect(
     clippy::indexing_slicing,
     reason = "a block has room for as many elements as are taken from the input at once"
@@ -76,7 +76,7 @@ pub(crate) fn convert(from: &Dtype, to: &Dtype, input: &[u8], output: &mut [u8])
     }
 }
 
-/// Converts numbers, of which `output` has as many as `input`.
+/// Converts numbers; `output` must have as many numbers as `input`.
 pub(crate) fn convert_scalars(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8]) {
     use Scalar as S;
     let by_way_of = |scalar, output| in_blocks(from, to, input, output, &mut [(scalar, &mut |_| {})]);
@@ -99,7 +99,7 @@ pub(crate) fn convert_scalars(from: Scalar, to: Scalar, input: &[u8], output: &m
     }
 }
 
-/// Floats as integers or bools. Of integers of less than 32 bits the signed and the unsigned ones are the same bits.
+/// Converts floats to integers or bools. For integers of less than 32 bits, signed and unsigned results have the same bits.
 fn from_floats<T: Number + Into<f64>>(to: Scalar, input: &[u8], output: &mut [u8]) {
     match to {
         // Everything but zero is true, NaN too.
@@ -113,7 +113,7 @@ fn from_floats<T: Number + Into<f64>>(to: Scalar, input: &[u8], output: &mut [u8
     }
 }
 
-/// Integers as others, floats of 32 or 64 bits, or bools.
+/// Converts integers to other integers, floats of 32 or 64 bits, or bools.
 #[expect(clippy::unnecessary_cast, reason = "of the integers, one is of the type itself")]
 fn from_integers(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8]) {
     with_integer!(from, T => match (to, to.size()) {
@@ -127,10 +127,10 @@ fn from_integers(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8]) {
     }, else {});
 }
 
-/// A type that numbers are converted to, and the operation on a block of them in it. Blocks come in order.
+/// Type to which numbers are converted, and an operation on each block of numbers in that type. Blocks are passed in order.
 pub(crate) type Step<'s> = (Scalar, &'s mut dyn FnMut(&mut [u8]));
 
-/// Converts numbers from one type to another by way of `steps`. `output` has as many numbers as `input`.
+/// Converts numbers from one type to another through `steps`. `output` must have as many numbers as `input`.
 #[expect(clippy::indexing_slicing, reason = "a block has room for as many numbers as are taken from the input at once")]
 pub(crate) fn in_blocks(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8], steps: &mut [Step<'_>]) {
     let (mut memory, mut other) = ([0; BLOCK], [0; BLOCK]);
@@ -156,7 +156,7 @@ pub(crate) fn in_blocks(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8
     }
 }
 
-/// Replaces each number by `f` of it.
+/// Replaces each number by the result of `f`.
 #[inline(always)]
 pub(crate) fn change<T: Number>(numbers: &mut [u8], mut f: impl FnMut(T) -> T) {
     for item in numbers.chunks_exact_mut(T::SIZE) {

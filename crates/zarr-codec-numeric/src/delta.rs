@@ -9,12 +9,11 @@ use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, Error};
 use zarr_dtype::{DataType, Scalar};
 use zarr_json::Map;
 
-/// Codec `numcodecs.delta`: the first element, then the difference of each to the one before, in C order of the chunk.
+/// Codec `numcodecs.delta`: the first element, then the difference of each element to the previous one, in C order of the chunk.
 ///
-/// Differences are taken in `dtype` and stored as `astype`; integers wrap. They are summed in the type that numpy finds for
-/// both. Lengths of time stay "not a time" once one is.
-/// Refused are bools, whose differences do not lead back, and dates, which numcodecs cannot decode: such arrays
-/// have `dtype` `<i8`.
+/// Differences are computed in `dtype` and stored as `astype`; integers wrap. They are summed in the type to which numpy promotes both
+/// types. Once a duration is "not a time", all later ones are. Bools, whose differences cannot be reversed, and dates, which numcodecs
+/// cannot decode, are refused; arrays of dates have `dtype` `<i8`.
 pub const DELTA: CodecEntry =
     CodecEntry::array_to_array("numcodecs.delta", |context| Delta::from_config(context)?.bind(context))
         .id("delta")
@@ -24,7 +23,7 @@ pub const DELTA: CodecEntry =
 
 const NAME: &str = "numcodecs.delta";
 
-/// Codec `numcodecs.delta`: each element less the one before.
+/// Codec `numcodecs.delta`: the difference of each element to the previous one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
     dtype: Option<Dtype>,
@@ -32,20 +31,20 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Differences in the type of the elements.
+    /// Creates the codec that stores differences in the type of the elements.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Stored as this type.
+    /// Sets the type of the stored differences.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a type without numbers.
+    /// [`Error::Argument`] for a type that is no number type.
     pub fn astype(self, data_type: &DataType) -> Result<Self, Error> {
         Ok(Self { astype: Some(Dtype::given(&DELTA, "astype", data_type)?), ..self })
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
         let dtype = Dtype::decoded(NAME, context, "dtype", self.dtype)?;
         let astype = self.astype.unwrap_or_else(|| dtype.clone());
@@ -115,7 +114,7 @@ impl Differences {
     }
 }
 
-/// The type in which numpy computes with numbers of two types: one of the two, or a wider signed integer or float.
+/// Returns the type in which numpy computes with numbers of two types: one of the two, or a wider signed integer or float.
 fn promoted(a: Scalar, b: Scalar) -> Scalar {
     let is_float = |scalar| matches!(scalar, Scalar::F16 | Scalar::F32 | Scalar::F64);
     let is_signed = |scalar| matches!(scalar, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64);
@@ -143,15 +142,16 @@ fn promoted(a: Scalar, b: Scalar) -> Scalar {
     }
 }
 
-/// Replaces numbers by differences or sums, block after block. An element may have several parts, each with neighbours of its own.
+/// Replacement of numbers by differences or sums, block by block. Elements may have several parts, which are processed separately.
 trait Neighbours {
-    /// Replaces each number by its difference to the one before.
+    /// Replaces each number by its difference to the previous number.
     fn subtract(&mut self, block: &mut [u8]);
-    /// Replaces each number by the sum of all up to it.
+    /// Replaces each number by the sum of all numbers up to it.
     fn add(&mut self, block: &mut [u8]);
 }
 
-/// The number before the block for each part of an element, the difference or sum that led there.
+/// Value carried over from the previous block for each part of an element: the last number, or the sum so far; `None` before the first
+/// block.
 struct Before<T>(Vec<Option<T>>);
 
 impl<T: Arithmetic> Before<T> {
@@ -179,8 +179,8 @@ impl<T: Arithmetic> Neighbours for Before<T> {
     }
 }
 
-/// Replaces each number of a part by the first result of `f`, which takes it and the value kept from the number before;
-/// the second result is kept. The first number of all stays.
+/// Replaces each number of a part by the first result of `f`, whose arguments are the number and the value carried over from the previous
+/// number; the second result is the value to carry over. The very first number is not changed.
 #[inline(always)]
 fn replace<T: Number>(count: usize, part: usize, block: &mut [u8], kept: &mut Option<T>, f: impl Fn(T, T) -> (T, T)) {
     let mut items = block.chunks_exact_mut(T::SIZE * count).filter_map(|item| item.chunks_exact_mut(T::SIZE).nth(part));

@@ -1,27 +1,27 @@
-//! The types of numpy that filters of numcodecs name.
+//! Types of numpy in the configurations of numcodecs filters.
 
 use zarr_codec::{BuildContext, CodecEntry, Config, Error, add_missing};
 use zarr_dtype::{DataType, Layout, Scalar, from_npy_descr, npy_descr};
 use zarr_json::{NamedConfig, Value};
 
-/// Adds the member that names the type of numpy of elements, if they have one.
+/// Adds `member` with the type string of numpy for elements of `data_type`, if there is one.
 pub(crate) fn add_type(codec: &mut NamedConfig, member: &str, data_type: &DataType) {
     if let Some(descr) = npy_descr(data_type) {
         add_missing(codec, [(member, descr.into())]);
     }
 }
 
-/// A type of numpy with numbers in it: bools, integers, floats, complex numbers, times.
+/// Number type of numpy: bools, integers, floats, complex numbers and times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dtype {
     pub(crate) data_type: DataType,
     pub(crate) scalar: Scalar,
-    /// Scalars of one element: 2 for complex numbers.
+    /// Number of scalars in one element: 2 for complex numbers, else 1.
     pub(crate) count: usize,
 }
 
 impl Dtype {
-    /// The type of elements of `data_type`; `None` if they are no numbers of numpy.
+    /// Returns the type of elements of `data_type`; `None` if they are no numbers of numpy.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         use DataType as D;
         let numbers = matches!(
@@ -37,21 +37,21 @@ impl Dtype {
         }
     }
 
-    /// The type of `data_type`, which a program gave for member `name`.
+    /// Returns the type for `data_type`, which a program gave for member `name`.
     ///
     /// # Errors
-    /// [`Error::Argument`] if it has no numbers.
+    /// [`Error::Argument`] if it is no number type.
     pub(crate) fn given(entry: &CodecEntry, name: &str, data_type: &DataType) -> Result<Self, Error> {
         let unfit = || entry.argument(name, &format!("expected a type of numbers, found {data_type}"));
         Self::of(data_type).ok_or_else(unfit)
     }
 
-    /// The name of a type of numpy, or in Zarr v3 where numpy has none.
+    /// Returns the type string of numpy, or the name in Zarr v3 if numpy lacks the type.
     pub(crate) fn to_value(&self) -> Value {
         npy_descr(&self.data_type).map_or_else(|| self.data_type.to_config().short_value(), Value::from)
     }
 
-    /// The type that the elements of the array are taken for: `given` by member `name`, or their own.
+    /// Returns the type as which the elements of the array are interpreted: `given` by member `name`, or their own type.
     ///
     /// # Errors
     /// [`Error::Metadata`] if `given` has another size, [`Error::Unsupported`] if the elements are no numbers.
@@ -73,10 +73,10 @@ impl Dtype {
         }
     }
 
-    /// The type that member `name` says, if it is there.
+    /// Returns the type in member `name`; `None` if it is missing.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if that is no type, [`Error::Unsupported`] if it has no numbers.
+    /// [`Error::Metadata`] if the member is no type, [`Error::Unsupported`] if it is no number type.
     pub(crate) fn member(codec: &'static str, config: &Config<'_>, name: &'static str) -> Result<Option<Self>, Error> {
         let Some(value) = config.value(name) else { return Ok(None) };
         let data_type = value.as_str().and_then(parse);
@@ -101,9 +101,9 @@ impl Dtype {
     }
 }
 
-/// `<f8`, `f8`, or one of the names that zarr-python 3 fills in: `float64`, `datetime64[ns]`.
+/// Parses `<f8`, `f8`, or a name that zarr-python 3 fills in: `float64`, `datetime64[ns]`.
 ///
-/// The byte order does not matter: that of encoded elements is in the codec `bytes`.
+/// The byte order is ignored: the codec `bytes` has that of encoded elements.
 fn parse(text: &str) -> Option<DataType> {
     let text = text.strip_prefix('=').unwrap_or(text);
     if let Ok((data_type, _)) = from_npy_descr(text) {
@@ -116,7 +116,7 @@ fn parse(text: &str) -> Option<DataType> {
     }
 }
 
-/// Runs `$body` with `$t` as the Rust type of `$scalar` by the table behind, or `$other` if it is not in that.
+/// Runs `$body` with `$t` as the Rust type of `$scalar` in the given table, or `$other` if the table lacks `$scalar`.
 macro_rules! with_one_of {
     ($scalar:expr, $t:ident => $body:expr, else $other:expr; $($name:ident: $rust:ty),+) => {
         match $scalar {
@@ -129,8 +129,8 @@ macro_rules! with_one_of {
     };
 }
 
-/// Runs `$body` with `$t` as the unsigned integer that has as many bits as an integer of numpy: sums, differences and products are
-/// the same for both.
+/// Runs `$body` with `$t` as the unsigned integer with as many bits as an integer of numpy: sums, differences and products have the same
+/// bits for signed integers.
 macro_rules! with_bits {
     ($scalar:expr, $t:ident => $body:expr) => {
         match $scalar.size() {
@@ -154,7 +154,7 @@ macro_rules! with_bits {
     };
 }
 
-/// Runs `$body` with `$t` as the Rust type of an integer, or `$other` if it is none of numpy's.
+/// Runs `$body` with `$t` as the Rust type of an integer of numpy, or `$other` for other scalars.
 macro_rules! with_integer {
     ($scalar:expr, $t:ident => $body:expr, else $other:expr) => {
         crate::dtype::with_one_of!($scalar, $t => $body, else $other;
@@ -162,7 +162,7 @@ macro_rules! with_integer {
     };
 }
 
-/// Runs `$body` with `$t` as the Rust type of a float, or `$other` if it is none of numpy's.
+/// Runs `$body` with `$t` as the Rust type of a float of numpy, or `$other` for other scalars.
 macro_rules! with_float {
     ($scalar:expr, $t:ident => $body:expr, else $other:expr) => {
         crate::dtype::with_one_of!($scalar, $t => $body, else $other;

@@ -1,4 +1,4 @@
-//! The common part of all codecs here: one element in, one element out, and chunks in C order.
+//! Common part of all codecs here, which map one element to one element of a chunk in C order.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use zarr_codec::{ArrayToArray, BuildContext, ElementSpec, Error, View, ViewMut};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
 
-/// A filter of elements, which lie in C order without gaps. The two sides have equally many.
+/// Filter of contiguous elements in C order. Decoded and encoded elements are equal in number.
 ///
-/// An error names the value that cannot be encoded or decoded.
+/// Errors name the value that cannot be encoded or decoded.
 pub(crate) trait Transform: Debug + Send + Sync {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String>;
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<(), String>;
 
-    /// Whether the fill value may become `encoded`.
+    /// Checks whether the fill value may be encoded as `encoded`.
     fn check_fill(&self, fill: &[u8], encoded: &[u8]) -> Result<(), String> {
         let _ = (fill, encoded);
         Ok(())
     }
 }
 
-/// A codec that keeps the shape: a transform, bound to the elements on both sides.
+/// Codec that does not change the shape: a transform with the types of decoded and encoded elements.
 #[derive(Debug)]
 struct Filter {
     codec: &'static str,
@@ -29,9 +29,9 @@ struct Filter {
     transform: Box<dyn Transform>,
 }
 
-/// Makes the codec that turns the elements of `context` into elements of type `encoded`.
+/// Creates the codec that encodes the elements of `context` as elements of type `encoded`.
 ///
-/// The fill value goes through it as an element would. One that cannot is an error of the metadata.
+/// The fill value is encoded like an element; if it cannot be encoded, that is an error of the metadata.
 pub(crate) fn build(
     codec: &'static str,
     context: &BuildContext<'_>,
@@ -60,7 +60,7 @@ fn build_boxed(
     Ok(Arc::new(Filter { codec, decoded, encoded, transform }))
 }
 
-/// The error for elements that a codec is not made for.
+/// Returns the error for elements of a type that a codec does not support.
 pub(crate) fn unsupported(codec: &'static str, data_type: &DataType) -> Error {
     Error::Unsupported { codec, what: format!("elements of data type {data_type}") }
 }

@@ -11,9 +11,8 @@ use zarr_json::{Map, Value};
 
 /// Codec `numcodecs.fixedscaleoffset`: (x - `offset`) * `scale`, rounded to the nearest integer and stored as `astype`.
 ///
-/// Computed as numpy 2 does: in `dtype` if that is a float or the numbers are integers, else in float64. Decoded is
-/// x / `scale` + `offset`, computed in `astype` if that is a float, else in float64. Numbers that do not fit are
-/// changed.
+/// It computes as numpy 2: in `dtype` if that is a float type or offset and scale are integers, else in float64. Decoding computes x /
+/// `scale` + `offset`, in `astype` if that is a float type, else in float64. Numbers that do not fit are changed without an error.
 pub const FIXED_SCALE_OFFSET: CodecEntry = CodecEntry::array_to_array("numcodecs.fixedscaleoffset", |context| {
     FixedScaleOffset::from_config(context)?.bind(context)
 })
@@ -35,10 +34,10 @@ pub struct FixedScaleOffset {
 }
 
 impl FixedScaleOffset {
-    /// With these numbers; integers count as such.
+    /// Creates the codec with an offset and a scale. Whether they are integers or floats matters for the computation.
     ///
     /// # Errors
-    /// [`Error::Argument`] for what is no number.
+    /// [`Error::Argument`] if `offset` or `scale` is no number.
     pub fn new(offset: impl Into<Value>, scale: impl Into<Value>) -> Result<Self, Error> {
         let factor = |name: &str, value: Value| {
             let what = || format!("expected a number, found {}", value.excerpt());
@@ -48,15 +47,15 @@ impl FixedScaleOffset {
         Ok(Self { offset, scale, dtype: None, astype: None })
     }
 
-    /// Stored as this type.
+    /// Sets the type of stored elements.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a type without numbers.
+    /// [`Error::Argument`] for a type that is no number type.
     pub fn astype(self, data_type: &DataType) -> Result<Self, Error> {
         Ok(Self { astype: Some(Dtype::given(&FIXED_SCALE_OFFSET, "astype", data_type)?), ..self })
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
         let dtype = Dtype::decoded(NAME, context, "dtype", self.dtype)?;
         let astype = self.astype.unwrap_or_else(|| dtype.clone());
@@ -92,7 +91,7 @@ impl CodecValue for FixedScaleOffset {
     }
 }
 
-/// A number of the configuration, whose type in Python depends on its spelling.
+/// Number of the configuration, whose type in Python depends on its spelling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Factor {
     Integer(i128),
@@ -124,7 +123,7 @@ impl Factor {
         }
     }
 
-    /// The bits of the integer, if it is one of the type.
+    /// Returns the bits of the integer if the type `scalar` has it; `None` for floats and integers out of range.
     fn bits(self, scalar: Scalar) -> Option<u64> {
         let Self::Integer(value) = self else { return None };
         let fits = with_integer!(scalar, T => T::try_from(value).is_ok(), else false);
@@ -185,7 +184,7 @@ impl Transform for Scaled {
     }
 }
 
-/// (x - `offset`) * `scale` of floats, rounded to the nearest integer.
+/// Replaces floats by (x - `offset`) * `scale`, rounded to the nearest integer.
 fn scale_floats(scalar: Scalar, numbers: &mut [u8], offset: f64, scale: f64) {
     with_float!(scalar, T => {
         let (offset, scale) = (<T as Float>::from_f64(offset), <T as Float>::from_f64(scale));
@@ -193,7 +192,7 @@ fn scale_floats(scalar: Scalar, numbers: &mut [u8], offset: f64, scale: f64) {
     }, else {});
 }
 
-/// (x - `offset`) * `scale` of integers, wrapped to the bits that they have.
+/// Replaces integers by (x - `offset`) * `scale`, wrapped to their number of bits.
 fn scale_integers(scalar: Scalar, numbers: &mut [u8], offset: u64, scale: u64) {
     with_bits!(scalar, T => {
         change::<T>(numbers, |value| value.wrapping_sub(offset as T).wrapping_mul(scale as T));

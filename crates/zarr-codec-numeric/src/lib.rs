@@ -10,12 +10,12 @@
 //! | [`ASTYPE`] | | `numcodecs.astype` | `astype` | bools, integers, floats, complex numbers, times |
 //! | [`CAST_VALUE`] | `cast_value` | | | integers, floats |
 //!
-//! Codecs of numcodecs compute as numpy does, bit by bit. Their members `dtype`, `astype`, `encode_dtype` and
-//! `decode_dtype` are type strings of numpy (`"<f4"`) or names (`"float32"`); the type of the array stands for a
-//! missing one. Their byte order does not matter: encoded elements are stored in the order of the codec `bytes`. The
-//! fill value goes through each codec as an element does, so that shards behind it have the encoded one.
+//! Codecs of numcodecs compute as numpy, bit for bit. Their members `dtype`, `astype`, `encode_dtype` and `decode_dtype` are type strings
+//! of numpy (`"<f4"`) or names (`"float32"`); a missing one is the type of the array. Their byte order is ignored: encoded elements are
+//! stored in the order of the codec `bytes`. The fill value is encoded like an element, so that later codecs, such as shards, have the
+//! encoded fill value.
 //!
-//! Keeps shapes: a codec that changes how many elements there are is elsewhere.
+//! The codecs do not change the shape of chunks.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

@@ -1,16 +1,16 @@
-//! The numbers of numpy as they lie in memory.
+//! Numbers of numpy in memory.
 
 use zarr_dtype::float::Half;
 
-/// A number of fixed size in memory.
+/// Number of fixed size in memory.
 pub(crate) trait Number: Copy {
-    /// Bytes in memory.
+    /// Size in memory, in bytes.
     const SIZE: usize;
 
-    /// The number that is all of `item`, which has [`SIZE`](Self::SIZE) bytes.
+    /// Returns the number in `item`, which has [`SIZE`](Self::SIZE) bytes.
     fn load(item: &[u8]) -> Self;
 
-    /// Writes the number to all of `item`.
+    /// Writes the number to `item`, which has [`SIZE`](Self::SIZE) bytes.
     fn store(self, item: &mut [u8]);
 }
 
@@ -66,7 +66,7 @@ impl Number for Bool {
     }
 }
 
-/// Writes `f` of each number of `from` to `to`.
+/// Writes `f(number)` to `to` for each number of `from`.
 #[inline(always)]
 pub(crate) fn map<A: Number, B: Number>(from: &[u8], to: &mut [u8], mut f: impl FnMut(A) -> B) {
     for (from, to) in from.chunks_exact(A::SIZE).zip(to.chunks_exact_mut(B::SIZE)) {
@@ -74,7 +74,7 @@ pub(crate) fn map<A: Number, B: Number>(from: &[u8], to: &mut [u8], mut f: impl 
     }
 }
 
-/// Writes `f` of each number of `from` to `to`, up to the first error.
+/// Writes `f(number)` to `to` for each number of `from`, up to the first error.
 #[inline(always)]
 pub(crate) fn try_map<A: Number, B: Number, E>(
     from: &[u8],
@@ -87,7 +87,7 @@ pub(crate) fn try_map<A: Number, B: Number, E>(
     Ok(())
 }
 
-/// Numbers that are added and subtracted as numpy does: integers wrap, of which signed ones have the same bits.
+/// Numbers with the addition and subtraction of numpy: integers wrap, and signed integers have the same bits as unsigned ones.
 pub(crate) trait Arithmetic: Number {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -111,12 +111,12 @@ macro_rules! integers {
 
 integers!(u8, u16, u32, u64);
 
-/// Floating point numbers of numpy. Each operation is rounded to the type; in float16 they go by way of float32.
+/// Floating point numbers of numpy. Each operation is rounded to the type; float16 is computed in float32.
 pub(crate) trait Float: Arithmetic {
     fn from_f64(value: f64) -> Self;
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
-    /// The nearest integer, of two the even one.
+    /// Returns the nearest integer; a tie goes to even.
     fn rint(self) -> Self;
 }
 
@@ -187,7 +187,7 @@ impl Float for Half {
     }
 }
 
-/// A length of time: the least number is "not a time", and stays so.
+/// Duration; `i64::MIN` is "not a time", and operations with it give "not a time".
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span(pub(crate) i64);
 

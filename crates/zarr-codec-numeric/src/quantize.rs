@@ -1,4 +1,4 @@
-//! `numcodecs.quantize`: floats to a number of decimal digits.
+//! `numcodecs.quantize`: rounding of floats to a number of decimal digits.
 
 use crate::convert::{change, convert, in_blocks};
 use crate::dtype::{Dtype, add_type, with_float};
@@ -9,10 +9,9 @@ use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, Error};
 use zarr_dtype::DataType;
 use zarr_json::Map;
 
-/// Codec `numcodecs.quantize`: floats rounded to multiples of the largest power of two that keeps `digits` decimal digits
-/// behind the point.
+/// Codec `numcodecs.quantize`: floats are rounded to multiples of the largest power of two that preserves `digits` decimals.
 ///
-/// Computed in `dtype` and stored as `astype`, which is all that decoding takes back.
+/// It computes in `dtype` and stores as `astype`. Decoding only converts the type back.
 pub const QUANTIZE: CodecEntry =
     CodecEntry::array_to_array("numcodecs.quantize", |context| Quantize::from_config(context)?.bind(context))
         .id("quantize")
@@ -23,20 +22,20 @@ pub const QUANTIZE: CodecEntry =
 
 const NAME: &str = "numcodecs.quantize";
 
-/// Beyond, powers of ten are no float64.
+/// Maximum number of digits, above which powers of ten exceed float64.
 const MAX_DIGITS: i64 = 308;
 
-/// Codec `numcodecs.quantize`: floats to a number of decimal digits.
+/// Codec `numcodecs.quantize`: rounding of floats to a number of decimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantize {
-    /// `None`: values stay, since it is not known how they are to be rounded.
+    /// Number of decimals; `None` if it is invalid, which makes the codec change no values.
     digits: Option<i64>,
     dtype: Option<Dtype>,
     astype: Option<Dtype>,
 }
 
 impl Quantize {
-    /// Keeps `digits` digits behind the decimal point; a number below 0 means digits in front of it.
+    /// Creates the codec that keeps `digits` decimals; a negative number means digits before the decimal point.
     ///
     /// # Errors
     /// [`Error::Argument`] for more than 308 digits on either side.
@@ -45,17 +44,17 @@ impl Quantize {
         Ok(Self { digits: Some(digits), dtype: None, astype: None })
     }
 
-    /// Stores elements as this type of floats.
+    /// Sets the float type of stored elements.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a type without floats.
+    /// [`Error::Argument`] for a type that is no float type.
     pub fn astype(self, data_type: &DataType) -> Result<Self, Error> {
         let unfit = || QUANTIZE.argument("astype", &format!("expected a type of floats, found {data_type}"));
         let dtype = Dtype::of(data_type).filter(Dtype::is_float).ok_or_else(unfit)?;
         Ok(Self { astype: Some(dtype), ..self })
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
         let dtype = Dtype::decoded(NAME, context, "dtype", self.dtype)?;
         let astype = self.astype.unwrap_or_else(|| dtype.clone());
@@ -94,7 +93,7 @@ impl CodecValue for Quantize {
 
 #[derive(Debug)]
 struct Rounded {
-    /// `None`: values stay, since it is not known how they are to be rounded.
+    /// Factor before rounding; `None` if values are not changed since the number of digits is unknown.
     scale: Option<f64>,
     dtype: Dtype,
     astype: Dtype,

@@ -1,21 +1,21 @@
-//! Integers and floats of Zarr: ranges, and exact values.
+//! Integers and floats of Zarr: ranges and exact values.
 
 use crate::number::Number;
 use zarr_dtype::float::{BF16, F16, F32, F64, Format, OutOfRange, Rounding};
 use zarr_dtype::{DataType, Scalar};
 
-/// A type of real numbers.
+/// Type of real numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Real {
     Integer(Range),
     Float {
         format: Format,
-        /// Bytes in memory.
+        /// Size in memory, in bytes.
         size: usize,
     },
 }
 
-/// The integers of a type.
+/// Range of an integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) scalar: Scalar,
@@ -23,16 +23,16 @@ pub(crate) struct Range {
     pub(crate) most: i128,
 }
 
-/// A real number, exactly. Floats of all types here are float64.
+/// Exact real number. Every float type here can be represented by float64.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Integer(i128),
-    /// NaN and infinity too.
+    /// Float, which may be NaN or infinity.
     Float(f64),
 }
 
 impl Real {
-    /// The numbers of a data type; `None` if they are not real numbers.
+    /// Returns the number type of a data type; `None` if its elements are no real numbers.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         let integers = |scalar: Scalar, bits: u32, signed: bool| {
             let most = (1 << if signed { bits - 1 } else { bits }) - 1;
@@ -61,7 +61,7 @@ impl Real {
         })
     }
 
-    /// Bytes of a number in memory.
+    /// Returns the size of a number in memory, in bytes.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Integer(range) => range.scalar.size(),
@@ -69,7 +69,7 @@ impl Real {
         }
     }
 
-    /// The value of an element.
+    /// Returns the value of an element.
     #[inline(always)]
     pub(crate) fn load(&self, item: &[u8]) -> Value {
         match self {
@@ -110,20 +110,20 @@ impl Range {
         }
     }
 
-    /// Whether the type has this number.
+    /// Returns whether the type has this number.
     #[inline(always)]
     pub(crate) fn contains(&self, value: i128) -> bool {
         self.least <= value && value <= self.most
     }
 
-    /// The number of the type that differs from `value` by a multiple of how many there are.
+    /// Returns the number of the type that differs from `value` by a multiple of the number of values of the type.
     pub(crate) fn wrap(&self, value: i128) -> i128 {
         self.least + value.wrapping_sub(self.least).rem_euclid(self.most - self.least + 1)
     }
 }
 
 impl Value {
-    /// Whether both are the same number; all NaN are, and both zeros.
+    /// Returns whether both are the same number; all NaNs are the same, and both zeros are.
     pub(crate) fn same(self, other: Self) -> bool {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => a == b,
@@ -132,7 +132,7 @@ impl Value {
         }
     }
 
-    /// The nearest float64: of which sign and size a number is.
+    /// Returns the nearest float64, for sign and magnitude.
     pub(crate) fn approximate(self) -> f64 {
         match self {
             Self::Integer(value) => value as f64,
@@ -140,7 +140,7 @@ impl Value {
         }
     }
 
-    /// The bits in `format`; the value is not NaN.
+    /// Returns the bits in `format`; the value must not be NaN.
     pub(crate) fn round(self, format: Format, rounding: Rounding) -> Result<u64, OutOfRange> {
         match self {
             Self::Float(value) => format.round(value, rounding),

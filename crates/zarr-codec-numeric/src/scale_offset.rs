@@ -1,4 +1,4 @@
-//! `scale_offset`: a linear function, computed in the elements' own type.
+//! `scale_offset`: a linear function, computed in the type of the elements.
 
 use crate::config::refuse_unread;
 use crate::filter::{self, Transform, unsupported};
@@ -10,10 +10,10 @@ use zarr_dtype::float::{Format, Rounding};
 use zarr_dtype::{DataType, FillValue, Scalar, Spelling};
 use zarr_json::{Map, Value as Json};
 
-/// Codec `scale_offset`: (x - `offset`) * `scale`, in the type of the elements.
+/// Codec `scale_offset`: (x - `offset`) * `scale`, computed in the type of the elements.
 ///
-/// Both are given as fill values of that type are; without them nothing is changed. An integer that the type has not is
-/// an error, as is one that cannot be divided by `scale` when decoding. Floats are rounded after each operation.
+/// `offset` and `scale` have the form of fill values of that type; by default they change nothing. An integer out of the range of the type
+/// is an error, and so is one that is not divisible by `scale` when decoding. Floats are rounded after each operation.
 pub const SCALE_OFFSET: CodecEntry =
     CodecEntry::array_to_array("scale_offset", |context| ScaleOffset::from_config(context)?.bind(context))
         .arguments(&[("offset", None), ("scale", None)])
@@ -21,7 +21,7 @@ pub const SCALE_OFFSET: CodecEntry =
 
 const NAME: &str = "scale_offset";
 
-/// Codec `scale_offset`: (x - offset) * scale, in the type of the elements.
+/// Codec `scale_offset`: (x - offset) * scale, computed in the type of the elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScaleOffset {
     offset: Option<Json>,
@@ -29,12 +29,12 @@ pub struct ScaleOffset {
 }
 
 impl ScaleOffset {
-    /// With these numbers, which the type of the elements has.
+    /// Creates the codec with an offset and a scale, which must be numbers of the type of the elements.
     pub fn new(offset: impl Into<Json>, scale: impl Into<Json>) -> Self {
         Self { offset: Some(offset.into()), scale: Some(scale.into()) }
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(&self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
         let data_type = &context.element.data_type;
         let real = Real::of(data_type).ok_or_else(|| unsupported(NAME, data_type))?;
@@ -61,7 +61,7 @@ impl CodecValue for ScaleOffset {
     }
 }
 
-/// A number of the elements' type.
+/// Returns a member of the configuration as a number of the elements' type.
 fn factor(
     context: &BuildContext<'_>,
     real: &Real,
@@ -161,7 +161,8 @@ impl Linear {
         }
     }
 
-    /// Floats of fewer bits: two operations in float64, which has room enough that rounding twice is as rounding once.
+    /// Converts floats of fewer than 32 bits by two operations in float64, whose precision suffices for rounding twice to equal rounding
+    /// once.
     fn floats(
         &self,
         format: Format,

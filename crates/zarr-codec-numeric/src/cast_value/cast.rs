@@ -1,24 +1,24 @@
-//! Casting in one direction.
+//! Conversion in one direction.
 
 use crate::number::Number;
 use crate::real::{Range, Real, Value};
 use zarr_dtype::float::{self, Format, Rounding};
 
-/// 2^63 and 2^127: from the second on there are only multiples of 2^64, infinity and NaN.
+/// 2^63; `TWO_127` is 2^127, beyond which all floats are multiples of 2^64, infinity or NaN.
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 const TWO_127: f64 = TWO_63 * TWO_63 * 2.0;
 
-/// The treatment of numbers beyond the range of the type.
+/// Treatment of numbers outside of the range of the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutOfRangeMode {
-    /// The last number on that side, or infinity.
+    /// Takes the last number on that side, or infinity.
     Clamp,
-    /// The integer that differs by a multiple of how many there are.
+    /// Takes the integer that differs by a multiple of 2^bits of the type.
     Wrap,
 }
 
 impl OutOfRangeMode {
-    /// The word in metadata.
+    /// Returns the word in metadata.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Clamp => "clamp",
@@ -27,28 +27,28 @@ impl OutOfRangeMode {
     }
 }
 
-/// A number that becomes an element as it stands.
+/// Number, and the element by which it is replaced.
 #[derive(Clone, Debug)]
 pub(super) struct Replacement {
     pub(super) key: Value,
     pub(super) item: Box<[u8]>,
 }
 
-/// A cast from one type of numbers to another.
+/// Conversion from one number type to another.
 #[derive(Debug)]
 pub(super) struct Cast {
     pub(super) from: Real,
     pub(super) to: Real,
-    /// The name of the type cast to.
+    /// Name of the target type.
     pub(super) name: String,
     pub(super) rounding: Rounding,
     pub(super) out_of_range: Option<OutOfRangeMode>,
-    /// Replacements of values. If two have the same key, the last one counts.
+    /// Replacements of numbers. If two have the same key, the last one counts.
     pub(super) replaced: Vec<Replacement>,
 }
 
 impl Cast {
-    /// Casts elements. The type of the loop's source and target is chosen once.
+    /// Converts elements. The types are matched once, outside of the loop.
     pub(super) fn run(&self, from: &[u8], to: &mut [u8]) -> Result<(), String> {
         if self.from == self.to && self.replaced.is_empty() {
             to.copy_from_slice(from);
@@ -80,7 +80,7 @@ impl Cast {
         Ok(())
     }
 
-    /// Casts one number that is not replaced; `from` is its element.
+    /// Converts one number without a replacement; `from` is its element.
     #[inline(always)]
     fn cast(&self, value: Value, from: &[u8], to: &mut [u8]) -> Result<(), String> {
         match self.to {
@@ -117,7 +117,7 @@ impl Cast {
         }
     }
 
-    /// A float far beyond all integers, or NaN.
+    /// Converts a float far outside of the range of all integers, or NaN.
     #[cold]
     fn beyond(&self, range: Range, value: f64) -> Result<i128, String> {
         match self.out_of_range {
@@ -145,7 +145,7 @@ impl Cast {
         })
     }
 
-    /// Conversions that the processor does just as [`Value::round`] does.
+    /// Returns the bits by a conversion of the processor, if it gives the same result as [`Value::round`]; else `None`.
     #[inline(always)]
     fn plain(&self, format: Format, value: Value) -> Option<u64> {
         let exact = match value {
