@@ -1,4 +1,4 @@
-//! Lists in JSON, as Python writes it.
+//! JSON lists as Python writes them.
 
 mod encoding;
 mod read;
@@ -9,7 +9,7 @@ use crate::objects::{self, Notation, Shape};
 use zarr_codec::{BuildContext, CodecEntry, CodecValue, Config, Error};
 use zarr_json::{Map, Value};
 
-/// Codec `json2`, for the table of codecs.
+/// Entry of the codec `json2` for the table of codecs.
 pub const JSON2: CodecEntry = CodecEntry::array_to_bytes("numcodecs.json2", |context| {
     objects::build(context, "json2", Json2::from_config(context)?.style, Shape::Stored)
 })
@@ -17,14 +17,14 @@ pub const JSON2: CodecEntry = CodecEntry::array_to_bytes("numcodecs.json2", |con
 .short("json")
 .only_read(&["json2"]);
 
-/// Codec `json` of numcodecs before 0.6, for the table of codecs.
+/// Entry of the codec `json` of numcodecs before 0.6 for the table of codecs.
 pub const JSON: CodecEntry = CodecEntry::array_to_bytes("numcodecs.json", |context| {
     objects::build(context, "json", Json::from_config(context)?.style, Shape::Implicit)
 })
 .id("json")
 .short("numcodecs.json");
 
-/// Makes a codec of objects as JSON.
+/// Defines a codec that stores objects as JSON.
 macro_rules! codec {
     ($codec:ident, $entry:ident, $name:literal) => {
         #[doc = concat!("Codec `", $name, "`: objects as JSON.")]
@@ -34,33 +34,33 @@ macro_rules! codec {
         }
 
         impl $codec {
-            /// JSON as Python writes it by default, but without spaces and with sorted names.
+            /// Creates the codec with the style that Python has by default, but without spaces and with sorted names.
             pub fn new() -> Self {
                 Self { style: Style::new() }
             }
 
-            /// Whether all characters beyond ASCII are escaped, as is the default.
+            /// Sets whether all characters beyond ASCII are escaped, which is the default.
             #[must_use]
             pub fn ensure_ascii(self, ensure_ascii: bool) -> Self {
                 Self { style: Style { ensure_ascii, ..self.style } }
             }
 
-            /// Whether the members of objects are sorted by name, as is the default.
+            /// Sets whether the members of objects are sorted by name, which is the default.
             #[must_use]
             pub fn sort_keys(self, sort_keys: bool) -> Self {
                 Self { style: Style { sort_keys, ..self.style } }
             }
 
-            /// Whether numbers may be infinite or NaN, as is the default.
+            /// Sets whether numbers may be infinite or NaN, which is the default.
             #[must_use]
             pub fn allow_nan(self, allow_nan: bool) -> Self {
                 Self { style: Style { allow_nan, ..self.style } }
             }
 
-            /// Writes lines, indented by `spaces` spaces for each level, 64 at most.
+            /// Sets line breaks, with an indentation of `spaces` spaces per level, at most 64.
             ///
             /// # Errors
-            /// [`Error::Argument`] for more spaces.
+            /// [`Error::Argument`] for more than 64 spaces.
             pub fn indent(self, spaces: u32) -> Result<Self, Error> {
                 let spaces = $entry.in_range("indent", spaces, 0..=MAX_INDENT)?;
                 Ok(Self { style: self.style.indented(" ".repeat(spaces as usize)) })
@@ -90,24 +90,24 @@ macro_rules! codec {
 codec!(Json2, JSON2, "json2");
 codec!(Json, JSON, "json");
 
-/// The most spaces of an indentation.
+/// Maximum number of spaces of an indentation.
 const MAX_INDENT: u32 = 64;
 
-/// How JSON is written.
+/// Style of the JSON that is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Style {
     encoding: Encoding,
     ensure_ascii: bool,
     allow_nan: bool,
     sort_keys: bool,
-    /// The indentation of lines for each level; `None`: there are no lines.
+    /// Indentation of lines per level; `None` writes everything on a single line.
     indent: Option<String>,
     between_items: String,
     behind_names: String,
 }
 
 impl Style {
-    /// As Python's by default, without spaces and with sorted names.
+    /// Creates the style that Python has by default, but without spaces and with sorted names.
     fn new() -> Self {
         Self {
             encoding: Encoding::Utf8,
@@ -120,7 +120,7 @@ impl Style {
         }
     }
 
-    /// With lines, for which Python has other separators.
+    /// Returns the style with line breaks and indentation `indent`, and with the separators that Python uses with line breaks.
     fn indented(self, indent: String) -> Self {
         let (between_items, behind_names) = usual(true);
         let (between_items, behind_names) = (between_items.to_owned(), behind_names.to_owned());
@@ -158,7 +158,7 @@ impl Style {
         })
     }
 
-    /// The members that differ from the default.
+    /// Returns the members that differ from the default.
     fn to_config(&self) -> Map {
         let separators = (self.between_items.as_str(), self.behind_names.as_str());
         let separators = (separators != usual(self.indent.is_some())).then(|| vec![separators.0, separators.1].into());
@@ -176,12 +176,12 @@ impl Style {
     }
 }
 
-/// The separators of items, and behind names, that Python has where there are lines or none.
+/// Returns the separators that Python uses between items and after names, with or without line breaks.
 fn usual(has_lines: bool) -> (&'static str, &'static str) {
     if has_lines { (", ", ": ") } else { (",", ":") }
 }
 
-/// The indentation of lines, which Python takes as a text or a number.
+/// Returns the indentation of lines from the configuration, a string or a number as in Python; `None` for no line breaks.
 fn indent(config: &Config<'_>) -> Result<Option<String>, Error> {
     Ok(match config.value("indent") {
         None => None,

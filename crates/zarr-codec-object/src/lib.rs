@@ -3,27 +3,27 @@
 //! | codec | Zarr v3 | Zarr v2 | a chunk is |
 //! |---|---|---|---|
 //! | [`JSON2`] | `numcodecs.json2`, `json2` | `json2` | a JSON list: nested lists of the chunk's shape, numpy's type, the shape |
-//! | [`JSON`] | `numcodecs.json` | `json` | the same without the shape |
+//! | [`JSON`] | `numcodecs.json` | `json` | the list of `json2` without the shape |
 //! | [`MSGPACK2`] | `numcodecs.msgpack2` | `msgpack2` | the list of `json2` as MessagePack |
-//! | [`MSGPACK`] | `numcodecs.msgpack` | `msgpack` | that of `json` |
-//! | [`PICKLE`] | `numcodecs.pickle` | `pickle` | Python's pickle of an array; read only, and in no table unless added |
+//! | [`MSGPACK`] | `numcodecs.msgpack` | `msgpack` | the list of `json` as MessagePack |
+//! | [`PICKLE`] | `numcodecs.pickle` | `pickle` | a pickled array, as Python writes it; read only, and not in [`CODECS`] |
 //!
-//! They carry the data types `v2_object`, JSON values of any kind, and `string`. A value that Python has and JSON lacks
-//! is an object with one member: `{"$float": "NaN"}` (`"Infinity"`, `"-Infinity"`) and `{"$bytes": "<base64>"}`; an
-//! object in the data that happens to be of this form is taken for one.
+//! The codecs take the data types `v2_object`, JSON values of any kind, and `string`. A value that Python has and JSON lacks is an object
+//! with a single member: `{"$float": "NaN"}` (`"Infinity"`, `"-Infinity"`) or `{"$bytes": "<base64>"}`. An object of this form in the data
+//! is read as such a value.
 //!
-//! JSON is written as Python does, by the members of the configuration (`ensure_ascii`, `sort_keys`, `separators`,
-//! `indent`, `allow_nan`), numbers as they are spelled in the elements. `encoding` may be UTF-8, ASCII, Latin-1, UTF-16 or
-//! UTF-32, by the names of Python. MessagePack heeds `use_bin_type`, `use_single_float` and `raw`; extension types and maps with keys that
-//! are no strings are errors.
+//! JSON is written in the style of Python, by the members `ensure_ascii`, `sort_keys`, `separators`, `indent` and `allow_nan` of the
+//! configuration; numbers keep the spelling of the elements. `encoding` may be UTF-8, ASCII, Latin-1, UTF-16 or UTF-32, by the names of
+//! Python. MessagePack applies `use_bin_type`, `use_single_float` and `raw`; extension types, and maps with keys that are not strings, are
+//! errors.
 //!
-//! An array with `order` F is stored in the order of its elements in memory, as readers take it; the shape in the chunk is
-//! not more than how deep lists nest.
+//! An array with `order` F is stored in the order of its elements in memory, as readers expect; the shape in the chunk states only how deep
+//! the lists nest.
 //!
-//! Values take about 64 times the memory of the bytes they are read from; a chunk in which they might take more than
+//! Values take about 64 times the memory of the bytes they are read from. A chunk whose values might exceed
 //! [`Limits::max_chunk`](zarr_codec::Limits::max_chunk) is an error.
 //!
-//! Knows no Python: nothing that is read is executed.
+//! Nothing that is read is executed: the codecs contain no Python.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

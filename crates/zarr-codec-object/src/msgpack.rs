@@ -1,4 +1,4 @@
-//! Lists in MessagePack.
+//! MessagePack lists.
 
 mod read;
 mod write;
@@ -7,7 +7,7 @@ use crate::objects::{self, Notation, Shape};
 use zarr_codec::{BuildContext, CodecEntry, CodecValue, Error};
 use zarr_json::{Map, Value};
 
-/// Codec `msgpack2`, for the table of codecs.
+/// Entry of the codec `msgpack2` for the table of codecs.
 pub const MSGPACK2: CodecEntry = CodecEntry::array_to_bytes("numcodecs.msgpack2", |context| {
     objects::build(context, "msgpack2", MsgPack2::from_config(context)?.style, Shape::Stored)
 })
@@ -15,14 +15,14 @@ pub const MSGPACK2: CodecEntry = CodecEntry::array_to_bytes("numcodecs.msgpack2"
 .short("msgpack")
 .only_read(&["msgpack2"]);
 
-/// Codec `msgpack` of numcodecs before 0.6, for the table of codecs.
+/// Entry of the codec `msgpack` of numcodecs before 0.6 for the table of codecs.
 pub const MSGPACK: CodecEntry = CodecEntry::array_to_bytes("numcodecs.msgpack", |context| {
     objects::build(context, "msgpack", MsgPack::from_config(context)?.style, Shape::Implicit)
 })
 .id("msgpack")
 .short("numcodecs.msgpack");
 
-/// Makes a codec of objects as MessagePack, whose strings and bytes are of two types or of one.
+/// Defines a codec that stores objects as MessagePack, with separate types for strings and bytes or a single type.
 macro_rules! codec {
     ($codec:ident, $entry:ident, $name:literal, $use_bin_type:literal, $read:path) => {
         #[doc = concat!("Codec `", $name, "`: objects as MessagePack.")]
@@ -32,7 +32,7 @@ macro_rules! codec {
         }
 
         impl $codec {
-            /// MessagePack with floats of 64 bits.
+            /// Creates the codec with floats of 64 bits.
             pub fn new() -> Self {
                 Self { style: Style { use_bin_type: $use_bin_type, use_single_float: false, raw: false } }
             }
@@ -73,10 +73,10 @@ macro_rules! codec {
 codec!(MsgPack2, MSGPACK2, "msgpack2", true, Style::from_config);
 codec!(MsgPack, MSGPACK, "msgpack", false, Style::from_old_config);
 
-/// Form in which MessagePack is written, and the type of its strings.
+/// Style of the MessagePack that is written, and the type of strings that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Style {
-    /// Whether bytes have a type of their own, other than strings.
+    /// Whether bytes have a type different from strings.
     use_bin_type: bool,
     /// Whether floats are of 32 bits.
     use_single_float: bool,
@@ -94,7 +94,7 @@ impl Style {
         })
     }
 
-    /// As of numcodecs before 0.6, whose time knew no type for bytes.
+    /// Reads the configuration of numcodecs before 0.6, when MessagePack had no type for bytes.
     fn from_old_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         if let Some(encoding) = context.config.text("encoding")?
             && !encoding.eq_ignore_ascii_case("utf-8")
@@ -104,7 +104,7 @@ impl Style {
         Ok(Self { use_bin_type: false, ..Self::from_config(context)? })
     }
 
-    /// The members that differ from the default.
+    /// Returns the members that differ from the default.
     fn to_config(self, use_bin_type: bool) -> Map {
         let other = |switch: bool, default: bool| (switch != default).then(|| switch.into());
         Map::from_some([

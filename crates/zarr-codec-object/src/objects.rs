@@ -1,4 +1,4 @@
-//! Chunks of objects: nested lists of values, with numpy's type and the shape behind them.
+//! Chunks of objects: nested lists of values, followed by the data type of numpy and the shape.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -9,23 +9,23 @@ use zarr_dtype::{DataType, print};
 use zarr_grid::{Region, element_count};
 use zarr_json::Value;
 
-/// How a list is written.
+/// Notation in which a list is written.
 pub(crate) trait Notation: Debug + Send + Sync + 'static {
-    /// The list that `bytes` are. The error is their fault.
+    /// Parses `bytes`. An error says what is wrong with `bytes`.
     fn parse(&self, bytes: &[u8]) -> Result<Value, String>;
 
-    /// Appends the list. The error is the value of it that cannot be written.
+    /// Appends `list`. An error names a value that cannot be written.
     fn write(&self, list: &Value, out: &mut Vec<u8>) -> Result<(), String>;
 }
 
-/// Whether the shape is stored behind the type.
+/// Whether the shape follows the data type in the stored list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Stored,
     Implicit,
 }
 
-/// A codec of objects in some notation.
+/// Returns the codec of objects in `notation`, for the data type of an array.
 pub(crate) fn build(
     context: &BuildContext<'_>,
     name: &'static str,
@@ -38,7 +38,7 @@ pub(crate) fn build(
     Ok(Arc::new(Objects { name, notation, data_type, shape, max_chunk }))
 }
 
-/// Checks that elements of the type are values.
+/// Checks that `data_type` is a type of objects or strings.
 pub(crate) fn check_type(codec: &'static str, data_type: &DataType) -> Result<(), Error> {
     match data_type {
         DataType::Object | DataType::String => Ok(()),
@@ -49,16 +49,16 @@ pub(crate) fn check_type(codec: &'static str, data_type: &DataType) -> Result<()
     }
 }
 
-/// Values take more memory than the bytes that they are read from, of which one may be a value.
+/// Maximum number of bytes in memory per encoded byte: a single byte may encode a whole value.
 const EXPANSION: u64 = 64;
 
-/// Checks that the values that `encoded` may hold fit into the memory for a chunk.
+/// Checks that the values that `encoded` may contain fit into `max_chunk` bytes of memory.
 pub(crate) fn check_size(encoded: &[u8], max_chunk: u64) -> Result<(), Error> {
     let found = (encoded.len() as u64).saturating_mul(EXPANSION);
     if found <= max_chunk { Ok(()) } else { Err(Error::Limit { what: "values of a chunk", found, limit: max_chunk }) }
 }
 
-/// The contents of the element that `value` is.
+/// Returns the content of the element with value `value`.
 pub(crate) fn content(data_type: &DataType, value: &Value) -> Result<Vec<u8>, String> {
     match (data_type, value) {
         // As in other codecs of texts, None is the empty one.
@@ -77,7 +77,7 @@ struct Objects<N> {
 }
 
 impl<N: Notation> Objects<N> {
-    /// The values of a chunk of `shape` in C order.
+    /// Returns the values of `list` for a chunk of `shape`, in C order.
     fn values<'v>(&self, list: &'v Value, shape: &[u64]) -> Result<Vec<&'v Value>, String> {
         let items = list.as_array().ok_or_else(|| format!("found {}, expected an array", list.kind()))?;
         let (values, stored) = match (self.shape, items) {
@@ -108,7 +108,7 @@ impl<N: Notation> Objects<N> {
         Ok(level)
     }
 
-    /// The value that is in an element.
+    /// Returns the value of an element with content `content`.
     fn value(&self, content: &[u8]) -> Result<Value, String> {
         let text = std::str::from_utf8(content).map_err(|error| format!("a string is not UTF-8: {error}"))?;
         match self.data_type {
@@ -128,7 +128,7 @@ fn lengths(value: &Value) -> Result<Vec<u64>, String> {
     lengths.ok_or_else(|| format!("found {} as shape, expected an array of lengths", value.excerpt()))
 }
 
-/// Values in C order as nested lists.
+/// Returns values in C order as nested lists.
 fn nested(values: &mut impl Iterator<Item = Value>, shape: &[usize]) -> Vec<Value> {
     match shape {
         [] | [_] => values.take(shape.first().copied().unwrap_or(1)).collect(),

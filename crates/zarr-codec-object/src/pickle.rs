@@ -1,4 +1,4 @@
-//! Pickled arrays of plain values: read without executing anything, and only where that is asked for.
+//! Pickled arrays of plain values: read without executing anything, and only if a program adds the codec.
 
 mod array;
 mod item;
@@ -17,12 +17,13 @@ use zarr_grid::{Region, element_count};
 
 const NAME: &str = "pickle";
 
-/// Codec `pickle`, which no table of codecs has unless it is added: for arrays of strings, bytes, integers, floats, bools, `None`, and
-/// lists, tuples and dicts of these, that Python or numpy pickled. Tuples become lists, and ordered dicts and the references to objects of
-/// hdmf-zarr (`hdmf_zarr.utils.ZarrReference`) the dicts that they are. Everything else is an error, and nothing is ever written.
+/// Codec `pickle` for reading, which tables of codecs lack unless a program adds it. The codec takes arrays of strings, bytes, integers,
+/// floats, bools, `None`, and lists, tuples and dicts of such values, pickled by Python or numpy. Tuples become lists; ordered dicts, and
+/// the references to objects of hdmf-zarr (`hdmf_zarr.utils.ZarrReference`), become dicts. Everything else is an error, and encoding always
+/// fails.
 ///
-/// A pickle is a program that calls functions by name. None of it is executed: the calls that numpy makes to build an
-/// array are known here and stand for that array; any other name ends the decoding.
+/// A pickle is a program that calls functions by name. Nothing of it is executed: only the calls by which numpy builds an array are
+/// recognized, as a description of that array, and any other name ends decoding with an error.
 pub const PICKLE: CodecEntry = CodecEntry::array_to_bytes("numcodecs.pickle", build).id("pickle");
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
@@ -83,7 +84,7 @@ impl ArrayToBytes for Pickle {
     }
 }
 
-/// The offset, in C order of an array of `shape`, of the element at offset `index` in Fortran order.
+/// Returns the offset, in C order of an array of `shape`, of the element with offset `index` in Fortran order.
 fn c_offset(index: u64, shape: &[u64]) -> u64 {
     let (mut rest, mut found) = (index, 0);
     let mut strides: Vec<u64> = shape.to_vec();

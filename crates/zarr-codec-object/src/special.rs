@@ -7,7 +7,7 @@ use zarr_json::{Value, json};
 const FLOAT: &str = "$float";
 const BYTES: &str = "$bytes";
 
-/// A value that JSON has no notation for.
+/// Value without a notation in JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Special {
     /// NaN or an infinity.
@@ -16,7 +16,8 @@ pub(crate) enum Special {
 }
 
 impl Special {
-    /// The value that `value` stands for, if it is of the form that [`to_value`](Self::to_value) makes.
+    /// Returns the special value for which `value` stands, or `None` if `value` does not have the form that [`to_value`](Self::to_value)
+    /// returns.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         let (name, text) = value.as_object().filter(|members| members.len() == 1)?.iter().next()?;
         match (name, text.as_str()?) {
@@ -37,7 +38,7 @@ impl Special {
     }
 }
 
-/// The value of a float, special or not.
+/// Returns the value of a float, special or not.
 pub(crate) fn float(value: f64) -> Value {
     if value.is_finite() { Value::from(value) } else { Special::Float(value).to_value() }
 }

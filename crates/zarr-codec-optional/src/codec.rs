@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `optional`.
 
 use crate::data_type::value_type;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use zarr_json::Map;
 
 const NAME: &str = "optional";
 
-/// Bytes of the two lengths.
+/// Number of bytes of the two lengths in front.
 const HEADER: usize = 16;
 
-/// Codec `optional`, for the table of codecs.
+/// Entry of the codec `optional` for the table of codecs.
 pub const OPTIONAL: CodecEntry = CodecEntry::array_to_bytes("optional", |context| Ok(Arc::new(Bound::new(context)?))).aliases(&["zarrs.optional"]).example(r#"{"mask_codecs": [{"name": "packbits"}], "data_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}"#);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[OPTIONAL];
 
-/// Codec `optional`: which elements are present, and their values.
+/// Codec `optional`: a mask of the present elements, and their values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optional {
     mask: InnerCodecs,
@@ -29,7 +29,7 @@ pub struct Optional {
 }
 
 impl Optional {
-    /// `mask` encodes bools in the shape of the chunk, `data` the elements that are there, as a list.
+    /// Creates the codec. `mask` encodes bools in the shape of the chunk, `data` the present values as a list.
     pub fn of(mask: impl IntoTypedCodecs, data: impl IntoTypedCodecs) -> Self {
         Self { mask: InnerCodecs::new(mask), data: InnerCodecs::new(data) }
     }
@@ -54,7 +54,7 @@ impl CodecValue for Optional {
     }
 }
 
-/// The codec, bound to a data type.
+/// Codec for the data type of an array.
 #[derive(Debug)]
 struct Bound {
     element: ElementSpec,
@@ -154,7 +154,7 @@ impl ArrayToBytes for Bound {
     }
 }
 
-/// The encoded mask and the encoded values.
+/// Returns the encoded mask and the encoded values.
 fn parts(encoded: &[u8]) -> Result<(&[u8], &[u8]), Error> {
     let found = encoded.len() as u64;
     let truncated = |expected: u64| Error::Truncated { codec: NAME, found, expected };

@@ -1,16 +1,16 @@
-//! The data type.
+//! Data type `optional`.
 
 use std::sync::Arc;
 use zarr_dtype::{DataType, DataTypeEntry, DataTypes, Error, ExtensionType, Field, StructType, print};
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The names of the data type and of the codec.
+/// Names of the data type and of the codec.
 pub const NAMES: &[&str] = &["optional", "zarrs.optional"];
 
-/// Data type `optional`, for the table of data types.
+/// Entry of the data type `optional` for the table of data types.
 pub const DATA_TYPE: DataTypeEntry = DataTypeEntry::new(NAMES, build);
 
-/// The names of the fields that an element lies in memory as.
+/// Names of the fields of an element in memory.
 const FIELDS: [&str; 2] = ["present", "value"];
 
 fn build(config: &NamedConfig, types: &DataTypes) -> Result<Arc<dyn ExtensionType>, Error> {
@@ -31,7 +31,7 @@ fn build(config: &NamedConfig, types: &DataTypes) -> Result<Arc<dyn ExtensionTyp
     Ok(Arc::new(Optional { inner, fields: fields? }))
 }
 
-/// The type of present values, of elements that lie in memory as elements of `optional` do.
+/// Returns the data type of present values, or `None` if `storage` is not the type in which elements of `optional` lie in memory.
 pub fn value_type(storage: &DataType) -> Option<&DataType> {
     let DataType::Struct(fields) = storage else { return None };
     match fields.fields() {
@@ -49,7 +49,7 @@ struct Optional {
 }
 
 impl Optional {
-    /// The value of an element, if it is present.
+    /// Returns the value of an element, or `None` for a missing element.
     fn value<'e>(&self, element: &'e [u8]) -> Option<&'e [u8]> {
         let (present, value) = element.split_first()?;
         (*present != 0).then_some(value)

@@ -1,15 +1,14 @@
 //! Zarr data type and codec `optional`: elements that may be missing.
 //!
-//! The data type names the type of present values, `{"name": "int16"}`, with its configuration if it has one. An
-//! element lies in memory as a struct of two fields: `present`, a bool, and `value`, which is all 0 where nothing is.
-//! In documents `null` is an element that is missing, and `[5]` one that is there. Types of variable length are not
-//! taken.
+//! The configuration of the data type is the name of the type of present values, as in `{"name": "int16"}`, with the configuration of that
+//! type if it has any. An element lies in memory as a struct of two fields: `present`, a bool, and `value`, which is all 0 for a missing
+//! element. In documents, `null` is a missing element, and `[5]` is a present one. Types of variable length are not supported.
 //!
-//! The codec stores which elements are there by `mask_codecs`, as bools in the shape of the chunk, and the present
-//! values by `data_codecs`, as a list. A chunk is the number of bytes of each, in 64 bits, little-endian, and then
-//! both. Nothing is encoded of a chunk without elements.
+//! The codec encodes a mask of the present elements by `mask_codecs`, as bools in the shape of the chunk, and the present values by
+//! `data_codecs`, as a list. A chunk consists of the number of bytes of the mask and of the values, each in 64 bits, little-endian,
+//! followed by the mask and the values. If no element is present, the values take no bytes.
 //!
-//! Knows no other codec, and no data type beside its own.
+//! This crate depends on no other codec, and on no data type besides its own.
 //!
 //! ```
 //! use zarr_codec::Chain;

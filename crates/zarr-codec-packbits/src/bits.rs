@@ -1,21 +1,21 @@
-//! Numbers as bits, least significant first.
+//! Conversion of numbers to bits, least significant first.
 
 use zarr_dtype::{DataType, Scalar, SmallFloat};
 
-/// How the numbers of a data type become bits.
+/// Numbers of a data type, as the codec sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbers {
-    /// Bytes of a number in memory.
+    /// Number of bytes of a number in memory.
     pub(crate) size: usize,
-    /// Numbers of one element: 2 for complex numbers.
+    /// Number of numbers in an element: 2 for complex numbers, else 1.
     pub(crate) count: u32,
-    /// Bits that a number has.
+    /// Number of significant bits of a number.
     pub(crate) bits: u32,
     pub(crate) signed: bool,
 }
 
 impl Numbers {
-    /// The numbers of a data type; `None` if it has none, or some of more than 64 bits.
+    /// Returns the numbers of a data type; `None` if elements are not numbers, or have numbers of more than 64 bits.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         match data_type {
             DataType::SmallFloat(float) => return Some(Self::of_small(*float, 1)),
@@ -45,21 +45,21 @@ impl Numbers {
     }
 }
 
-/// The bits of each number that are stored, and how they come back.
+/// Range of bits of each number that is stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
-    /// Bytes of a number in memory.
+    /// Number of bytes of a number in memory.
     pub(crate) size: usize,
-    /// The lowest bit.
+    /// Lowest stored bit.
     pub(crate) first: u32,
-    /// How many bits, 1 to 64.
+    /// Number of stored bits, 1 to 64.
     pub(crate) width: u32,
-    /// Whether the highest one is the sign.
+    /// Whether the highest stored bit is the sign.
     pub(crate) signed: bool,
 }
 
 impl Field {
-    /// Appends the bits of numbers to `out`, the last byte filled up with zeros.
+    /// Appends the bits of numbers to `out`, with zeros that fill up the last byte.
     pub(crate) fn pack(&self, items: &[u8], out: &mut Vec<u8>) {
         if self.size == 1 && self.width == 1 && self.first == 0 {
             let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | (bit & 1));
@@ -82,7 +82,7 @@ impl Field {
         }
     }
 
-    /// Writes the numbers whose bits follow each other in `packed` from bit `at` on to `items`.
+    /// Writes the numbers whose bits are consecutive in `packed`, from bit `at` on, to `items`.
     pub(crate) fn unpack(&self, packed: &[u8], at: u64, items: &mut [u8]) {
         let width = u64::from(self.width);
         if self.size > 1 || self.width > 1 || self.first > 0 || self.signed {
@@ -127,7 +127,7 @@ impl Field {
     }
 }
 
-/// Writes the bits of bytes, least significant first, as bytes of 0 or 1 to `out`; `order` is applied to each byte before.
+/// Writes the bits of `packed`, least significant first, to `out` as bytes of 0 or 1. `order` is applied to each byte before.
 pub(crate) fn expand(packed: &[u8], order: impl Fn(u8) -> u8, out: &mut [u8]) {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let eight = |byte: u8| {
@@ -145,12 +145,12 @@ pub(crate) fn expand(packed: &[u8], order: impl Fn(u8) -> u8, out: &mut [u8]) {
     }
 }
 
-/// A number of `count` ones, 1 to 64.
+/// Returns a number whose lowest `count` bits are set, 1 to 64.
 fn ones(count: u32) -> u64 {
     u64::MAX >> (64 - count)
 }
 
-/// The number that is all of `item`, in the order of the machine.
+/// Returns the number stored in `item`, in the byte order of the machine.
 #[inline(always)]
 fn load(item: &[u8]) -> u64 {
     let mut wide = [0; 8];
@@ -161,7 +161,7 @@ fn load(item: &[u8]) -> u64 {
     u64::from_ne_bytes(wide)
 }
 
-/// Writes the lower bytes of a number to all of `item`, in the order of the machine.
+/// Writes the lowest bytes of a number to `item`, in the byte order of the machine.
 #[inline(always)]
 fn store(number: u64, item: &mut [u8]) {
     let wide = number.to_ne_bytes();

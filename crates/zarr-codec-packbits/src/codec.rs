@@ -13,50 +13,50 @@ use zarr_codec::{
 use zarr_grid::Region;
 use zarr_json::Map;
 
-/// Codec `packbits`: the bits of each number, least significant first, without gaps between elements.
+/// Entry of the codec `packbits` for the table of codecs: the bits of each number, least significant first, without gaps between elements.
 ///
-/// By default these are all the bits that a number has: 1 of a bool, 4 of an `int4`. `first_bit` and `last_bit` cut out some of
-/// them; the others are lost, and come back as the sign or as 0. Part of a chunk is decoded from part of its bytes.
+/// By default all bits of a number are stored: 1 of a bool, 4 of an `int4`. `first_bit` and `last_bit` select a range of bits; the bits
+/// below the range are decoded as 0, the bits above it as the sign or as 0. A part of a chunk is decoded from a part of its bytes.
 pub const PACKBITS: CodecEntry =
     CodecEntry::array_to_bytes("packbits", |context| Ok(Arc::new(Packbits::from_config(context)?.bind(context)?)))
         .arguments(&[("padding_encoding", None)]);
 
-/// The bits that numbers may have.
+/// Valid bits of numbers.
 const BITS: RangeInclusive<u32> = 0..=63;
 
 /// Codec `packbits`: numbers of few bits without gaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packbits {
     padding: Padding,
-    /// The lowest bit of each number that is stored, from 0.
+    /// Lowest stored bit of each number, counted from 0; `None` for 0.
     first_bit: Option<u32>,
-    /// The highest bit of each number that is stored.
+    /// Highest stored bit of each number; `None` for the highest bit of the data type.
     last_bit: Option<u32>,
 }
 
 impl Packbits {
-    /// All bits of numbers. How many bits fill up the last byte is not stored.
+    /// Creates the codec, with all bits of numbers, and without a byte for the number of padding bits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Where the number of bits is stored that fill up the last byte.
+    /// Sets where the number of bits that fill up the last byte is stored.
     #[must_use]
     pub fn padding(self, padding: Padding) -> Self {
         Self { padding, ..self }
     }
 
-    /// With these bits of each number alone, counted from the lowest, 0.
+    /// Sets the range of bits of each number that is stored, counted from the lowest bit, 0.
     ///
     /// # Errors
-    /// [`Error::Argument`] for none, and for bits beyond 63.
+    /// [`Error::Argument`] for an empty range, and for bits beyond 63.
     pub fn bits(self, bits: RangeInclusive<u32>) -> Result<Self, Error> {
         let first = PACKBITS.in_range("first_bit", *bits.start(), BITS)?;
         let last = PACKBITS.in_range("last_bit", *bits.end(), first..=*BITS.end())?;
         Ok(Self { first_bit: Some(first), last_bit: Some(last), ..self })
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(&self, context: &BuildContext<'_>) -> Result<PackBits, Error> {
         let data_type = &context.element.data_type;
         let Some(numbers) = Numbers::of(data_type) else {

@@ -1,7 +1,7 @@
-//! The codecs of this crate.
+//! Table of the codecs of this crate.
 
 use crate::{NUMCODECS_PACKBITS, PACKBITS};
 use zarr_codec::CodecEntry;
 
-/// The codecs of this crate, for the table of codecs.
+/// Entries of the codecs of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[PACKBITS, NUMCODECS_PACKBITS];

@@ -7,16 +7,16 @@ use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, ElementSpec
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{Shape, element_count};
 
-/// Codec `numcodecs.packbits`: bools, eight in a byte from the most significant bit on.
+/// Entry of the codec `numcodecs.packbits` for the table of codecs: bools, eight per byte, from the most significant bit on.
 ///
-/// A chunk of n bools in C order becomes 1 + ⌈n / 8⌉ elements of type uint8: first the number of bits that fill up the last
-/// byte, then the bytes. The fill value behind it is 0 or 1, as zarr-python 3 has it.
+/// A chunk of n bools in C order becomes 1 + ⌈n / 8⌉ elements of type uint8: the number of bits that fill up the last byte, then the bytes.
+/// The fill value of the encoded array is 0 or 1, as in zarr-python 3.
 pub const NUMCODECS_PACKBITS: CodecEntry =
     CodecEntry::array_to_array("numcodecs.packbits", build).id("packbits").short("numcodecs.packbits");
 
 const NAME: &str = "numcodecs.packbits";
 
-/// Filter `packbits` of numcodecs: eight bools in a byte.
+/// Filter `packbits` of numcodecs: eight bools per byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NumcodecsPackbits;
 
@@ -43,7 +43,7 @@ struct PackBits {
     encoded: ElementSpec,
 }
 
-/// Bits that fill up the last byte of `count` bits.
+/// Returns the number of bits that fill up the last byte of `count` bits.
 fn padding(count: usize) -> u8 {
     (count.next_multiple_of(8) - count) as u8
 }

@@ -5,11 +5,11 @@
 //! | [`PACKBITS`] | `packbits` | | | array to bytes | numbers | the least significant |
 //! | [`NUMCODECS_PACKBITS`] | | `numcodecs.packbits` | `packbits` | array to array | bools | the most significant |
 //!
-//! The register of extensions calls `packbits` with `padding_encoding: "first_byte"` compatible with the filter of numcodecs,
-//! and also says that whole types are stored as little-endian bytes. Both cannot be. zarrs does the second, and so does
-//! this crate; so the two codecs store bools in different orders.
+//! The register of extensions calls `packbits` with `padding_encoding: "first_byte"` compatible with the filter of numcodecs, and also says
+//! that whole types are stored as little-endian bytes. The two statements contradict each other. zarrs follows the second, and so does this
+//! crate: the two codecs store bools in different bit orders.
 //!
-//! Packs one bit after the other: no run lengths, as TIFF's PackBits has.
+//! Bits are packed one after another, without the run lengths of PackBits in TIFF.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

@@ -7,15 +7,15 @@ use zarr_codec::{Error, Scratch, View, ViewMut};
 use zarr_dtype::Layout;
 use zarr_grid::element_count;
 
-/// The name in errors.
+/// Name of the codec in errors.
 pub(crate) const NAME: &str = "packbits";
 
-/// The codec, bound to a data type: built from metadata, used for every chunk.
+/// Codec for the data type of an array: built from metadata, used for every chunk.
 #[derive(Debug)]
 pub(crate) struct PackBits {
     pub(crate) layout: Layout,
     pub(crate) field: Field,
-    /// The count of numbers that one element has.
+    /// Number of numbers in an element.
     pub(crate) count: u32,
     pub(crate) padding: Padding,
 }
@@ -23,31 +23,31 @@ pub(crate) struct PackBits {
 /// Size of an encoded chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodedSize {
-    /// Number of all bytes of the chunk.
+    /// Total number of bytes of the chunk.
     pub(crate) size: u64,
     /// Number of bits that fill up the last byte of elements.
     pub(crate) padding: u8,
 }
 
 impl PackBits {
-    /// The number of bits of one element.
+    /// Returns the number of bits of an element.
     pub(crate) fn element_bits(&self) -> u64 {
         u64::from(self.field.width) * u64::from(self.count)
     }
 
-    /// The number of bytes in front of the elements.
+    /// Returns the number of bytes before the elements.
     pub(crate) fn header(&self) -> u64 {
         u64::from(self.padding == Padding::FirstByte)
     }
 
-    /// `None` if a chunk of `shape` has more bits than can be counted.
+    /// Returns the size of an encoded chunk of `shape`; `None` if the number of bits overflows.
     pub(crate) fn encoded_size(&self, shape: &[u64]) -> Option<EncodedSize> {
         let bits = element_count(shape)?.checked_mul(self.element_bits())?;
         let size = bits.div_ceil(8).checked_add(u64::from(self.padding != Padding::None))?;
         Some(EncodedSize { size, padding: (bits.next_multiple_of(8) - bits) as u8 })
     }
 
-    /// The packed elements in the bytes of a chunk.
+    /// Returns the packed elements in the bytes of a chunk.
     pub(crate) fn elements<'b>(&self, encoded: &'b [u8], shape: &[u64]) -> Result<&'b [u8], Error> {
         let found = encoded.len() as u64;
         let whole = self.encoded_size(shape).unwrap_or(EncodedSize { size: u64::MAX, padding: 0 });
@@ -71,7 +71,7 @@ impl PackBits {
         Ok(elements)
     }
 
-    /// Writes the elements at `positions` to `out`. `packed` are the bytes of packed elements from byte `start` on.
+    /// Writes the elements at `positions` to `out`. `packed` contains the packed elements from byte `start` on.
     pub(crate) fn unpack(
         &self,
         packed: &[u8],

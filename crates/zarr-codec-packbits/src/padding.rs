@@ -1,19 +1,19 @@
-//! The bits that fill up the last byte.
+//! Padding bits, which fill up the last byte.
 
-/// Where the number of bits is stored that fill up the last byte.
+/// Location of the number of bits that fill up the last byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Padding {
-    /// `none`: nowhere.
+    /// `none`: not stored.
     #[default]
     None,
-    /// `first_byte`: in a byte in front.
+    /// `first_byte`: in a byte before the elements.
     FirstByte,
-    /// `last_byte`: in a byte behind.
+    /// `last_byte`: in a byte after the elements.
     LastByte,
 }
 
 impl Padding {
-    /// The words in metadata.
+    /// Names in metadata.
     pub(crate) const WORDS: [(&str, Self); 3] =
         [("none", Self::None), ("first_byte", Self::FirstByte), ("last_byte", Self::LastByte)];
 

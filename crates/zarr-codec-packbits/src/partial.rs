@@ -1,4 +1,4 @@
-//! Decoding a part of a chunk from the bytes around it.
+//! Decoding of a part of a chunk from the bytes around it.
 
 use crate::packed::{NAME, PackBits};
 use crate::positions::Positions;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_bytes::ByteRange;
 use zarr_codec::{Decode, Error, Step, ViewMut};
 
-/// A decode that asks for the bytes from the first to the last element of a region.
+/// Decoding step by step that requests the bytes from the first to the last element of a region.
 ///
 /// ```text
 /// Start ── one range ──► Asked ── unpacks it ──► Done

@@ -1,23 +1,23 @@
-//! The positions of the elements of a region among the elements of a chunk, run by run.
+//! Positions of the elements of a region among the elements of a chunk, run by run.
 
 use smallvec::SmallVec;
 use zarr_grid::{AxisRange, Region};
 
-/// The numbers, in C order of the chunk, of the first elements of the runs of a region, in C order of the region. The elements of
-/// a run follow each other in both.
+/// Iterator over the positions, in C order of the chunk, of the first elements of the runs of a region, in C order of the region. The
+/// elements of a run are consecutive both in the chunk and in the region.
 #[derive(Clone, Debug)]
 pub(crate) struct Positions {
-    /// Axes of the region, and elements of the chunk from one index to the next.
+    /// Axes of the region that runs do not cover, each with the number of elements of the chunk between consecutive indices.
     axes: SmallVec<[(AxisRange, u64); 6]>,
-    /// How many steps were taken along each axis.
+    /// Number of steps taken along each axis.
     taken: SmallVec<[u64; 6]>,
     next: Option<u64>,
-    /// Elements of a run.
+    /// Number of elements of a run.
     run: u64,
 }
 
 impl Positions {
-    /// The positions of `region` in a chunk of `shape`, whose elements can be counted.
+    /// Creates the iterator for `region` of a chunk of `shape`, whose number of elements must fit in 64 bits.
     pub(crate) fn new(shape: &[u64], region: &Region) -> Self {
         if region.axes().iter().any(|axis| axis.len == 0) {
             return Self { axes: SmallVec::new(), taken: SmallVec::new(), next: None, run: 0 };
@@ -40,12 +40,12 @@ impl Positions {
         Self { axes, taken, next: Some(first), run }
     }
 
-    /// Elements of each run.
+    /// Returns the number of elements of each run.
     pub(crate) fn run(&self) -> u64 {
         self.run
     }
 
-    /// The first and the last element.
+    /// Returns the positions of the first and the last element, or `None` for an empty region.
     pub(crate) fn ends(&self) -> Option<(u64, u64)> {
         let first = self.next?;
         let span: u64 = self.axes.iter().map(|(axis, stride)| (axis.len - 1) * axis.step * stride).sum();

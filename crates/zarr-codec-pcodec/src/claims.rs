@@ -1,22 +1,20 @@
-//! The memory that the head of a part claims to need, checked before the library allocates it.
+//! Checks of the memory that the head of a part claims to need, before the library allocates it.
 
 use zarr_codec::Error;
 
-/// The name in errors.
+/// Name of the codec in errors.
 pub(crate) const NAME: &str = "pcodec";
-/// Numbers that a dictionary or a window may always have: as many as compressors use at most, whatever the part holds.
+/// Number of numbers that a dictionary or a window may always have: the maximum that compressors use, whatever the part contains.
 const FREE: u64 = 1 << 16;
-/// In front of a part's metadata: the type of its numbers and how many they are (24 bits).
+/// Number of bits before the metadata of a part: the type of its numbers, and their count in 24 bits.
 const PREAMBLE: u64 = 32;
 
-/// Checks the part at the start of `bytes`, whose numbers have `width` bits, `due` of which are still to come.
+/// Checks the part at the start of `bytes`, whose numbers have `width` bits, if `due` numbers of the chunk are still missing.
 ///
-/// The fields are as in format version 4; older ones have neither a dictionary nor a window, and `versioned` is
-/// false.
+/// Fields are read as in format version 4. `versioned` is false for older versions, which have neither a dictionary nor a window.
 ///
 /// # Errors
-/// [`Error::Truncated`] for a dictionary larger than the rest of `bytes`, [`Error::Corrupt`] for a window much larger
-/// than the chunk.
+/// [`Error::Truncated`] for a dictionary larger than the rest of `bytes`, [`Error::Corrupt`] for a window much larger than the chunk.
 pub(crate) fn check(bytes: &[u8], width: u64, due: u64, versioned: bool) -> Result<(), Error> {
     let mut bits = Bits { bytes, at: PREAMBLE };
     let skipped = match bits.take(4) {
@@ -47,7 +45,7 @@ pub(crate) fn check(bytes: &[u8], width: u64, due: u64, versioned: bool) -> Resu
     Ok(())
 }
 
-/// Bits, least significant first. Beyond the end they are 0.
+/// Reader of bits, least significant first. Bits beyond the end are 0.
 struct Bits<'b> {
     bytes: &'b [u8],
     at: u64,

@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `pcodec`.
 
 use crate::claims::NAME;
 use crate::numbers;
@@ -12,7 +12,7 @@ use zarr_dtype::{Layout, Scalar};
 use zarr_grid::{Region, element_count};
 use zarr_json::Map;
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `pcodec` for the table of codecs.
 pub const PCODEC: CodecEntry = CodecEntry::array_to_bytes("numcodecs.pcodec", |context| {
     Ok(Arc::new(Pcodec::from_config(context)?.bind(context)?))
 })
@@ -20,27 +20,27 @@ pub const PCODEC: CodecEntry = CodecEntry::array_to_bytes("numcodecs.pcodec", |c
 .only_read(&["pcodec", "https://codec.zarrs.dev/array_to_bytes/pcodec"])
 .arguments(&[("level", Some("8"))]);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[PCODEC];
 
-/// Whether numbers are stored as differences.
+/// Mode of storing numbers as differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delta {
-    /// As it suits the numbers.
+    /// Chosen by the compressor to suit the numbers.
     Auto,
-    /// No.
+    /// No differences.
     None,
-    /// To the number before, taken so often.
+    /// Differences from the previous number, taken this number of times.
     Consecutive(usize),
-    /// To a similar number further back.
+    /// Differences from a similar number further back.
     Lookback,
 }
 
-/// The levels that there are.
+/// Valid compression levels.
 const LEVELS: RangeInclusive<u32> = 0..=12;
-/// How often differences may be taken.
+/// Valid numbers of times that differences are taken.
 const ORDERS: RangeInclusive<usize> = 0..=7;
-/// Most numbers that a part of a file may have.
+/// Maximum number of numbers in a part of a file.
 const MAX_PAGE: usize = 1 << 24;
 const DEFAULT_PAGE: usize = 1 << 18;
 
@@ -48,34 +48,34 @@ const DEFAULT_PAGE: usize = 1 << 18;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pcodec {
     level: u32,
-    /// Whether numbers are taken as they are, without a search for a common divisor.
+    /// Whether numbers are stored as they are, without a search for a common divisor.
     classic: bool,
     delta: Delta,
-    /// Most numbers of a part that is compressed on its own.
+    /// Maximum number of numbers in a part that is compressed on its own.
     page: usize,
 }
 
 impl Pcodec {
-    /// Compression at level 8. Decodes any file.
+    /// Creates the codec with level 8. Decoding does not depend on the level.
     pub fn new() -> Self {
         Self { level: 8, classic: false, delta: Delta::Auto, page: DEFAULT_PAGE }
     }
 
-    /// Compression at `level`, 0 (fast) to 12 (small).
+    /// Creates the codec with `level` 0 (fast) to 12 (small).
     ///
     /// # Errors
-    /// [`Error::Argument`] for another level.
+    /// [`Error::Argument`] for other levels.
     pub fn level(level: u32) -> Result<Self, Error> {
         Ok(Self { level: PCODEC.in_range("level", level, LEVELS)?, ..Self::new() })
     }
 
-    /// With numbers as they are, without a search for a common divisor.
+    /// Stores numbers as they are, without a search for a common divisor.
     #[must_use]
     pub fn classic(self) -> Self {
         Self { classic: true, ..self }
     }
 
-    /// Whether numbers are stored as differences.
+    /// Sets the mode of storing numbers as differences.
     ///
     /// # Errors
     /// [`Error::Argument`] for differences that are taken more than 7 times.
@@ -86,7 +86,7 @@ impl Pcodec {
         Ok(Self { delta, ..self })
     }
 
-    /// Sets the most numbers of a part that is compressed on its own; more than 2^24 count as 2^24.
+    /// Sets the maximum number of numbers in a part that is compressed on its own; more than 2^24 count as 2^24.
     ///
     /// # Errors
     /// [`Error::Argument`] for 0.
@@ -95,7 +95,7 @@ impl Pcodec {
         Ok(Self { page: page.min(MAX_PAGE), ..self })
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Bound, Error> {
         let number = match context.element.layout() {
             Layout::Fixed { scalar, count: 1 } => Number::of(scalar),
@@ -109,7 +109,7 @@ impl Pcodec {
         Ok(Bound { config: self.to_pco(), number, max_chunk: context.limits.max_chunk })
     }
 
-    /// The library's form.
+    /// Returns the configuration for the library.
     fn to_pco(self) -> ChunkConfig {
         ChunkConfig::default()
             .with_compression_level(self.level as usize)
@@ -133,7 +133,7 @@ impl Default for Pcodec {
 impl CodecValue for Pcodec {
     const ENTRY: CodecEntry = PCODEC;
 
-    /// Reads the configuration. Every member is for encoding: a wrong one has its default.
+    /// Reads the configuration. Every member matters only for encoding: an invalid one gets its default.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         let config = context.config;
         let word = |member: &'static str, known: &[&'static str]| {
@@ -186,7 +186,7 @@ impl CodecValue for Pcodec {
     }
 }
 
-/// The numbers that the format has, except numbers of 8 bits, which numcodecs refuses.
+/// Types of numbers of the format, except numbers of 8 bits, which numcodecs refuses.
 #[derive(Clone, Copy, Debug)]
 enum Number {
     I16,
@@ -240,7 +240,7 @@ impl Number {
     }
 }
 
-/// The codec, bound to a data type.
+/// Codec for the data type of an array.
 #[derive(Debug)]
 struct Bound {
     config: ChunkConfig,

@@ -1,7 +1,7 @@
 //! Zarr codec `pcodec`: the numbers of a chunk, in C order, as a standalone pco file.
 //!
-//! It is named `numcodecs.pcodec` in Zarr v3 and `pcodec` in Zarr v2, and replaces `bytes`: it turns the array
-//! into bytes. Elements are integers or floats of 16, 32 or 64 bits, dates and durations included.
+//! The name is `numcodecs.pcodec` in Zarr v3 and `pcodec` in Zarr v2. The codec turns the array into bytes, so no codec `bytes` is needed.
+//! Elements are integers or floats of 16, 32 or 64 bits, including dates and durations.
 //!
 //! | member | means | default |
 //! |---|---|---|
@@ -12,10 +12,9 @@
 //! | `paging_spec` | `equal_pages_up_to` | |
 //! | `equal_pages_up_to` | most numbers of a part that is compressed on its own | 262144 |
 //!
-//! None of them matters to decoding. A file must hold exactly the numbers of the chunk, of their type, and nothing may come
-//! behind it.
+//! No member matters for decoding. A file must contain exactly the numbers of the chunk, of their type, and nothing may follow.
 //!
-//! Knows no byte order: numbers are native ones in memory, and pco's in the file.
+//! The codec has no byte order: numbers are native in memory, and in the file as pco defines.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

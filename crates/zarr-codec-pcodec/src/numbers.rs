@@ -1,4 +1,4 @@
-//! Numbers of one type to a file, and back.
+//! Conversion of numbers of a single type to a file, and back.
 
 use crate::claims::{self, NAME};
 use bytemuck::Pod;
@@ -9,10 +9,10 @@ use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use zarr_codec::{Error, Scratch, View, ViewMut};
 use zarr_grid::Region;
 
-/// Appends the numbers of `chunk`.
+/// Appends the numbers of `chunk` as a file.
 ///
 /// # Errors
-/// [`Error::Encode`] with the library's words, or [`Error::Allocation`].
+/// [`Error::Encode`] with the message of the library, or [`Error::Allocation`].
 pub(crate) fn encode<T: Number + Pod>(chunk: &View<'_>, config: &ChunkConfig, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut scratch = Scratch::take();
     let numbers = chunk.numbers::<T>(&mut scratch)?;
@@ -24,7 +24,7 @@ pub(crate) fn encode<T: Number + Pod>(chunk: &View<'_>, config: &ChunkConfig, ou
     Ok(())
 }
 
-/// Decodes `region` of a file that holds the numbers of a chunk with these `dims`.
+/// Decodes `region` of a file that contains the numbers of a chunk of shape `dims`.
 ///
 /// # Errors
 /// [`Error::Truncated`], [`Error::CutOff`], [`Error::TooLong`], [`Error::Corrupt`] or [`Error::Allocation`].
@@ -48,13 +48,13 @@ pub(crate) fn decode<T: Number + Pod>(
     Ok(())
 }
 
-/// The type of the first numbers of a file, if there are any.
+/// Returns the type of the first numbers of a file, or `None` if the file has no numbers or is invalid.
 pub(crate) fn stored_type(encoded: &[u8]) -> Option<NumberType> {
     let (file, rest) = FileDecompressor::new(encoded).ok()?;
     file.peek_number_type_or_termination(rest).ok()?
 }
 
-/// Reads all numbers of a file, which must be just as many as `out` takes.
+/// Reads all numbers of a file, which must contain exactly as many as `out` takes.
 fn read<T: Number>(encoded: &[u8], out: &mut [T]) -> Result<(), Error> {
     let failed = |error: PcoError| failed(error, encoded);
     let size = |count: usize| (count as u64).saturating_mul(size_of::<T>() as u64);

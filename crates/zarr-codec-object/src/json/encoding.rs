@@ -1,8 +1,8 @@
-//! Bytes of strings in the encodings of Python that hold JSON.
+//! Conversion of strings to bytes and back, in the encodings that Python accepts for JSON.
 
 use std::borrow::Cow;
 
-/// An encoding of strings as bytes.
+/// Encoding of strings as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Utf8,
@@ -14,24 +14,24 @@ pub(super) enum Encoding {
     Utf32(Order),
 }
 
-/// The order of the bytes of a unit.
+/// Byte order of units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Little,
     Big,
-    /// A mark in front says it. Without one it is little-endian, as it is written.
+    /// Stated by a byte order mark in front. Data without a mark are little-endian; written data have a mark and are little-endian.
     Marked,
 }
 
-/// U+FEFF, which says in which order the bytes of units are.
+/// Byte order mark U+FEFF.
 const MARK: u16 = 0xfeff;
 
 impl Encoding {
-    /// The names that are known, for errors.
+    /// Names of the supported encodings, for errors.
     pub(super) const KNOWN: &str =
         "\"utf-8\", \"ascii\", \"latin-1\", \"utf-16\" or \"utf-32\", the last two also with -le or -be";
 
-    /// The name of the encoding.
+    /// Returns the name of the encoding.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",
@@ -46,7 +46,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding by one of the names that Python has for it.
+    /// Returns the encoding by a name that Python has for it, or `None` for other names.
     pub(super) fn named(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase().replace(['_', ' '], "-");
         Some(match name.as_str() {
@@ -63,7 +63,7 @@ impl Encoding {
         })
     }
 
-    /// The text that `bytes` are. The error is their fault.
+    /// Decodes `bytes` to a string. An error says what is wrong with `bytes`.
     pub(super) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, String> {
         match self {
             Self::Ascii if !bytes.is_ascii() => Err("bytes above 127, which are not ASCII".to_owned()),
@@ -83,7 +83,7 @@ impl Encoding {
         }
     }
 
-    /// Appends `text` as bytes. The error is the part of it that the encoding does not have.
+    /// Appends `text` as bytes. An error names the encoding that lacks some of the characters.
     pub(super) fn encode(self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let marked = |order| (order == Order::Marked).then_some(char::from_u32(u32::from(MARK))).flatten();
         match self {
@@ -114,7 +114,7 @@ impl Encoding {
     }
 }
 
-/// The units of `N` bytes, without the mark that says their order.
+/// Returns the units of `N` bytes, without a byte order mark.
 fn units<const N: usize, T: PartialEq>(
     bytes: &[u8],
     order: Order,

@@ -1,18 +1,18 @@
-//! JSON with Python's names for NaN and infinity.
+//! Reading of JSON with the names that Python has for NaN and infinity.
 
 use crate::special::Special;
 use std::borrow::Cow;
 use zarr_json::Value;
 
-/// The names, longest first where one begins with another.
+/// Names of special numbers, with their values.
 const NAMES: [(&str, f64); 3] = [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
 
-/// The value that `text` is, the names in it as objects.
+/// Parses `text`, with names of special numbers read as objects ([`Special`]).
 pub(super) fn list(text: &str) -> Result<Value, String> {
     Value::from_json(&without_names(text)).map_err(|error| error.to_string())
 }
 
-/// The same text with objects instead of names.
+/// Returns `text` with the names of special numbers replaced by objects.
 fn without_names(text: &str) -> Cow<'_, str> {
     let mut changed = String::new();
     let (mut copied, mut in_text, mut at) = (0, false, 0);

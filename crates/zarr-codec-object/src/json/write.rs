@@ -1,4 +1,4 @@
-//! Python's spelling of JSON.
+//! Writing of JSON as Python spells it.
 
 use super::Style;
 use crate::special::Special;
@@ -59,7 +59,7 @@ impl Style {
         Ok(())
     }
 
-    /// Writes the text in front of item `index`.
+    /// Writes the separator and the line break before item `index`.
     fn separate(&self, index: usize, level: usize, out: &mut String) {
         if index > 0 {
             out.push_str(&self.between_items);

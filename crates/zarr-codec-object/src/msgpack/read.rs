@@ -1,12 +1,12 @@
-//! Values from MessagePack.
+//! Reading of values from MessagePack.
 
 use crate::special::{self, Special};
 use zarr_json::{Map, Value};
 
-/// Most levels of lists and maps in each other, as in JSON.
+/// Maximum depth of nested lists and maps, as in JSON.
 const MAX_DEPTH: usize = 128;
 
-/// Reads the list that `bytes` are. With `raw`, strings in it come as bytes.
+/// Parses `bytes`. With `raw`, strings become bytes.
 pub(super) fn list(bytes: &[u8], raw: bool) -> Result<Value, String> {
     let mut reader = Reader { bytes, rest: bytes, raw };
     let value = reader.value(0)?;
@@ -80,7 +80,7 @@ impl<'b> Reader<'b> {
         })
     }
 
-    /// A number of items has no memory reserved for it: each takes a byte at least, which has to be there.
+    /// Reads `count` items. No memory is reserved for `count` items, since the input may have fewer: each takes at least a byte.
     fn items(&mut self, count: usize, depth: usize) -> Result<Value, String> {
         let mut items = Vec::new();
         for _ in 0..count {

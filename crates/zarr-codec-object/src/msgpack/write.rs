@@ -1,4 +1,4 @@
-//! MessagePack, each value in the shortest form it has.
+//! Writing of MessagePack, each value in its shortest form.
 
 use super::Style;
 use crate::special::Special;
@@ -66,7 +66,7 @@ impl Style {
         }
     }
 
-    /// Appends a string or bytes. Strings of less than 256 bytes have a form of their own only since there is a type for bytes.
+    /// Appends a string or bytes. Strings of 32 to 255 bytes have a form with a length of 8 bits only in versions with a type for bytes.
     fn string(&self, bytes: &[u8], is_text: bool, out: &mut Vec<u8>) -> Result<(), String> {
         let len = bytes.len();
         match (u32::try_from(len), is_text) {
@@ -82,8 +82,8 @@ impl Style {
     }
 }
 
-/// The number of items or members: in the marker `few` if it fits the bits of its mask, else behind `many` in 16 bits, or
-/// behind the one after that in 32.
+/// Appends the number of items or members: in the marker `few` if the number fits its mask, else after marker `many` in 16 bits, or after
+/// marker `many + 1` in 32 bits.
 fn start(len: usize, few: (u8, u8), many: u8, out: &mut Vec<u8>) -> Result<(), String> {
     match u32::try_from(len) {
         Ok(len) if len <= u32::from(few.1) => out.push(few.0 | len as u8),

@@ -1,37 +1,37 @@
-//! Unpickled objects, made into values.
+//! Conversion of unpickled objects to values.
 
 use super::item::{Container, Item};
 use std::rc::Rc;
 use zarr_json::{Map, Value};
 
-/// How deep lists, tuples and dicts may lie in each other.
+/// Maximum depth of nested lists, tuples and dicts.
 const MAX_DEPTH: usize = 64;
 
-/// About the bytes that a value takes in memory beside its text.
+/// Approximate number of bytes of a value in memory, besides its string.
 const VALUE: u64 = 64;
 
-/// A pickled array.
+/// Array read from a pickle.
 #[derive(Debug)]
 pub(super) struct Array {
     pub(super) shape: Vec<u64>,
-    /// Whether the array lay in Fortran order. Its values are in C order all the same.
+    /// Whether the array was in Fortran order in memory. The stored values are in C order in either case.
     pub(super) is_fortran: bool,
-    /// The index of the list of elements.
+    /// Index, in `containers`, of the list of elements.
     pub(super) list: usize,
     pub(super) containers: Vec<Container>,
 }
 
-/// Why there is no value.
+/// Reason why an element has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It is none that JSON has.
+    /// JSON has no such value.
     NotPlain(&'static str),
-    /// It takes more memory than it may.
+    /// The value takes more memory than allowed.
     Memory,
 }
 
 impl Array {
-    /// The number of elements, of which there may be another number than the shape says.
+    /// Returns the number of elements, which may differ from the number that the shape states.
     pub(super) fn len(&self) -> usize {
         match self.containers.get(self.list) {
             Some(Container::List(items)) => items.len(),
@@ -39,8 +39,8 @@ impl Array {
         }
     }
 
-    /// The element at `index` in C order; tuples are lists. Its size in memory is taken from `room`: a value that is
-    /// there once may be referred to often.
+    /// Returns the element at `index` in C order, with tuples as lists. The size of the value in memory is subtracted from `room`, since
+    /// elements may refer repeatedly to a single value.
     pub(super) fn value(&self, index: usize, room: &mut u64) -> Result<Value, Fault> {
         match self.containers.get(self.list) {
             Some(Container::List(items)) => {
@@ -84,7 +84,7 @@ impl Array {
     }
 }
 
-/// Bytes of the text that a value is, or of that in the object which stands for bytes.
+/// Returns the number of bytes of the string in a value: of a string itself, or of the string in the object for bytes.
 fn text_size(value: &Value) -> u64 {
     let text = match value {
         Value::Object(members) => members.iter().next().and_then(|(_, value)| value.as_str()),

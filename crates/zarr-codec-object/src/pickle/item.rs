@@ -1,25 +1,24 @@
-//! The objects that a pickle machine works on.
+//! Objects of the pickle machine.
 
 use std::rc::Rc;
 use zarr_json::Value;
 
-/// The objects that the machine works on. Tuples hold tuples of a few levels and containers by their indices, so that
-/// nothing is recursive.
+/// Object of the pickle machine. Tuples contain tuples of only a few levels, and containers by index, so that recursion stays shallow.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     Mark,
     Value(Rc<Value>),
     Tuple(Rc<Vec<Item>>, u8),
-    /// A list or dict that is being filled, by its index among the containers.
+    /// List or dict that is being filled, by its index among the containers.
     Container(usize),
     Global(Global),
-    /// The result of a call of `dtype`: always the type of objects.
+    /// Result of a call of `dtype`: always the type of objects.
     Dtype,
-    /// The result of a call of `_reconstruct`.
+    /// Result of a call of `_reconstruct`.
     Array,
 }
 
-/// The classes and functions that may be named.
+/// Classes and functions that a pickle may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Global {
     Reconstruct,
@@ -27,11 +26,11 @@ pub(super) enum Global {
     Dtype,
     Encode,
     Bytes,
-    /// A class of dicts that have nothing but their items.
+    /// Class of dicts that have no state besides their items.
     Dict,
 }
 
-/// A list or dict. Its items may refer to others and to itself: an index stands for a container.
+/// List or dict. Items refer to containers by index, and may refer to the container that contains them.
 #[derive(Debug)]
 pub(super) enum Container {
     List(Vec<Item>),
@@ -39,7 +38,7 @@ pub(super) enum Container {
 }
 
 impl Container {
-    /// Adds elements, or names and values in turn.
+    /// Adds `items`: elements of a list, or names and values of a dict in turn.
     pub(super) fn add(&mut self, items: Vec<Item>) -> Result<(), String> {
         let dict = match self {
             Self::List(list) => {

@@ -1,4 +1,4 @@
-//! The part of Python's pickle machine that numpy needs for an array of plain values.
+//! Subset of the pickle machine of Python that numpy needs for an array of plain values.
 
 use super::array::Array;
 use super::item::{Container, Global, Item};
@@ -8,32 +8,32 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use zarr_json::Value;
 
-/// Classes of dicts that have nothing but their items: those of Python, and the references to objects of hdmf-zarr before 0.14, of which
-/// NWB files are full.
+/// Classes of dicts that have no state besides their items: the ordered dict of Python, and the reference to objects of hdmf-zarr before
+/// 0.14, which is common in NWB files.
 const DICTS: [(&str, &str); 2] = [("collections", "OrderedDict"), ("hdmf_zarr.utils", "ZarrReference")];
 
-/// Tuples in tuples are a few deep in the pickle of an array.
+/// Maximum depth of nested tuples, of which the pickle of an array has only a few levels.
 const MAX_DEPTH: u8 = 8;
 
-/// The array that is being made: its shape, whether it lay in Fortran order, and the list of its elements.
+/// Array that is being built: its shape, whether it was in Fortran order, and the index of the list of its elements.
 type Made = (Vec<u64>, bool, usize);
 
-/// The machine: a stack, a memory, and the containers and the array that are being made.
+/// Pickle machine: a stack, a memory, and the containers and the array that are being built.
 pub(super) struct Machine<'b> {
     reader: Reader<'b>,
     stack: Vec<Item>,
     memo: HashMap<u32, Item>,
     containers: Vec<Container>,
     array: Option<Made>,
-    /// Number of bytes of strings that were made into bytes, counted each time.
+    /// Total number of bytes of the strings passed to conversions to bytes, repeated strings counted each time.
     made: usize,
-    /// Number of bytes of the pickle, which has each string in it that is made into bytes, and the name of an encoding by a shorter
-    /// reference.
+    /// Number of bytes of the pickle, which limits `made`: the pickle contains every string that is converted to bytes, while the name of
+    /// the encoding may be a shorter reference.
     size: usize,
 }
 
 impl<'b> Machine<'b> {
-    /// The array that `bytes` are the pickle of.
+    /// Returns the array that `bytes` are the pickle of.
     pub(super) fn run(bytes: &'b [u8]) -> Result<Array, String> {
         let mut machine = Self {
             reader: Reader::new(bytes),
@@ -62,7 +62,7 @@ impl<'b> Machine<'b> {
         }
     }
 
-    /// Executes `opcode`; true for the last one.
+    /// Executes `opcode`; returns true for the opcode that ends the pickle.
     fn step(&mut self, opcode: u8) -> Result<bool, String> {
         let item = match opcode {
             b'.' => return Ok(true),
@@ -185,7 +185,7 @@ impl<'b> Machine<'b> {
         self.stack.pop().ok_or_else(|| "an empty stack".to_owned())
     }
 
-    /// Takes the items above the last mark off the stack, and the mark.
+    /// Removes the last mark and the items above it from the stack, and returns the items.
     fn marked(&mut self) -> Result<Vec<Item>, String> {
         let mark = self.stack.iter().rposition(|item| matches!(item, Item::Mark)).ok_or("no mark")?;
         let items = self.stack.split_off(mark + 1);
@@ -212,14 +212,14 @@ impl<'b> Machine<'b> {
         Item::Container(self.containers.len() - 1)
     }
 
-    /// Adds elements, or names and values in turn, to the list or dict on top of the stack.
+    /// Adds `items` to the list or dict on top of the stack: elements, or names and values in turn.
     fn add(&mut self, items: Vec<Item>) -> Result<(), String> {
         let Some(Item::Container(index)) = self.stack.last() else { return Err("nothing to add to".to_owned()) };
         let container = self.containers.get_mut(*index).ok_or("an unknown container")?;
         container.add(items)
     }
 
-    /// Gives state to the item on top of the stack.
+    /// Applies `state` to the item on top of the stack.
     fn build(&mut self, state: &Item) -> Result<(), String> {
         match (self.stack.last(), state) {
             // Alignment and the like, of no consequence.
@@ -267,7 +267,7 @@ fn global(module: &str, name: &str) -> Result<Global, String> {
     }
 }
 
-/// The results of the few calls that numpy and Python make.
+/// Returns the result of one of the few calls that numpy and Python make.
 fn call(callee: &Item, arguments: &Item) -> Result<Item, String> {
     let (Item::Global(callee), Item::Tuple(arguments, _)) = (callee, arguments) else {
         return Err("a call of an object that is not a name".to_owned());

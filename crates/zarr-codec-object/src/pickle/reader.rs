@@ -1,8 +1,8 @@
-//! The bytes of a pickle, and the arguments in them.
+//! Reading of the bytes of a pickle, and of the arguments of opcodes.
 
 use zarr_json::{Number, Value};
 
-/// Bytes, read from front to back.
+/// Reader of bytes, from front to back.
 pub(super) struct Reader<'b> {
     bytes: &'b [u8],
     rest: &'b [u8],
@@ -33,7 +33,7 @@ impl<'b> Reader<'b> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// Bytes behind their number, which is of 1, 4 or 8 bytes.
+    /// Returns the bytes after a length of `width` bytes: 1, 4 or 8.
     pub(super) fn counted(&mut self, width: usize) -> Result<&'b [u8], String> {
         let len = match width {
             1 => self.byte()?.into(),
@@ -51,7 +51,7 @@ impl<'b> Reader<'b> {
         Ok(bytes)
     }
 
-    /// The bytes before the next line feed.
+    /// Returns the bytes before the next line feed, and skips the line feed.
     pub(super) fn line(&mut self) -> Result<&'b str, String> {
         let len = self.rest.iter().position(|&byte| byte == b'\n').ok_or("a line without end")?;
         let line = self.take(len)?;
@@ -59,7 +59,7 @@ impl<'b> Reader<'b> {
         std::str::from_utf8(line).map_err(|_| "a line that is not UTF-8".to_owned())
     }
 
-    /// A line of Latin-1 with escapes `\uXXXX` and `\UXXXXXXXX`, which may be surrogates.
+    /// Returns a line of Latin-1 with the escapes `\uXXXX` and `\UXXXXXXXX` replaced. Escapes of surrogates are errors.
     pub(super) fn escaped_line(&mut self) -> Result<String, String> {
         let len = self.rest.iter().position(|&byte| byte == b'\n').ok_or("a line without end")?;
         let mut line = self.take(len)?;
@@ -89,7 +89,7 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<Value, String> {
     std::str::from_utf8(bytes).map(Value::from).map_err(|_| "a string that is not UTF-8".to_owned())
 }
 
-/// The integer whose two's complement these bytes are, the lowest first.
+/// Returns the integer with two's complement `bytes`, lowest byte first.
 pub(super) fn long(bytes: &[u8]) -> Result<Value, String> {
     let sign = if bytes.last().is_some_and(|byte| byte & 0x80 != 0) { 0xff } else { 0 };
     let mut all = [sign; 16];
@@ -100,7 +100,7 @@ pub(super) fn long(bytes: &[u8]) -> Result<Value, String> {
     Ok(integer(i128::from_le_bytes(all)))
 }
 
-/// The integer that a line spells; bools have a spelling of their own.
+/// Returns the integer or bool that a line spells: bools are `00` and `01`.
 pub(super) fn spelled(line: &str) -> Result<Value, String> {
     match line {
         "00" => Ok(Value::from(false)),
