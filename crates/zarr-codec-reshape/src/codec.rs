@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `reshape`.
 
 use crate::copy::copy;
 use std::sync::Arc;
@@ -6,24 +6,24 @@ use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, ElementSpec
 use zarr_grid::{Shape, element_count};
 use zarr_json::{Map, Value};
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `reshape` for the table of codecs.
 pub const RESHAPE: CodecEntry = CodecEntry::array_to_array("reshape", |context| {
     let Reshape { axes } = Reshape::from_config(context)?;
     Ok(Arc::new(Bound { axes, element: context.element.clone() }))
 })
 .example(r#"{"shape": [-1]}"#);
 
-/// The codecs of this crate, for the table of codecs.
+/// Entries of the codecs of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[RESHAPE, crate::ZARRS_SQUEEZE];
 
-/// How long an encoded axis is.
+/// Length of an encoded axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReshapeAxis {
-    /// So long, more than 0.
+    /// The given length, more than 0.
     Length(u64),
-    /// As long as these decoded axes multiplied.
+    /// Product of the lengths of the given decoded axes.
     Axes(Vec<usize>),
-    /// The rest that the other axes leave; once at most.
+    /// Number of elements left after all other axes; at most once.
     Rest,
 }
 
@@ -67,10 +67,10 @@ pub struct Reshape {
 }
 
 impl Reshape {
-    /// To these axes.
+    /// Creates the codec, with an entry of `axes` for each encoded axis.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a length of 0, decoded axes that are not in ascending order, and more than one rest.
+    /// [`Error::Argument`] for a length of 0, decoded axes that are not in ascending order, and more than one [`ReshapeAxis::Rest`].
     pub fn to(axes: impl IntoIterator<Item = ReshapeAxis>) -> Result<Self, Error> {
         let codec = Self { axes: axes.into_iter().collect() };
         if codec.axes.contains(&ReshapeAxis::Length(0)) {
@@ -80,7 +80,7 @@ impl Reshape {
         fault.map_or(Ok(codec), Err)
     }
 
-    /// The demand on all axes together that these do not meet.
+    /// Returns the requirement on all axes together that `self` violates, or `None`.
     fn fault(&self) -> Option<&'static str> {
         let listed: Vec<usize> = self.axes.iter().flat_map(ReshapeAxis::sources).copied().collect();
         if !listed.is_sorted_by(|a, b| a < b) {
@@ -112,7 +112,7 @@ impl CodecValue for Reshape {
     }
 }
 
-/// The codec, bound to a data type: built from metadata, used for every chunk.
+/// Codec for the data type of an array: built from metadata, used for every chunk.
 #[derive(Debug)]
 struct Bound {
     axes: Vec<ReshapeAxis>,
@@ -120,7 +120,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// The encoded shape of chunks of `shape`. The error is their fault.
+    /// Returns the encoded shape of chunks of `shape`. An error says what is wrong with `shape`.
     fn apply(&self, shape: &[u64]) -> Result<Shape, String> {
         let overflow = || "more elements than 64 bits can count".to_owned();
         let count = element_count(shape).ok_or_else(overflow)?;

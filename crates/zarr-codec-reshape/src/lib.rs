@@ -1,10 +1,11 @@
-//! Zarr codec `reshape`: another shape for the same elements, which stay in C order; and `zarrs.squeeze`, which leaves out axes of length 1.
+//! Zarr codecs `reshape`, which gives the same elements another shape and keeps them in C order, and `zarrs.squeeze`, which removes axes of
+//! length 1.
 //!
-//! Its `shape` has an entry for each encoded axis: a length, a list of axes whose lengths are multiplied, or -1, once,
-//! for the rest. Chunks must have as many elements as that shape, and axes in lists must be where they were among all
-//! elements, so that nothing looks like a transpose.
+//! The member `shape` has an entry for each encoded axis: a length, a list of decoded axes whose lengths are multiplied, or -1, at most
+//! once, for the number of elements that is left. Chunks must have exactly the number of elements of that shape. The axes in lists must be
+//! where they were among the decoded elements, so that reshaping cannot look like a transpose.
 //!
-//! Moves no element: a decoded chunk is the encoded one with other axes.
+//! No element is moved: a decoded chunk is the encoded chunk with other axes.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

@@ -1,11 +1,11 @@
-//! The codec `zarrs.squeeze`.
+//! Codec `zarrs.squeeze`.
 
 use crate::copy::copy;
 use std::sync::Arc;
 use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, ElementSpec, Error, View, ViewMut};
 use zarr_grid::Shape;
 
-/// Codec `zarrs.squeeze`, an experiment of the crate zarrs, for the table of codecs.
+/// Entry of the codec `zarrs.squeeze`, an experiment of the crate zarrs, for the table of codecs.
 pub const ZARRS_SQUEEZE: CodecEntry =
     CodecEntry::array_to_array("zarrs.squeeze", |context| Ok(Arc::new(Bound { element: context.element.clone() })));
 
@@ -21,7 +21,7 @@ impl CodecValue for ZarrsSqueeze {
     }
 }
 
-/// The codec, bound to a data type.
+/// Codec for the data type of an array.
 #[derive(Debug)]
 struct Bound {
     element: ElementSpec,

@@ -1,4 +1,4 @@
-//! The codec itself.
+//! Codec `sharding_indexed` for the elements of an array.
 
 use crate::read;
 use crate::shards::Shards;

@@ -1,4 +1,4 @@
-//! The index of a shard: how it is encoded, and where it lies.
+//! Index of a shard: encoding and location.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,32 +6,32 @@ use zarr_bytes::ByteRange;
 use zarr_codec::{Error, InnerChunkIndex, Pipeline, Scratch, View, ViewMut};
 use zarr_grid::{Region, Shape};
 
-/// Bytes of an entry: offset and length as u64 (sharding codec 1.0, section "Binary shard format").
+/// Number of bytes of an entry: offset and length as u64 (sharding codec 1.0, section "Binary shard format").
 const ENTRY: usize = 16;
 
-/// On which end of the shard its index lies.
+/// End of the shard at which the index is located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Location {
     Start,
     End,
 }
 
-/// How indexes are encoded.
+/// Encoding and location of indexes.
 #[derive(Debug)]
 pub(crate) struct Index {
     pub(crate) codecs: Arc<Pipeline>,
-    /// The codecs to try when `codecs` find no valid index: writers of early 2023 did not say whether they add a
-    /// checksum.
+    /// Codecs to try if `codecs` find no valid index: writers of early 2023 did not state whether they add a checksum. `None` for other
+    /// writers.
     pub(crate) without_checksum: Option<Arc<Pipeline>>,
     pub(crate) location: Location,
     pub(crate) max_size: u64,
 }
 
 impl Index {
-    /// Bytes of the encoded index of `grid` inner chunks per axis.
+    /// Returns the number of bytes of the encoded index of `grid` inner chunks per axis.
     ///
     /// # Errors
-    /// [`Error::Limit`] if that is more than may be held in memory.
+    /// [`Error::Limit`] for an index that exceeds the limit for memory.
     pub(crate) fn size(&self, grid: &[u64]) -> Result<u64, Error> {
         let count = zarr_grid::element_count(grid).unwrap_or(u64::MAX);
         let size = count.checked_mul(ENTRY as u64).filter(|&size| size <= self.max_size);
@@ -43,16 +43,16 @@ impl Index {
         })
     }
 
-    /// Whether the index of `grid` inner chunks per axis can be encoded.
+    /// Checks that the index of `grid` inner chunks per axis can be encoded.
     ///
     /// # Errors
-    /// As [`Self::size`], and the errors of its codecs.
+    /// The same errors as [`Self::size`], and the errors of the codecs of the index.
     pub(crate) fn check(&self, grid: &[u64]) -> Result<(), Error> {
         self.size(grid)?;
         self.codecs.check(&shape(grid)).map_err(|error| error.under("/configuration/index_codecs"))
     }
 
-    /// Which bytes of a shard to ask for to get its index.
+    /// Returns the range of the bytes of a shard that are its index of `size` bytes.
     pub(crate) fn range(&self, size: u64) -> ByteRange {
         match self.location {
             Location::Start => ByteRange::Range(0..size),
@@ -60,7 +60,7 @@ impl Index {
         }
     }
 
-    /// Decodes the index of a shard that is here whole, and checks that all entries lie in the shard.
+    /// Decodes the index of the shard `shard`, and checks that all entries lie in the shard.
     pub(crate) fn find(&self, shard: &[u8], grid: &[u64]) -> Result<InnerChunkIndex, Error> {
         let size = self.size(grid)?;
         let whole = self.range(size).resolve(shard.len() as u64);
@@ -76,7 +76,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Decodes an index from its bytes, as [`range`](Self::range) gives them.
+    /// Decodes an index from its bytes, read from [`range`](Self::range).
     pub(crate) fn decode(&self, bytes: &[u8], grid: &[u64]) -> Result<InnerChunkIndex, Error> {
         let entries = decode(&self.codecs, bytes, grid).or_else(|error| {
             let Some(plain) = &self.without_checksum else { return Err(error) };
@@ -101,7 +101,7 @@ impl Index {
     }
 }
 
-/// The bytes of an inner chunk.
+/// Returns the bytes of an inner chunk.
 pub(crate) fn part<'s>(shard: &'s [u8], range: &Range<u64>) -> Result<&'s [u8], Error> {
     let bytes = shard.get(range.start as usize..range.end as usize);
     bytes.ok_or_else(|| Error::ShardIndex { what: format!("bytes {range:?} of a shard of {} bytes", shard.len()) })

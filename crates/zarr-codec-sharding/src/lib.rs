@@ -1,4 +1,4 @@
-//! The Zarr codec `sharding_indexed`: many inner chunks in one stored value, with an index of where each lies.
+//! The Zarr codec `sharding_indexed`: many inner chunks in a single stored value, with an index of their positions.
 //!
 //! Source: Zarr v3 codec "sharding codec", version 1.0
 //! (<https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/index.html>). In the draft of 2022 the same
@@ -21,7 +21,7 @@
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
-//! Knows no store: a partial read says which bytes of the shard it wants.
+//! The codec accesses no store: a partial read requests byte ranges of the shard.
 #![warn(clippy::indexing_slicing)]
 
 mod codec;

@@ -1,4 +1,4 @@
-//! Reading: from bytes in memory, and by requests for byte ranges.
+//! Reading, from bytes in memory and by requests for byte ranges.
 
 use crate::index::part;
 use crate::shards::Shards;
@@ -8,7 +8,7 @@ use zarr_codec::{Decode, Error, InnerChunkIndex, Split, Step, ViewMut};
 use zarr_grid::{ChunkGrid, Region};
 
 impl Shards {
-    /// Decodes a region of a shard that is here whole.
+    /// Decodes `region` of the shard `shard`.
     pub(crate) fn read_from_memory(
         &self,
         shard: &[u8],
@@ -34,7 +34,8 @@ impl Shards {
     }
 }
 
-/// Start ── wants the index ──► Index ── splits into the inner chunks that the region meets.
+/// Decoding of a region step by step: the first step requests the index, the second splits the decoding into the inner chunks that overlap
+/// the region.
 #[derive(Debug)]
 pub(crate) struct Shard {
     codec: Arc<Shards>,

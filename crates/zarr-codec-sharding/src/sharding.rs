@@ -1,4 +1,4 @@
-//! The codec as programs and documents give it.
+//! Codec `sharding_indexed` as programs and documents define it.
 
 use crate::index::{Index, Location};
 use crate::shards::Shards;
@@ -10,7 +10,7 @@ use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
 use zarr_json::{Map, NamedConfig};
 
-/// The codec `sharding_indexed`.
+/// Entry of the codec `sharding_indexed` for the table of codecs.
 pub const SHARDING_INDEXED: CodecEntry = CodecEntry::array_to_bytes("sharding_indexed", |context| {
     Ok(Arc::new(Sharding::from_config(context)?.bind(context)?))
 })
@@ -19,27 +19,28 @@ pub const SHARDING_INDEXED: CodecEntry = CodecEntry::array_to_bytes("sharding_in
             "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}"#,
 );
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[SHARDING_INDEXED];
 
 /// Codec `sharding_indexed`: inner chunks that can be read one by one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sharding {
-    /// The shape of inner chunks, in elements.
+    /// Shape of inner chunks, in elements.
     chunk_shape: Vec<u64>,
     codecs: InnerCodecs,
     index_codecs: InnerCodecs,
     location: Location,
-    /// Whether indexes may lack their checksum. Written by zarr-meta for documents of early 2023, which do not say whether theirs have one.
+    /// Whether indexes may lack their checksum. Set by zarr-meta for documents of early 2023, which do not state whether their indexes have
+    /// a checksum.
     index_checksum_optional: bool,
 }
 
 impl Sharding {
-    /// Inner chunks of `shape`, which divides that of the shard, encoded by `codecs`.
+    /// Creates the codec with inner chunks of `shape`, which must divide the shape of the shard, encoded by `codecs`.
     ///
-    /// The index lies at the end, encoded by `bytes` (little-endian) and `crc32c`: codecs that an array finds in its registry. A
-    /// [`Chain`](zarr_codec::Chain) knows only the codecs that are named to it, as
-    /// [`index_codecs`](Self::index_codecs) does.
+    /// The index is at the end of the shard, encoded by `bytes` (little-endian) and `crc32c`, two codecs that an array finds in its
+    /// registry. A [`Chain`](zarr_codec::Chain) finds only codecs that are passed to it, for example by
+    /// [`index_codecs`](Self::index_codecs).
     ///
     /// # Errors
     /// [`Error::Argument`] for a shape with a length of 0.
@@ -57,19 +58,19 @@ impl Sharding {
         })
     }
 
-    /// With an index that these codecs encode, whose output has a fixed size.
+    /// Sets the codecs that encode the index. Their output must have a fixed size.
     #[must_use]
     pub fn index_codecs(self, codecs: impl IntoTypedCodecs) -> Self {
         Self { index_codecs: InnerCodecs::new(codecs), ..self }
     }
 
-    /// With the index in front of the inner chunks.
+    /// Places the index before the inner chunks.
     #[must_use]
     pub fn index_at_start(self) -> Self {
         Self { location: Location::Start, ..self }
     }
 
-    /// The codec, bound to the elements of an array.
+    /// Returns the codec for the elements of an array.
     fn bind(&self, context: &BuildContext<'_>) -> Result<Shards, Error> {
         let codecs = Arc::new(context.chain("codecs", context.element)?);
         let entries = ElementSpec::new(DataType::UInt64, FillValue::zero(&DataType::UInt64));

@@ -1,22 +1,22 @@
-//! Shards of inner chunks of one shape.
+//! Shards, whose inner chunks all have the same shape.
 
 use crate::index::Index;
 use std::sync::Arc;
 use zarr_codec::{Error, Pipeline};
 use zarr_grid::{ChunkGrid, Shape};
 
-/// The codec, bound to the elements of its array.
+/// Codec for the elements of an array.
 #[derive(Debug)]
 pub(crate) struct Shards {
-    /// The shape of inner chunks, in elements.
+    /// Shape of inner chunks, in elements.
     pub(crate) chunk_shape: Shape,
-    /// The codecs of inner chunks.
+    /// Codecs of inner chunks.
     pub(crate) codecs: Arc<Pipeline>,
     pub(crate) index: Index,
 }
 
 impl Shards {
-    /// The grid of inner chunks in a shard of `shape`.
+    /// Returns the grid of inner chunks in a shard of `shape`.
     pub(crate) fn grid(&self, shape: &[u64]) -> Result<ChunkGrid, Error> {
         let at = |what: String| Error::Metadata { pointer: "/configuration/chunk_shape".to_owned(), what };
         if shape.len() != self.chunk_shape.len() {

@@ -8,27 +8,27 @@ use std::sync::Arc;
 use zarr_codec::{EncodeSplit, EncodedRun, Error, Patch, Scratch, View};
 use zarr_grid::{ChunkOverlaps, Region, Shape};
 
-/// The inner chunks of a shard that are written, of a region.
+/// Encoding of a shard, in runs of the inner chunks that overlap the written region.
 #[derive(Debug)]
 pub(crate) struct ShardSplit {
     codec: Arc<Shards>,
     plan: Plan,
     shape: Shape,
     region: Region,
-    /// The inner chunks that the region meets: a subsequence of all, in the same order.
+    /// Inner chunks that overlap the region: a subsequence of all inner chunks.
     touched: ChunkOverlaps,
 }
 
 impl ShardSplit {
-    /// To replace `region` of the shard `old`, or of one without inner chunks.
+    /// Prepares the replacement of `region` of the shard `old`, or of a shard without inner chunks if `old` is `None`.
     pub(crate) fn new(codec: Arc<Shards>, old: Option<&[u8]>, shape: &[u64], region: Region) -> Result<Self, Error> {
         let plan = codec.plan(old, shape)?;
         let touched = plan.grid.intersect(&region);
         Ok(Self { codec, plan, shape: shape.into(), region, touched })
     }
 
-    /// The positions, among all inner chunks, that a run of the touched ones is written with: those of the run, of the ones in front of it,
-    /// and, if it is the last, of the ones behind it.
+    /// Returns the positions, among all inner chunks, that are written with a run of the touched inner chunks: the positions of the run,
+    /// the positions between the previous touched inner chunk and the run, and, for the last run, the positions after the run.
     fn positions(&self, run: &Range<u64>) -> Range<u64> {
         let (all, touched) = (&self.plan.all, &self.touched);
         let position = |number| all.position(&touched.get(number).index).unwrap_or(all.len());

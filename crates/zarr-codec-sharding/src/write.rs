@@ -1,4 +1,4 @@
-//! Writing: whole shards, and parts of them.
+//! Writing of whole shards and of parts of shards.
 
 use crate::index::{Location, part};
 use crate::shards::Shards;
@@ -9,20 +9,20 @@ use zarr_grid::{ChunkGrid, ChunkOverlaps, Region, Shape};
 /// Offset and length of an inner chunk that is not stored.
 const ABSENT: (u64, u64) = (u64::MAX, u64::MAX);
 
-/// The inner chunks of a shard that is written, and the ones it has.
+/// Grid of the inner chunks of a shard that is written, and index of the inner chunks of the old shard.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) grid: ChunkGrid,
-    /// Inner chunks per axis.
+    /// Number of inner chunks per axis.
     counts: Shape,
     pub(crate) all: ChunkOverlaps,
     old: Option<InnerChunkIndex>,
-    /// Bytes of the index.
+    /// Number of bytes of the index.
     pub(crate) index_size: usize,
 }
 
 impl Plan {
-    /// Where an inner chunk is in `old`.
+    /// Returns the bytes of an inner chunk in `old`, or `None` if `old` has no such inner chunk.
     fn before<'o>(&self, old: Option<&'o [u8]>, index: &[u64]) -> Result<Option<&'o [u8]>, Error> {
         let (Some(old), Some(entries)) = (old, &self.old) else { return Ok(None) };
         entries.range(index)?.map(|range| part(old, &range)).transpose()
@@ -30,7 +30,7 @@ impl Plan {
 }
 
 impl Shards {
-    /// The plan to replace elements of the shard `old`, or of one without inner chunks.
+    /// Returns the plan for replacing elements of the shard `old`, or of a shard without inner chunks if `old` is `None`.
     pub(crate) fn plan(&self, old: Option<&[u8]>, shape: &[u64]) -> Result<Plan, Error> {
         let grid = self.grid(shape)?;
         let counts = grid.grid_shape();
@@ -40,8 +40,9 @@ impl Shards {
         Ok(Plan { grid, counts, all, old, index_size })
     }
 
-    /// Appends the shard `old` (or one without inner chunks) with the elements of `patch` replaced. Inner chunks that may be missing are
-    /// not stored. Those that it does not meet are copied as bytes, not decoded; bytes between inner chunks are dropped.
+    /// Appends the shard `old`, or a shard without inner chunks if `old` is `None`, with the elements of `patch` replaced. Inner chunks
+    /// that may be missing are not stored. Inner chunks that `patch` does not touch are copied as bytes, not decoded; bytes between inner
+    /// chunks are dropped.
     pub(crate) fn write_part(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let plan = self.plan(old, patch.shape())?;
         let start = out.len();
@@ -63,7 +64,7 @@ impl Shards {
         }
     }
 
-    /// Appends a run of all inner chunks. Returns the number of bytes of each, `None` for those that are not stored.
+    /// Appends the inner chunks at the positions `run`. Returns the number of bytes of each, `None` for inner chunks that are not stored.
     pub(crate) fn write_run(
         &self,
         plan: &Plan,
@@ -91,7 +92,7 @@ impl Shards {
         Ok(lengths)
     }
 
-    /// Appends an inner chunk with new elements; it says whether that is stored.
+    /// Appends an inner chunk with new elements; returns false, without appending, if the inner chunk need not be stored.
     fn write_chunk(&self, before: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Result<bool, Error> {
         if patch.may_omit(self.codecs.element()) && (before.is_none() || patch.covers()) {
             return Ok(false);
@@ -100,7 +101,7 @@ impl Shards {
         Ok(true)
     }
 
-    /// Appends the index of inner chunks of these lengths.
+    /// Appends the index of inner chunks with the given numbers of bytes.
     pub(crate) fn write_index(
         &self,
         plan: &Plan,

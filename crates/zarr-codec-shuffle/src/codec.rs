@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `shuffle`.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Sink
 use zarr_json::Map;
 use zarr_kernels::Isa;
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `shuffle` for the table of codecs.
 pub const SHUFFLE: CodecEntry =
     CodecEntry::bytes_to_bytes("numcodecs.shuffle", |context| Ok(Arc::new(Shuffle::from_config(context)?)))
         .id("shuffle")
@@ -17,22 +17,22 @@ pub const SHUFFLE: CodecEntry =
             add_missing(codec, [("elementsize", size.into())]);
         });
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[SHUFFLE];
 
 const NAME: &str = "shuffle";
 
-/// The sizes of elements that there are; 0 counts as 1.
+/// Valid sizes of elements; 0 counts as 1.
 const SIZES: RangeInclusive<usize> = 0..=i32::MAX as usize;
 
-/// Codec `shuffle`.
+/// Codec `shuffle`: the bytes of elements, regrouped by their position in the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shuffle {
     element_size: usize,
 }
 
 impl Shuffle {
-    /// The bytes of elements of `size` bytes, regrouped by their position in the element.
+    /// Creates the codec for elements of `size` bytes.
     ///
     /// # Errors
     /// [`Error::Argument`] for 2 GiB or more.

@@ -1,12 +1,12 @@
-//! Zarr codec `shuffle`: the first bytes of all elements, then the second ones, and so on.
+//! Zarr codec `shuffle`: the first bytes of all elements, then the second bytes of all elements, and so on.
 //!
-//! It is named `numcodecs.shuffle` in Zarr v3 and `shuffle` in Zarr v2.
+//! The name is `numcodecs.shuffle` in Zarr v3 and `shuffle` in Zarr v2.
 //!
-//! `elementsize` is the number of bytes of an element; if it is missing it is that of the array's elements. Nothing
-//! moves where it is 0 or 1. Bytes beyond the last whole element stay where they are, as HDF5 and NCZarr have it;
-//! numcodecs knows whole elements only, so no others are written.
+//! `elementsize` is the number of bytes of an element, by default that of the elements of the array. With 0 or 1 no byte moves. When
+//! decoding, bytes after the last whole element stay in place, as in HDF5 and NCZarr; encoding refuses data with such bytes, since
+//! numcodecs supports only whole elements.
 //!
-//! Knows no array: bytes in, bytes out.
+//! The codec knows no array: it takes and returns bytes.
 //!
 //! ```
 //! use zarr_codec_shuffle::Shuffle;

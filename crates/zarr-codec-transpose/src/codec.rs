@@ -1,11 +1,11 @@
-//! The codec.
+//! Codec `transpose`.
 
 use std::sync::{Arc, OnceLock};
 use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, ElementSpec, Error, View, ViewMut};
 use zarr_grid::Shape;
 use zarr_json::{Map, Value};
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `transpose` for the table of codecs.
 pub const TRANSPOSE: CodecEntry = CodecEntry::array_to_array("transpose", |context| {
     let codec = Transpose::from_config(context)?;
     Ok(Arc::new(Bound { codec, element: context.element.clone(), order: OnceLock::new() }))
@@ -13,17 +13,17 @@ pub const TRANSPOSE: CodecEntry = CodecEntry::array_to_array("transpose", |conte
 .list_argument("order")
 .example(r#"{"order": [1, 0]}"#);
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[TRANSPOSE];
 
-/// An order of axes.
+/// Order of axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Order {
-    /// `"C"`: as they are.
+    /// `"C"`: unchanged.
     C,
-    /// `"F"`: the last one first.
+    /// `"F"`: reversed.
     F,
-    /// Encoded axis `i` is decoded axis `order[i]`; each axis is there once.
+    /// Permutation: encoded axis `i` is decoded axis `order[i]`.
     Axes(Vec<usize>),
 }
 
@@ -34,10 +34,10 @@ pub struct Transpose {
 }
 
 impl Transpose {
-    /// Encoded axis `i` is decoded axis `order[i]`; each axis is there once.
+    /// Creates the codec with `order`, a permutation of the axes: encoded axis `i` is decoded axis `order[i]`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for another order.
+    /// [`Error::Argument`] if `order` is not a permutation.
     pub fn new(order: impl IntoIterator<Item = usize>) -> Result<Self, Error> {
         let order: Vec<usize> = order.into_iter().collect();
         if !is_permutation(&order) {
@@ -46,7 +46,7 @@ impl Transpose {
         Ok(Self { order: Order::Axes(order) })
     }
 
-    /// The permutation of `rank` axes; `None` if the order is one of another number of axes.
+    /// Returns the permutation of `rank` axes, or `None` if the order has another number of axes.
     fn axes(&self, rank: usize) -> Option<Vec<usize>> {
         match &self.order {
             Order::C => Some((0..rank).collect()),
@@ -86,19 +86,19 @@ impl CodecValue for Transpose {
     }
 }
 
-/// Whether each axis is there once.
+/// Returns whether `axes` contains each axis exactly once.
 fn is_permutation(axes: &[usize]) -> bool {
     let mut seen = vec![false; axes.len()];
     axes.iter().all(|&axis| seen.get_mut(axis).is_some_and(|seen| !std::mem::replace(seen, true)))
 }
 
-/// The codec, bound to a data type: built from metadata, used for every chunk.
+/// Codec for the data type of an array: built from metadata, used for every chunk.
 #[derive(Debug)]
 struct Bound {
     codec: Transpose,
     element: ElementSpec,
-    /// The permutation, found when the first shape says how many axes there are: all chunks of an array have the same
-    /// number, but metadata of the codec alone does not tell it for orders `C` and `F`.
+    /// Permutation, set when the first shape shows the number of axes. All chunks of an array have the same number of axes, but the
+    /// metadata of the codec does not state it for the orders `C` and `F`.
     order: OnceLock<Vec<usize>>,
 }
 

@@ -1,12 +1,12 @@
 //! Zarr codec `transpose`: the axes of a chunk in another order.
 //!
-//! It is named `transpose` in Zarr v3. In Zarr v2 the order is the member `order`, and readers of v2 metadata put this
-//! codec into the chain for order `F`.
+//! The name is `transpose` in Zarr v3. Zarr v2 has the member `order` of the array instead: readers of v2 metadata add this codec to the
+//! chain for order `F`.
 //!
-//! `order` is a permutation of the axes: encoded axis `i` is decoded axis `order[i]`. Drafts of v3, and old versions of
-//! zarrita and tensorstore, also wrote `"C"` (the order as it is) and `"F"` (all axes reversed).
+//! `order` is a permutation of the axes: encoded axis `i` is decoded axis `order[i]`. Drafts of v3, and old versions of zarrita and
+//! tensorstore, also used `"C"` (unchanged) and `"F"` (all axes reversed).
 //!
-//! Moves no bytes by itself: it says how axes are permuted, and the views permute theirs.
+//! The codec moves bytes only by copying between views whose axes are permuted.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `array_view`.
 
 use std::sync::Arc;
 use zarr_codec::{
@@ -11,20 +11,20 @@ use zarr_json::{Map, NamedConfig};
 
 const NAME: &str = "array_view";
 
-/// Codec `array_view`, for the table of codecs.
+/// Entry of the codec `array_view` for the table of codecs.
 pub const ARRAY_VIEW: CodecEntry =
     CodecEntry::bytes_to_bytes("array_view", |context| Ok(Arc::new(ArrayView::from_config(context)?)));
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[ARRAY_VIEW];
 
-/// Codec `array_view`: bytes as an array of one axis, encoded by codecs of arrays.
+/// Codec `array_view`: bytes viewed as a one-dimensional array, which codecs of arrays encode.
 #[derive(Clone, Debug)]
 pub struct ArrayView {
     element: ElementSpec,
-    /// How elements lie in the bytes that are encoded.
+    /// Codecs that decode the unencoded bytes to elements.
     plain: Arc<Pipeline>,
-    /// How they lie in the bytes that these are encoded to.
+    /// Codecs that encode the elements to the encoded bytes.
     encoded: Arc<Pipeline>,
     bytes_codecs: InnerCodecs,
     codecs: InnerCodecs,
@@ -37,11 +37,11 @@ impl PartialEq for ArrayView {
 }
 
 impl ArrayView {
-    /// `bytes_codecs` decode the bytes to elements of `data_type`, and `codecs` encode these instead.
+    /// Creates the codec: `bytes_codecs` decode the bytes to elements of `data_type`, and `codecs` encode the elements.
     ///
     /// # Errors
-    /// [`Error::Argument`] unless elements of `data_type` have a size, which `bytes_codecs` store them in;
-    /// [`Error::Unsupported`] for elements that a codec does not take.
+    /// [`Error::Argument`] if elements of `data_type` have no fixed size, or `bytes_codecs` do not store them in that size;
+    /// [`Error::Unsupported`] for elements that a codec does not support.
     pub fn of(
         data_type: &DataType,
         bytes_codecs: impl IntoTypedCodecs,
@@ -109,7 +109,7 @@ impl ArrayView {
         to.encode(&elements.as_view(), out)
     }
 
-    /// How many elements are in `bytes` bytes.
+    /// Returns the number of elements in `bytes` bytes, or `None` if `bytes` is not a multiple of the size of an element.
     fn count(&self, bytes: u64) -> Option<u64> {
         bytes.is_multiple_of(self.item()).then(|| bytes / self.item())
     }

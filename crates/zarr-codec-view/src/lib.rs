@@ -1,14 +1,13 @@
-//! Zarr codec `array_view`: codecs of arrays behind codecs of bytes, or for elements of another type.
+//! Zarr codec `array_view`: codecs of arrays after codecs of bytes, or for elements of another type.
 //!
-//! Filters of numcodecs take any bytes for a one-dimensional array of the type that they name, `ndarray.view` of numpy. So
-//! version 2 has chains such as `shuffle` and then `delta`, or `delta` with `dtype` `<i4` in an array of `<i2`, which
-//! no chain of codecs of arrays, then of bytes can express. This codec of bytes expresses it: `bytes_codecs` decode the
-//! bytes to elements of `data_type`, and `codecs` encode these instead.
+//! Filters of numcodecs interpret any bytes as a one-dimensional array of the type in their configuration, like `ndarray.view` of numpy.
+//! Version 2 therefore has chains such as `shuffle` followed by `delta`, or `delta` with `dtype` `<i4` in an array of `<i2`, which no chain
+//! of codecs of arrays followed by codecs of bytes can express. This codec of bytes can: `bytes_codecs` decode the bytes to elements of
+//! `data_type`, and `codecs` encode the elements.
 //!
-//! It is a part of the model for chains of version 2, and is in no document: `zarr-meta` makes it from filters, and
-//! filters from it.
+//! The codec belongs to the model of version 2 chains, and occurs in no document: `zarr-meta` converts filters to this codec and back.
 //!
-//! This crate depends on no other codec: the table has the codecs that it applies.
+//! This crate depends on no other codec: the codecs to apply come from the table.
 //!
 //! ```
 //! use zarr_codec::DataType;

@@ -1,4 +1,4 @@
-//! The codecs.
+//! Codecs `vlen-utf8`, `vlen-bytes`, `vlen-array` and `zarrs.vlen_v2`.
 
 use crate::elements::Elements;
 use std::sync::Arc;
@@ -10,20 +10,21 @@ use zarr_dtype::{ByteOrder, DataType, Layout, from_npy_value, npy_descr};
 use zarr_grid::{Region, element_count};
 use zarr_json::{Map, Value};
 
-/// Codec `vlen-utf8`, for the table of codecs.
+/// Entry of the codec `vlen-utf8` for the table of codecs.
 pub const VLEN_UTF8: CodecEntry =
     CodecEntry::array_to_bytes("vlen-utf8", |context| build(context, "vlen-utf8", &DataType::String, Content::Text))
         .id("vlen-utf8")
         .aliases(&["numcodecs.vlen-utf8"]);
 
-/// Codec `vlen-bytes`, for the table of codecs.
+/// Entry of the codec `vlen-bytes` for the table of codecs.
 pub const VLEN_BYTES: CodecEntry = CodecEntry::array_to_bytes("vlen-bytes", |context| {
     build(context, "vlen-bytes", &DataType::Bytes { name: Default::default() }, Content::Bytes)
 })
 .id("vlen-bytes")
 .aliases(&["numcodecs.vlen-bytes"]);
 
-/// Codec `zarrs.vlen_v2`, an experiment of the crate zarrs, for the table of codecs: `vlen-utf8` or `vlen-bytes`, as the data type says.
+/// Entry of the codec `zarrs.vlen_v2`, an experiment of the crate zarrs, for the table of codecs: the format of `vlen-utf8` or
+/// `vlen-bytes`, depending on the data type.
 pub const ZARRS_VLEN_V2: CodecEntry = CodecEntry::array_to_bytes("zarrs.vlen_v2", |context| {
     let name = "zarrs.vlen_v2";
     match &context.element.data_type {
@@ -33,7 +34,7 @@ pub const ZARRS_VLEN_V2: CodecEntry = CodecEntry::array_to_bytes("zarrs.vlen_v2"
 })
 .aliases(&["https://codec.zarrs.dev/array_to_bytes/vlen_v2"]);
 
-/// Codec `vlen-array`, for the table of codecs.
+/// Entry of the codec `vlen-array` for the table of codecs.
 pub const VLEN_ARRAY: CodecEntry =
     CodecEntry::array_to_bytes("numcodecs.vlen-array", |context| VlenArray::from_config(context)?.bind(context))
         .id("vlen-array")
@@ -56,7 +57,7 @@ fn build(
     Ok(Arc::new(Vlen { name, content }))
 }
 
-/// Makes a codec without a configuration.
+/// Defines a codec without a configuration.
 macro_rules! plain {
     ($codec:ident, $entry:ident, $what:literal) => {
         #[doc = $what]
@@ -77,20 +78,20 @@ plain!(VlenUtf8, VLEN_UTF8, "Codec `vlen-utf8`: texts, each behind its length.")
 plain!(VlenBytes, VLEN_BYTES, "Codec `vlen-bytes`: byte strings, each behind its length.");
 plain!(ZarrsVlenV2, ZARRS_VLEN_V2, "Codec `zarrs.vlen_v2`: texts or byte strings, each behind its length.");
 
-/// Codec `vlen-array`: lists of numbers, each behind its length in bytes.
+/// Codec `vlen-array`: lists of numbers, each after its length in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VlenArray {
-    /// The type of inner elements, as numpy names it.
+    /// Type of inner elements, as numpy names it.
     dtype: Value,
     inner: DataType,
     order: ByteOrder,
 }
 
 impl VlenArray {
-    /// Lists of inner elements of this type, stored little-endian.
+    /// Creates the codec for lists of inner elements of type `inner`, stored little-endian.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a type that numpy does not have.
+    /// [`Error::Argument`] for a type that numpy lacks.
     pub fn of(inner: &DataType) -> Result<Self, Error> {
         let dtype = Value::from(npy_descr(inner).unwrap_or_else(|| inner.to_string()));
         Self::parse(&dtype).map_err(|what| VLEN_ARRAY.argument("dtype", &what))
@@ -101,7 +102,7 @@ impl VlenArray {
         Ok(Self { dtype: dtype.clone(), inner, order })
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
         let name = "vlen-array";
         let (inner, order) = (self.inner, self.order);
@@ -135,14 +136,14 @@ impl CodecValue for VlenArray {
     }
 }
 
-/// One of the codecs.
+/// Codec with elements of variable length, for the data type of an array.
 #[derive(Debug)]
 struct Vlen {
     name: &'static str,
     content: Content,
 }
 
-/// The content of elements.
+/// Content of elements.
 #[derive(Debug)]
 enum Content {
     Text,
@@ -155,7 +156,7 @@ enum Content {
 }
 
 impl Content {
-    /// Why `bytes` are no element, if they are not.
+    /// Checks that `bytes` are the content of an element. An error says what is wrong with `bytes`.
     fn check(&self, bytes: &[u8]) -> Result<(), String> {
         match self {
             Self::Text => {
@@ -169,14 +170,14 @@ impl Content {
         }
     }
 
-    /// Brings a stored element into memory form.
+    /// Converts a stored element to its form in memory.
     fn normalize(&self, element: &mut [u8]) -> Result<(), String> {
         let Self::List { layout, order } = self else { return Ok(()) };
         layout.swap(order, element);
         layout.normalize(element).map_err(|error| error.to_string())
     }
 
-    /// Appends an element in memory form as it is stored.
+    /// Appends the stored form of an element in memory.
     fn store(&self, element: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let start = out.len();
         out.extend_from_slice(element);
@@ -240,7 +241,7 @@ impl ArrayToBytes for Vlen {
 }
 
 impl Vlen {
-    /// Decodes a whole chunk, whose bytes become a block of the heap as they are, lengths and all.
+    /// Decodes a whole chunk, whose bytes, including lengths, become a block of the heap as they are.
     fn decode_in_place(&self, mut elements: Elements<'_>, block: Vec<u8>, out: &mut ViewMut<'_>) -> Result<(), Error> {
         // Texts that are ASCII as a whole need not be looked at one by one.
         let is_checked = matches!(self.content, Content::Text) && elements.rest().is_ascii();

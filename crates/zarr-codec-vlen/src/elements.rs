@@ -1,26 +1,26 @@
-//! Reading the elements of an encoded chunk.
+//! Reading of the elements of an encoded chunk.
 
 use zarr_codec::Error;
 
-/// The elements of an encoded chunk, read from front to back.
+/// Reader of the elements of an encoded chunk, from front to back.
 #[derive(Debug)]
 pub(crate) struct Elements<'b> {
     codec: &'static str,
-    /// Bytes of the chunk.
+    /// Number of bytes of the chunk.
     size: usize,
-    /// Bytes that were not read yet.
+    /// Bytes not read yet.
     rest: &'b [u8],
-    /// The number of the next element.
+    /// Index of the next element.
     next: u64,
-    /// How many there are.
+    /// Number of elements of the chunk.
     count: u64,
 }
 
 impl<'b> Elements<'b> {
-    /// The elements of a chunk that must have `count` of them.
+    /// Creates the reader for a chunk that must have `count` elements.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if it has another number, [`Error::Truncated`] if it says none.
+    /// [`Error::Corrupt`] for another number of elements, [`Error::Truncated`] for a chunk too short to state the number.
     pub(crate) fn new(codec: &'static str, encoded: &'b [u8], count: u64) -> Result<Self, Error> {
         let mut elements = Self { codec, size: encoded.len(), rest: encoded, next: 0, count };
         let stored = elements.number()?;
@@ -30,11 +30,10 @@ impl<'b> Elements<'b> {
         Ok(elements)
     }
 
-    /// The bytes of the element of this number, which lies behind the elements that were read
-    /// before.
+    /// Returns the bytes of element `index`, which must come after all elements read before.
     ///
     /// # Errors
-    /// [`Error::Truncated`].
+    /// [`Error::Truncated`] if the chunk ends before the end of the element.
     pub(crate) fn at(&mut self, index: u64) -> Result<&'b [u8], Error> {
         while self.next < index {
             self.element()?;
@@ -42,7 +41,7 @@ impl<'b> Elements<'b> {
         self.element()
     }
 
-    /// Reads the rest, and checks that the last element ends the chunk.
+    /// Reads the remaining elements, and checks that the last element ends the chunk.
     ///
     /// # Errors
     /// [`Error::Truncated`] or [`Error::TooLong`].
@@ -57,20 +56,20 @@ impl<'b> Elements<'b> {
         Err(Error::TooLong { codec: self.codec, found, expected: found - left })
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes read so far.
     pub(crate) fn read(&self) -> usize {
         self.size - self.rest.len()
     }
 
-    /// The bytes that were not read yet.
+    /// Returns the bytes not read yet.
     pub(crate) fn rest(&self) -> &'b [u8] {
         self.rest
     }
 
-    /// The bytes of the next element.
+    /// Returns the bytes of the next element.
     ///
     /// # Errors
-    /// [`Error::Truncated`].
+    /// [`Error::Truncated`] if the chunk ends before the end of the element.
     pub(crate) fn element(&mut self) -> Result<&'b [u8], Error> {
         let len = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         self.next += 1;

@@ -1,5 +1,5 @@
-//! Zarr codecs `vlen-utf8`, `vlen-bytes` and `vlen-array`: elements of variable length, each behind its length; and
-//! `zarrs.vlen`, which has the lengths apart.
+//! Zarr codecs `vlen-utf8`, `vlen-bytes` and `vlen-array`, with elements of variable length, each after its length; and `zarrs.vlen`, with
+//! the lengths in a separate index.
 //!
 //! | codec | Zarr v3 | Zarr v2 | data type |
 //! |---|---|---|---|
@@ -9,18 +9,17 @@
 //! | [`ZARRS_VLEN_V2`] | `zarrs.vlen_v2` | | `string`, `bytes`, as `vlen-utf8` and `vlen-bytes` store them |
 //! | [`ZARRS_VLEN`] | `zarrs.vlen` | | `string`, `bytes` |
 //!
-//! A chunk is the number of its elements and then, in C order, each element's length in bytes and its bytes; numbers are
-//! of 32 bits, little-endian. `vlen-array` has numpy's type of
-//! the inner elements as its `dtype`, as in `"<f8"`, which says their byte order; the others have no configuration. The
-//! number must be that of the chunk, nothing may be left over, and strings must be UTF-8.
+//! A chunk consists of the number of elements and then, in C order, the length of each element in bytes and its bytes; numbers have 32
+//! bits, little-endian. `vlen-array` has the member `dtype`, the numpy type of the inner elements, as in `"<f8"`, which includes the byte
+//! order; `vlen-utf8` and `vlen-bytes` have no configuration. The number of elements must be that of the chunk, no bytes may follow the
+//! last element, and strings must be UTF-8.
 //!
-//! `zarrs.vlen` has an index of where each element begins and the last one ends, numbers of `index_data_type` (`uint32`,
-//! `uint64`) that `index_codecs` encode, and all elements one after another, which `data_codecs` encode as bytes. A chunk is the
-//! number of bytes of the encoded index (64 bits, little-endian), the index and the elements, or, with `index_location` "end",
-//! the elements, the index and that number.
+//! `zarrs.vlen` has an index of the offset of each element and of the end of the last one, numbers of type `index_data_type` (`uint32`,
+//! `uint64`) that `index_codecs` encode, and the contents of all elements, one after another, which `data_codecs` encode as bytes. A chunk
+//! consists of the number of bytes of the encoded index (64 bits, little-endian), the index and the elements, or, if `index_location` is
+//! "end", the elements, the index and the number of bytes of the index.
 //!
-//! Knows no pointers: elements are references into a [`Heap`](zarr_dtype::Heap), to which each chunk that is decoded adds
-//! one block.
+//! Elements are references into a [`Heap`](zarr_dtype::Heap), not pointers. Each decoded chunk adds a block to the heap.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

@@ -1,4 +1,4 @@
-//! The codec `zarrs.vlen`: all elements one after another, and apart from them where each begins.
+//! Codec `zarrs.vlen`: the contents of all elements, one after another, and a separate index of their offsets.
 
 use std::sync::Arc;
 use zarr_codec::{
@@ -12,10 +12,10 @@ use zarr_json::Map;
 
 const NAME: &str = "zarrs.vlen";
 
-/// Bytes of the length of the index.
+/// Number of bytes of the length of the index.
 const LENGTH: usize = 8;
 
-/// Codec `zarrs.vlen`, an experiment of the crate zarrs, for the table of codecs.
+/// Entry of the codec `zarrs.vlen`, an experiment of the crate zarrs, for the table of codecs.
 pub const ZARRS_VLEN: CodecEntry =
     CodecEntry::array_to_bytes("zarrs.vlen", |context| Ok(Arc::new(ZarrsVlen::from_config(context)?.bind(context)?)))
         .aliases(&["https://codec.zarrs.dev/array_to_bytes/vlen"])
@@ -24,36 +24,37 @@ pub const ZARRS_VLEN: CodecEntry =
             "data_codecs": [{"name": "bytes"}], "index_data_type": "uint32", "index_location": "end"}"#,
         );
 
-/// Codec `zarrs.vlen`: all elements one after another, and apart from them where each begins.
+/// Codec `zarrs.vlen`: the contents of all elements, one after another, and a separate index of their offsets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ZarrsVlen {
     index: InnerCodecs,
     data: InnerCodecs,
-    /// Whether offsets have 64 bits.
+    /// Whether offsets have 64 bits, else 32.
     wide: bool,
-    /// Whether the index lies behind the elements.
+    /// Whether the index is after the elements.
     at_end: bool,
 }
 
 impl ZarrsVlen {
-    /// `index` encodes where each element begins, numbers of 32 bits, and `data` the elements as bytes. The index lies in front.
+    /// Creates the codec: `index` encodes the offsets of elements, numbers of 32 bits, and `data` the contents of elements as bytes. The
+    /// index is in front.
     pub fn of(index: impl IntoTypedCodecs, data: impl IntoTypedCodecs) -> Self {
         Self { index: InnerCodecs::new(index), data: InnerCodecs::new(data), wide: false, at_end: false }
     }
 
-    /// With numbers of 64 bits in the index.
+    /// Sets numbers of 64 bits for the index.
     #[must_use]
     pub fn index_of_64_bits(self) -> Self {
         Self { wide: true, ..self }
     }
 
-    /// With the index behind the elements.
+    /// Places the index after the elements.
     #[must_use]
     pub fn index_at_end(self) -> Self {
         Self { at_end: true, ..self }
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(&self, context: &BuildContext<'_>) -> Result<Offsets, Error> {
         let data_type = &context.element.data_type;
         if !matches!(data_type, DataType::String | DataType::Bytes { .. }) {
@@ -110,15 +111,15 @@ struct Offsets {
     is_text: bool,
     index: Pipeline,
     data: Pipeline,
-    /// Whether offsets have 64 bits.
+    /// Whether offsets have 64 bits, else 32.
     wide: bool,
-    /// Whether the index lies behind the elements.
+    /// Whether the index is after the elements.
     at_end: bool,
     limits: Limits,
 }
 
 impl Offsets {
-    /// The encoded index and the encoded elements.
+    /// Returns the encoded index and the encoded elements.
     fn parts<'b>(&self, encoded: &'b [u8]) -> Result<(&'b [u8], &'b [u8]), Error> {
         let truncated = |expected: u64| Error::Truncated { codec: NAME, found: encoded.len() as u64, expected };
         let split = if self.at_end {
@@ -138,7 +139,7 @@ impl Offsets {
         })
     }
 
-    /// Where each element begins, and the last one ends: numbers that never fall.
+    /// Returns the offset of each element and the end of the last one, and checks that the numbers never decrease.
     fn offsets(&self, encoded: &[u8], count: u64) -> Result<Vec<usize>, Error> {
         let shape = [count.saturating_add(1)];
         let mut scratch = Scratch::take();

@@ -1,4 +1,4 @@
-//! The codecs at work.
+//! Codecs for the data type of an array.
 
 use crate::form::Form;
 use crate::numbers;
@@ -8,9 +8,9 @@ use zarr_dtype::{Layout, Scalar};
 use zarr_grid::{Region, element_count};
 use zfp_rs::{ZfpFieldMetadata, ZfpScalarType};
 
-/// The most bits that a header can give a block.
+/// Maximum number of bits of a block that a header can state.
 const MAX_BLOCK: u64 = 1 << 15;
-/// More bytes than a header has.
+/// Upper bound of the number of bytes of a header.
 const MAX_HEADER: u64 = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ impl Kind {
         })
     }
 
-    /// The numbers that elements are stored as.
+    /// Returns the type of numbers in which elements are stored.
     fn scalar(self) -> ZfpScalarType {
         match self {
             Self::I8 | Self::I16 | Self::I32 | Self::U8 | Self::U16 | Self::U32 => ZfpScalarType::I32,
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// A codec, bound to a data type.
+/// Codec for the data type of an array.
 #[derive(Debug)]
 pub(crate) struct Bound {
     form: Form,
@@ -68,10 +68,10 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// The codec for the elements of `context`, whose numbers have to be of a kind that it takes.
+    /// Creates the codec for the elements of `context`, whose scalar type `takes` must accept.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if they are not.
+    /// [`Error::Unsupported`] for other elements.
     pub(crate) fn new(context: &BuildContext<'_>, form: Form, takes: fn(Scalar) -> bool) -> Result<Self, Error> {
         let kind = match context.element.layout() {
             Layout::Fixed { scalar, count: 1 } if takes(scalar) => Kind::of(scalar),

@@ -1,4 +1,4 @@
-//! The codecs as programs and documents give them.
+//! Codecs as programs and documents define them.
 
 use crate::bound::Bound;
 use crate::form::Form;
@@ -9,27 +9,27 @@ use zarr_codec::{BuildContext, CodecEntry, CodecValue, Error};
 use zarr_dtype::Scalar;
 use zarr_json::Map;
 
-/// Codec `zfp`, for the table of codecs.
+/// Entry of the codec `zfp` for the table of codecs.
 pub const ZFP: CodecEntry =
     CodecEntry::array_to_bytes("zfp", |context| Ok(Arc::new(Zfp::from_config(context)?.bind(context)?)))
         .aliases(&["zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"])
         .example(r#"{"mode": "reversible"}"#);
 
-/// Codec `zfpy`, for the table of codecs.
+/// Entry of the codec `zfpy` for the table of codecs.
 pub const ZFPY: CodecEntry =
     CodecEntry::array_to_bytes("numcodecs.zfpy", |context| Ok(Arc::new(Zfpy::from_config(context)?.bind(context)?)))
         .id("zfpy")
         .only_read(&["zfpy", "https://codec.zarrs.dev/array_to_bytes/zfpy"]);
 
-/// The codecs of this crate, for the table of codecs.
+/// Entries of the codecs of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[ZFP, ZFPY];
 
-/// The least bits of a block: no more than the format gives one in a header, so that a few numbers cannot become much.
+/// Valid minimum numbers of bits of a block: at most the number that a header can state, so that a few numbers cannot become large data.
 const MIN_BITS: RangeInclusive<u32> = 0..=1 << 15;
-/// The bit planes that there are.
+/// Valid numbers of bit planes.
 const PLANES: RangeInclusive<u32> = 1..=64;
 
-/// A number that is not negative.
+/// Checks that `number` is finite and not negative, and returns it.
 fn positive(entry: &CodecEntry, member: &str, number: f64) -> Result<f64, Error> {
     if number.is_finite() && number >= 0.0 {
         return Ok(number);
@@ -41,15 +41,15 @@ fn positive(entry: &CodecEntry, member: &str, number: f64) -> Result<f64, Error>
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Zfp {
     mode: Mode,
-    /// Whether there is a header in front: zarrs before 0.20 had this for the codec that is `zfpy` now.
+    /// Whether data begin with a header. zarrs before 0.20 wrote `zfp` with a header in place of `zfpy`.
     header: bool,
 }
 
 impl Zfp {
-    /// Compression in this mode.
+    /// Creates the codec with `mode`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a number that the mode does not have.
+    /// [`Error::Argument`] for a parameter that is invalid for the mode.
     pub fn new(mode: Mode) -> Result<Self, Error> {
         match mode {
             Mode::Rate(rate) => drop(positive(&ZFP, "rate", rate)?),
@@ -64,33 +64,33 @@ impl Zfp {
         Ok(Self { mode, header: false })
     }
 
-    /// Compression to this number of bits for each number.
+    /// Creates the codec with `rate` bits per number.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a negative number, and for one that is not finite.
+    /// [`Error::Argument`] for a negative or infinite number, and for NaN.
     pub fn rate(rate: f64) -> Result<Self, Error> {
         Self::new(Mode::Rate(rate))
     }
 
-    /// Compression to this number of bit planes; 0 for all.
+    /// Creates the codec with `precision` bit planes; 0 means all.
     pub fn precision(precision: u32) -> Self {
         Self { mode: Mode::Precision(precision), header: false }
     }
 
-    /// Compression by which numbers differ by this much at most.
+    /// Creates the codec with a maximum difference of numbers from the originals.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a negative number, and for one that is not finite.
+    /// [`Error::Argument`] for a negative or infinite number, and for NaN.
     pub fn accuracy(tolerance: f64) -> Result<Self, Error> {
         Self::new(Mode::Accuracy(tolerance))
     }
 
-    /// Compression without loss.
+    /// Creates the codec without loss.
     pub fn reversible() -> Self {
         Self { mode: Mode::Reversible, header: false }
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Bound, Error> {
         Bound::new(context, Form { name: "zfp", mode: self.mode, header: self.header }, |_| true)
     }
@@ -161,40 +161,40 @@ impl CodecValue for Zfp {
     }
 }
 
-/// Codec `zfpy` of numcodecs: a header in front of the blocks.
+/// Codec `zfpy` of numcodecs: a header before the blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Zfpy {
     mode: Mode,
 }
 
 impl Zfpy {
-    /// Compression to this number of bits for each number.
+    /// Creates the codec with `rate` bits per number.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a negative number, and for one that is not finite.
+    /// [`Error::Argument`] for a negative or infinite number, and for NaN.
     pub fn rate(rate: f64) -> Result<Self, Error> {
         Ok(Self { mode: Mode::Rate(positive(&ZFPY, "rate", rate)?) })
     }
 
-    /// Compression to this number of bit planes; 0 for all.
+    /// Creates the codec with `precision` bit planes; 0 means all.
     pub fn precision(precision: u32) -> Self {
         Self { mode: Mode::Precision(precision) }
     }
 
-    /// Compression by which numbers differ by this much at most.
+    /// Creates the codec with a maximum difference of numbers from the originals.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a negative number, and for one that is not finite.
+    /// [`Error::Argument`] for a negative or infinite number, and for NaN.
     pub fn accuracy(tolerance: f64) -> Result<Self, Error> {
         Ok(Self { mode: Mode::Accuracy(positive(&ZFPY, "tolerance", tolerance)?) })
     }
 
-    /// Compression without loss.
+    /// Creates the codec without loss.
     pub fn reversible() -> Self {
         Self { mode: Mode::Reversible }
     }
 
-    /// The codec, bound to a data type.
+    /// Returns the codec for the data type of an array.
     fn bind(self, context: &BuildContext<'_>) -> Result<Bound, Error> {
         let takes = |scalar| matches!(scalar, Scalar::I32 | Scalar::I64 | Scalar::F32 | Scalar::F64);
         Bound::new(context, Form { name: "zfpy", mode: self.mode, header: true }, takes)
@@ -204,7 +204,7 @@ impl Zfpy {
 impl CodecValue for Zfpy {
     const ENTRY: CodecEntry = ZFPY;
 
-    /// Reads the configuration. Every member is for encoding, since data have a header: a wrong one is ignored.
+    /// Reads the configuration. Every member matters only for encoding, since data have a header: invalid members are ignored.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         let config = context.config;
         // Written by some versions of numcodecs; says the same again.

@@ -1,21 +1,21 @@
-//! The stored form of chunks.
+//! Stored form of chunks.
 
 use crate::mode::Mode;
 use zarr_codec::Error;
 use zfp_rs::ZfpDimensionality;
 
-/// The form of stored chunks.
+/// Stored form of chunks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
-    /// The codec's name.
+    /// Name of the codec.
     pub(crate) name: &'static str,
     pub(crate) mode: Mode,
-    /// Whether there is a header in front.
+    /// Whether data begin with a header.
     pub(crate) header: bool,
 }
 
 impl Form {
-    /// Dimensionality of the blocks of a chunk of `axes` axes.
+    /// Returns the dimensionality of the blocks of a chunk of `axes` axes.
     pub(crate) fn dimensionality(axes: usize) -> Result<ZfpDimensionality, Error> {
         Ok(match axes {
             0 | 1 => ZfpDimensionality::D1,

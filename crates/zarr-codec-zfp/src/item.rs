@@ -1,23 +1,23 @@
-//! The elements, and the numbers that zfp has for them.
+//! Conversion of elements to the numbers of zfp, and back.
 
 use bytemuck::Pod;
 use half::{bf16, f16};
 use zfp_rs::ZfpScalar;
 
-/// An element that is stored as a number of type [`Number`](Self::Number).
+/// Element stored as a number of type [`Number`](Self::Number).
 pub(crate) trait Item: Pod {
-    /// The type of zfp that stores it.
+    /// Type of zfp for the stored number.
     type Number: ZfpScalar;
-    /// The number; `None` if there is none for this value.
+    /// Returns the number for the element; `None` if there is none for this value.
     fn promote(self) -> Option<Self::Number>;
-    /// The element that comes closest to a number.
+    /// Returns the element nearest to a number.
     fn demote(number: Self::Number) -> Self;
-    /// The elements as numbers, if they are the same in memory.
+    /// Returns the elements as numbers; `None` if the two types differ in memory.
     fn as_numbers(items: &[Self]) -> Option<&[Self::Number]> {
         let _ = items;
         None
     }
-    /// The elements as numbers, if they are the same in memory.
+    /// Returns the elements as mutable numbers; `None` if the two types differ in memory.
     fn as_numbers_mut(items: &mut [Self]) -> Option<&mut [Self::Number]> {
         let _ = items;
         None
@@ -45,7 +45,7 @@ macro_rules! numbers {
 }
 numbers!(i32, i64, f32, f64);
 
-/// Integers of fewer bits: `$shift` is how far their lowest bit moves up, `$half` is subtracted first.
+/// Implements `Item` for integers of 8 and 16 bits: `$half` is subtracted, then the result is shifted left by `$shift` bits.
 macro_rules! promoted {
     ($($item:ty, $shift:literal, $half:literal);*) => { $(
         impl Item for $item {
@@ -64,7 +64,7 @@ macro_rules! promoted {
 }
 promoted!(i8, 23, 0; u8, 23, 0x80; i16, 15, 0; u16, 15, 0x8000);
 
-/// Integers without sign that are stored as they are.
+/// Implements `Item` for unsigned integers that are stored as signed integers of the same value.
 macro_rules! signed {
     ($($item:ty, $number:ty);*) => { $(
         impl Item for $item {

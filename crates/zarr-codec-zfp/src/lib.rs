@@ -1,23 +1,22 @@
-//! Zarr codecs `zfp` and `zfpy`: blocks of 4 numbers along each of 1 to 4 axes, at a chosen rate, precision or accuracy, or
-//! without loss.
+//! Zarr codecs `zfp` and `zfpy`: blocks of 4 numbers along each of 1 to 4 axes, at a chosen rate, precision or accuracy, or without loss.
 //!
 //! | codec | Zarr v3 | Zarr v2 | elements | stored |
 //! |---|---|---|---|---|
 //! | [`ZFP`] | `zfp`, `zarrs.zfp` | | integers of 8 to 64 bits, floats | the stream |
 //! | [`ZFPY`] | `numcodecs.zfpy` | `zfpy` | `int32`, `int64`, `float32`, `float64`, dates | a header and the stream |
 //!
-//! Both replace `bytes`: they turn the array into bytes. The last axis of a chunk is zfp's first.
+//! Both codecs turn the array into bytes, so no codec `bytes` is needed. The last axis of a chunk is the first axis of zfp.
 //!
-//! Codec `zfp` has a `mode` and its parameters: `fixed_rate` and `rate` (bits for each number), `fixed_precision` and
-//! `precision` (bit planes), `fixed_accuracy` and `tolerance` (the largest error), `reversible`, or `expert` and `minbits`,
-//! `maxbits`, `maxprec` and `minexp`. Codec `zfpy` has the number 2, 3 or 4 for the first three; where its parameter is
-//! missing or negative, nothing is lost. When it decodes, the header tells all that.
+//! Codec `zfp` has a `mode` with parameters: `fixed_rate` with `rate` (bits per number), `fixed_precision` with `precision` (bit planes),
+//! `fixed_accuracy` with `tolerance` (the largest error), `reversible`, or `expert` with `minbits`, `maxbits`, `maxprec` and `minexp`.
+//! Codec `zfpy` has the numbers 2, 3 and 4 for the first three modes; if the parameter of the mode is missing or negative, compression is
+//! without loss. When `zfpy` decodes, the header determines mode and parameters.
 //!
-//! Integers of 8 and 16 bits are stored as the upper ones of 31 bits, integers without sign moved down by a half;
-//! floats of 16 bits as `float32`. Integers without sign of 32 and 64 bits are stored as ones with sign, and numbers
-//! that this does not hold are refused.
+//! Integers of 8 and 16 bits are stored as the upper bits of integers of 31 bits, unsigned ones after subtracting half of their range;
+//! floats of 16 bits are stored as `float32`. Unsigned integers of 32 and 64 bits are stored as signed integers of the same value, and
+//! larger values are refused.
 //!
-//! Knows no byte order: numbers are native ones in memory, and streams are words of 64 bits, little-endian.
+//! The codecs have no byte order: numbers are native in memory, and streams are words of 64 bits, little-endian.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};

@@ -1,37 +1,37 @@
-//! The modes of compression.
+//! Modes of compression.
 
 use zarr_codec::Error;
 use zfp_rs::{ZfpConfig, ZfpDimensionality, ZfpScalarType, ZfpStreamAlignment};
 
-/// The mode of compression: the part of each block that is kept.
+/// Mode of compression: the part of each block that is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
-    /// Number of bits for each number.
+    /// Number of bits per number.
     Rate(f64),
-    /// Number of bit planes; 0 for all.
+    /// Number of bit planes; 0 means all.
     Precision(u32),
-    /// Largest difference of a number from the original; 0 for no more than the transform makes.
+    /// Maximum difference of a number from the original; 0 allows only the rounding errors of the transform.
     Accuracy(f64),
-    /// Everything is kept.
+    /// No loss.
     Reversible,
-    /// The parameters of the format itself.
+    /// Parameters of the format itself.
     Expert {
-        /// The least number of bits of a block.
+        /// Minimum number of bits of a block.
         min_bits: u32,
-        /// The largest number of bits of a block.
+        /// Maximum number of bits of a block.
         max_bits: u32,
-        /// The largest number of bit planes: 1 to 64.
+        /// Maximum number of bit planes: 1 to 64.
         max_prec: u32,
-        /// The exponent of the lowest bit plane.
+        /// Exponent of the lowest bit plane.
         min_exp: i32,
     },
 }
 
 impl Mode {
-    /// The parameters for blocks of a kind.
+    /// Returns the parameters for blocks of `scalar` along `axes`.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if there are none such: a rate of more bits than blocks can have.
+    /// [`Error::Metadata`] for parameters that the format lacks, for example a rate of more bits than blocks can have.
     pub(crate) fn parameters(self, scalar: ZfpScalarType, axes: ZfpDimensionality) -> Result<ZfpConfig, Error> {
         match self {
             Self::Rate(rate) => {

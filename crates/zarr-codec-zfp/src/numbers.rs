@@ -1,4 +1,4 @@
-//! Elements of a view to a stream, and back.
+//! Conversion of the elements of a view to a stream, and back.
 
 use crate::form::Form;
 use crate::item::Item;
@@ -7,7 +7,7 @@ use zarr_codec::{Error, Scratch, View, ViewMut};
 use zarr_grid::Region;
 use zfp_rs::ZfpScalar;
 
-/// Appends the elements of `chunk`.
+/// Appends the elements of `chunk` as a stream.
 ///
 /// # Errors
 /// [`Error::Encode`] or [`Error::Allocation`].
@@ -62,7 +62,7 @@ pub(crate) fn decode<T: Item>(
     Ok(())
 }
 
-/// Lengths along zfp's axes, the last axis of the chunk first; 0 where there is none.
+/// Returns the lengths along the axes of zfp, from the last axis of the chunk to the first; 0 for missing axes.
 fn dims(form: &Form, shape: &[usize]) -> Result<[usize; 4], Error> {
     let mut dims = [1, 0, 0, 0];
     if shape.len() > dims.len() || shape.contains(&0) {

@@ -1,4 +1,4 @@
-//! Numbers to a stream of words, and back.
+//! Conversion of numbers to a stream of words, and back.
 
 use crate::form::Form;
 use zarr_codec::Error;
@@ -6,13 +6,13 @@ use zfp_rs::{
     ZfpBitStream, ZfpConfig, ZfpDecompressionError, ZfpField, ZfpFieldMetadata, ZfpFieldMut, ZfpHeaderMask, ZfpScalar,
 };
 
-/// Bytes of a word. Streams are whole words.
+/// Number of bytes of a word. Streams consist of whole words.
 const WORD: usize = 8;
 
-/// Appends `numbers`, `dims` of which lie along zfp's axes, to `out`.
+/// Appends `numbers`, with the lengths `dims` along the axes of zfp, to `out`.
 ///
 /// # Errors
-/// [`Error::Encode`] with the library's words, or [`Error::Allocation`].
+/// [`Error::Encode`] with the message of the library, or [`Error::Allocation`].
 pub(crate) fn write<T: ZfpScalar>(
     form: &Form,
     config: &ZfpConfig,
@@ -37,8 +37,8 @@ pub(crate) fn write<T: ZfpScalar>(
     Ok(())
 }
 
-/// Reads all of `numbers`, `dims` of which lie along zfp's axes, from `encoded`, which holds nothing else. A header may have
-/// other lengths for as many numbers, and its own parameters.
+/// Reads all of `numbers`, with the lengths `dims` along the axes of zfp, from `encoded`, which must contain nothing else. A header may
+/// state other lengths for the same number of numbers, and its own parameters.
 ///
 /// # Errors
 /// [`Error::Truncated`], [`Error::TooLong`], [`Error::Corrupt`] or [`Error::Allocation`].
@@ -91,7 +91,7 @@ pub(crate) fn read<T: ZfpScalar>(
     Ok(())
 }
 
-/// The whole words there are. A part of one at the end is left over, and seen when sizes are compared.
+/// Returns the whole words of `encoded`. An incomplete word at the end is ignored here, and detected when sizes are compared.
 fn words(encoded: &[u8]) -> Result<Vec<u64>, Error> {
     let (whole, _) = encoded.as_chunks::<WORD>();
     let mut words = Vec::new();

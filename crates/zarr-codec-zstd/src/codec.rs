@@ -1,4 +1,4 @@
-//! The codec.
+//! Codec `zstd`.
 
 use crate::decode::{self, NAME};
 use crate::encode;
@@ -9,20 +9,20 @@ use zarr_codec::{
 };
 use zarr_json::Map;
 
-/// The codec, for the table of codecs.
+/// Entry of the codec `zstd` for the table of codecs.
 pub const ZSTD: CodecEntry = CodecEntry::bytes_to_bytes("zstd", |context| Ok(Arc::new(Zstd::from_config(context)?)))
     .id("zstd")
     .aliases(&["numcodecs.zstd"])
     .arguments(&[("level", Some("0")), ("checksum", Some("false"))])
     .complete_with(|codec, _| add_missing(codec, [("level", 0.into()), ("checksum", false.into())]));
 
-/// The codec of this crate, for the table of codecs.
+/// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[ZSTD];
 
-/// The levels that there are.
+/// Valid compression levels.
 const LEVELS: RangeInclusive<i32> = -131_072..=22;
 
-/// Codec `zstd`.
+/// Codec `zstd` with its compression level, with or without a checksum.
 ///
 /// ```
 /// use zarr_codec_zstd::Zstd;
@@ -39,20 +39,20 @@ pub struct Zstd {
 }
 
 impl Zstd {
-    /// Compression at the library's default level, without a checksum. Decodes any frame.
+    /// Creates the codec with the default level of the library, without a checksum. Decoding does not depend on the level.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Compression at `level`, -131072 (fastest) to 22 (smallest); 0 is the library's default of 3. Without a checksum.
+    /// Creates the codec with `level` -131072 (fastest) to 22 (smallest), without a checksum; 0 is the default of the library, 3.
     ///
     /// # Errors
-    /// [`Error::Argument`] for another level.
+    /// [`Error::Argument`] for other levels.
     pub fn level(level: i32) -> Result<Self, Error> {
         Ok(Self { level: ZSTD.in_range("level", level, LEVELS)?, checksum: false })
     }
 
-    /// Whether a checksum is stored.
+    /// Sets whether a checksum is stored.
     #[must_use]
     pub fn checksum(self, checksum: bool) -> Self {
         Self { checksum, ..self }
@@ -62,7 +62,8 @@ impl Zstd {
 impl CodecValue for Zstd {
     const ENTRY: CodecEntry = ZSTD;
 
-    /// Reads the configuration. `numcodecs.zstd` takes any level for the nearest one that there is. Wrong members, which decoding does not need, are the defaults.
+    /// Reads the configuration. For `numcodecs.zstd`, a level out of range becomes the nearest valid level. Invalid members, which decoding
+    /// does not need, become the defaults.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
         let config = context.config;
         let level = match context.name {
@@ -94,7 +95,8 @@ impl BytesToBytes for Zstd {
         if has_checksum { Protection::Checksum } else { Protection::Form }
     }
 
-    /// Generous, as not all software compresses as well as the library: many small frames, blocks that are flushed.
+    /// Returns a generous limit, since not all software compresses as well as the library: there may be many small frames, and flushed
+    /// blocks.
     fn encoded_size(&self, decoded: Size) -> Size {
         decoded.at_most(|size| size.checked_add(size / 4)?.checked_add(8 << 10))
     }

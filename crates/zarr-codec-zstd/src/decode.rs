@@ -1,4 +1,4 @@
-//! Decompressing: all at once where the size is known, else frame by frame.
+//! Decompression: at once if the size is known, else frame by frame.
 
 use std::cell::RefCell;
 use zarr_codec::{Error, Piece, Sink};
@@ -8,26 +8,26 @@ use zstd::zstd_safe::{
     get_frame_content_size,
 };
 
-/// The name in errors.
+/// Name of the codec in errors.
 pub(crate) const NAME: &str = "zstd";
-/// The most that one block decodes to, and the fewest bytes of one (RFC 8878, 3.1.1.2).
+/// Maximum number of bytes that a block decodes to. `MIN_BLOCK` is the minimum number of bytes of an encoded block (RFC 8878, 3.1.1.2).
 const MAX_BLOCK: usize = 128 << 10;
 const MIN_BLOCK: usize = 4;
-/// The largest window, as a power of two, of a frame that is decoded without knowing its size: 128 MiB, which level 22
-/// uses, and which the library by itself refuses to exceed. Frames of known size are decoded in place and need none.
+/// Maximum window, as a power of two, of a frame that is decoded without knowing its size: 128 MiB, which level 22 uses, and which the
+/// library by default refuses to exceed. Frames of known size are decoded in place and need no window.
 const MAX_WINDOW_LOG: u32 = 27;
-/// Contexts that have grown larger are not kept.
+/// Maximum number of bytes of a context that is kept for the next chunk.
 const MAX_KEPT: usize = 16 << 20;
-/// Bytes in front of a frame (RFC 8878, 3.1.1). Frames to be skipped have any low four bits in the first.
+/// Bytes at the start of a frame (RFC 8878, 3.1.1). The first byte of a skippable frame may have any low four bits.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const SKIPPABLE: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
 thread_local! {
-    /// The context of this thread: making one takes longer than decoding a small chunk.
+    /// Context of this thread, reused since creating one takes longer than decoding a small chunk.
     static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
-/// Whether the first frame says that a checksum of its content follows (RFC 8878, 3.1.1.1.1).
+/// Returns whether the header of the first frame announces a checksum of the content (RFC 8878, 3.1.1.1.1).
 pub(crate) fn has_checksum(bytes: &[u8]) -> bool {
     bytes.strip_prefix(&MAGIC).and_then(|frame| frame.first()).is_some_and(|descriptor| descriptor & 4 != 0)
 }
@@ -56,7 +56,7 @@ pub(crate) fn decode(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     })
 }
 
-/// Decodes all frames to the `due` bytes that are left in `out`.
+/// Decodes all frames to the `due` bytes that are still missing in `out`.
 fn at_once(context: &mut DCtx<'_>, bytes: &[u8], due: usize, out: &mut Sink<'_>) -> Result<(), Error> {
     let room = due.min(most(bytes.len()));
     let buffer = out.buffer(room)?;
@@ -90,7 +90,7 @@ fn by_frames(context: &mut DCtx<'_>, bytes: &[u8], out: &mut Sink<'_>) -> Result
     Ok(())
 }
 
-/// Decodes one frame that does not say how much it holds.
+/// Decodes a single frame that does not state its decoded size.
 fn stream(context: &mut DCtx<'_>, frame: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     let bound = out.bound();
     let failed = |code: usize| fault(code, frame, bound);
@@ -108,12 +108,12 @@ fn stream(context: &mut DCtx<'_>, frame: &[u8], out: &mut Sink<'_>) -> Result<()
     size.map(drop).ok_or_else(|| cut_off(frame.len()))
 }
 
-/// More than `size` bytes of frames can decode to.
+/// Returns an upper bound of the number of bytes that `size` bytes of frames decode to.
 fn most(size: usize) -> usize {
     (size / MIN_BLOCK).saturating_add(1).saturating_mul(MAX_BLOCK)
 }
 
-/// The error that an error code of the library stands for. `bound` is the number of bytes that were let through.
+/// Returns the error for an error code of the library. `bound` is the maximum number of decoded bytes.
 fn fault(code: usize, bytes: &[u8], bound: usize) -> Error {
     // The library's functions return an error `e` as `-e`.
     let is = |error: ZSTD_ErrorCode| code.wrapping_neg() == error as usize;
@@ -133,7 +133,8 @@ fn fault(code: usize, bytes: &[u8], bound: usize) -> Error {
     corrupt(get_error_name(code))
 }
 
-/// The error of the first bytes of `bytes`, which are no complete frame.
+/// Returns the error for the bytes of `bytes` after the last complete frame; `None` if there are no such bytes, or `bytes` do not begin
+/// with a frame at all.
 fn leftover(bytes: &[u8]) -> Option<Error> {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -147,7 +148,7 @@ fn leftover(bytes: &[u8]) -> Option<Error> {
     None
 }
 
-/// The error of bytes that are no frame.
+/// Returns the error for bytes that are not a frame.
 fn no_frame(bytes: &[u8]) -> Error {
     let begin = bytes.get(..MAGIC.len()).unwrap_or(bytes);
     corrupt(&format!("found {begin:02x?} at the beginning of {} bytes, expected {MAGIC:02x?}", bytes.len()))

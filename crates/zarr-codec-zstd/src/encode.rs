@@ -1,4 +1,4 @@
-//! Compressing.
+//! Compression.
 
 use crate::decode::NAME;
 use std::cell::RefCell;
@@ -6,18 +6,18 @@ use std::io::Cursor;
 use zarr_codec::Error;
 use zstd::zstd_safe::{CCtx, CParameter, ResetDirective, compress_bound, get_error_name};
 
-/// Contexts that have grown larger are not kept: the highest levels use hundreds of megabytes.
+/// Maximum number of bytes of a context that is kept for the next chunk: the highest levels use hundreds of megabytes.
 const MAX_KEPT: usize = 64 << 20;
 
 thread_local! {
-    /// The context of this thread: making one takes as long as compressing a small chunk.
+    /// Context of this thread, reused since creating one takes as long as compressing a small chunk.
     static CONTEXT: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
 }
 
-/// Appends `bytes` as one frame.
+/// Appends `bytes` as a single frame.
 ///
 /// # Errors
-/// [`Error::Allocation`], or [`Error::Encode`] with the library's words.
+/// [`Error::Allocation`], or [`Error::Encode`] with the message of the library.
 pub(crate) fn encode(bytes: &[u8], level: i32, checksum: bool, out: &mut Vec<u8>) -> Result<(), Error> {
     CONTEXT.with_borrow_mut(|kept| {
         let no_memory = |size: usize| Error::Allocation { size: size as u64 };

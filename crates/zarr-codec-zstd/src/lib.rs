@@ -1,12 +1,12 @@
 //! Zarr codec `zstd`: Zstandard frames.
 //!
-//! It is named `zstd` in Zarr v3 and v2, and `numcodecs.zstd` where numcodecs is used with Zarr v3.
+//! The name is `zstd` in Zarr v3 and v2, and `numcodecs.zstd` if numcodecs is used with Zarr v3.
 //!
-//! `level` is -131072 (fastest) to 22 (smallest); 0, or none, is the library's default of 3. With `checksum` a checksum is
-//! stored with the data; it is verified wherever there is one. Data may be several frames in a row, with frames to be
-//! skipped among them, and need not say how large it is. Bytes that are no frame are an error.
+//! `level` is -131072 (fastest) to 22 (smallest); 0 or a missing level is the default of the library, 3. With `checksum`, a checksum is
+//! stored with the data; decoding verifies a checksum whenever there is one. Data may consist of several consecutive frames, with skippable
+//! frames among them, and need not state the decoded size. Bytes that are not a frame are an error.
 //!
-//! Knows no array: bytes in, bytes out.
+//! The codec knows no array: it takes and returns bytes.
 //!
 //! ```
 //! use zarr_codec_zstd::Zstd;
