@@ -1,21 +1,22 @@
-//! How the values of a store are best read and written.
+//! Access profile: how the values of a store are best read and written.
 
 use std::ops::Range;
 
 /// Where the values of a store are, which sets the cost of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoreKind {
-    /// In the memory of the process. A request costs a lookup, and the store lends its bytes.
+    /// Values in the memory of the process. A request costs a lookup, and the store lends its bytes.
     Memory,
-    /// In files of this machine. A request costs a few system calls, and copies bytes into the caller's memory.
+    /// Values in files of this machine. A request costs a few system calls, and copies bytes into the caller's memory.
     Local,
-    /// Behind a network. A request has a latency of milliseconds or more, and several at the same time are not slower than one.
+    /// Values behind a network. A request has a latency of milliseconds or more, and several requests at the same time are not slower than
+    /// one.
     Remote,
 }
 
-/// How the values of a store are best read and written.
+/// Properties of a store that tell how its values are best read and written.
 ///
-/// A store returns one of the constants, with other values where it differs:
+/// A store returns one of the constants, possibly with some values changed:
 ///
 /// ```
 /// use zarr_store::AccessProfile;
@@ -25,29 +26,30 @@ pub enum StoreKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AccessProfile {
-    /// Where the values are. It decides how many chunks make one unit of work, and whether values are read into memory of the caller.
+    /// Location of the values. It determines how many chunks make one unit of work, and whether values are read into memory of the caller.
     pub kind: StoreKind,
-    /// Size of the pieces that large uncompressed chunks are read in one after another, in bytes, about. `None`: all pieces at once.
+    /// Approximate size in bytes of the pieces in which large uncompressed chunks are read one after another. `None`: all pieces are read
+    /// at once.
     pub read_size: Option<u64>,
-    /// Maximum number of bytes between ranges of a value that are read as one.
+    /// Maximum number of bytes between two ranges of a value that are merged into one request.
     pub max_gap: u64,
-    /// Size, in bytes, beyond which ranges are not merged; a longer range stays as it is. With 0 none are merged.
+    /// Maximum size in bytes of merged ranges. A single range may be longer. With 0, no ranges are merged.
     pub max_size: u64,
-    /// Number of requests of one operation that the drivers that do not block have under way at once.
+    /// Maximum number of concurrent requests of one operation in async drivers.
     pub concurrency: usize,
-    /// Number of bytes of one operation that the drivers that do not block have under way at once: bytes that were asked for and are not
-    /// yet decoded, or are encoded and not yet stored.
+    /// Maximum number of bytes in flight of one operation in async drivers: bytes that are requested and not yet decoded, or encoded and
+    /// not yet stored.
     pub bytes_in_flight: u64,
-    /// Ranges of more than twice this size are read in parts of it, at the same time, and so are whole values that are [expected to
-    /// be](crate::GetOptions::expected_size) so large. `None`: never.
+    /// Size in bytes of the parts in which large ranges are read concurrently: ranges of more than twice this size, and whole values that
+    /// are [expected to be](crate::GetOptions::expected_size) so large. `None`: ranges are not split.
     pub part_size: Option<u64>,
 }
 
-/// Enough for 1.3 GB/s at a latency of 100 ms.
+/// Number of bytes in flight that allows 1.3 GB/s at a latency of 100 ms.
 const BYTES_IN_FLIGHT: u64 = 128 << 20;
 
 impl AccessProfile {
-    /// Profile of values in memory: no range is merged, since each is lent as it is.
+    /// Profile of values in memory: ranges are not merged, since each is lent without a copy.
     pub const MEMORY: Self = Self {
         kind: StoreKind::Memory,
         read_size: None,
@@ -58,8 +60,8 @@ impl AccessProfile {
         part_size: None,
     };
 
-    /// Profile of files. A system call takes about as long as copying 16 KiB from the page cache. Pieces of 1 MiB stay in the larger caches
-    /// of a core, and each costs an opening: pieces of a quarter cost 20 % more in all.
+    /// Profile of files. A system call takes about as long as copying 16 KiB from the page cache. Pieces of 1 MiB fit in the larger caches
+    /// of a core; each piece costs an opening of the file, so that pieces of 256 KiB take 20 % longer in total.
     pub const LOCAL: Self = Self {
         kind: StoreKind::Local,
         read_size: Some(1 << 20),
@@ -70,8 +72,8 @@ impl AccessProfile {
         part_size: None,
     };
 
-    /// Profile of values behind a network: to read 1 MiB more takes less time than another request, 512 requests hide the latency of values
-    /// of 64 KiB, and one connection gives a fraction of the bandwidth, so that large values come faster in parts.
+    /// Profile of values behind a network: reading 1 MiB more takes less time than another request, 512 concurrent requests hide the
+    /// latency for values of 64 KiB, and one connection has a fraction of the bandwidth, so that large values are read in parts.
     pub const REMOTE: Self = Self {
         kind: StoreKind::Remote,
         read_size: None,
@@ -82,13 +84,13 @@ impl AccessProfile {
         part_size: Some(8 << 20),
     };
 
-    /// With this [`read_size`](Self::read_size) in bytes.
+    /// Sets [`read_size`](Self::read_size), in bytes.
     #[must_use]
     pub const fn read_size(self, read_size: Option<u64>) -> Self {
         Self { read_size, ..self }
     }
 
-    /// With this [`max_gap`](Self::max_gap) and [`max_size`](Self::max_size) in bytes.
+    /// Sets [`max_gap`](Self::max_gap) and [`max_size`](Self::max_size), in bytes.
     #[must_use]
     pub const fn merging(self, max_gap: u64, max_size: u64) -> Self {
         Self { max_gap, max_size, ..self }
@@ -117,13 +119,13 @@ impl AccessProfile {
         Self { concurrency, ..self }
     }
 
-    /// With this [`bytes_in_flight`](Self::bytes_in_flight).
+    /// Sets [`bytes_in_flight`](Self::bytes_in_flight).
     #[must_use]
     pub const fn bytes_in_flight(self, bytes_in_flight: u64) -> Self {
         Self { bytes_in_flight, ..self }
     }
 
-    /// With this [`part_size`](Self::part_size) in bytes.
+    /// Sets [`part_size`](Self::part_size), in bytes.
     #[must_use]
     pub const fn part_size(self, part_size: Option<u64>) -> Self {
         Self { part_size, ..self }

@@ -1,4 +1,4 @@
-//! The two forms of a store, for code that is written once for both.
+//! Blocking and async stores behind one trait, for code that is written once for both.
 
 use std::fmt;
 use std::future::ready;
@@ -8,31 +8,31 @@ use std::time::Duration;
 
 use crate::{AccessProfile, Answer, AsyncStore, BoxFuture, Call, Capabilities, Error, Result, Store};
 
-/// A store that is asked, in the form that blocks or in the one without blocking: for a [`Wrapper`](crate::Wrapper), which is written once
-/// for both. In the form that blocks, the store is asked when the future is made.
+/// Store that a [`Wrapper`](crate::Wrapper) calls, in blocking or async form: a wrapper is written once for both. A blocking store is
+/// called when the future is created.
 pub trait Below: Copy + Send + Sync + fmt::Display {
-    /// Answers a call.
+    /// Calls the store, and returns a future of the answer.
     fn call<'c>(self, call: Call<'c>) -> Answering<'c>
     where
         Self: 'c;
 
-    /// The capabilities of the store.
+    /// Returns the capabilities of the store.
     fn capabilities(self) -> Capabilities;
 
-    /// How values are best read and written.
+    /// Returns the access profile of the store.
     fn access_profile(self) -> AccessProfile;
 
-    /// Waits before a retry.
+    /// Waits for `duration` before a retry.
     fn pause<'c>(self, duration: Duration) -> BoxFuture<'c, ()>
     where
         Self: 'c;
 }
 
-/// The answer of a [`Below`] to a call, as a future.
+/// Future of the answer of a [`Below`] to a call.
 pub struct Answering<'c>(Form<'c>);
 
 enum Form<'c> {
-    /// The store blocked until it answered.
+    /// Answer of a blocking store, which was called already; `None` after the future was awaited.
     Now(Option<Result<Answer>>),
     Later(BoxFuture<'c, Result<Answer>>),
 }
@@ -48,10 +48,10 @@ impl Future for Answering<'_> {
     }
 }
 
-/// A store that blocks.
+/// Blocking store, in the form of a [`Below`].
 pub struct Blocking<'s, S: ?Sized>(pub &'s S);
 
-/// A store without blocking.
+/// Async store, in the form of a [`Below`].
 pub struct Asynchronous<'s, S: ?Sized>(pub &'s S);
 
 macro_rules! reference {
@@ -123,7 +123,7 @@ impl<S: AsyncStore + ?Sized> Below for Asynchronous<'_, S> {
     }
 }
 
-/// The output of a future that asks a store that blocks, and waits for nothing else.
+/// Returns the output of a future that awaits only calls of a blocking store, which are ready at once.
 pub(crate) fn at_once(future: impl Future<Output = Result<Answer>>) -> Result<Answer> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,

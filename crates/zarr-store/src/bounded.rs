@@ -1,4 +1,4 @@
-//! The entries of caches, bounded in bytes.
+//! Entries of caches, bounded in bytes.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,12 +6,13 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Parts with a lock each.
+/// Number of parts of a cache; each part has its own lock.
 const PARTS: usize = 64;
 
-/// The entries of a cache that many threads use, in parts with a lock each, which together hold a bounded number of bytes.
+/// Entries of a cache that many threads use. They are distributed over parts that have their own locks, and together have a bounded number
+/// of bytes.
 ///
-/// The parts define the entries and their lookup; they may be [`Ring`]s.
+/// The type of the parts defines the entries and their lookup; [`Ring`] is one.
 ///
 /// # Example
 /// ```
@@ -29,15 +30,15 @@ const PARTS: usize = 64;
 #[derive(Debug)]
 pub struct Bounded<P> {
     max_bytes: usize,
-    /// The size of all entries, and of entries about to be inserted.
+    /// Number of bytes of all entries, and of entries that are about to be inserted.
     bytes: AtomicUsize,
-    /// The part that evicts an entry next.
+    /// Number of the part that evicts an entry next.
     turn: AtomicUsize,
     parts: Box<[Part<P>]>,
     outdated: AtomicU64,
 }
 
-/// A part, and its lookups: threads that use different parts do not share the counters.
+/// Part of a cache with counters of its lookups: threads that use different parts do not share counters.
 #[derive(Debug, Default)]
 struct Part<P> {
     entries: RwLock<P>,
@@ -45,25 +46,25 @@ struct Part<P> {
     misses: AtomicU64,
 }
 
-/// The lookups in a cache.
+/// Numbers of lookups in a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheCounts {
-    /// Lookups that found what they looked for.
+    /// Number of lookups that found an entry.
     pub hits: u64,
-    /// Lookups that did not, so that the store was asked.
+    /// Number of lookups that found no entry, so that the store was asked.
     pub misses: u64,
-    /// Hits of a cache that revalidates which turned out to be outdated, so that the store was asked all the same.
+    /// Number of hits in a cache that revalidates whose entries turned out to be outdated, so that the store was asked.
     pub outdated: u64,
 }
 
-/// A part of a [`Bounded`].
+/// Part of a [`Bounded`]: a collection that can evict entries.
 pub trait Evict: Default {
-    /// An evicted entry. It is dropped after the lock.
+    /// Type of an evicted entry, which is dropped after the lock is released.
     type Evicted;
 
-    /// Removes an entry that was not used lately, or the next one if `any`, and returns how many bytes that frees. `None` if there is no
-    /// such entry.
+    /// Removes an entry that was not used recently, or the next entry if `any`, and returns the number of bytes that become free. `None` if
+    /// there is no such entry.
     fn evict(&mut self, any: bool) -> Option<(usize, Self::Evicted)>;
 }
 
@@ -75,12 +76,12 @@ impl<P: Evict> Bounded<P> {
         Self { max_bytes, bytes: AtomicUsize::new(0), turn: AtomicUsize::new(0), parts, outdated: AtomicU64::new(0) }
     }
 
-    /// Most bytes that are held.
+    /// Returns the maximum number of bytes of all entries.
     pub fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 
-    /// How many bytes are held.
+    /// Returns the number of bytes of all entries, and of entries that are about to be inserted.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -89,18 +90,18 @@ impl<P: Evict> Bounded<P> {
         &self.parts[hash as usize % PARTS]
     }
 
-    /// Counts a lookup in the part of this hash.
+    /// Counts a lookup in the part for `hash`; `found` tells hits from misses.
     pub fn looked_up(&self, hash: u64, found: bool) {
         let part = self.part(hash);
         if found { &part.hits } else { &part.misses }.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a hit that turned out to be outdated.
+    /// Counts a hit whose entry turned out to be outdated.
     pub fn found_outdated(&self) {
         self.outdated.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The lookups that were counted.
+    /// Returns the numbers of lookups that were counted.
     pub fn counts(&self) -> CacheCounts {
         let sum = |count: fn(&Part<P>) -> &AtomicU64| {
             self.parts.iter().map(|part| count(part).load(Ordering::Relaxed)).sum::<u64>()
@@ -112,23 +113,23 @@ impl<P: Evict> Bounded<P> {
         }
     }
 
-    /// The part of this hash, for reading.
+    /// Locks the part for `hash` for reading.
     pub fn read(&self, hash: u64) -> RwLockReadGuard<'_, P> {
         self.part(hash).entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The part of this hash, for writing. The bytes of entries that are removed have to be [released](Self::release).
+    /// Locks the part for `hash` for writing. The bytes of entries that the caller removes must be [released](Self::release).
     pub fn write(&self, hash: u64) -> RwLockWriteGuard<'_, P> {
         self.part(hash).entries.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All parts, one after the other, for writing.
+    /// Iterates over all parts, each locked for writing.
     pub fn all(&self) -> impl Iterator<Item = RwLockWriteGuard<'_, P>> {
         self.parts.iter().map(|part| part.entries.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reserves `bytes` of the bound, and evicts entries of the parts in turn for that. False if they are more than the bound, or others
-    /// reserve all of it: then nothing is reserved.
+    /// Reserves `bytes` within the bound, and evicts entries of the parts in turn as needed. Returns `false`, with nothing reserved, if
+    /// `bytes` exceed the bound, or if other threads reserve all of it.
     #[must_use]
     pub fn make_room(&self, bytes: usize) -> bool {
         if bytes > self.max_bytes {
@@ -138,7 +139,8 @@ impl<P: Evict> Bounded<P> {
         let mut failed = 0;
         while self.bytes() > self.max_bytes {
             let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-            // After one round without an idle entry all are idle that are not used in this moment; after two rounds any is evicted.
+            // After one round without an idle entry, all entries that are not used in this moment are idle; after two rounds any entry
+            // is evicted.
             let evicted = self.write(turn as u64).evict(failed >= 2 * PARTS);
             match evicted {
                 Some((freed, _evicted)) => {
@@ -155,13 +157,14 @@ impl<P: Evict> Bounded<P> {
         true
     }
 
-    /// Gives back bytes of the bound, of entries that were removed.
+    /// Releases the bytes of entries that were removed.
     pub fn release(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
-/// Values by their keys, evicted by the clock algorithm: a hand goes round, and passes once over a value that was used since it passed.
+/// Values by their keys, which are evicted by the clock algorithm: a hand passes over the values in a circle, and spares a value once if it
+/// was used since the hand passed it last.
 #[derive(Debug)]
 pub struct Ring<K, V> {
     indices: HashMap<K, usize>,
@@ -169,14 +172,14 @@ pub struct Ring<K, V> {
     hand: usize,
 }
 
-/// A value of a [`Ring`].
+/// Value of a [`Ring`], with its key and cost.
 #[derive(Debug)]
 pub struct Slot<K, V> {
-    /// Its key.
+    /// Key of the value.
     pub key: K,
-    /// The value.
+    /// Value under the key.
     pub value: V,
-    /// The bytes that it takes.
+    /// Number of bytes that the value counts for.
     pub cost: usize,
     used: AtomicBool,
 }
@@ -188,17 +191,17 @@ impl<K, V> Default for Ring<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V> Ring<K, V> {
-    /// The value of a key, if it is the one `wanted`. That counts as a use.
+    /// Returns the value under `key` if `wanted` returns `true` for it. This counts as a use.
     pub fn get(&self, key: &K, wanted: impl FnOnce(&V) -> bool) -> Option<&V> {
         let slot = self.slots.get(*self.indices.get(key)?).filter(|slot| wanted(&slot.value))?;
-        // Only the first to use it writes to memory that others read.
+        // Only the first use writes to memory that other threads read.
         if !slot.used.load(Ordering::Relaxed) {
             slot.used.store(true, Ordering::Relaxed);
         }
         Some(&slot.value)
     }
 
-    /// Inserts a value of `cost` bytes. Returns the value that it replaces.
+    /// Inserts a value of `cost` bytes, and returns the value that it replaces.
     #[must_use]
     pub fn insert(&mut self, key: K, value: V, cost: usize) -> Option<Slot<K, V>> {
         let slot = |key| Slot { key, value, cost, used: AtomicBool::new(false) };
@@ -215,17 +218,18 @@ impl<K: Clone + Eq + Hash, V> Ring<K, V> {
         }
     }
 
-    /// Removes the value of a key.
+    /// Removes the value under `key`, and returns it.
     pub fn remove(&mut self, key: &K) -> Option<Slot<K, V>> {
         self.indices.get(key).copied().map(|index| self.remove_at(index))
     }
 
-    /// Removes everything.
+    /// Removes all values, and returns them.
     pub fn take(&mut self) -> Vec<Slot<K, V>> {
         std::mem::take(self).slots
     }
 
-    /// Removes the next value that was not used since the hand passed it (or the very next, if `any`); none if all were.
+    /// Removes the next value that was not used since the hand passed it; the next value in any case if `any`. `None` if there is no such
+    /// value.
     pub fn next_idle(&mut self, any: bool) -> Option<Slot<K, V>> {
         let (from_hand, before) = (self.hand..self.slots.len(), 0..self.hand.min(self.slots.len()));
         let slots = &mut self.slots;

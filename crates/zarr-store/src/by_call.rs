@@ -1,7 +1,7 @@
-//! The methods of stores, by calls.
+//! Macros that implement the methods of stores by calls.
 
-/// The methods of [`Store`](crate::Store) that are calls, for an implementation of [`Store::call`](crate::Store::call).
-/// It has a `call` of its own: that by default asks the methods, which would ask it again without an end.
+/// Implements the methods of [`Store`](crate::Store) by [`Store::call`](crate::Store::call), which the store must implement: its default
+/// calls the methods, which would never end.
 ///
 /// # Example
 /// ```
@@ -80,7 +80,8 @@ macro_rules! methods_by_call {
     )*};
 }
 
-/// As [`methods_by_call`], for [`AsyncStore`](crate::AsyncStore).
+/// Implements the methods of [`AsyncStore`](crate::AsyncStore) by [`AsyncStore::call`](crate::AsyncStore::call), as [`methods_by_call`]
+/// does for a [`Store`](crate::Store).
 #[macro_export]
 macro_rules! async_methods_by_call {
     () => { $crate::async_methods_by_call! {

@@ -1,4 +1,4 @@
-//! Changes that are made again because others were faster.
+//! Repeated attempts at conditional changes that fail because of other writers.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::backoff;
 
-/// The attempts at a change on a condition that others broke: each after a pause of random length, as long as there is time.
+/// Counter of the failed attempts at a conditional change. Each further attempt follows a pause of random length; the number of attempts
+/// and the total time are bounded.
 ///
-/// Pauses grow with the number of attempts, as [`backoff`] does, and with the time that an attempt takes: where each request takes long,
-/// short pauses would let the same writers meet again. `Display` tells how often and for how long it was tried: `17 times in 60.2 s`.
+/// Pauses grow with the number of attempts, as [`backoff`] does, and with the duration of an attempt: if each request takes long,
+/// short pauses would let the same writers collide again. `Display` shows the number and the total time of attempts: `17 times in 60.2 s`.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -25,31 +26,31 @@ pub struct Conflicts {
     most: u32,
     patience: Duration,
     count: u32,
-    /// When the first one was found.
+    /// Time of the first conflict; `None` before it.
     since: Option<Instant>,
-    /// When the attempt began that is under way.
+    /// Time at which the present attempt began; `None` for the first attempt.
     begun: Option<Instant>,
 }
 
 impl Conflicts {
-    /// The time for all attempts, unless another is given.
+    /// Maximum total time of all attempts, unless [`patience`](Self::patience) sets another.
     pub const PATIENCE: Duration = Duration::from_secs(60);
-    /// The longest pause.
+    /// Upper bound on the part of a pause that depends on the duration of attempts.
     const LONGEST: Duration = Duration::from_secs(2);
 
-    /// Returns a count of no conflicts yet. There are at most `most` further attempts, and none after [`PATIENCE`](Self::PATIENCE).
+    /// Returns a counter without conflicts, which allows at most `most` further attempts, and none after [`PATIENCE`](Self::PATIENCE).
     #[must_use]
     pub const fn new(most: u32) -> Self {
         Self { most, patience: Self::PATIENCE, count: 0, since: None, begun: None }
     }
 
-    /// Sets another time for all attempts.
+    /// Sets the maximum total time of all attempts.
     #[must_use]
     pub const fn patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Counts a conflict. Returns the pause before the next attempt; `None` if there is to be none.
+    /// Counts a conflict. Returns the pause before the next attempt; `None` if no further attempt is allowed.
     pub fn again(&mut self) -> Option<Duration> {
         let now = Instant::now();
         let since = *self.since.get_or_insert(now);
@@ -63,14 +64,14 @@ impl Conflicts {
         Some(pause)
     }
 
-    /// How many were counted.
+    /// Returns the number of conflicts that were counted.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 }
 
-/// A random part of a time.
+/// Returns a random duration below `time`.
 fn part(time: Duration) -> Duration {
     // The only source of random numbers in the standard library.
     let random = RandomState::new().hash_one(0);

@@ -1,8 +1,8 @@
-//! Copies that a service makes itself.
+//! Copies of values that a storage service makes itself.
 
 use std::sync::Arc;
 
-/// Where a value lies, for a copy that the service makes itself: its bytes do not pass through this machine.
+/// Location of a value in a storage service, for a copy that the service makes itself, so that the bytes do not pass through this machine.
 ///
 /// ```
 /// use zarr_store::CopySource;
@@ -17,31 +17,31 @@ pub struct CopySource {
 }
 
 impl CopySource {
-    /// The value with this name in a service. Stores give the same text for a service if, and only if, a name is that of one value for
-    /// both.
+    /// Returns the location of the value called `name` in `service`. Two stores must use equal strings for a service if, and only if, a
+    /// name means the same value in both.
     #[must_use]
     pub fn new(service: &Arc<str>, name: impl Into<String>) -> Self {
         Self { service: Arc::clone(service), name: name.into() }
     }
 
-    /// Its name in the service.
+    /// Returns the name of the value in the service.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether both lie in one service.
+    /// Whether both values are in the same service.
     #[must_use]
     pub fn is_beside(&self, other: &Self) -> bool {
         self.service == other.service
     }
 }
 
-/// The outcome of [`Store::copy`](crate::Store::copy).
+/// Outcome of [`Store::copy`](crate::Store::copy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copied {
     /// The value is set.
     Done,
-    /// Nothing was copied, maybe since there is no such value: the caller gets the value and sets it.
+    /// Nothing was copied, possibly because the source does not exist: the caller reads the value and sets it.
     Declined,
 }

@@ -1,4 +1,4 @@
-//! A store that counts requests.
+//! Store that counts requests.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Answer, Below, Call, Copied, GetInto, Key, Result, Store, StoreBase, Wrapper};
 
-/// Another store that counts the requests to it: for tests of plans.
+/// Store that counts the requests to another store, for tests of plans.
 #[derive(Debug, Default)]
 pub struct Counted<S> {
     store: S,
-    /// Shared with the form that does not block.
+    /// Counters, which are shared with the async form of the store.
     tally: Arc<Tally>,
 }
 
@@ -27,46 +27,46 @@ struct Tally {
     bytes_written: AtomicU64,
 }
 
-/// The requests to a store.
+/// Numbers of requests to a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
     /// Gets, including gets without ranges, and each of those that are made together.
     pub gets: u64,
-    /// Ranges in those gets.
+    /// Number of ranges in these gets.
     pub ranges: u64,
-    /// Sets, partial ones and copies included. One that is streamed counts when it is finished.
+    /// Number of sets, including partial sets and copies. A streamed set counts when it is finished.
     pub sets: u64,
-    /// Erases, of prefixes included.
+    /// Number of erases, including erases of prefixes.
     pub erases: u64,
-    /// Listings.
+    /// Number of listings.
     pub lists: u64,
-    /// Flushes and barriers.
+    /// Number of flushes and barriers.
     pub flushes: u64,
-    /// Bytes that gets returned.
+    /// Number of bytes that gets returned.
     pub bytes_read: u64,
-    /// Bytes that sets took.
+    /// Number of bytes that were set.
     pub bytes_written: u64,
 }
 
 impl<S> Counted<S> {
-    /// Counts the requests to `store` from now on.
+    /// Wraps `store`, and counts the requests to it.
     #[must_use]
     pub fn new(store: S) -> Self {
         Self { store, tally: Arc::default() }
     }
 
-    /// The requests since the start, or since this was called last; counts from zero again.
+    /// Returns the requests since the start or the last call of this method, and resets the counters.
     pub fn take(&self) -> Counts {
         self.gather(|count| count.swap(0, Ordering::Relaxed))
     }
 
-    /// The requests since the start, or since [`take`](Self::take) was called last.
+    /// Returns the requests since the start or the last call of [`take`](Self::take).
     pub fn counts(&self) -> Counts {
         self.gather(|count| count.load(Ordering::Relaxed))
     }
 
-    /// The store counted.
+    /// Returns the wrapped store.
     pub fn inner(&self) -> &S {
         &self.store
     }
@@ -109,7 +109,7 @@ impl Tally {
             Call::Erase { .. } | Call::ErasePrefix { .. } => add(&self.erases, 1),
             Call::ListDir { .. } | Call::ListPrefix { .. } | Call::ListSizes { .. } => add(&self.lists, 1),
             Call::Flush | Call::Barrier => add(&self.flushes, 1),
-            // These count by their answers.
+            // These calls are counted by their answers.
             Call::GetInto { .. } | Call::Copy { .. } => {}
             Call::BeginSet { .. }
             | Call::FindLink { .. }
@@ -120,7 +120,7 @@ impl Tally {
         }
     }
 
-    /// Notes the answer to a call. `room` is the number of bytes of the caller's memory if it was a get into memory.
+    /// Counts by the answer to a call. `room` is the number of bytes of the caller's memory for a get into memory, and 0 for other calls.
     fn answered(&self, answer: &Answer, room: usize) {
         match answer {
             Answer::Got(Some(fetched)) => add(&self.bytes_read, fetched.parts().map(<[u8]>::len).sum()),

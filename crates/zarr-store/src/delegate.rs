@@ -1,11 +1,11 @@
-//! Methods that a store passes on to another one.
+//! Macro for methods that a store forwards to another store.
 
 /// Implements methods of [`Store`](crate::Store) by calls of the same methods of another store, which is a field of `this`.
 ///
-/// For a store that answers some methods in its own way, and leaves others as they are by default. One that wraps another, in each form of
-/// it, is a [`Wrapper`](crate::Wrapper). `#[deny(clippy::missing_trait_methods)]` on the implementation reports methods that are neither
-/// delegated nor written. `call` stays as it is by default, which asks the methods: if it went to the other store, it would pass by those that are
-/// written.
+/// This macro is for a store that implements some methods in its own way. A store that wraps another store, blocking or async, is a
+/// [`Wrapper`](crate::Wrapper). `#[deny(clippy::missing_trait_methods)]` on the implementation reports methods that are neither
+/// delegated nor implemented. `call` keeps its default, which calls the methods: delegated to the other store, it would bypass the methods
+/// that are implemented.
 ///
 /// # Example
 /// ```

@@ -1,42 +1,42 @@
-//! Durability: which writes survive a loss of power.
+//! Durability of writes: which writes survive a loss of power.
 
 use crate::Precondition;
 
-/// The changes that survive a loss of power once a set or erase has returned. An interrupted process loses nothing at
-/// any level.
+/// Changes that survive a loss of power after a set or an erase has returned. The end of the process loses nothing at any level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// No change. [`Store::flush`](crate::Store::flush) makes all earlier writes durable at once, which is much faster.
+    /// No change is guaranteed to survive. [`Store::flush`](crate::Store::flush) makes all earlier writes durable at once, which is much
+    /// faster.
     #[default]
     None,
-    /// The bytes of the new value are on the disk before it takes its name: after loss of power there is the old value
-    /// or the new one.
+    /// The bytes of the new value are on the disk before it replaces the old value: after a loss of power the key has the old or the new
+    /// value.
     File,
-    /// As `File`, and the new name is on the disk too: there is the new value.
+    /// The bytes of the new value and its name are on the disk: after a loss of power the key has the new value.
     Full,
 }
 
-/// How a value is set.
+/// Options of a set: precondition and durability.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetOptions {
-    /// The precondition.
+    /// Condition that must hold for the value to be set.
     pub when: Precondition,
-    /// The durability of the value when the set has returned: at least this, as far as the store can.
+    /// Minimum durability of the value when the set has returned, as far as the store can provide it.
     pub durability: Durability,
 }
 
-/// Without a precondition or durability.
+/// Options without a precondition and without durability.
 pub(crate) static ALWAYS: SetOptions = SetOptions { when: Precondition::None, durability: Durability::None };
 
 impl SetOptions {
-    /// If `when` holds.
+    /// Returns options with the precondition `when`, without durability.
     #[must_use]
     pub fn when(when: Precondition) -> Self {
         Self { when, durability: Durability::None }
     }
 
-    /// With this durability.
+    /// Sets the durability.
     #[must_use]
     pub fn durable(self, durability: Durability) -> Self {
         Self { durability, ..self }

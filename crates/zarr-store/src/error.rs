@@ -1,209 +1,209 @@
-//! The errors of stores.
+//! Errors of stores.
 
 use std::fmt;
 use std::io;
 
 use crate::{ByteRange, Key, Precondition, Version};
 
-/// The result of a store operation.
+/// Result of a store operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a store operation failed. `store` is the store's own `Display`.
+/// Error of a store operation. The fields `store` are the `Display` form of the store.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A text is no key.
+    /// String that is no valid key.
     #[error("invalid key {text:?}: {fault}")]
     InvalidKey {
-        /// The text.
+        /// Invalid string.
         text: String,
-        /// Its fault.
+        /// Reason why the string is no key.
         fault: KeyFault,
     },
-    /// A text is no prefix.
+    /// String that is no valid prefix.
     #[error("invalid prefix {text:?}: {fault}")]
     InvalidPrefix {
-        /// The text.
+        /// Invalid string.
         text: String,
-        /// Its fault.
+        /// Reason why the string is no prefix.
         fault: KeyFault,
     },
-    /// A range is not wholly inside a value.
+    /// Range that is not completely inside the value.
     #[error("{store}: key {key}: found {size} bytes, expected {range}")]
     Range {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The key.
+        /// Key of the value.
         key: Key,
-        /// The range asked for.
+        /// Requested range.
         range: ByteRange,
-        /// The size of the value in bytes.
+        /// Size of the value in bytes.
         size: u64,
     },
-    /// A value is not in the state that the caller required; nothing was changed.
+    /// Precondition that does not hold; nothing was changed.
     #[error("{store}: key {key}: found {}, expected {expected}", Found(.found.as_ref()))]
     Precondition {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The key.
+        /// Key of the value.
         key: Key,
-        /// The required precondition.
+        /// Precondition that was required.
         expected: Precondition,
-        /// The version that is there; `None` for no value, or for one that the store cannot name.
+        /// Version of the stored value; `None` if there is no value, or if the store cannot tell the version.
         found: Option<Version>,
     },
-    /// The store takes no writes.
+    /// Write to a read-only store.
     #[error("{store}: cannot {operation}, the store is read-only")]
     ReadOnly {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The operation.
+        /// Refused operation.
         operation: Operation,
     },
-    /// The store does not support this operation.
+    /// Operation that the store does not support.
     #[error("{store}: the store cannot {operation}")]
     Unsupported {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The operation.
+        /// Unsupported operation.
         operation: Operation,
     },
-    /// There is no store at this address.
+    /// Address without a store.
     #[error("{store}: no such store")]
     NoStore {
-        /// The address as given.
+        /// Address as given.
         store: String,
     },
-    /// There is no store of the expected kind at this address.
+    /// Address of something other than a store of the expected kind.
     #[error("{store}: found {found}, expected {expected}")]
     NotAStore {
-        /// The address as given.
+        /// Address as given.
         store: String,
-        /// The kind of object found.
+        /// Kind of object that was found.
         found: &'static str,
-        /// The kind of object expected.
+        /// Kind of object that was expected.
         expected: &'static str,
     },
-    /// No store is known for this kind of address.
+    /// Address of a kind for which no store is known.
     #[error("{url}: no store for addresses of this kind, expected {expected}")]
     Address {
-        /// The address as given.
+        /// Address as given.
         url: String,
-        /// The kinds that are known.
+        /// Description of the known kinds of addresses.
         expected: &'static str,
     },
-    /// An address or an option of a store is not as it has to be.
+    /// Invalid address, or invalid option of a store.
     #[error("{store}: {message}")]
     Argument {
-        /// The address, without secrets.
+        /// Address without secrets.
         store: String,
-        /// Description of the address or option that was found, and of what is expected.
+        /// Message with the address or option found, and the expected form.
         message: String,
     },
-    /// A key leads through a symbolic link out of the store.
+    /// Key that leads out of the store through a symbolic link.
     #[error("{store}: {operation} {key}: leads out of the store to {target}")]
     Escape {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The operation.
+        /// Refused operation.
         operation: Operation,
-        /// The key or prefix.
+        /// Key or prefix of the operation.
         key: String,
-        /// Where it leads.
+        /// Target of the link, outside of the store.
         target: String,
     },
-    /// A key cannot be set because something else is in its place.
+    /// Key that cannot be set because another kind of object has its place.
     #[error("{store}: {operation} {key}: found {found}, expected {expected}")]
     Occupied {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The operation.
+        /// Failed operation.
         operation: Operation,
-        /// The key.
+        /// Key that cannot be set.
         key: String,
-        /// The kind of object found.
+        /// Kind of object that was found.
         found: &'static str,
-        /// The kind of object expected.
+        /// Kind of object that was expected.
         expected: &'static str,
     },
-    /// A key is longer than the store takes.
+    /// Key that is too long for the store.
     #[error("{store}: {operation}: the key of {size} bytes beginning {begin:?} is too long for the store")]
     TooLong {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The operation.
+        /// Failed operation.
         operation: Operation,
-        /// The first characters of the key.
+        /// First characters of the key.
         begin: String,
-        /// The length of the key in bytes.
+        /// Length of the key in bytes.
         size: usize,
     },
-    /// A key that the store keeps for its own use.
+    /// Key that the store reserves for its own use.
     #[error("{store}: key {key}: the name is reserved for temporary files")]
     Reserved {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The key.
+        /// Reserved key.
         key: Key,
     },
-    /// The file system, network or database below failed. See [`Error::failed`] and [`Error::io`].
+    /// Failure of the file system, network or database below the store. See [`Error::failed`] and [`Error::io`].
     #[error("{store}: {operation} {key}")]
     Failed {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The operation.
+        /// Failed operation.
         operation: Operation,
-        /// The key or prefix; `/` for the store itself.
+        /// Key or prefix of the operation; `/` for the store itself.
         key: String,
-        /// The kind of the failure.
+        /// Kind of the failure.
         kind: ErrorKind,
-        /// The failure.
+        /// Error of the file system, network or database.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The stored bytes break the format of the store, or use a part of the format that is not supported.
+    /// Stored bytes that violate the format of the store, or use an unsupported part of it.
     #[error("{store}: {fault}")]
     Format {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The kind of the error.
+        /// Kind of the error.
         kind: ErrorKind,
-        /// The fault, of a type of the store's crate.
+        /// Details of the fault, of a type of the store's crate.
         fault: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// There is not enough memory for a value.
+    /// Value for which there is not enough memory.
     #[error("not enough memory for {size} bytes")]
     Memory {
-        /// How much was needed in bytes.
+        /// Number of bytes that were needed.
         size: u64,
     },
-    /// A driver gave a job fewer or more replies than it made requests.
+    /// Wrong number of replies from a driver to the requests of a job.
     #[error("{found} replies to {expected} requests")]
     Replies {
-        /// Replies there are.
+        /// Number of replies.
         found: usize,
-        /// Requests there were.
+        /// Number of requests.
         expected: usize,
     },
-    /// A job, or the driver that runs it, is at fault: the driver answered another request than the job made, or a script waits for
-    /// something else than replies, or goes on after its end.
+    /// Fault of a job or of the driver that runs it: the driver answered another request than the job made, or a script awaits something
+    /// other than replies, or continues after its end.
     #[error("{0}")]
     Job(&'static str),
-    /// A store broke its contract.
+    /// Reply of a store that breaks the contract of stores.
     #[error("{store}: key {key}: the store returned {found}, expected {expected}")]
     Contract {
-        /// The store.
+        /// Display form of the store.
         store: String,
-        /// The key.
+        /// Key of the request.
         key: Key,
-        /// The reply.
+        /// Description of the reply.
         found: String,
-        /// The reply that the contract asks for.
+        /// Description of the reply that the contract requires.
         expected: String,
     },
 }
 
 impl fmt::Debug for Error {
-    /// As `fn main() -> Result` prints it: the message, and a line for each cause that has more to say.
+    /// Prints the message as `fn main() -> Result` shows errors, with a line for each further cause.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = self.to_string();
         f.write_str(&said)?;
@@ -218,47 +218,47 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The kind of an [`Error`], by which callers decide.
+/// Kind of an [`Error`], by which callers decide what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The caller gave something that cannot be.
+    /// Invalid argument of the caller.
     Argument,
-    /// A name or link leads out of the store or is no key.
+    /// Name or link that leads out of the store, or string that is no key.
     Path,
-    /// There is no store at the address. A missing key is no error.
+    /// Store that does not exist. A missing key is no error.
     NotFound,
-    /// The caller is not known, or may not do this.
+    /// Caller that is unknown to the store, or not allowed to do the operation.
     Denied,
-    /// The store asks for fewer requests. Another attempt after a pause may succeed.
+    /// Request that the store throttled. Another attempt after a pause may succeed.
     Throttled,
-    /// There was no answer in time. Whether a write took effect is not known.
+    /// Missing answer within the time limit. A write may or may not have taken effect.
     TimedOut,
-    /// A failure that may pass, such as a lost connection. Whether a write took effect is not known.
+    /// Temporary failure, such as a lost connection. A write may or may not have taken effect.
     Transient,
-    /// The store takes no writes.
+    /// Write to a read-only store.
     ReadOnly,
-    /// The store does not support this operation.
+    /// Operation that the store does not support.
     Unsupported,
-    /// A range is not inside the value.
+    /// Range that is not inside the value.
     Range,
-    /// A precondition did not hold.
+    /// Precondition that did not hold.
     Precondition,
-    /// The stored bytes break the store's own format.
+    /// Stored bytes that violate the format of the store.
     Invalid,
-    /// A bound was exceeded.
+    /// Exceeded limit.
     Limit,
-    /// The file system, network or database failed for another reason.
+    /// Other failure of the file system, network or database.
     Io,
-    /// A driver of jobs is at fault.
+    /// Fault of a job or of its driver.
     Internal,
 }
 
 impl Error {
-    /// The error of a job that is given a reply of another kind than its request.
+    /// Error for a reply of another kind than the request.
     pub const OTHER_REPLY: Self = Self::Job("the driver answered another request");
 
-    /// A failure of the file system, network or database below a store, of this kind.
+    /// Returns the error for a failure of the file system, network or database below a store; callers decide by `kind`.
     ///
     /// ```
     /// use zarr_store::{Error, ErrorKind, Operation};
@@ -276,7 +276,7 @@ impl Error {
         Self::Failed { store: store.to_string(), operation, key: key.into(), kind, source: source.into() }
     }
 
-    /// As [`Error::failed`], of the kind that an [`io::Error`] has.
+    /// Returns the error for an [`io::Error`], with the kind that follows from it.
     pub fn io(store: &dyn fmt::Display, operation: Operation, key: impl Into<String>, source: io::Error) -> Self {
         let kind = match source.kind() {
             io::ErrorKind::PermissionDenied => ErrorKind::Denied,
@@ -296,7 +296,7 @@ impl Error {
         Self::failed(store, operation, key, kind, source)
     }
 
-    /// A reply that breaks the contract of stores.
+    /// Returns the error for a reply that breaks the contract of stores.
     pub fn contract(
         store: &dyn fmt::Display,
         key: &Key,
@@ -306,12 +306,12 @@ impl Error {
         Self::Contract { store: store.to_string(), key: key.clone(), found: found.into(), expected: expected.into() }
     }
 
-    /// A reply to a get with another number of pieces than there are ranges.
+    /// Returns the error for a reply to a get whose number of pieces differs from the number of ranges.
     pub fn pieces(store: &dyn fmt::Display, key: &Key, found: usize, expected: usize) -> Self {
         Self::contract(store, key, format!("{found} pieces of bytes"), format!("{expected}, one for each range"))
     }
 
-    /// The kind of the [`io::Error`] that is the source of this error, if one is.
+    /// Returns the kind of the [`io::Error`] that is the source of this error; `None` for other errors.
     #[must_use]
     pub fn io_kind(&self) -> Option<io::ErrorKind> {
         match self {
@@ -320,7 +320,7 @@ impl Error {
         }
     }
 
-    /// Its kind.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -342,7 +342,7 @@ impl Error {
         }
     }
 
-    /// The store, by its own `Display` or by the address as given, where the error names one.
+    /// Returns the store, by its `Display` form or by the address as given; `None` if the error names no store.
     #[must_use]
     pub fn store(&self) -> Option<&str> {
         match self {
@@ -369,7 +369,7 @@ impl Error {
         }
     }
 
-    /// The key or prefix that the operation was about, where the error names one.
+    /// Returns the key or prefix of the failed operation; `None` if the error names none.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
@@ -385,19 +385,19 @@ impl Error {
         }
     }
 
-    /// Whether there is no store at the address. A missing key is no error: `get` says so in its value.
+    /// Whether the store does not exist. A missing key is no error: `get` returns `None`.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.kind() == ErrorKind::NotFound
     }
 
-    /// Whether another attempt may succeed: the store was throttled, did not answer in time, or failed in a way that may pass.
+    /// Whether another attempt may succeed: the store was throttled, did not answer in time, or had another temporary failure.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         matches!(self.kind(), ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient)
     }
 
-    /// Whether the store takes no writes.
+    /// Whether the store is read-only.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.kind() == ErrorKind::ReadOnly
@@ -415,14 +415,14 @@ impl Error {
         self.kind() == ErrorKind::Precondition
     }
 
-    /// Whether a name or a link leads out of the store, or is no key.
+    /// Whether a name or a link leads out of the store, or a string is no key.
     #[must_use]
     pub fn is_path(&self) -> bool {
         self.kind() == ErrorKind::Path
     }
 }
 
-/// An operation of a store.
+/// Operation of a store, named in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {
@@ -456,21 +456,21 @@ impl fmt::Display for Operation {
     }
 }
 
-/// The fault of a text as a key or prefix.
+/// Reason why a string is no key or prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyFault {
-    /// It is empty.
+    /// Empty string.
     Empty,
-    /// It has an empty segment.
+    /// Empty segment.
     EmptySegment,
-    /// It has a segment `.` or `..`.
+    /// Segment `.` or `..`.
     Relative,
-    /// It begins with a separator or a drive.
+    /// Separator or drive at the beginning.
     Absolute,
-    /// It has a NUL character.
+    /// NUL character.
     Nul,
-    /// It is not empty and does not end with a slash, as a prefix must.
+    /// Missing slash at the end of a prefix that is not empty.
     NoSlash,
 }
 

@@ -1,4 +1,4 @@
-//! The result of a get.
+//! Result of a get.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,9 +10,9 @@ use crate::{
     BufferUse, ByteRange, ByteRangeExt, Error, GetOptions, Key, Result, Snapshot, Version, keep_buffer, take_buffer,
 };
 
-/// The result of a get: one piece of bytes for each range, in order.
+/// Result of a get: one piece of bytes per range, in the order of the ranges.
 ///
-/// A store that holds values in memory lends them ([`Fetched::push`]); one that reads them reads into memory of this
+/// A store that holds values in memory lends them ([`Fetched::push`]). Other stores read into memory of the result
 /// ([`Fetched::buffer`]), which each thread keeps for its next get.
 ///
 /// # Example
@@ -28,19 +28,19 @@ use crate::{
 pub struct Fetched {
     pieces: SmallVec<[Piece; 2]>,
     scratch: Scratch,
-    /// How much of `scratch` belongs to `pieces`.
+    /// Number of bytes of `scratch` that belong to `pieces`.
     used: usize,
-    /// The size of the whole value in bytes, if the store knows it.
+    /// Size of the whole value in bytes; `None` if the store does not tell.
     pub size: Option<u64>,
-    /// The version of the value, if the store knows it.
+    /// Version of the value; `None` if the store does not tell.
     pub version: Option<Version>,
-    /// The state of the value, where it was asked for ([`crate::GetOptions::snapshot`]) and the store can name it.
+    /// State of the value, if it was requested ([`crate::GetOptions::snapshot`]) and the store can name states.
     pub snapshot: Option<Snapshot>,
     unchanged: bool,
 }
 
-/// Memory from the buffers of the thread ([`take_buffer`]), taken when it is needed. Its length is the number of bytes that were ever
-/// used, so that nothing is cleared twice.
+/// Memory from the buffers of the thread ([`take_buffer`]), taken when it is needed. Its length is the number of bytes that were ever used,
+/// so that no byte is zeroed twice.
 #[derive(Default)]
 struct Scratch(Vec<u8>);
 
@@ -57,29 +57,29 @@ enum Piece {
 }
 
 impl Fetched {
-    /// With nothing in it.
+    /// Returns a result without pieces.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The reply that the value still has the version that the caller has ([`GetOptions::if_none_match`]), without pieces.
+    /// Returns the reply that the value still has the version that the caller knows ([`GetOptions::if_none_match`]), without pieces.
     #[must_use]
     pub fn unchanged(version: Version) -> Self {
         Self { version: Some(version), unchanged: true, ..Self::default() }
     }
 
-    /// Whether the value still has the version that the caller has, so that there are no pieces.
+    /// Whether the value still has the version that the caller knows, so that there are no pieces.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.unchanged
     }
 
-    /// The reply of a store that has the whole value at hand: the pieces that `ranges` name, lent, with the size of the value and its
-    /// version.
+    /// Returns the reply of a store that has the whole value in memory: the pieces that `ranges` name, lent, with the size and the version
+    /// of the value.
     ///
     /// # Errors
-    /// As [`crate::Store::get`].
+    /// The errors of [`crate::Store::get`].
     ///
     /// # Example
     /// ```
@@ -115,10 +115,10 @@ impl Fetched {
         self.pieces.push(Piece::Lent(bytes));
     }
 
-    /// Appends a piece of `len` bytes in the memory of this and returns it to be filled. Its content is unspecified.
+    /// Appends a piece of `len` bytes in the memory of the result, and returns it to be filled. Its content is unspecified.
     ///
     /// # Errors
-    /// [`Error::Memory`] if there is not that much.
+    /// [`Error::Memory`] if there is not enough memory.
     pub fn buffer(&mut self, len: usize) -> Result<&mut [u8]> {
         let start = self.used;
         let end = start.checked_add(len).ok_or(Error::Memory { size: u64::MAX })?;
@@ -128,7 +128,7 @@ impl Fetched {
         Ok(&mut self.scratch.0[start..end])
     }
 
-    /// Makes room for `len` bytes in all, so that the buffers of one get do not move each other.
+    /// Reserves memory for `len` more bytes, so that the buffers of one get are not moved.
     ///
     /// # Errors
     /// [`Error::Memory`] if there is not that much.
@@ -137,12 +137,12 @@ impl Fetched {
         self.grow(end)
     }
 
-    /// Keeps the first `len` pieces.
+    /// Keeps only the first `len` pieces.
     pub fn truncate(&mut self, len: usize) {
         self.pieces.truncate(len);
     }
 
-    /// How many bytes of the memory that the thread keeps are free, so that [`Fetched::buffer`] needs no more.
+    /// Returns the number of free bytes in the memory that the thread keeps: [`Fetched::buffer`] allocates nothing within this number.
     pub fn spare(&mut self) -> usize {
         self.take_scratch();
         self.scratch.0.len() - self.used
@@ -162,8 +162,8 @@ impl Fetched {
         }
         let memory = |_| Error::Memory { size: u64::try_from(len).unwrap_or(u64::MAX) };
         if self.used == 0 {
-            // Nothing to keep: fresh memory comes zeroed from the system and is not touched before it is filled. It
-            // cannot be asked for fallibly, hence the attempt before.
+            // No bytes are in use: fresh memory comes zeroed from the system, and is not touched before it is filled. `vec!` aborts
+            // without memory, hence the attempt before.
             *scratch = Vec::new();
             Vec::<u8>::new().try_reserve_exact(len).map_err(memory)?;
             *scratch = vec![0; len];
@@ -174,7 +174,7 @@ impl Fetched {
         Ok(())
     }
 
-    /// The number of pieces.
+    /// Returns the number of pieces.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pieces.len()
@@ -186,18 +186,18 @@ impl Fetched {
         self.pieces.is_empty()
     }
 
-    /// The bytes of piece `i`; empty if there are at most `i` pieces.
+    /// Returns the bytes of piece `i`; empty if there are at most `i` pieces.
     #[must_use]
     pub fn part(&self, i: usize) -> &[u8] {
         self.pieces.get(i).map_or(&[], |piece| self.bytes_of(piece))
     }
 
-    /// The bytes of all pieces in order.
+    /// Iterates over the bytes of all pieces, in order.
     pub fn parts(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.pieces.iter().map(|piece| self.bytes_of(piece))
     }
 
-    /// Piece `i` as bytes of its own: lent bytes are shared, read bytes are copied.
+    /// Returns piece `i` as owned bytes: lent bytes are shared, read bytes are copied.
     #[must_use]
     pub fn to_bytes(&self, i: usize) -> Bytes {
         match self.pieces.get(i) {
@@ -207,11 +207,11 @@ impl Fetched {
         }
     }
 
-    /// The first piece; without a copy if it is lent, or the only one in memory that is not much larger.
+    /// Returns the first piece as owned bytes; without a copy if it is lent, or if it is the only piece and its memory is not much larger.
     #[must_use]
     pub fn into_bytes(mut self) -> Bytes {
         match self.pieces.first() {
-            // Kept memory may be much larger than the value.
+            // The memory of the thread may be much larger than the value.
             Some(Piece::Read(at)) if *at == (0..self.used) && self.scratch.0.capacity() / 2 <= self.used => {
                 let mut scratch = std::mem::take(&mut self.scratch.0);
                 scratch.truncate(self.used);
@@ -221,9 +221,9 @@ impl Fetched {
         }
     }
 
-    /// Replaces the pieces by parts of themselves: of piece `.0`, the bytes `.1`.
+    /// Replaces the pieces by parts of the present pieces: part `(i, range)` has the bytes `range` of piece `i`.
     ///
-    /// Returns false, with the pieces as they were, if a part is not inside its piece.
+    /// Returns `false`, with the pieces unchanged, if a part is not inside its piece.
     pub fn recut(&mut self, parts: impl Iterator<Item = (usize, Range<usize>)>) -> bool {
         let mut cut = SmallVec::new();
         for (i, at) in parts {
@@ -240,7 +240,7 @@ impl Fetched {
         true
     }
 
-    /// The same reply with this one piece.
+    /// Replaces all pieces of the reply by one.
     #[must_use]
     #[inline]
     pub fn with_piece(mut self, bytes: Bytes) -> Self {
@@ -249,11 +249,12 @@ impl Fetched {
         self
     }
 
-    /// Returns the reply to a get of `ranges` ranges, checked as whoever asks a store for them has to check it: a store that returns too
-    /// few pieces must not look like empty data.
+    /// Checks the reply to a get of `ranges` ranges, as every caller of a store must: a reply with too few pieces must not look like empty
+    /// data.
     ///
     /// # Errors
-    /// [`Error::Contract`] if there is another number of pieces, or the reply says that the caller has the value, which did not say so.
+    /// [`Error::Contract`] if the number of pieces differs, or if the reply says that the value is unchanged although `options` name no
+    /// such version.
     #[inline]
     pub fn checked(
         store: &dyn fmt::Display,
@@ -263,7 +264,7 @@ impl Fetched {
         options: &GetOptions,
     ) -> Result<Option<Self>> {
         match fetched {
-            // That the caller has the value is an answer only to one who said so.
+            // An unchanged value is a valid reply only if the caller named its version.
             Some(fetched) if fetched.unchanged && options.has(fetched.version.as_ref()) => Ok(Some(fetched)),
             Some(fetched) if fetched.unchanged || fetched.len() != ranges => {
                 Err(Error::pieces(store, key, fetched.len(), ranges))

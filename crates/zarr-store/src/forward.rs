@@ -1,4 +1,4 @@
-//! Pointers to stores are stores.
+//! Implementations for pointers: a pointer to a store is a store.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
     crate::async_methods_by_call! {}
 }
 
-/// References and boxes, which pass every call on.
+/// Implements [`Wrapper`] for references and boxes, which forward every call.
 macro_rules! pass_on {
     ($($pointer:ty),*) => {$(
         impl<S: StoreBase + ?Sized> Wrapper for $pointer {

@@ -1,4 +1,4 @@
-//! The name of a value.
+//! Keys: names of values.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use crate::{Error, KeyFault, Prefix};
 
-/// The name of a value in a store: segments joined by `/`, such as `g/a/c/0/1`.
+/// Name of a value in a store: segments joined by `/`, such as `g/a/c/0/1`.
 ///
-/// A key cannot lead out of a store: it is not empty, has no empty segment (so none at the start or end), no segment
-/// `.` or `..` (with `\` counted as a separator too), none that begins with `\` or is a drive (`C:`), and no NUL.
-/// Names that merely begin with dots (`.zarray`) are keys. Keys order as their text does, byte by byte. Cloning copies
-/// a pointer.
+/// A key cannot lead out of a store: it is not empty, has no empty segment (so no slash at the start or end), no segment
+/// `.` or `..` (`\` counts as a separator, too), no segment that begins with `\` or is a drive (`C:`), and no NUL.
+/// Names that merely begin with dots (`.zarray`) are valid. Keys are ordered byte by byte, like strings. Clones share
+/// the string.
 ///
 /// # Example
 /// ```
@@ -27,10 +27,10 @@ use crate::{Error, KeyFault, Prefix};
 pub struct Key(Arc<str>);
 
 impl Key {
-    /// The key of this text.
+    /// Parses `text` as a key.
     ///
     /// # Errors
-    /// [`Error::InvalidKey`] if the text is no key, with the reason.
+    /// [`Error::InvalidKey`] if `text` is no key, with the reason.
     pub fn new(text: &str) -> Result<Self, Error> {
         match Self::fault(text) {
             None => Ok(Self(Arc::from(text))),
@@ -38,32 +38,32 @@ impl Key {
         }
     }
 
-    /// A key from a text that is known to be valid.
+    /// Returns a key from a string that is known to be valid.
     pub(crate) fn trusted(text: String) -> Self {
         debug_assert!(Self::fault(&text).is_none(), "{text:?}");
         Self(Arc::from(text))
     }
 
-    /// The text of the key.
+    /// Returns the key as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The last segment.
+    /// Returns the last segment.
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.rsplit_once('/').map_or(&self.0, |(_, name)| name)
     }
 
-    /// The prefix directly above: everything before the last segment.
+    /// Returns the prefix of the key: everything before the last segment.
     #[must_use]
     pub fn parent(&self) -> Prefix {
         let end = self.0.rfind('/').map_or(0, |at| at + 1);
         Prefix::trusted(&self.0[..end])
     }
 
-    /// The fault of a text as a key; `None` if it is one.
+    /// Returns the reason why `text` is no key; `None` if it is a key.
     #[must_use]
     pub fn fault(text: &str) -> Option<KeyFault> {
         if is_plain(text) {
@@ -82,7 +82,7 @@ impl Key {
     }
 }
 
-/// Whether nothing in a key has to be looked at twice, as in nearly all keys of chunks.
+/// Whether a fast check finds `text` to be a valid key, as nearly all keys of chunks are. `false` means that further checks are needed.
 fn is_plain(text: &str) -> bool {
     let mut before = b'/';
     for &byte in text.as_bytes() {
@@ -98,8 +98,8 @@ fn segment_fault(segment: &str) -> Option<KeyFault> {
     if segment.is_empty() {
         return Some(KeyFault::EmptySegment);
     }
-    // On Windows a backslash separates and `C:` is a drive, wherever in a path they are pushed, so they are looked at
-    // as such.
+    // On Windows a backslash is a separator and `C:` is a drive, wherever they are in a path, so they are checked in
+    // each segment.
     let drive = match segment.as_bytes() {
         [letter, b':', rest @ ..] => letter.is_ascii_alphabetic() && matches!(rest.first(), None | Some(b'\\')),
         _ => false,

@@ -1,6 +1,6 @@
-//! Keys, byte ranges, and stores: their contract, what is asked of them, and stores that wrap another.
+//! Keys, byte ranges, and stores: their contract, requests to stores, and stores that wrap other stores.
 //!
-//! Knows no Zarr document, no codec and no array: values are bytes.
+//! This crate knows no Zarr document, no codec and no array: values are bytes.
 //!
 //! ```
 //! use zarr_store::{ByteRange, Key, MemoryStore, StoreExt};
@@ -13,32 +13,32 @@
 //! # Ok::<(), zarr_store::Error>(())
 //! ```
 //!
-//! A method of a store is a [`Call`] too, with an [`Answer`]: a store that wraps another changes calls and answers ([`Wrapper`]), once for
-//! the form that blocks and the one without blocking.
+//! A call of a method is also a value, a [`Call`], with an [`Answer`]: a store that wraps another changes calls and answers ([`Wrapper`]),
+//! with one implementation for blocking and async stores.
 //!
-//! Operations ask a store by a [`Request`], and get a [`Reply`]. Who makes requests, and what a thread does while it waits
-//! for the replies, is the crate `zarr-drive`.
+//! Jobs make a [`Request`] to a store, and receive a [`Reply`]. The drivers that run jobs, and wait for the replies, are in the crate
+//! `zarr-drive`.
 //!
 //! # Promises
-//! - A value is replaced as a whole or not at all, also one that is set piece by piece: nothing of it is visible before the set is
+//! - A value is replaced as a whole or not at all, even if it is set piece by piece: no part is visible before the set is
 //!   finished. So readers take no lock.
-//! - A set may have a condition: that there is no value, or that it still has the version that was read. Without a lock one of several
-//!   writers succeeds, and the others begin again.
-//! - Several gets read one state of a value by a snapshot, which the first returns and the others require. A directory holds the file
-//!   open by it; other stores compare versions, and fail for another state.
-//! - A set that is streamed is a handle with a state of the store's own type. So a store that wraps another passes it on without a type
-//!   of its own. The bytes in front of a value, whose number is known at the beginning, are given at the end: a shard has its index
-//!   there. A store without streams keeps the pieces and sets them at once.
-//! - A set asks for as much durability as it needs, and a barrier keeps the order of the changes before and after it through a loss of
-//!   power. Each store documents its part in `docs/consistency.md`. One that wraps another has to pass both on.
-//! - Anything else that a store can do is in its `Capabilities`: list, exchange two prefixes, make all keys under one vanish at once.
-//!   Whoever can do without asks for these, and goes the longer way elsewhere.
+//! - A set may have a condition: that the key does not exist, or that the value still has the version that was read. Without a lock, one
+//!   of several writers succeeds, and the others start again.
+//! - Several gets read one state of a value by a snapshot, which the first get returns and the others require. The snapshot of a directory
+//!   holds the file open; other stores compare versions, and fail for another state.
+//! - A set that is streamed is a handle with a state of the store's own type. So a store that wraps another passes the handle on without a
+//!   type of its own. The bytes in front of a value, whose number is known at the beginning, are passed at the end: a shard may have its
+//!   index there. A store without streams collects the pieces and sets them at once.
+//! - A set requests the durability that it needs, and a barrier keeps the order of the changes before and after it through a loss of
+//!   power. `docs/consistency.md` documents this for each store. A store that wraps another must pass both on.
+//! - Other abilities of a store are in its `Capabilities`: listing, exchanging two prefixes, erasing all keys under a prefix at once.
+//!   Operations check them, and take a longer way if they are missing.
 //!
 //! # A new store
-//! A program's own store is a type and no more: `docs/guide/own-store.md`. One of this workspace is:
+//! A store of a program needs no more than a type: `docs/guide/own-store.md`. A store of this workspace consists of:
 //!
-//! 1. A crate with a type that implements `Store` or `AsyncStore`. `MemoryStore` is a model of one that writes. Its `AccessProfile`
-//!    says where its values are and how they are best read.
+//! 1. A crate with a type that implements `Store` or `AsyncStore`. `MemoryStore` is a model of a store that takes writes. Its
+//!    `AccessProfile` says where its values are and how they are best read.
 //! 2. Its test: `contract` of the module `testing`, or `contract_read` and `contract_read_only`, or `contract_async`.
 //! 3. Lines in the manifest of the workspace, in `crates/zarr/Cargo.toml` (the dependency, the feature and its name in `tools`), and in
 //!    `crates/zarr/src/store.rs`.

@@ -1,35 +1,35 @@
-//! The keys and prefixes directly under a prefix.
+//! Listings: keys and prefixes directly under a prefix.
 
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Key, Prefix};
 
-/// Function that [`Store::list_sizes`](crate::Store::list_sizes) calls with each key and the bytes of its value. It may be called on
+/// Function that [`Store::list_sizes`](crate::Store::list_sizes) calls with each key and the size of its value in bytes, possibly on
 /// another thread.
 pub type SizeVisitor = Arc<dyn Fn(Key, u64) + Send + Sync>;
 
-/// A temporary file or directory that a writer left behind which was killed: see [`Store::leftovers`](crate::Store::leftovers).
+/// Temporary file or directory that a killed writer left behind: see [`Store::leftovers`](crate::Store::leftovers).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Leftover {
-    /// Its path from the root.
+    /// Path from the root of the store.
     pub path: String,
-    /// The bytes in it.
+    /// Size in bytes; of all files in a directory.
     pub bytes: u64,
 }
 
-/// The keys and prefixes directly under a prefix, both sorted.
+/// Keys and prefixes directly under a prefix, both sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listing {
-    /// The keys.
+    /// Keys directly under the prefix, sorted.
     pub keys: Vec<Key>,
-    /// The prefixes of keys further down.
+    /// Prefixes of keys further down, sorted.
     pub prefixes: Vec<Prefix>,
 }
 
 impl Listing {
-    /// Makes a listing of these keys and prefixes, which are sorted here, each once.
+    /// Returns a listing of `keys` and `prefixes`, which are sorted and deduplicated.
     #[must_use]
     pub fn new(mut keys: Vec<Key>, mut prefixes: Vec<Prefix>) -> Self {
         keys.sort_unstable();
@@ -39,21 +39,21 @@ impl Listing {
         Self { keys, prefixes }
     }
 
-    /// Whether nothing is under the prefix.
+    /// Whether no keys or prefixes are under the prefix.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.prefixes.is_empty()
     }
 
-    /// The keys and prefixes directly under `prefix`, of sorted keys: as [`Listing::add_directly_under`].
+    /// Returns the keys and prefixes directly under `prefix`, from sorted keys. `first` returns the first key at or behind a bound.
     pub fn directly_under<'k>(prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) -> Self {
         let mut listing = Self::default();
         listing.add_directly_under(prefix, first);
         listing
     }
 
-    /// Adds the keys and prefixes directly under `prefix` from sorted keys, of which `first` gives the first from a bound on. It is not
-    /// asked for keys further down, but for the first of each prefix.
+    /// Adds the keys and prefixes directly under `prefix`, from sorted keys. `first` returns the first key at or behind a bound, and is
+    /// called once per prefix, not for each key below it.
     pub fn add_directly_under<'k>(&mut self, prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) {
         let mut next = first(Bound::Included(prefix.as_str()));
         while let Some(key) = next {
@@ -74,19 +74,19 @@ impl Listing {
     }
 }
 
-/// Collects the keys and sizes that [`Store::list_sizes`](crate::Store::list_sizes) gives a visitor.
+/// Collector of the keys and sizes that [`Store::list_sizes`](crate::Store::list_sizes) passes to a visitor.
 #[derive(Debug, Default)]
 pub struct Listed(Arc<Mutex<Vec<(Key, u64)>>>);
 
 impl Listed {
-    /// The visitor that collects them.
+    /// Returns a visitor that collects keys and sizes.
     #[must_use]
     pub fn visitor(&self) -> SizeVisitor {
         let listed = Arc::clone(&self.0);
         Arc::new(move |key, size| listed.lock().unwrap_or_else(PoisonError::into_inner).push((key, size)))
     }
 
-    /// Takes the keys and sizes that were visited since the last call, sorted by key.
+    /// Returns the keys and sizes that were visited since the last call, sorted by key, and removes them.
     #[must_use]
     pub fn take_sorted(&self) -> Vec<(Key, u64)> {
         let mut listed = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));

@@ -1,4 +1,4 @@
-//! Locks that writers agree on, and pauses between attempts.
+//! Advisory locks of writers, and pauses between attempts.
 
 use std::any::Any;
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::Prefix;
 
-/// An advisory lock of a prefix, released when it and its clones are dropped. See [`crate::Store::try_lock`].
+/// Advisory lock of a prefix, which is released when the lock and its clones are dropped. See [`crate::Store::try_lock`].
 #[derive(Clone)]
 pub struct Lock {
     _held: Arc<dyn Any + Send + Sync>,
@@ -18,23 +18,23 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// A lock that lasts until `held` is dropped. It excludes at least the other threads of this process.
+    /// Returns a lock that lasts until `held` is dropped. It excludes at least the other threads of this process.
     pub fn new(held: impl Any + Send + Sync) -> Self {
         Self { _held: Arc::new(held), excludes_processes: false }
     }
 
-    /// A lock that lasts until `held` is dropped. It excludes all processes that can write to the store.
+    /// Returns a lock that lasts until `held` is dropped. It excludes all processes that can write to the store.
     pub fn between_processes(held: impl Any + Send + Sync) -> Self {
         Self { excludes_processes: true, ..Self::new(held) }
     }
 
-    /// Whether the lock excludes other processes too.
+    /// Whether the lock excludes other processes, too.
     #[must_use]
     pub fn excludes_processes(&self) -> bool {
         self.excludes_processes
     }
 
-    /// A lock among the threads of this process; `None` if another thread holds it. `store` tells stores apart.
+    /// Takes a lock among the threads of this process; `None` if another thread holds it. The `Display` form of `store` tells stores apart.
     pub fn in_process(store: &dyn fmt::Display, prefix: &Prefix) -> Option<Self> {
         let name = (store.to_string(), prefix.to_string());
         let taken = with_held(|held| held.insert(name.clone()));
@@ -48,7 +48,7 @@ impl fmt::Debug for Lock {
     }
 }
 
-/// The address of a store, and the prefix.
+/// Name of a held lock: the address of a store, and the prefix.
 type Name = (String, String);
 
 static HELD: Mutex<Option<HashSet<Name>>> = Mutex::new(None);
@@ -66,8 +66,8 @@ impl Drop for InProcess {
     }
 }
 
-/// How long to wait before attempt number `attempt` (from 1 on) after a conflict with others: a random time, of up to 100 microseconds
-/// at first, and up to 12.8 ms from the eighth attempt on, so that one of several succeeds.
+/// Returns the pause before attempt number `attempt`, counted from 1, after a conflict with other writers: a random duration of up to 100
+/// microseconds at first, doubling up to 12.8 ms for the eighth and later attempts, so that one of several writers succeeds.
 #[must_use]
 pub fn backoff(attempt: u32) -> Duration {
     let most = 100_000_u64 << attempt.saturating_sub(1).min(7);

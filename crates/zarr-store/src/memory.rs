@@ -1,4 +1,4 @@
-//! Values in memory.
+//! Store of values in memory.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -16,10 +16,10 @@ use crate::{
     SetOptions, SizeVisitor, Snapshot, Store, Version,
 };
 
-/// How many maps the keys are distributed over, so that threads seldom wait for each other.
+/// Number of maps that the keys are distributed over, so that threads seldom wait for each other.
 const SHARDS: usize = 32;
 
-/// A store of values in memory, lent to readers without a copy.
+/// Store of values in memory, which are lent to readers without a copy.
 ///
 /// # Example
 /// ```
@@ -33,7 +33,7 @@ const SHARDS: usize = 32;
 pub struct MemoryStore {
     shards: [RwLock<BTreeMap<Key, Value>>; SHARDS],
     hasher: RandomState,
-    /// Counts the values ever set; the versions.
+    /// Number of values that were ever set; the source of versions.
     clock: AtomicU64,
 }
 
@@ -44,13 +44,13 @@ struct Value {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Returns an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Replaces the value at `key` without copying it.
+    /// Sets the value at `key` without copying `bytes`, if `when` holds.
     ///
     /// # Errors
     /// [`crate::Error::Precondition`] if `when` does not hold.
@@ -64,7 +64,7 @@ impl MemoryStore {
         Ok(name(version))
     }
 
-    /// The number of the map that a key is in.
+    /// Returns the number of the map that has `key`.
     fn number(&self, key: &Key) -> usize {
         let hash = self.hasher.hash_one(key);
         usize::try_from(hash % SHARDS as u64).unwrap_or(0)
@@ -132,7 +132,7 @@ impl Store for MemoryStore {
             listing.add_directly_under(prefix, |from| {
                 shard.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key)
             });
-            // At once, since most directories have keys in all maps.
+            // Deduplicated per map, since most prefixes have keys in all maps.
             listing.prefixes.sort();
             listing.prefixes.dedup();
         }
@@ -166,7 +166,7 @@ impl Store for MemoryStore {
         if a.as_str().starts_with(b.as_str()) || b.as_str().starts_with(a.as_str()) {
             return Ok(false);
         }
-        // Nobody sees one key renamed and another one not.
+        // All maps are locked, so that nobody sees some keys renamed and others not.
         let mut shards: Vec<_> =
             self.shards.iter().map(|shard| shard.write().unwrap_or_else(PoisonError::into_inner)).collect();
         let (mut moved, mut any) = (Vec::new(), [false; 2]);
@@ -195,7 +195,7 @@ impl Store for MemoryStore {
     }
 
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
-        // All stores in memory have one address; this tells them apart.
+        // All stores in memory have the same address, so the pointer is added.
         let lock = Lock::in_process(&format_args!("{self}{:p}", &raw const self.clock), prefix);
         // No other process reaches the memory of this one.
         Ok(lock.map(Lock::between_processes))

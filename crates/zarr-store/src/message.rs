@@ -1,4 +1,4 @@
-//! Requests to a store, and the replies.
+//! Requests of jobs to a store, and the replies.
 
 use std::time::Duration;
 
@@ -8,172 +8,172 @@ use crate::{
     ByteRange, Error, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result, SetOptions, SetStream,
 };
 
-/// A request to a store. Whoever runs jobs answers every kind of them, so that a new one is a change for all drivers.
+/// Request of a job to a store. Drivers answer every kind of request, so that a new kind is a change for all drivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Get ranges of a value, in this order; the driver merges them as [`crate::AccessProfile`] allows.
+    /// Gets ranges of a value, in this order; the driver merges them as [`crate::AccessProfile`] allows.
     Get {
-        /// The key.
+        /// Key of the value.
         key: Key,
-        /// The ranges.
+        /// Requested ranges.
         ranges: Vec<ByteRange>,
-        /// Which state of the value.
+        /// State of the value to read, and further options.
         options: GetOptions,
     },
-    /// Set a value.
+    /// Sets a value.
     Set {
-        /// The key.
+        /// Key of the value.
         key: Key,
-        /// The new value.
+        /// New value.
         value: Vec<u8>,
-        /// The precondition and the durability.
+        /// Precondition and durability.
         options: SetOptions,
     },
-    /// Begin to set a value piece by piece, as [`crate::Store::begin_set`] does.
+    /// Begins to set a value piece by piece, as [`crate::Store::begin_set`] does.
     BeginSet {
-        /// The key.
+        /// Key of the value.
         key: Key,
-        /// How many bytes lie in front of the pieces.
+        /// Number of bytes in front of the pieces, which are set last.
         head: u64,
-        /// The precondition and the durability.
+        /// Precondition and durability.
         options: SetOptions,
     },
-    /// Append pieces to a value that is being set, as [`crate::Store::append_to_set`] does.
+    /// Appends pieces to a value that is being set, as [`crate::Store::append_to_set`] does.
     AppendToSet {
-        /// The key.
+        /// Key of the value.
         key: Key,
-        /// Stream that the reply to `BeginSet` brought.
+        /// Stream from the reply to `BeginSet`.
         stream: SetStream,
-        /// The pieces.
+        /// Pieces to append.
         pieces: Vec<Bytes>,
     },
-    /// Set a value of which all pieces are appended, as [`crate::Store::finish_set`] does; the reply is that to `Set`.
+    /// Finishes the set of a value whose pieces are all appended, as [`crate::Store::finish_set`] does. The reply is that of `Set`.
     FinishSet {
-        /// The key.
+        /// Key of the value.
         key: Key,
-        /// Stream that the reply to `BeginSet` brought.
+        /// Stream from the reply to `BeginSet`.
         stream: SetStream,
-        /// The bytes in front of the pieces.
+        /// Bytes in front of the pieces.
         head: Bytes,
     },
-    /// Remove a key.
+    /// Removes a key.
     Erase {
-        /// The key.
+        /// Key to remove.
         key: Key,
     },
-    /// Remove all keys under a prefix, as [`crate::Store::erase_prefix`] does.
+    /// Removes all keys under a prefix, as [`crate::Store::erase_prefix`] does.
     ErasePrefix {
-        /// The prefix.
+        /// Prefix whose keys are removed.
         prefix: Prefix,
     },
-    /// Rename all keys under a prefix, as [`crate::Store::rename_prefix`] does.
+    /// Renames all keys under a prefix, as [`crate::Store::rename_prefix`] does.
     RenamePrefix {
-        /// The old prefix.
+        /// Old prefix of the keys.
         from: Prefix,
-        /// The new prefix.
+        /// New prefix of the keys.
         to: Prefix,
     },
-    /// Exchange all keys under two prefixes, as [`crate::Store::exchange_prefixes`] does.
+    /// Exchanges the keys under two prefixes, as [`crate::Store::exchange_prefixes`] does.
     ExchangePrefixes {
-        /// One prefix.
+        /// First prefix.
         a: Prefix,
-        /// The other prefix.
+        /// Second prefix.
         b: Prefix,
     },
-    /// Take the lock of a prefix, as [`crate::Store::try_lock`] does.
+    /// Takes the lock of a prefix, as [`crate::Store::try_lock`] does.
     Lock {
-        /// The prefix.
+        /// Prefix to lock.
         prefix: Prefix,
     },
-    /// Order earlier writes before later ones on the disk, as [`crate::Store::barrier`] does.
+    /// Orders earlier writes before later writes on the disk, as [`crate::Store::barrier`] does.
     Barrier,
-    /// Wait.
+    /// Pauses the job.
     Pause {
-        /// How long.
+        /// Duration of the pause.
         duration: Duration,
     },
-    /// List the keys and prefixes directly under a prefix.
+    /// Lists the keys and prefixes directly under a prefix.
     List {
-        /// The prefix.
+        /// Prefix to list.
         prefix: Prefix,
     },
-    /// List all keys under a prefix.
+    /// Lists all keys under a prefix.
     ListAll {
-        /// The prefix.
+        /// Prefix to list.
         prefix: Prefix,
     },
-    /// List all keys under a prefix with the sizes of their values.
+    /// Lists all keys under a prefix with the sizes of their values.
     ListSizes {
-        /// The prefix.
+        /// Prefix to list.
         prefix: Prefix,
     },
-    /// Get the size of a value.
+    /// Gets the size of a value.
     Size {
-        /// The key.
+        /// Key of the value.
         key: Key,
     },
 }
 
 impl Request {
-    /// Gets the newest state of a whole value.
+    /// Returns a request for the newest state of a whole value.
     #[must_use]
     pub fn get(key: Key) -> Self {
         Self::get_ranges(key, vec![ByteRange::Full])
     }
 
-    /// Gets ranges of the newest state of a value.
+    /// Returns a request for ranges of the newest state of a value.
     #[must_use]
     pub fn get_ranges(key: Key, ranges: Vec<ByteRange>) -> Self {
         Self::Get { key, ranges, options: GetOptions::default() }
     }
 
-    /// Sets a value if `when` holds.
+    /// Returns a request that sets a value if `when` holds.
     #[must_use]
     pub fn set(key: Key, value: Vec<u8>, when: Precondition) -> Self {
         Self::Set { key, value, options: SetOptions::when(when) }
     }
 }
 
-/// The reply to the [`Request`] of the same name.
+/// Reply to the [`Request`] of the same name.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Reply {
-    /// The pieces, one for each range; `None` if there is no such key.
+    /// Pieces of the value, one per range; `None` if the key does not exist.
     Got(Option<Fetched>),
-    /// The value has this many bytes. They are in the memory that the asking job has for them if that is as long.
+    /// Size of the value in bytes. The bytes are in the memory that the job provided if that has the same length.
     Received(u64),
     /// The value is set.
     Set,
-    /// The set is begun.
+    /// Stream of a set that was begun.
     Begun(SetStream),
     /// The pieces are appended.
     Appended,
     /// The precondition of a set or get did not hold: nothing was changed or read. The job may read again and retry.
     Conflict,
-    /// The key is removed, or all under the prefix.
+    /// The key, or all keys under the prefix, are removed.
     Erased,
-    /// Whether the keys are renamed.
+    /// Whether the keys were renamed.
     Renamed(bool),
-    /// Whether the keys are exchanged.
+    /// Whether the keys were exchanged.
     Exchanged(bool),
-    /// The lock; `None` if another holds it.
+    /// Lock of the prefix; `None` if another writer holds it.
     Locked(Option<Lock>),
-    /// Later writes reach the disk after earlier ones.
+    /// Later writes will reach the disk after earlier writes.
     Barrier,
-    /// The time has passed.
+    /// The pause is over.
     Paused,
-    /// The keys and prefixes directly under the prefix.
+    /// Keys and prefixes directly under the prefix.
     Listing(Listing),
     /// All keys under the prefix, sorted.
     Keys(Vec<Key>),
-    /// All keys under the prefix with the bytes of their values, sorted by key.
+    /// All keys under the prefix with the sizes of their values in bytes, sorted by key.
     Sizes(Vec<(Key, u64)>),
-    /// The size in bytes; `None` if there is no such key.
+    /// Size of the value in bytes; `None` if the key does not exist.
     Size(Option<u64>),
 }
 
 impl Reply {
-    /// The value that was got, or the parts of it.
+    /// Returns the value that was read, or parts of it; `None` if the key does not exist.
     ///
     /// # Errors
     /// [`Error::Job`](crate::Error::Job) if this is the reply to another request.
@@ -181,34 +181,34 @@ impl Reply {
         if let Self::Got(fetched) = self { Ok(fetched) } else { Err(Error::OTHER_REPLY) }
     }
 
-    /// The keys and prefixes directly under a prefix.
+    /// Returns the keys and prefixes directly under a prefix.
     ///
     /// # Errors
-    /// As [`into_got`](Self::into_got).
+    /// The errors of [`into_got`](Self::into_got).
     pub fn into_listing(self) -> Result<Listing> {
         if let Self::Listing(listing) = self { Ok(listing) } else { Err(Error::OTHER_REPLY) }
     }
 
-    /// All keys under a prefix.
+    /// Returns all keys under a prefix.
     ///
     /// # Errors
-    /// As [`into_got`](Self::into_got).
+    /// The errors of [`into_got`](Self::into_got).
     pub fn into_keys(self) -> Result<Vec<Key>> {
         if let Self::Keys(keys) = self { Ok(keys) } else { Err(Error::OTHER_REPLY) }
     }
 
-    /// The size of a value.
+    /// Returns the size of a value in bytes; `None` if the key does not exist.
     ///
     /// # Errors
-    /// As [`into_got`](Self::into_got).
+    /// The errors of [`into_got`](Self::into_got).
     pub fn into_size(self) -> Result<Option<u64>> {
         if let Self::Size(size) = self { Ok(size) } else { Err(Error::OTHER_REPLY) }
     }
 
-    /// Whether a value was set or erased, or writes ordered; false if the precondition did not hold.
+    /// Returns whether a value was set or erased, or writes were ordered; `false` if the precondition did not hold.
     ///
     /// # Errors
-    /// As [`into_got`](Self::into_got).
+    /// The errors of [`into_got`](Self::into_got).
     pub fn is_made(&self) -> Result<bool> {
         match self {
             Self::Set | Self::Erased | Self::Barrier => Ok(true),

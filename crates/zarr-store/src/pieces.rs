@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 
-/// The pieces, one behind the other.
+/// Concatenates the pieces.
 pub(crate) fn join_pieces<P: AsRef<[u8]>>(pieces: &[P]) -> Result<Vec<u8>> {
     let size = pieces.iter().map(|piece| piece.as_ref().len()).fold(0, usize::saturating_add);
     let mut value = Vec::new();

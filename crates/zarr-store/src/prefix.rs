@@ -1,4 +1,4 @@
-//! The beginning shared by the keys of a folder.
+//! Prefixes: the beginning that the keys of a directory share.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{Error, Key, KeyFault};
 
-/// The beginning of keys up to and including a `/`, or nothing: the root, under which all keys are.
+/// Beginning of keys up to and including a `/`; or the empty root prefix, under which all keys are.
 ///
 /// # Example
 /// ```
@@ -20,16 +20,16 @@ use crate::{Error, Key, KeyFault};
 pub struct Prefix(Arc<str>);
 
 impl Prefix {
-    /// The prefix of all keys: the empty text.
+    /// Returns the prefix of all keys: the empty string.
     #[must_use]
     pub fn root() -> Self {
         Self(Arc::from(""))
     }
 
-    /// The prefix of this text, which is empty or a key followed by `/`.
+    /// Parses `text`, which must be empty or a key followed by `/`, as a prefix.
     ///
     /// # Errors
-    /// [`Error::InvalidPrefix`] otherwise.
+    /// [`Error::InvalidPrefix`] if `text` is no prefix, with the reason.
     pub fn new(text: &str) -> Result<Self, Error> {
         let fault = match text.strip_suffix('/') {
             None if text.is_empty() => None,
@@ -43,25 +43,25 @@ impl Prefix {
         }
     }
 
-    /// A prefix cut from a text that is already known to be good.
+    /// Returns a prefix from a string that is known to be valid.
     pub(crate) fn trusted(text: &str) -> Self {
         debug_assert!(Self::new(text).is_ok(), "{text:?}");
         Self(Arc::from(text))
     }
 
-    /// The text of the prefix.
+    /// Returns the prefix as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether this is the prefix of all keys.
+    /// Whether this is the empty prefix, under which all keys are.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The key `rest` under this prefix.
+    /// Returns the key `rest` under this prefix.
     ///
     /// # Errors
     /// [`Error::InvalidKey`] if `rest` is no key.
@@ -75,7 +75,7 @@ impl Prefix {
         }
     }
 
-    /// The prefix `rest` under this prefix.
+    /// Returns the prefix `rest` under this prefix.
     #[must_use]
     pub fn join_prefix(&self, rest: &Prefix) -> Prefix {
         if self.is_root() {
@@ -84,19 +84,19 @@ impl Prefix {
         Self::trusted(&format!("{}{}", self.0, rest.0))
     }
 
-    /// Whether `key` lies under this prefix, however deep.
+    /// Whether `key` is under this prefix, at any depth.
     #[must_use]
     pub fn contains(&self, key: &Key) -> bool {
         self.strip(key).is_some()
     }
 
-    /// The rest of `key` after this prefix; `None` if `key` is not under it.
+    /// Returns the part of `key` behind this prefix; `None` if `key` is not under it.
     #[must_use]
     pub fn strip<'k>(&self, key: &'k Key) -> Option<&'k str> {
         key.as_str().strip_prefix(&*self.0)
     }
 
-    /// The last segment without its `/`; `None` for the root.
+    /// Returns the last segment without its `/`; `None` for the root.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         let text = self.0.strip_suffix('/')?;

@@ -1,4 +1,4 @@
-//! The keys under a prefix as a store, or in place of those under another.
+//! Stores of the keys under a prefix of another store, or with another prefix in their place.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,23 +8,25 @@ use crate::{
     Answer, Below, Call, Error, Key, Leftover, Listing, Prefix, Result, SizeVisitor, Store, StoreBase, Wrapper,
 };
 
-/// The keys under a prefix of another store, as a store of their own, or in place of those under another prefix of it.
+/// Store of the keys under a prefix of another store; or all keys of another store, in which the keys under one prefix stand in place of
+/// those under another.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
     prefix: Prefix,
-    /// Under which prefix the keys are here; `None`: they are all keys of the store.
+    /// Prefix in whose place the keys stand; `None` if they are all keys of this store.
     place: Option<Prefix>,
 }
 
 impl<S> Prefixed<S> {
-    /// The keys under `prefix` in `store`.
+    /// Returns a store of the keys under `prefix` in `store`.
     #[must_use]
     pub fn new(store: S, prefix: Prefix) -> Self {
         Self { store, prefix, place: None }
     }
 
-    /// All keys of `store`, but under `place` those that lie under `prefix` there. A list of a prefix above `place` has the names in `store`.
+    /// Returns a store of all keys of `store`, in which the keys under `prefix` stand in place of those under `place`. Lists of a prefix
+    /// above `place` have the names in `store`.
     #[must_use]
     pub fn in_place(store: S, prefix: Prefix, place: Prefix) -> Self {
         Self { store, prefix, place: Some(place) }
@@ -45,12 +47,13 @@ impl<S> Prefixed<S> {
         }
     }
 
-    /// The name of what lies under a prefix of this store; `None` if it lies under none.
+    /// Converts a key or prefix of the store below, found in a list of `below`, to its name in this store; `None` if it is not in this
+    /// store.
     fn up<'t>(&self, below: &Prefix, found: &'t str) -> Option<Cow<'t, str>> {
         up(&self.prefix, self.place.as_ref(), below, found)
     }
 
-    /// A visitor of keys of the store below, which gives them to another one by their names here.
+    /// Returns a visitor for the store below, which passes keys to `visit` by their names in this store.
     fn up_visitor(&self, below: &Prefix, visit: &SizeVisitor) -> SizeVisitor {
         let (prefix, place, below, visit) =
             (self.prefix.clone(), self.place.clone(), below.clone(), SizeVisitor::clone(visit));
@@ -77,7 +80,8 @@ impl<S> Prefixed<S> {
     }
 }
 
-/// The name of what lies under a prefix of a store at `place`, or at its root; `None` if it lies under none.
+/// Converts a key or prefix of the store below, which is under `prefix`, to its name at `place` or at the root; `None` if it is not under
+/// `prefix`.
 fn up<'t>(prefix: &Prefix, place: Option<&Prefix>, below: &Prefix, found: &'t str) -> Option<Cow<'t, str>> {
     let rest = found.strip_prefix(prefix.as_str());
     let Some(place) = place else { return rest.map(Cow::from) };
@@ -88,7 +92,7 @@ fn up<'t>(prefix: &Prefix, place: Option<&Prefix>, below: &Prefix, found: &'t st
 }
 
 impl<S: fmt::Display> Prefixed<S> {
-    /// Replaces the key in an error by the caller's key.
+    /// Replaces the key and the store in an error of the store below by those of this store.
     fn lift(&self, mut error: Error) -> Error {
         if let Error::Range { store, key, .. } | Error::Precondition { store, key, .. } = &mut error {
             *store = self.to_string();

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use crate::{ByteRange, Error, Key, Result};
 
-/// Byte ranges, checked against a value of a store.
+/// Check of byte ranges against a value of a store.
 pub trait ByteRangeExt {
-    /// As [`ByteRange::resolve`], as indices into a value of `size` bytes in memory.
+    /// Converts the range to indices into a value of `size` bytes, as [`ByteRange::resolve`] does.
     ///
     /// # Errors
     /// [`Error::Range`] if the range is not wholly inside the value.

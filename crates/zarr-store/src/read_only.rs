@@ -1,4 +1,4 @@
-//! A store that refuses writes.
+//! Store that refuses writes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::capabilities::refuse;
 use crate::{Answer, Below, Call, Capabilities, Key, Operation, Result, Store, StoreBase, Wrapper};
 
-/// Another store with every write refused as [`crate::Error::ReadOnly`].
+/// Store that refuses every write to another store with [`crate::Error::ReadOnly`].
 #[derive(Clone, Debug)]
 pub struct ReadOnly<S>(pub S);
 

@@ -1,4 +1,4 @@
-//! Values that are set piece by piece.
+//! Streams: values that are set piece by piece.
 
 use std::any::Any;
 use std::fmt;
@@ -8,10 +8,10 @@ use bytes::Bytes;
 
 use crate::{Error, ErrorKind, Key, Operation, Result, SetOptions};
 
-/// A value that is being set piece by piece: what [`Store::begin_set`](crate::Store::begin_set) returns. It belongs to the store and the
-/// key that it was begun with.
+/// Stream of a value that is being set piece by piece, returned by [`Store::begin_set`](crate::Store::begin_set). It belongs to the store
+/// and the key of that call.
 ///
-/// If it and its clones are dropped before it is finished, nothing is set, and the store removes what it has of it.
+/// If the stream and its clones are dropped before the set is finished, nothing is set, and the store removes the pieces.
 #[derive(Clone)]
 pub struct SetStream {
     head: u64,
@@ -19,31 +19,31 @@ pub struct SetStream {
 }
 
 impl SetStream {
-    /// Makes a stream with `head` bytes in front of all pieces, and with a state of the store's, which [`state`](Self::state) returns. When
-    /// the state is dropped, it removes what was not finished.
+    /// Returns a stream with `head` bytes in front of all pieces and the store's own `state`, which [`state`](Self::state) returns.
+    /// Dropping the state must remove the pieces of an unfinished set.
     pub fn new(head: u64, state: impl Any + Send + Sync) -> Self {
         Self { head, state: Arc::new(state) }
     }
 
-    /// Number of bytes in front of all pieces.
+    /// Returns the number of bytes in front of all pieces.
     #[must_use]
     pub fn head(&self) -> u64 {
         self.head
     }
 
-    /// The state of the store.
+    /// Returns the state of the store.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if it is no `T`: another store has begun the stream.
+    /// [`ErrorKind::Argument`] if the state is no `T`: another store has begun the stream.
     pub fn state<T: Any + Send + Sync>(&self, store: &dyn fmt::Display, key: &Key) -> Result<&T> {
         let fail = || fail(store, key, "another store has begun this set".to_owned());
         self.state.downcast_ref().ok_or_else(fail)
     }
 
-    /// Checks the bytes that [`Store::finish_set`](crate::Store::finish_set) is given for the front of the value.
+    /// Checks the number of bytes `head` that [`Store::finish_set`](crate::Store::finish_set) receives for the front of the value.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if they are not as many as the set was begun with.
+    /// [`ErrorKind::Argument`] if `head` has another length than the set was begun with.
     pub fn check_head(&self, store: &dyn fmt::Display, key: &Key, head: &[u8]) -> Result<()> {
         if head.len() as u64 == self.head {
             return Ok(());
@@ -51,7 +51,7 @@ impl SetStream {
         Err(fail(store, key, format!("found {} bytes in front, expected {}, as begun", head.len(), self.head)))
     }
 
-    /// The error for a stream that is finished, or of which an earlier step failed.
+    /// Returns the error for a stream that is finished, or in which an earlier step failed.
     #[must_use]
     pub fn ended(store: &dyn fmt::Display, key: &Key) -> Error {
         fail(store, key, "the set has ended, or an earlier step of it failed".to_owned())
@@ -76,10 +76,10 @@ impl fmt::Debug for SetStream {
     }
 }
 
-/// The state of a stream of a store that sets its values in one call: all pieces.
+/// State of a stream for stores that set a value in one call: all its pieces.
 pub(crate) struct Collected {
     options: SetOptions,
-    /// `None` when it is finished. The first piece stands for the bytes in front.
+    /// Pieces of the value; the first piece is a placeholder for the bytes in front. `None` when the stream is finished.
     pieces: Mutex<Option<Vec<Bytes>>>,
 }
 
@@ -95,7 +95,7 @@ impl Collected {
         Ok(())
     }
 
-    /// The whole value in pieces, and how it is set.
+    /// Returns all pieces of the value, with `head` in front, and the options of the set.
     pub(crate) fn finish<'s>(
         store: &dyn fmt::Display,
         key: &Key,

@@ -1,4 +1,4 @@
-//! Pauses without a runtime.
+//! Pauses without an async runtime.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-/// Ends after a time. A thread of its own waits, so that no runtime is needed: for pauses that are seldom. Without a
-/// thread, which the system may refuse, it ends at once.
+/// Waits for `duration`. A new thread wakes the future, so that no async runtime is needed: for rare pauses. Returns at once if the system
+/// refuses a thread.
 pub async fn sleep(duration: Duration) {
     let mut thread = None;
     let done = Arc::new(AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! One state of a value, of which several gets read parts.
+//! Snapshots: one state of a value, of which several gets read parts.
 
 use std::any::Any;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::{Fetched, Key, Precondition, Result, Version};
 
-/// Names one state of a value, so that several gets read parts of that state only.
+/// Identifier of one state of a value, with which several gets read parts of that state only.
 ///
-/// The first get returns it ([`GetOptions::snapshot`]), and the others require it ([`GetOptions::if_match`]). It may hold an open file
-/// or other memory of the store, so it should be dropped as soon as all parts are read.
+/// The first get returns the snapshot ([`GetOptions::snapshot`]), and the other gets require it ([`GetOptions::if_match`]). A snapshot may
+/// hold an open file or memory of the store, so it should be dropped as soon as all parts are read.
 #[derive(Clone)]
 pub struct Snapshot {
     version: Option<Version>,
@@ -17,25 +17,25 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The state of this version.
+    /// Returns the state with a version.
     #[must_use]
     pub fn of_version(version: Version) -> Self {
         Self { version: Some(version), handle: None }
     }
 
-    /// The state that `handle` reads, which is of a type of the store.
+    /// Returns the state that `handle`, of a type of the store, can read.
     #[must_use]
     pub fn of_handle(version: Option<Version>, handle: Arc<dyn Any + Send + Sync>) -> Self {
         Self { version, handle: Some(handle) }
     }
 
-    /// Its version, if the store has versions.
+    /// Returns the version of the state; `None` if the store has no versions.
     #[must_use]
     pub fn version(&self) -> Option<&Version> {
         self.version.as_ref()
     }
 
-    /// The handle of the store, if it is a `T`.
+    /// Returns the handle of the store if it is a `T`.
     #[must_use]
     pub fn handle<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.handle.as_ref()?.downcast_ref()
@@ -61,40 +61,40 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-/// Which state of a value a get reads.
+/// Options of a get: the state of the value to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GetOptions {
-    /// [`Fetched::snapshot`] names the state that was read, since further gets will require it.
+    /// Whether the reply names the state that was read, in [`Fetched::snapshot`], for further gets.
     pub snapshot: bool,
-    /// The state to read. If the value has another one by now, the get fails with [`crate::Error::Precondition`].
+    /// State to read; `None` for the newest. If the value has another state by now, the get fails with [`crate::Error::Precondition`].
     pub if_match: Option<Snapshot>,
-    /// The version of the value that the caller has already. A store may then answer that the value still has it
-    /// ([`Fetched::is_unchanged`]), without its bytes; one that cannot returns the bytes.
+    /// Version of the value that the caller has already. A store may then reply that the value still has this version
+    /// ([`Fetched::is_unchanged`]), without bytes; a store that cannot do so returns the bytes.
     pub if_none_match: Option<Version>,
-    /// About how many bytes the whole value has at most, if the caller knows: by it a driver bounds the memory of gets that are under
-    /// way, and decides whether to get a value in parts. It is no condition.
+    /// Approximate upper bound on the size of the whole value in bytes; `None` if unknown. Drivers use it to bound the memory of concurrent
+    /// gets, and to decide whether to get a value in parts. It is no condition.
     pub expected_size: Option<u64>,
 }
 
-/// The newest state.
+/// Options that read the newest state.
 pub(crate) static NEWEST: GetOptions =
     GetOptions { snapshot: false, if_match: None, if_none_match: None, expected_size: None };
 
 impl GetOptions {
-    /// The newest state, which further gets will require.
+    /// Returns options that read the newest state and name it in the reply, for further gets.
     #[must_use]
     pub fn snapshot() -> Self {
         Self { snapshot: true, ..Self::default() }
     }
 
-    /// This state; the newest if `snapshot` is `None`.
+    /// Returns options that read the state `snapshot`; the newest if it is `None`.
     #[must_use]
     pub fn if_match(snapshot: Option<Snapshot>) -> Self {
         Self { if_match: snapshot, ..Self::default() }
     }
 
-    /// The newest state, unless it is of this version, which the caller has.
+    /// Returns options that read the newest state, unless it has the version that the caller has already.
     #[must_use]
     pub fn if_none_match(version: Version) -> Self {
         Self { if_none_match: Some(version), ..Self::default() }
@@ -106,22 +106,22 @@ impl GetOptions {
         self.if_none_match.is_some() && self.if_none_match.as_ref() == version
     }
 
-    /// With this [`expected_size`](Self::expected_size) in bytes.
+    /// Sets [`expected_size`](Self::expected_size), in bytes.
     #[must_use]
     pub fn expecting(self, size: impl Into<Option<u64>>) -> Self {
         Self { expected_size: size.into(), ..self }
     }
 
-    /// Whether neither a state nor a snapshot is required, and the caller has no version.
+    /// Whether the options require no state, request no snapshot and name no version.
     #[must_use]
     pub fn is_default(&self) -> bool {
         !self.snapshot && self.if_match.is_none() && self.if_none_match.is_none()
     }
 
-    /// Compares the version of a reply with the required one, if both are known, and sets the snapshot of the reply.
+    /// Compares the version of a reply with the required version, if both are known, and sets the snapshot of the reply if it is requested.
     ///
     /// # Errors
-    /// [`crate::Error::Precondition`] if they differ.
+    /// [`crate::Error::Precondition`] if the versions differ.
     pub fn check(&self, store: &dyn fmt::Display, key: &Key, fetched: &mut Fetched) -> Result<()> {
         self.check_version(store, key, fetched.version.as_ref())?;
         if self.snapshot && fetched.snapshot.is_none() {
@@ -130,8 +130,8 @@ impl GetOptions {
         Ok(())
     }
 
-    /// Compares the version that is there with the required one, if both are known: before its ranges, which may lie outside of
-    /// another state.
+    /// Compares the version of the stored value with the required version, if both are known. To be called before ranges are checked, which
+    /// may lie outside of another state.
     ///
     /// # Errors
     /// [`crate::Error::Precondition`] if they differ.

@@ -6,10 +6,10 @@ use std::ops::Deref;
 use crate::snapshot::NEWEST;
 use crate::{Below, ByteRange, Call, CallBytes, Conflicts, Error, Fetched, Key, Precondition, Result, SetOptions};
 
-/// How often a partial write is tried again after conflicts.
+/// Maximum number of further attempts at a partial write after conflicts.
 const ATTEMPTS: u32 = 1000;
 
-/// Gets a value, writes `parts` into it and sets it, again if another writer set it meanwhile.
+/// Reads a value, writes `parts` into it, and sets it; repeats this if another writer set the value meanwhile.
 pub(crate) async fn splice_and_set<B: Below>(store: B, key: &Key, parts: &[(u64, CallBytes<'_>)]) -> Result<()> {
     let conditional = store.capabilities().conditional;
     let mut conflicts = Conflicts::new(ATTEMPTS);
@@ -38,7 +38,7 @@ pub(crate) async fn splice_and_set<B: Below>(store: B, key: &Key, parts: &[(u64,
     }
 }
 
-/// `value` with `parts` written over it.
+/// Returns `value` with `parts` written over it, and zeros in gaps behind its end.
 fn splice<P: Deref<Target = [u8]>>(value: &[u8], parts: &[(u64, P)]) -> Result<Vec<u8>> {
     let mut size = value.len();
     for (offset, part) in parts {

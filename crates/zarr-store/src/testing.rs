@@ -1,8 +1,8 @@
-//! The contract of stores as tests, which implementers run.
+//! Tests of the contract of stores, which implementers run.
 //!
-//! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for stores that do not,
-//! [`contract_async`] for [`crate::AsyncStore`], [`check_sizes`] for one listing. Each panics where a store breaks the contract. [`Altered`]
-//! is for tests of the users of stores.
+//! [`contract`] tests stores that take writes, [`contract_read`] and [`contract_read_only`] read-only stores,
+//! [`contract_async`] a [`crate::AsyncStore`], and [`check_sizes`] one listing. Each panics if a store breaks the contract. [`Altered`]
+//! is for tests of code that uses stores.
 
 mod altered;
 mod asynchronous;
@@ -20,7 +20,7 @@ use crate::{
 pub use altered::Altered;
 pub use asynchronous::contract_async;
 
-/// Checks a store that is empty, takes writes and can list; leaves it empty.
+/// Tests a store that is empty, takes writes and can list; leaves it empty.
 ///
 /// # Panics
 /// If the store breaks the contract.
@@ -48,7 +48,7 @@ pub fn contract(store: &dyn Store) {
     assert_eq!(store.list().expect("list"), [], "{store}: everything is erased");
 }
 
-/// Checks that exactly these values are in a store: gets, ranges, sizes and listings.
+/// Checks that a store has exactly `values`, by gets, ranges, sizes and listings.
 ///
 /// # Panics
 /// If the store breaks the contract.
@@ -79,7 +79,7 @@ pub fn contract_read(store: &dyn Store, values: &[(&str, &[u8])]) {
 /// Checks that a store refuses every write.
 ///
 /// # Panics
-/// If it takes one.
+/// If the store accepts a write.
 pub fn contract_read_only(store: &dyn Store) {
     assert!(!store.capabilities().write, "{store}: says that it takes writes");
     let (key, prefix) = (key("new/key"), Prefix::root());
@@ -105,11 +105,11 @@ pub fn contract_read_only(store: &dyn Store) {
     assert_eq!(listed(), before);
 }
 
-/// Checks that [`Store::list_sizes`] visits the keys that [`Store::list_prefix`] gives, each once, with the sizes of their values. It
-/// is for stores that have keys of no values too, as links that lead elsewhere: only the sizes that gets tell are compared.
+/// Checks that [`Store::list_sizes`] visits the keys that [`Store::list_prefix`] returns, each once, with the sizes of their values. Stores
+/// may have keys without values, such as links that lead elsewhere: only sizes that gets return are compared.
 ///
 /// # Panics
-/// If they differ, or a list fails.
+/// If keys or sizes differ, or if a list fails.
 pub fn check_sizes(store: &dyn Store, prefix: &Prefix) {
     let listed = Listed::default();
     store.list_sizes(prefix, &listed.visitor()).expect("list");
@@ -157,7 +157,7 @@ fn values(store: &dyn Store) {
     }
 }
 
-/// Checks all gets of one value.
+/// Checks all kinds of gets of one value.
 fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
     assert_eq!(store.get_all(key).expect("get").as_deref(), Some(value), "{store}: {key}");
     let size = value.len() as u64;
@@ -249,7 +249,7 @@ fn check_absent(store: &dyn Store, key: &Key) {
     assert_eq!(store.size(key).expect("size"), None, "{store}: {key} has a size");
 }
 
-/// Compares all listings with `keys`, the sorted keys that are there.
+/// Compares all kinds of listings with `keys`, all keys of the store, sorted.
 fn check_listing(store: &dyn Store, keys: &[Key]) {
     if !store.capabilities().list {
         return;
@@ -352,7 +352,7 @@ fn preconditions(store: &dyn Store) {
     assert_eq!(store.list().expect("list"), [], "{store}: a refused value leaves nothing behind");
 }
 
-/// Several gets read one state of a value, or fail.
+/// Checks that several gets read one state of a value, or fail.
 fn states(store: &dyn Store) {
     let key = key("s/value");
     let get = |range, options: &GetOptions| store.get(&key, &[range], options);
@@ -379,7 +379,7 @@ fn states(store: &dyn Store) {
     store.erase(&key).expect("erase");
 }
 
-/// Who has a version gets the value if it has another one.
+/// Checks that a caller with a version gets the value if its version is another one.
 fn known_versions(store: &dyn Store) {
     let key = key("k/value");
     let get = |options: &GetOptions| store.get(&key, &[ByteRange::Full], options).expect("get");
@@ -405,7 +405,7 @@ fn known_versions(store: &dyn Store) {
     store.erase(&key).expect("erase");
 }
 
-/// A value in pieces is set as one that is whole.
+/// Checks that a value that is set in pieces equals a value that is set as a whole.
 fn pieces(store: &dyn Store) {
     let key = key("pieces/value");
     let set = |pieces: &[&[u8]], when| store.set_pieces(&key, pieces, &SetOptions::when(when));

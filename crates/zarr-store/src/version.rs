@@ -1,25 +1,25 @@
-//! Which state of a value.
+//! Versions of values, and preconditions of sets.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::{Error, Key, Result};
 
-/// Names one state of a value: two equal versions of a key are the same bytes.
+/// Version of a value: equal versions of one key mean equal bytes.
 ///
-/// The text is the store's own (a counter, an ETag, inode with time and length) and means nothing to others. It may be a hash of the
-/// bytes, so that a value set again to the same bytes has the same version.
+/// The string is chosen by the store (a counter, an ETag, inode with time and length) and means nothing to others. It may be a hash of the
+/// bytes, so that setting equal bytes again gives the same version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version(Arc<str>);
 
 impl Version {
-    /// The version a store writes as this text.
+    /// Returns the version that the store writes as `text`.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(Arc::from(text))
     }
 
-    /// The store's text.
+    /// Returns the string of the store.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -32,23 +32,24 @@ impl fmt::Display for Version {
     }
 }
 
-/// The condition for setting a value.
+/// Condition for setting a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Precondition {
-    /// No condition: whatever is there is replaced.
+    /// No condition: any value is replaced.
     #[default]
     None,
-    /// There is no such key.
+    /// The key must not exist.
     NotExists,
-    /// The value there has this version.
+    /// The value must have this version.
     Version(Version),
 }
 
 impl Precondition {
-    /// Compares with the version that is there, for a store that has it at hand; `None` if there is no such key.
+    /// Compares the precondition with the version of the stored value; `None` if the key does not exist. For stores that have the version
+    /// at hand.
     ///
     /// # Errors
-    /// [`Error::Precondition`] if it does not hold.
+    /// [`Error::Precondition`] if the precondition does not hold.
     pub fn check(&self, store: &dyn fmt::Display, key: &Key, found: Option<&Version>) -> Result<()> {
         let holds = match self {
             Self::None => true,

@@ -1,4 +1,4 @@
-//! Stores that wrap another, written once for the form that blocks and the one without blocking.
+//! Stores that wrap another store, written once for blocking and async stores.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,15 +11,15 @@ use crate::{
     Store,
 };
 
-/// Properties of every store, whether it blocks or not: it is shared between threads, and has an address for messages.
+/// Bounds of every store, blocking or async: it is shared between threads, and has an address for messages.
 pub trait StoreBase: Send + Sync + fmt::Debug + fmt::Display {}
 
 impl<S: Send + Sync + fmt::Debug + fmt::Display + ?Sized> StoreBase for S {}
 
-/// A store that wraps another one: [`answer`](Self::answer) changes what the store below is asked, and its answers.
+/// Store that wraps another store: [`answer`](Self::answer) changes the calls of the store below and their answers.
 ///
-/// It is a [`Store`] if the store below is one, and an [`AsyncStore`] if that is one. So its rule is written once, as an async function;
-/// where the store below blocks, nothing in it waits.
+/// A wrapper is a [`Store`] if the store below is a [`Store`], and an [`AsyncStore`] if it is an [`AsyncStore`]. So the wrapper is written
+/// once, as an async function; if the store below blocks, the function never waits.
 ///
 /// # Example
 /// ```
@@ -73,33 +73,33 @@ impl<S: Send + Sync + fmt::Debug + fmt::Display + ?Sized> StoreBase for S {}
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Wrapper: StoreBase {
-    /// The store below.
+    /// Type of the wrapped store.
     type Below: StoreBase + ?Sized;
 
-    /// The same wrapper over another store.
+    /// Type of the same wrapper around another store.
     type Over<T: StoreBase + 'static>: Wrapper<Below = T> + 'static;
 
-    /// The store below.
+    /// Returns the wrapped store.
     fn below(&self) -> &Self::Below;
 
-    /// The same wrapper over another form of the store below: the one without blocking, or one that is pinned.
+    /// Wraps another form of the store below in the same way: its async form, or a pinned store.
     fn over<T: StoreBase + 'static>(&self, below: T) -> Self::Over<T>;
 
-    /// Answers a call, by calls on the store below.
+    /// Answers a call, by calls of the store below.
     ///
-    /// Every call comes here. A wrapper that is there to hold for some of them names each kind, without a `_`, so that a new one cannot
-    /// pass it by; [`Call::operation`], [`Call::is_change`] and [`Call::with_names`] do so as well. The answer to a [`Call::Pin`] has the
-    /// store that is pinned below: it is wrapped where it is returned.
+    /// Every call of the store comes to this method. A wrapper that must treat some kinds of calls specially matches on every kind, without
+    /// a `_`, so that a new kind cannot bypass it; [`Call::operation`], [`Call::is_change`] and [`Call::with_names`] match in this way. The
+    /// answer to a [`Call::Pin`] has the store that is pinned below; the caller of this method wraps it.
     ///
     /// # Errors
-    /// The errors of the store below, and those of the wrapper.
+    /// The errors of the store below and of the wrapper.
     fn answer<'a, B: Below + 'a>(
         &'a self,
         below: B,
         call: Call<'a>,
     ) -> impl Future<Output = Result<Answer>> + Send + 'a;
 
-    /// The key below of a value, for [`Store::copy_source`]; `None` if a service must not copy it.
+    /// Returns the key, in the store below, of the value at `key`, for [`Store::copy_source`]; `None` if a service must not copy the value.
     fn copied<'k>(&self, key: &'k Key) -> Option<Cow<'k, Key>>;
 
     /// The key below of a value, for [`Store::location`]: by default the one whose value may be copied. `None` if gets of it must not be made
@@ -111,12 +111,12 @@ pub trait Wrapper: StoreBase {
     /// Returns the store that stands for the parent of the store below, for [`Store::parent`]; `None` if there is none.
     fn parent_over(&self, parent: Arc<dyn Store>) -> Option<Arc<dyn Store>>;
 
-    /// The capabilities, of those of the store below: the same by default.
+    /// Returns the capabilities of the wrapper; those of the store below by default.
     fn capabilities_over(&self, below: Capabilities) -> Capabilities {
         below
     }
 
-    /// How values are best read and written, of the profile of the store below: the same by default.
+    /// Returns the access profile of the wrapper; that of the store below by default.
     fn profile_over(&self, below: AccessProfile) -> AccessProfile {
         below
     }

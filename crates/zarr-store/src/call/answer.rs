@@ -8,46 +8,46 @@ use crate::{
     Version,
 };
 
-/// The answer to a [`Call`](crate::Call): the output of the method of [`Store`] of the same name.
+/// Answer to a [`Call`](crate::Call): the output of the method of [`Store`] with the same name.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Answer {
-    /// The pieces, one for each range; `None` if there is no such key.
+    /// Pieces of the value, one per range; `None` if the key does not exist.
     Got(Option<Fetched>),
     /// The outcomes of gets that were made together.
     GotMany(GotMany),
     /// The outcome of a get into memory of the caller.
     GotInto(GetInto),
-    /// The value is set, and has this version.
+    /// New version of the value that was set; `None` if the store has no versions.
     Set(Option<Version>),
-    /// The set is begun.
+    /// Stream of a set that was begun.
     Begun(SetStream),
-    /// It is done.
+    /// Success of a call without an output.
     Done,
-    /// The outcome of a copy.
+    /// Outcome of a copy.
     Copied(Copied),
-    /// Whether keys are renamed or exchanged, or are in their place.
+    /// Whether keys were renamed or exchanged, or whether a pinned prefix is in its place.
     Is(bool),
-    /// The keys and prefixes directly under the prefix.
+    /// Keys and prefixes directly under the prefix.
     Listing(Listing),
     /// All keys under the prefix, sorted.
     Keys(Vec<Key>),
-    /// The path of a link, if there is one.
+    /// Path of the first symbolic link; `None` if there is none.
     Link(Option<String>),
-    /// Temporary files and directories that writers left.
+    /// Temporary files and directories that killed writers left behind.
     Leftovers(Vec<Leftover>),
-    /// The pinned store, if the prefix can be pinned.
+    /// Pinned store; `None` if the prefix cannot be pinned.
     Pinned(Option<Pinned>),
-    /// The lock; `None` if another holds it.
+    /// Lock of the prefix; `None` if another writer holds it.
     Locked(Option<Lock>),
 }
 
-/// A store that was pinned, in the form in which it was asked.
+/// Pinned store, blocking or async like the store that was called.
 #[derive(Clone)]
 pub enum Pinned {
-    /// The form that blocks.
+    /// Blocking store.
     Blocking(Arc<dyn Store>),
-    /// The form without blocking.
+    /// Async store.
     Async(Arc<dyn AsyncStore>),
 }
 
@@ -60,7 +60,7 @@ impl fmt::Debug for Pinned {
     }
 }
 
-/// Methods that take the answer of a kind, or are an error.
+/// Defines methods that return the output of one kind of answer, and an error for other kinds.
 macro_rules! into {
     ($($(#[$doc:meta])* $method:ident: $variant:ident -> $output:ty;)*) => {$(
         $(#[$doc])*
@@ -75,33 +75,33 @@ macro_rules! into {
 
 impl Answer {
     into! {
-        /// The value that was got, or the parts of it.
+        /// Returns the value that was read, or parts of it; `None` if the key does not exist.
         into_got: Got -> Option<Fetched>;
         /// The outcomes of gets that were made together.
         into_got_many: GotMany -> GotMany;
         /// The outcome of a get into memory of the caller.
         into_got_into: GotInto -> GetInto;
-        /// The version of a value that was set.
+        /// Returns the new version of the value that was set; `None` if the store has no versions.
         into_version: Set -> Option<Version>;
-        /// The set that was begun.
+        /// Returns the stream of a set that was begun.
         into_begun: Begun -> SetStream;
-        /// The outcome of a copy.
+        /// Returns the outcome of a copy.
         into_copied: Copied -> Copied;
-        /// Whether keys are renamed or exchanged, or are in their place.
+        /// Returns whether keys were renamed or exchanged, or whether a pinned prefix is in its place.
         into_bool: Is -> bool;
-        /// The keys and prefixes directly under a prefix.
+        /// Returns the keys and prefixes directly under a prefix.
         into_listing: Listing -> Listing;
-        /// All keys under a prefix.
+        /// Returns all keys under a prefix.
         into_keys: Keys -> Vec<Key>;
-        /// The path of a link.
+        /// Returns the path of the first symbolic link; `None` if there is none.
         into_link: Link -> Option<String>;
-        /// Temporary files and directories that writers left.
+        /// Returns the temporary files and directories that killed writers left behind.
         into_leftovers: Leftovers -> Vec<Leftover>;
-        /// The lock of a prefix.
+        /// Returns the lock of a prefix; `None` if another writer holds it.
         into_lock: Locked -> Option<Lock>;
     }
 
-    /// Checks that the call is done.
+    /// Checks that this is the answer of a call without an output.
     ///
     /// # Errors
     /// [`Error::Job`] if this is the answer to another call.
@@ -109,7 +109,7 @@ impl Answer {
         if let Self::Done = self { Ok(()) } else { Err(Error::OTHER_REPLY) }
     }
 
-    /// The pinned store, of a call that blocked.
+    /// Returns the pinned store of a blocking call; `None` if the prefix cannot be pinned.
     ///
     /// # Errors
     /// [`Error::Job`] if this is the answer to another call.
@@ -121,7 +121,7 @@ impl Answer {
         }
     }
 
-    /// The pinned store, of a call that did not block.
+    /// Returns the pinned store of an async call; `None` if the prefix cannot be pinned.
     ///
     /// # Errors
     /// [`Error::Job`] if this is the answer to another call.
@@ -133,7 +133,7 @@ impl Answer {
         }
     }
 
-    /// The same answer; a pinned store is replaced by one that wraps it.
+    /// Replaces a pinned store by the result of `wrap`, a store that wraps it. Other answers are returned unchanged.
     #[must_use]
     pub fn map_pinned(self, wrap: impl FnOnce(Pinned) -> Pinned) -> Self {
         match self {

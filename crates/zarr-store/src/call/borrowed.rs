@@ -1,21 +1,21 @@
-//! Values of calls, borrowed or owned.
+//! Values in calls, borrowed or owned.
 
 use std::borrow::Cow;
 use std::ops::Deref;
 
 use bytes::Bytes;
 
-/// A value that is set, as the caller has it.
+/// Value of a set, borrowed or owned.
 #[derive(Clone, Debug)]
 pub enum CallBytes<'a> {
-    /// The caller lends it.
+    /// Bytes that the caller lends.
     Lent(&'a [u8]),
-    /// The call owns it.
+    /// Bytes that the call owns.
     Owned(Bytes),
 }
 
 impl CallBytes<'_> {
-    /// The bytes for whoever keeps them: lent ones are copied.
+    /// Returns owned bytes; lent bytes are copied.
     #[must_use]
     pub fn into_bytes(self) -> Bytes {
         match self {
@@ -40,17 +40,17 @@ impl Deref for CallBytes<'_> {
     }
 }
 
-/// Pieces of a value that is set, as the caller has them.
+/// Pieces of a value of a set, borrowed or owned.
 #[derive(Clone, Debug)]
 pub enum CallPieces<'a> {
-    /// The caller lends them.
+    /// Pieces that the caller lends.
     Lent(&'a [&'a [u8]]),
-    /// The call owns them.
+    /// Pieces that the call owns.
     Owned(Vec<Bytes>),
 }
 
 impl CallPieces<'_> {
-    /// The bytes of each piece.
+    /// Returns the bytes of each piece.
     #[must_use]
     pub fn slices(&self) -> Cow<'_, [&[u8]]> {
         match self {
@@ -59,7 +59,7 @@ impl CallPieces<'_> {
         }
     }
 
-    /// The pieces for whoever keeps them: lent ones are copied.
+    /// Returns owned pieces; lent pieces are copied.
     #[must_use]
     pub fn into_bytes(self) -> Vec<Bytes> {
         match self {

@@ -1,4 +1,4 @@
-//! Answers to calls for which a store has no better way.
+//! Default answers to calls, for stores without a better way.
 
 use std::borrow::Cow;
 
@@ -13,12 +13,12 @@ use crate::{
     Below, Copied, Error, Fetched, GetInto, GotMany, Key, Lock, Operation, Precondition, Result, SetOptions, ValueGet,
 };
 
-/// Answers a call as a store does that has no better way for it: by other calls on `store`, or by what is true of every store. It is what
-/// the default methods of [`Store`](crate::Store) and [`AsyncStore`](crate::AsyncStore) do.
+/// Answers a call for a store without a better way: by other calls of `store`, or by an answer that is right for every store. The default
+/// methods of [`Store`](crate::Store) and [`AsyncStore`](crate::AsyncStore) use this function.
 ///
 /// # Errors
-/// The errors of the other calls. A get and a listing are [`Error::Unsupported`], and a set and an erase [`Error::ReadOnly`], since there is no
-/// other way.
+/// The errors of the other calls. [`Error::Unsupported`] for a get and a listing, and [`Error::ReadOnly`] for a set and an erase, which no
+/// other call can replace.
 pub async fn fallback<B: Below>(store: B, call: Call<'_>) -> Result<Answer> {
     Ok(match call {
         Call::Get { .. } => return Err(unsupported(store, Operation::Get)),
@@ -117,7 +117,7 @@ async fn set_each<B: Below>(
     Ok(Answer::Done)
 }
 
-/// The size of a value; `None` if there is no such key.
+/// Returns the size of a value in bytes; `None` if the key does not exist.
 async fn size<B: Below>(store: B, key: &Key) -> Result<Option<u64>> {
     let get = Call::Get { key: Cow::Borrowed(key), ranges: Cow::Borrowed(&[]), options: Cow::Borrowed(&NEWEST) };
     let fetched = store.call(get).await?.into_got()?;

@@ -1,4 +1,4 @@
-//! Calls, of the arguments of the methods.
+//! Constructors of calls from the arguments of the methods.
 
 use std::borrow::Cow::{self, Borrowed};
 
@@ -7,14 +7,14 @@ use bytes::Bytes;
 use super::{Call, CallBytes, CallPieces};
 use crate::{ByteRange, CopySource, Durability, GetOptions, Key, Prefix, SetOptions, SetStream, SizeVisitor, ValueGet};
 
-/// The keys and values of a call of several sets.
+/// Borrows the keys and values of a call that sets several values.
 fn lent<'a>(values: &[(&'a Key, &'a [u8])]) -> Vec<(Cow<'a, Key>, CallBytes<'a>)> {
     values.iter().map(|(key, value)| (Borrowed(*key), CallBytes::Lent(value))).collect()
 }
 
-/// Each is the call of the method of [`Store`](crate::Store) of this name, which borrows its arguments.
+/// Constructors: each returns the call of the method of [`Store`](crate::Store) of the same name, with borrowed arguments.
 impl<'a> Call<'a> {
-    /// A [`crate::Store::get`].
+    /// Returns the call of [`crate::Store::get`].
     pub fn get(key: &'a Key, ranges: &'a [ByteRange], options: &'a GetOptions) -> Self {
         Self::Get { key: Borrowed(key), ranges: Borrowed(ranges), options: Borrowed(options) }
     }
@@ -30,118 +30,118 @@ impl<'a> Call<'a> {
         Self::GetInto { key: Borrowed(key), into }
     }
 
-    /// A [`crate::Store::set`].
+    /// Returns the call of [`crate::Store::set`].
     pub fn set(key: &'a Key, value: CallBytes<'a>, options: &'a SetOptions) -> Self {
         Self::Set { key: Borrowed(key), value, options: Borrowed(options) }
     }
 
-    /// A [`crate::Store::set_pieces`].
+    /// Returns the call of [`crate::Store::set_pieces`].
     pub fn set_pieces(key: &'a Key, pieces: CallPieces<'a>, options: &'a SetOptions) -> Self {
         Self::SetPieces { key: Borrowed(key), pieces, options: Borrowed(options) }
     }
 
-    /// A [`crate::Store::begin_set`].
+    /// Returns the call of [`crate::Store::begin_set`].
     pub fn begin_set(key: &'a Key, head: u64, options: &'a SetOptions) -> Self {
         Self::BeginSet { key: Borrowed(key), head, options: Borrowed(options) }
     }
 
-    /// A [`crate::Store::append_to_set`].
+    /// Returns the call of [`crate::Store::append_to_set`].
     pub fn append_to_set(key: &'a Key, stream: &'a SetStream, pieces: Vec<Bytes>) -> Self {
         Self::AppendToSet { key: Borrowed(key), stream: Borrowed(stream), pieces }
     }
 
-    /// A [`crate::Store::finish_set`].
+    /// Returns the call of [`crate::Store::finish_set`].
     pub fn finish_set(key: &'a Key, stream: &'a SetStream, head: Bytes) -> Self {
         Self::FinishSet { key: Borrowed(key), stream: Borrowed(stream), head }
     }
 
-    /// A [`crate::Store::set_many`].
+    /// Returns the call of [`crate::Store::set_many`].
     pub fn set_many(values: &[(&'a Key, &'a [u8])]) -> Self {
         Self::SetMany { values: lent(values) }
     }
 
-    /// A [`crate::Store::create_many`].
+    /// Returns the call of [`crate::Store::create_many`].
     pub fn create_many(values: &[(&'a Key, &'a [u8])], durability: Durability) -> Self {
         Self::CreateMany { values: lent(values), durability }
     }
 
-    /// A [`crate::Store::set_partial`].
+    /// Returns the call of [`crate::Store::set_partial`].
     pub fn set_partial(key: &'a Key, parts: &[(u64, &'a [u8])]) -> Self {
         let parts = parts.iter().map(|(offset, part)| (*offset, CallBytes::Lent(part))).collect();
         Self::SetPartial { key: Borrowed(key), parts }
     }
 
-    /// A [`crate::Store::copy`].
+    /// Returns the call of [`crate::Store::copy`].
     pub fn copy(from: &'a CopySource, to: &'a Key) -> Self {
         Self::Copy { from: Borrowed(from), to: Borrowed(to) }
     }
 
-    /// A [`crate::Store::erase`].
+    /// Returns the call of [`crate::Store::erase`].
     pub fn erase(key: &'a Key) -> Self {
         Self::Erase { key: Borrowed(key) }
     }
 
-    /// A [`crate::Store::erase_prefix`].
+    /// Returns the call of [`crate::Store::erase_prefix`].
     pub fn erase_prefix(prefix: &'a Prefix) -> Self {
         Self::ErasePrefix { prefix: Borrowed(prefix) }
     }
 
-    /// A [`crate::Store::rename_prefix`].
+    /// Returns the call of [`crate::Store::rename_prefix`].
     pub fn rename_prefix(from: &'a Prefix, to: &'a Prefix) -> Self {
         Self::RenamePrefix { from: Borrowed(from), to: Borrowed(to) }
     }
 
-    /// A [`crate::Store::exchange_prefixes`].
+    /// Returns the call of [`crate::Store::exchange_prefixes`].
     pub fn exchange_prefixes(a: &'a Prefix, b: &'a Prefix) -> Self {
         Self::ExchangePrefixes { a: Borrowed(a), b: Borrowed(b) }
     }
 
-    /// A [`crate::Store::list_dir`].
+    /// Returns the call of [`crate::Store::list_dir`].
     pub fn list_dir(prefix: &'a Prefix) -> Self {
         Self::ListDir { prefix: Borrowed(prefix) }
     }
 
-    /// A [`crate::Store::list_prefix`].
+    /// Returns the call of [`crate::Store::list_prefix`].
     pub fn list_prefix(prefix: &'a Prefix) -> Self {
         Self::ListPrefix { prefix: Borrowed(prefix) }
     }
 
-    /// A [`crate::Store::list_sizes`].
+    /// Returns the call of [`crate::Store::list_sizes`].
     pub fn list_sizes(prefix: &'a Prefix, visit: &'a SizeVisitor) -> Self {
         Self::ListSizes { prefix: Borrowed(prefix), visit: Borrowed(visit) }
     }
 
-    /// A [`crate::Store::find_link`].
+    /// Returns the call of [`crate::Store::find_link`].
     pub fn find_link(prefix: &'a Prefix) -> Self {
         Self::FindLink { prefix: Borrowed(prefix) }
     }
 
-    /// A [`crate::Store::leftovers`].
+    /// Returns the call of [`crate::Store::leftovers`].
     pub fn leftovers(prefix: &'a Prefix, remove: bool) -> Self {
         Self::Leftovers { prefix: Borrowed(prefix), remove }
     }
 
-    /// A [`crate::Store::pin`].
+    /// Returns the call of [`crate::Store::pin`].
     pub fn pin(prefix: &'a Prefix) -> Self {
         Self::Pin { prefix: Borrowed(prefix) }
     }
 
-    /// A [`crate::Store::try_lock`].
+    /// Returns the call of [`crate::Store::try_lock`].
     pub fn try_lock(prefix: &'a Prefix) -> Self {
         Self::Lock { prefix: Borrowed(prefix) }
     }
 
-    /// A [`crate::Store::is_in_place`].
+    /// Returns the call of [`crate::Store::is_in_place`].
     pub fn is_in_place() -> Self {
         Self::IsInPlace
     }
 
-    /// A [`crate::Store::flush`].
+    /// Returns the call of [`crate::Store::flush`].
     pub fn flush() -> Self {
         Self::Flush
     }
 
-    /// A [`crate::Store::barrier`].
+    /// Returns the call of [`crate::Store::barrier`].
     pub fn barrier() -> Self {
         Self::Barrier
     }

@@ -1,4 +1,4 @@
-//! A store with changed behaviour, for tests.
+//! Store with changed behaviour, for tests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::{
     Result, Store, fallback,
 };
 
-/// A function that is called for a get instead of the store.
+/// Function that answers a get in place of the store.
 type Getter<S> = dyn Fn(&S, &Key, &[ByteRange]) -> Result<Option<Fetched>> + Send + Sync;
 
-/// Another store, of which a test changes how it answers gets, or its access profile.
+/// Store for tests that changes how another store answers gets, or its access profile.
 ///
 /// # Example
 /// ```
@@ -37,13 +37,13 @@ pub struct Altered<S> {
 }
 
 impl<S: Store> Altered<S> {
-    /// An unchanged store.
+    /// Wraps a store without changes.
     #[must_use]
     pub fn new(store: S) -> Self {
         Self { store, get: None, profile: None }
     }
 
-    /// With all gets answered by `get`, which is given the altered store.
+    /// Sets the function that answers all gets; its first argument is the wrapped store.
     #[must_use]
     pub fn getting(
         self,
@@ -52,13 +52,13 @@ impl<S: Store> Altered<S> {
         Self { get: Some(Box::new(get)), ..self }
     }
 
-    /// With another access profile.
+    /// Replaces the access profile.
     #[must_use]
     pub fn with_profile(self, profile: AccessProfile) -> Self {
         Self { profile: Some(profile), ..self }
     }
 
-    /// The store that is altered.
+    /// Returns the wrapped store.
     pub fn inner(&self) -> &S {
         &self.store
     }
@@ -108,7 +108,7 @@ impl<S: Store> Store for Altered<S> {
         self.profile.unwrap_or_else(|| self.store.access_profile())
     }
 
-    /// Gets would not be answered by the function.
+    /// Returns `None`: copies would bypass the function for gets.
     fn copy_source(&self, _key: &Key) -> Option<CopySource> {
         None
     }

@@ -1,4 +1,4 @@
-//! The contract of stores that do not block.
+//! Tests of the contract of async stores.
 
 use crate::listing::Listed;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use super::key;
 use super::streams::streams_async;
 
-/// Checks a store that is empty and takes writes; leaves it empty.
+/// Tests an async store that is empty and takes writes; leaves it empty.
 ///
 /// # Panics
 /// If the store breaks the contract.

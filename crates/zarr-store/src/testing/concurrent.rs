@@ -1,4 +1,4 @@
-//! Several threads on one store.
+//! Tests with several threads on one store.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -7,7 +7,7 @@ use crate::{ByteRange, Precondition, Store, StoreExt};
 
 use super::key;
 
-/// A reader sees the old value or the new one, never a mix, even over several ranges.
+/// Checks that readers see the old value or the new value, never a mix, even over several ranges.
 pub(super) fn readers_see_whole_values(store: &dyn Store) {
     // Lengths differ, so that sizes and bytes must be of one state.
     let value = |i: u8| vec![i; 10_000 + usize::from(i) * 1000];
@@ -42,7 +42,7 @@ pub(super) fn readers_see_whole_values(store: &dyn Store) {
     store.erase(&key).expect("erase");
 }
 
-/// Setting and erasing neighbours, which may share a folder that comes and goes, disturbs nobody.
+/// Checks that setting and erasing neighbours, which may share a directory that is created and removed, does not disturb other writers.
 pub(super) fn writers_do_not_disturb_each_other(store: &dyn Store) {
     thread::scope(|scope| {
         for thread in 0..4 {
@@ -59,7 +59,7 @@ pub(super) fn writers_do_not_disturb_each_other(store: &dyn Store) {
     });
 }
 
-/// Counting up in several threads counts every step.
+/// Checks that a counter that several threads increment counts every step.
 pub(super) fn conditional_updates_lose_nothing(store: &dyn Store) {
     if !store.capabilities().conditional {
         return;

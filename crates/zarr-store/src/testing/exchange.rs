@@ -1,4 +1,4 @@
-//! Prefixes that are exchanged.
+//! Tests of exchanging prefixes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,7 @@ fn prefix(text: &str) -> Prefix {
     Prefix::new(text).expect("a prefix")
 }
 
-/// All keys get the other prefix; what is not there, or lies in the other, is not exchanged.
+/// Checks that all keys get the other prefix, and that prefixes that do not exist or contain one another are not exchanged.
 pub(super) fn prefixes_are_exchanged(store: &dyn Store) {
     let names = ["x/a/1", "x/a/deep/2", "x/b.d/3", "x/ab", "x/c"];
     for name in names {
@@ -34,8 +34,8 @@ pub(super) fn prefixes_are_exchanged(store: &dyn Store) {
     store.erase_prefix(&prefix("x/")).expect("erase");
 }
 
-/// A reader of one key finds the value of the one prefix or that of the other. On file systems that have no call for it, it may also find
-/// none for a moment.
+/// Checks that a reader of one key finds the value of one prefix or of the other. On file systems without a call for an exchange, the key
+/// may also be missing for a moment.
 pub(super) fn readers_see_one_or_the_other(store: &dyn Store) {
     if !store.capabilities().exchanges {
         return;

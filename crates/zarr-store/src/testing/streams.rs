@@ -1,4 +1,4 @@
-//! Values that are set piece by piece.
+//! Tests of values that are set piece by piece.
 
 use crate::{
     AsyncStore, AsyncStoreExt, Bytes, Error, Key, Precondition, Prefix, SetOptions, SetStream, Store, StoreExt, Version,
@@ -6,7 +6,7 @@ use crate::{
 
 use super::{check_listing, check_value, key};
 
-/// Pieces, and how many bytes lie in front of them.
+/// Bytes in front of the pieces, and the pieces.
 type Value = (&'static [u8], &'static [&'static [u8]]);
 
 const LARGE: &[u8] = &[7; 300_000];
@@ -24,7 +24,7 @@ fn value((head, pieces): Value) -> Vec<u8> {
     [head, &pieces.concat()].concat()
 }
 
-/// Each piece in a call of its own, but for the first two.
+/// Iterates over the pieces of each call: the first two pieces together, then one piece per call.
 fn calls(pieces: &'static [&'static [u8]]) -> impl Iterator<Item = Vec<Bytes>> {
     let (first, rest) = pieces.split_at(pieces.len().min(2));
     let of = |pieces: &[&'static [u8]]| pieces.iter().copied().map(Bytes::from_static).collect();
@@ -37,11 +37,11 @@ fn set(store: &dyn Store, key: &Key, (head, pieces): Value, when: Precondition) 
     store.finish_set(key, &stream, Bytes::from_static(head))
 }
 
-/// A value that is set piece by piece is there when it is finished, as one that is set as a whole, and not before.
+/// Checks that a value that is set piece by piece is visible when it is finished, like a value that is set as a whole, and not before.
 pub(super) fn streams(store: &dyn Store) {
     let key = key("streams/a/value");
     let is = |value: Option<&[u8]>| assert_eq!(store.get_all(&key).expect("get").as_deref(), value, "{store}");
-    // One that is not finished leaves nothing, whether it replaces a value or not.
+    // An unfinished set leaves nothing, whether it replaces a value or not.
     let begin = |head| store.begin_set(&key, head, &SetOptions::default()).expect("begun");
     let append =
         |stream: &SetStream, piece: &'static [u8]| store.append_to_set(&key, stream, vec![Bytes::from_static(piece)]);
@@ -85,7 +85,7 @@ pub(super) fn streams(store: &dyn Store) {
     store.erase(&key).expect("erase");
 }
 
-/// Pieces of two values of one key do not mix, and the one that is finished last stays.
+/// Checks that the pieces of two values of one key do not mix, and that the value that is finished last stays.
 fn two_at_once(store: &dyn Store, key: &Key) {
     let begin = || store.begin_set(key, 1, &SetOptions::default()).expect("begun");
     let streams = [begin(), begin()];
@@ -133,7 +133,7 @@ fn conditions(store: &dyn Store, key: &Key) {
     is(b"four");
 }
 
-/// As [`streams`], of a store that does not block.
+/// Checks that a value that is set piece by piece in an async store is visible when it is finished.
 pub(super) async fn streams_async(store: &dyn AsyncStore) {
     let key = key("streams/a/value");
     for (head, pieces) in VALUES {
