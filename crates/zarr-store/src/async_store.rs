@@ -1,4 +1,4 @@
-//! The contract for implementers of stores that do not block.
+//! Contract for implementers of async stores.
 
 use std::fmt;
 use std::pin::Pin;
@@ -16,14 +16,15 @@ use crate::{
     ValueGet, Version, fallback,
 };
 
-/// A future on the heap.
+/// Boxed future that is `Send`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// [`crate::Store`] for stores that do not block: the same contract, with futures. Needs no particular runtime.
+/// Async store: the contract of [`crate::Store`], with futures. An async store needs no particular runtime.
 ///
 /// Implementers check themselves with [`crate::testing::contract_async`]. Shorter forms are in [`crate::AsyncStoreExt`].
 pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
-    /// The bytes of ranges of the value at `key`; as [`crate::Store::get`].
+    /// Returns the bytes of `ranges` of the value at `key`, one piece per range; `None` if the key does not exist. See
+    /// [`crate::Store::get`].
     fn get<'a>(
         &'a self,
         key: &'a Key,
@@ -45,10 +46,10 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     /// The capabilities of the store.
     fn capabilities(&self) -> Capabilities;
 
-    /// How values are best read and written.
+    /// Returns the access profile of the store: how its values are best read and written.
     fn access_profile(&self) -> AccessProfile;
 
-    /// Sets the value at `key`; as [`crate::Store::set`].
+    /// Sets the value at `key` if the precondition of `options` holds, and returns its new version. See [`crate::Store::set`].
     fn set<'a>(
         &'a self,
         key: &'a Key,
@@ -60,7 +61,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async { refused })
     }
 
-    /// Sets the value at `key` to pieces, one behind the other; as [`crate::Store::set_pieces`].
+    /// Sets the value at `key` to the concatenated `pieces`. See [`crate::Store::set_pieces`].
     fn set_pieces<'a>(
         &'a self,
         key: &'a Key,
@@ -71,25 +72,26 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async move { fallback(Asynchronous(self), call).await?.into_version() })
     }
 
-    /// Where the value at `key` lies; as [`crate::Store::copy_source`].
+    /// Returns the location of the value at `key` in a storage service; `None` for stores without copies. See
+    /// [`crate::Store::copy_source`].
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         let _ = key;
         None
     }
 
-    /// Sets the value at `to` to one in the same service; as [`crate::Store::copy`].
+    /// Sets the value at `to` to a copy of a value in the same service. See [`crate::Store::copy`].
     fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
         let _ = (from, to);
         Box::pin(async { Ok(Copied::Declined) })
     }
 
-    /// Begins to set the value at `key` to pieces that come one after another; as [`crate::Store::begin_set`].
+    /// Begins to set the value at `key` to pieces that follow one after another. See [`crate::Store::begin_set`].
     fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
         let call = Call::begin_set(key, head, options);
         Box::pin(async move { fallback(Asynchronous(self), call).await?.into_begun() })
     }
 
-    /// Appends pieces to a value that is being set, when the step before has ended; as [`crate::Store::append_to_set`].
+    /// Appends pieces to a value that is being set, after the previous step has ended. See [`crate::Store::append_to_set`].
     fn append_to_set<'a>(
         &'a self,
         key: &'a Key,
@@ -100,7 +102,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async move { fallback(Asynchronous(self), call).await?.into_done() })
     }
 
-    /// Sets the value of which all pieces are appended; as [`crate::Store::finish_set`].
+    /// Finishes the set of a value whose pieces are all appended. See [`crate::Store::finish_set`].
     fn finish_set<'a>(
         &'a self,
         key: &'a Key,
@@ -111,88 +113,91 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async move { fallback(Asynchronous(self), call).await?.into_version() })
     }
 
-    /// Removes `key`; as [`crate::Store::erase`].
+    /// Removes `key`. See [`crate::Store::erase`].
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         let _ = key;
         let refused = refuse(&self.to_string(), Operation::Erase);
         Box::pin(async { refused })
     }
 
-    /// The keys and prefixes directly under `prefix`, sorted; as [`crate::Store::list_dir`].
+    /// Returns the keys and prefixes directly under `prefix`, sorted. See [`crate::Store::list_dir`].
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
         let _ = prefix;
         let store = self.to_string();
         Box::pin(async { Err(Error::Unsupported { store, operation: Operation::List }) })
     }
 
-    /// All keys under `prefix`, sorted; as [`crate::Store::list_prefix`].
+    /// Returns all keys under `prefix`, sorted. See [`crate::Store::list_prefix`].
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
         let call = Call::list_prefix(prefix);
         Box::pin(async move { fallback(Asynchronous(self), call).await?.into_keys() })
     }
 
-    /// Gives `visit` each key under `prefix` with the bytes of its value; as [`crate::Store::list_sizes`].
+    /// Calls `visit` with each key under `prefix` and the size of its value in bytes. See [`crate::Store::list_sizes`].
     fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
         let call = Call::list_sizes(prefix, visit);
         Box::pin(async move { fallback(Asynchronous(self), call).await?.into_done() })
     }
 
-    /// Removes all keys under `prefix`; as [`crate::Store::erase_prefix`].
+    /// Removes all keys under `prefix`. See [`crate::Store::erase_prefix`].
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
         let call = Call::erase_prefix(prefix);
         Box::pin(async move { fallback(Asynchronous(self), call).await?.into_done() })
     }
 
-    /// Renames all keys under a prefix at once; as [`crate::Store::rename_prefix`].
+    /// Renames all keys under the prefix `from` at once, so that they begin with `to`. See [`crate::Store::rename_prefix`].
     fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
         let call = Call::rename_prefix(from, to);
         Box::pin(async move { fallback(Asynchronous(self), call).await?.into_bool() })
     }
 
-    /// Exchanges the keys under two prefixes; as [`crate::Store::exchange_prefixes`].
+    /// Exchanges the keys under the prefixes `a` and `b`. See [`crate::Store::exchange_prefixes`].
     fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
         let call = Call::exchange_prefixes(a, b);
         Box::pin(async move { fallback(Asynchronous(self), call).await?.into_bool() })
     }
 
-    /// The same store, in which what lies under `prefix` is what lies there now; as [`crate::Store::pin`].
+    /// Returns a store in which `prefix` is pinned to the keys that are under it now; `None` if that is not possible. See
+    /// [`crate::Store::pin`].
     fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
         let _ = prefix;
         Box::pin(async { Ok(None) })
     }
 
-    /// Whether what this store was [pinned](Self::pin) to still has its name; as [`crate::Store::is_in_place`].
+    /// Returns whether the [pinned](Self::pin) prefix is still found under its name. See [`crate::Store::is_in_place`].
     fn is_in_place(&self) -> BoxFuture<'_, Result<bool>> {
         Box::pin(async { Ok(true) })
     }
 
-    /// Takes the lock of a prefix; as [`crate::Store::try_lock`].
+    /// Takes the lock of `prefix`; `None` if another holds it. See [`crate::Store::try_lock`].
     fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
         let lock = Lock::in_process(&self.to_string(), prefix);
         Box::pin(async { Ok(lock) })
     }
 
-    /// Waits before a retry. By default a new thread wakes the caller; a store that needs a runtime uses its timer.
+    /// Waits for `duration` before a retry. By default a new thread wakes the caller; a store that needs a runtime uses the timer of the
+    /// runtime.
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(sleep(duration))
     }
 
-    /// Warnings about the store for the user, each once; as [`crate::Store::take_warnings`].
+    /// Returns warnings about the store for the user, each once. See [`crate::Store::take_warnings`].
     fn take_warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Makes all earlier writes durable; as [`crate::Store::flush`].
+    /// Makes all earlier writes durable. See [`crate::Store::flush`].
     fn flush(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Orders earlier writes before later ones; as [`crate::Store::barrier`].
+    /// Orders earlier writes before later writes. See [`crate::Store::barrier`].
     fn barrier(&self) -> BoxFuture<'_, Result<()>> {
         if self.capabilities().appears_at_flush { Box::pin(async { Ok(()) }) } else { self.flush() }
     }
 
-    /// Answers a call; as [`crate::Store::call`]. Calls that are no method of this are answered as by a store that has no better way.
+    /// Answers a call by the method of the same name. Calls without such a method get the default answer of [`fallback`]. See
+    /// [`crate::Store::call`].
     fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
             Ok(match call {

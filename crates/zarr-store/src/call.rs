@@ -1,4 +1,4 @@
-//! Operations on a store as values: what a store is asked, and its answers.
+//! Calls: operations on a store as values, and their answers.
 
 mod answer;
 mod borrowed;
@@ -18,21 +18,21 @@ use crate::{
     ValueGet,
 };
 
-/// An operation on a store, which [`Store::call`](crate::Store::call) and [`AsyncStore::call`](crate::AsyncStore::call) answer: each of their
-/// methods of the same name, with its arguments.
+/// Operation on a store, which [`Store::call`](crate::Store::call) and [`AsyncStore::call`](crate::AsyncStore::call) answer: a method of
+/// the same name, with its arguments.
 ///
-/// A call borrows its arguments, so that it copies no value; a store that wraps another replaces a key or a prefix by one that the call
-/// owns. Such a store says what it does with every kind of call, so that a new one is a change for all of them.
+/// A call borrows its arguments, so that no value is copied; a store that wraps another may replace a key or a prefix by an owned
+/// one. Such a store matches on every kind of call, so that a new kind is a change for all of them.
 ///
-/// [`Request`](crate::Request) is what a job asks of the driver, which makes one call of it, or several.
+/// A job makes a [`Request`](crate::Request) to the driver, which makes one or more calls for it.
 pub enum Call<'a> {
-    /// Get ranges of a value.
+    /// Gets ranges of a value.
     Get {
-        /// The key.
+        /// Key of the value.
         key: Cow<'a, Key>,
-        /// The ranges.
+        /// Requested ranges.
         ranges: Cow<'a, [ByteRange]>,
-        /// Which state of the value.
+        /// State of the value to read, and further options.
         options: Cow<'a, GetOptions>,
     },
     /// Get ranges of several values, which may lie beside each other in one file.
@@ -42,155 +42,155 @@ pub enum Call<'a> {
     },
     /// Get a whole value into memory of the caller. A store that does not block may decline.
     GetInto {
-        /// The key.
+        /// Key of the value.
         key: Cow<'a, Key>,
-        /// The memory.
+        /// Memory that receives the value.
         into: &'a mut [u8],
     },
-    /// Set a value.
+    /// Sets a value.
     Set {
-        /// The key.
+        /// Key of the value.
         key: Cow<'a, Key>,
-        /// The new value.
+        /// New value.
         value: CallBytes<'a>,
-        /// The precondition and the durability.
+        /// Precondition and durability.
         options: Cow<'a, SetOptions>,
     },
-    /// Set a value to pieces, one behind the other.
+    /// Sets a value to concatenated pieces.
     SetPieces {
-        /// The key.
+        /// Key of the value.
         key: Cow<'a, Key>,
-        /// The pieces.
+        /// Pieces of the new value, in order.
         pieces: CallPieces<'a>,
-        /// The precondition and the durability.
+        /// Precondition and durability.
         options: Cow<'a, SetOptions>,
     },
-    /// Begin to set a value piece by piece.
+    /// Begins to set a value piece by piece.
     BeginSet {
-        /// The key.
+        /// Key of the value.
         key: Cow<'a, Key>,
-        /// How many bytes lie in front of the pieces.
+        /// Number of bytes in front of the pieces, which are passed last.
         head: u64,
-        /// The precondition and the durability.
+        /// Precondition and durability.
         options: Cow<'a, SetOptions>,
     },
-    /// Append pieces to a value that is being set.
+    /// Appends pieces to a value that is being set.
     AppendToSet {
-        /// The key.
+        /// Key of the value.
         key: Cow<'a, Key>,
-        /// The answer to [`BeginSet`](Self::BeginSet).
+        /// Stream from the answer to [`BeginSet`](Self::BeginSet).
         stream: Cow<'a, SetStream>,
-        /// The pieces.
+        /// Pieces to append.
         pieces: Vec<Bytes>,
     },
-    /// Set a value of which all pieces are appended.
+    /// Finishes the set of a value whose pieces are all appended.
     FinishSet {
-        /// The key.
+        /// Key of the value.
         key: Cow<'a, Key>,
-        /// The answer to [`BeginSet`](Self::BeginSet).
+        /// Stream from the answer to [`BeginSet`](Self::BeginSet).
         stream: Cow<'a, SetStream>,
-        /// The bytes in front of the pieces.
+        /// Bytes in front of the pieces.
         head: Bytes,
     },
-    /// Set values without a precondition, in this order.
+    /// Sets values without a precondition, in this order.
     SetMany {
-        /// The keys and the values.
+        /// Keys and values to set.
         values: Vec<(Cow<'a, Key>, CallBytes<'a>)>,
     },
-    /// Set values that must not be there, in this order.
+    /// Sets values whose keys must not exist, in this order.
     CreateMany {
-        /// The keys and the values.
+        /// Keys and values to set.
         values: Vec<(Cow<'a, Key>, CallBytes<'a>)>,
-        /// The durability of each.
+        /// Durability of each value.
         durability: Durability,
     },
-    /// Write parts into a value, each at its offset.
+    /// Writes parts into a value, each at its offset.
     SetPartial {
-        /// The key.
+        /// Key of the value.
         key: Cow<'a, Key>,
-        /// The offsets in bytes, and the parts.
+        /// Parts with their offsets in bytes.
         parts: Vec<(u64, CallBytes<'a>)>,
     },
-    /// Set a value to one in the same service.
+    /// Sets a value to a copy of a value in the same service.
     Copy {
-        /// Where the bytes are.
+        /// Location of the value that is copied.
         from: Cow<'a, CopySource>,
-        /// The key that is set.
+        /// Key of the copy.
         to: Cow<'a, Key>,
     },
-    /// Remove a key.
+    /// Removes a key.
     Erase {
-        /// The key.
+        /// Key to remove.
         key: Cow<'a, Key>,
     },
-    /// Remove all keys under a prefix.
+    /// Removes all keys under a prefix.
     ErasePrefix {
-        /// The prefix.
+        /// Prefix whose keys are removed.
         prefix: Cow<'a, Prefix>,
     },
-    /// Rename all keys under a prefix.
+    /// Renames all keys under a prefix.
     RenamePrefix {
-        /// The old prefix.
+        /// Old prefix of the keys.
         from: Cow<'a, Prefix>,
-        /// The new prefix.
+        /// New prefix of the keys.
         to: Cow<'a, Prefix>,
     },
-    /// Exchange all keys under two prefixes.
+    /// Exchanges the keys under two prefixes.
     ExchangePrefixes {
-        /// One prefix.
+        /// First prefix.
         a: Cow<'a, Prefix>,
-        /// The other prefix.
+        /// Second prefix.
         b: Cow<'a, Prefix>,
     },
-    /// List the keys and prefixes directly under a prefix.
+    /// Lists the keys and prefixes directly under a prefix.
     ListDir {
-        /// The prefix.
+        /// Prefix to list.
         prefix: Cow<'a, Prefix>,
     },
-    /// List all keys under a prefix.
+    /// Lists all keys under a prefix.
     ListPrefix {
-        /// The prefix.
+        /// Prefix to list.
         prefix: Cow<'a, Prefix>,
     },
-    /// Give a visitor all keys under a prefix, with the sizes of their values.
+    /// Passes all keys under a prefix to a visitor, with the sizes of their values.
     ListSizes {
-        /// The prefix.
+        /// Prefix to list.
         prefix: Cow<'a, Prefix>,
-        /// The visitor.
+        /// Visitor that is called with each key and size.
         visit: Cow<'a, SizeVisitor>,
     },
-    /// Find the first symbolic link under a prefix.
+    /// Finds the first symbolic link under a prefix.
     FindLink {
-        /// The prefix.
+        /// Prefix to search.
         prefix: Cow<'a, Prefix>,
     },
-    /// Find what writers left directly under a prefix that were killed.
+    /// Finds temporary files and directories that killed writers left directly under a prefix.
     Leftovers {
-        /// The prefix.
+        /// Prefix to search.
         prefix: Cow<'a, Prefix>,
-        /// Whether it is removed.
+        /// Whether the files and directories are removed.
         remove: bool,
     },
-    /// Pin a prefix to what lies under it now.
+    /// Pins a prefix to the keys that are under it now.
     Pin {
-        /// The prefix.
+        /// Prefix to pin.
         prefix: Cow<'a, Prefix>,
     },
-    /// Ask whether what the store was pinned to has its name.
+    /// Checks whether the pinned prefix is still found under its name.
     IsInPlace,
-    /// Take the lock of a prefix.
+    /// Takes the lock of a prefix.
     Lock {
-        /// The prefix.
+        /// Prefix to lock.
         prefix: Cow<'a, Prefix>,
     },
-    /// Make earlier writes durable.
+    /// Makes earlier writes durable.
     Flush,
-    /// Order earlier writes before later ones.
+    /// Orders earlier writes before later writes.
     Barrier,
 }
 
 impl<'a> Call<'a> {
-    /// The operation that errors name.
+    /// Returns the operation that errors name.
     #[must_use]
     pub fn operation(&self) -> Operation {
         match self {
@@ -219,7 +219,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether it sets, renames or removes something, or is a part of that: its [`operation`](Self::operation) is a set or an erase.
+    /// Whether the call sets, renames or removes something, or is a step of a set: its [`operation`](Self::operation) is a set or an erase.
     #[must_use]
     pub fn is_change(&self) -> bool {
         match self.operation() {
@@ -228,7 +228,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The key or prefix that errors name: the first, `/` for the store itself.
+    /// Returns the key or prefix that errors name: the first one of the call; `/` for calls about the store itself.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -260,7 +260,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The prefix whose keys, prefixes or files the answer names; `None` if it names none.
+    /// Returns the prefix of a call whose answer lists keys, prefixes or files; `None` for other calls.
     #[must_use]
     pub fn listed(&self) -> Option<&Prefix> {
         match self {
@@ -272,10 +272,10 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The same call with every key and every prefix replaced.
+    /// Returns the call with every key replaced by `key_of` and every prefix by `prefix_of`.
     ///
     /// # Errors
-    /// The errors of the functions.
+    /// The errors of `key_of` and `prefix_of`.
     pub fn with_names(
         self,
         key_of: impl Fn(&Key) -> Result<Key>,
@@ -317,7 +317,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The same call without what is borrowed, which is copied; `None` for a get into memory of the caller.
+    /// Returns the call with owned arguments; borrowed values are copied. `None` for a get into memory of the caller.
     #[must_use]
     pub fn into_owned(self) -> Option<Call<'static>> {
         fn own<T: Clone + 'static>(borrowed: Cow<'_, T>) -> Cow<'static, T> {

@@ -1,4 +1,4 @@
-//! The contract for implementers of stores.
+//! Contract for implementers of blocking stores.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,24 +13,25 @@ use crate::{
     SetOptions, SetStream, SizeVisitor, ValueGet, Version, fallback,
 };
 
-/// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
+/// Key-value store of bytes: the contract for implementers, who test their stores with [`crate::testing::contract`].
 ///
-/// [`get`](Store::get) and two methods that describe the store are required: that is a store to read from. One that takes
-/// writes implements [`set`](Store::set) and [`erase`](Store::erase), one that can list
-/// [`list_dir`](Store::list_dir), and each says so in its [`Capabilities`]. The other methods have defaults that are right for every
-/// store; a store overrides them where it can do better than their documentation says.
+/// [`get`](Store::get) and two methods that describe the store are required, and make a read-only store. A store that takes
+/// writes also implements [`set`](Store::set) and [`erase`](Store::erase), and a store that can list
+/// [`list_dir`](Store::list_dir); its [`Capabilities`] must say so. The other methods have defaults that are right for every
+/// store; a store overrides those that it can do better.
 ///
 /// `Display` gives the address that error messages show. All methods may be called from many threads at once. Shorter forms of the
 /// same operations, and the rest of the Zarr specification's abstract store interface, are in [`crate::StoreExt`].
 pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
-    /// The bytes of ranges of the value at `key`, one piece for each, in the order asked for; `None` if there is no such key.
+    /// Returns the bytes of `ranges` of the value at `key`, one piece per range, in the order of `ranges`; `None` if the key does not
+    /// exist.
     ///
-    /// All pieces are of one state of the value, even while it is being replaced; which one, `options` say. Without ranges no bytes
-    /// are read: the reply says that there is the key, and its [`size`](Fetched::size) is always set. With ranges, size and version
-    /// are set where that costs no further request; for [`ByteRange::Full`] and [`ByteRange::First`] always, as far as the store
+    /// All pieces are of one state of the value, which `options` choose, even while the value is being replaced. Without ranges no bytes
+    /// are read: the reply shows that the key exists, and its [`size`](Fetched::size) is always set. With ranges, size and version
+    /// are set if they cost no further request; for [`ByteRange::Full`] and [`ByteRange::First`] always, as far as the store
     /// knows them.
     ///
-    /// [`Fetched::of_value`] makes the reply of a store that has the whole value at hand. Others call [`GetOptions::check`] and
+    /// [`Fetched::of_value`] makes the reply of a store that has the whole value in memory. Other stores call [`GetOptions::check`] and
     /// [`ByteRangeExt::check`](crate::ByteRangeExt::check).
     ///
     /// # Errors
@@ -58,12 +59,12 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// The capabilities of the store.
     fn capabilities(&self) -> Capabilities;
 
-    /// How values are best read and written.
+    /// Returns the access profile of the store: how its values are best read and written.
     fn access_profile(&self) -> AccessProfile;
 
-    /// Gets the whole value at `key` into `into`, which is as long as the caller expects the value to be.
+    /// Reads the whole value at `key` into `into`, which has the length that the caller expects of the value.
     ///
-    /// It saves a copy in stores that read values and do not hold them in memory. By default it is declined, and the caller uses
+    /// This saves a copy in stores that do not hold values in memory. By default it is declined, and the caller uses
     /// [`Store::get`].
     ///
     /// # Errors
@@ -73,10 +74,10 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(GetInto::Declined)
     }
 
-    /// Sets the value at `key` if the precondition of `options` holds, and returns its new version, if the store has versions.
+    /// Sets the value at `key` if the precondition of `options` holds, and returns its new version; `None` if the store has no versions.
     ///
     /// All or nothing: no reader sees a part of `value`, and a failure leaves the old value. A store may ignore the durability of
-    /// `options` if its values survive a loss of power once they are set, or if nothing does.
+    /// `options` if all its values survive a loss of power as soon as they are set, or if none does.
     /// [`Precondition::check`](crate::Precondition::check) compares versions for a store that has them at hand.
     ///
     /// # Errors
@@ -87,18 +88,18 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         refuse(&Named(self), Operation::Set)
     }
 
-    /// Sets the value at `key` to `pieces`, one behind the other, as [`Store::set`] does. By default they are brought together; a
-    /// store overrides this if it can do without the memory for that.
+    /// Sets the value at `key` to the concatenated `pieces`, as [`Store::set`] does. By default the pieces are copied together; a store
+    /// that does not need the memory for the whole value overrides this.
     ///
     /// # Errors
-    /// As [`Store::set`]; [`crate::Error::Memory`] if the value does not fit.
+    /// The errors of [`Store::set`]; [`crate::Error::Memory`] if there is not enough memory for the value.
     fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
         at_once(fallback(Blocking(self), Call::set_pieces(key, CallPieces::Lent(pieces), options)))?.into_version()
     }
 
-    /// Begins to set the value at `key` to pieces that come one after another, behind `head` bytes that come last: for values that are not
-    /// to be in memory as a whole. The pieces are [appended](Store::append_to_set), and [`finish_set`](Store::finish_set) sets the value;
-    /// until then no reader sees anything of it. By default all pieces are kept, and finishing is one [`Store::set_pieces`].
+    /// Begins to set the value at `key` to pieces that follow one after another, behind `head` bytes that are passed last: for values that
+    /// should not be in memory as a whole. Pieces are [appended](Store::append_to_set), and [`finish_set`](Store::finish_set) sets the
+    /// value; until then readers see no part of it. By default all pieces are collected, and finishing is one [`Store::set_pieces`].
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes. The precondition of `options` is compared in
@@ -107,8 +108,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         at_once(fallback(Blocking(self), Call::begin_set(key, head, options)))?.into_begun()
     }
 
-    /// Appends pieces to a value that is being set, behind those that were appended before. The steps of one set come one after another,
-    /// each when the one before has ended. After an error the set cannot be finished.
+    /// Appends pieces to a value that is being set, behind the pieces that were appended before. The steps of one set must be made one
+    /// after another, each after the previous one has returned. After an error the set cannot be finished.
     ///
     /// # Errors
     /// The errors of the store below.
@@ -116,53 +117,54 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         at_once(fallback(Blocking(self), Call::append_to_set(key, stream, pieces)))?.into_done()
     }
 
-    /// Sets the value of which all pieces are appended, with the bytes `head` in front, as [`Store::set`] does.
+    /// Finishes the set of a value whose pieces are all appended: sets it, with the bytes `head` in front, as [`Store::set`] does.
     ///
     /// # Errors
-    /// As [`Store::set_pieces`]; [`crate::Error::Failed`] if `head` has another length than the set was begun with, or the stream is
-    /// finished already.
+    /// The errors of [`Store::set_pieces`]; [`crate::Error::Failed`] if `head` has another length than the set was begun with, or if the
+    /// stream is finished already.
     fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
         at_once(fallback(Blocking(self), Call::finish_set(key, stream, head)))?.into_version()
     }
 
-    /// Sets values in this order, each as [`Store::set`] does without a precondition. A store overrides this if it can do a part of
-    /// the work once for all values.
+    /// Sets values in this order, each as [`Store::set`] does without a precondition. A store that can do a part of the work once for all
+    /// values overrides this.
     ///
     /// # Errors
-    /// As [`Store::set`]. The values before the failed one are set.
+    /// The errors of [`Store::set`]. The values before the failed one are set.
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         check_writable(&Named(self), self.capabilities(), Operation::Set)?;
         let options = SetOptions::default();
         values.iter().try_for_each(|(key, value)| self.set(key, value, &options).map(drop))
     }
 
-    /// Sets values that must not be there, in this order, each as [`Store::set`] does with
-    /// [`Precondition::NotExists`](crate::Precondition::NotExists) and this durability. A store that waits for a disk overrides this, to
-    /// wait once for many of them: the values of a group of them may then take their names when the bytes of all are on the disk.
+    /// Sets values whose keys must not exist, in this order, each as [`Store::set`] does with
+    /// [`Precondition::NotExists`](crate::Precondition::NotExists) and `durability`. A store that waits for a disk overrides this, to wait
+    /// once for a group of values: the values of a group may then become visible when the bytes of all are on the disk.
     ///
     /// # Errors
-    /// As [`Store::set`]; [`crate::Error::Precondition`] names the key that is there. Values before the failed one may be set.
+    /// The errors of [`Store::set`]; [`crate::Error::Precondition`] names the key that exists. Values before the failed one may be set.
     fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
         at_once(fallback(Blocking(self), Call::create_many(values, durability)))?.into_done()
     }
 
-    /// Where the value at `key` lies, for [`Store::copy`]; `None` for stores without copies, which is the default.
+    /// Returns the location of the value at `key` in a storage service, for [`Store::copy`]; `None` (the default) for stores without
+    /// copies.
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         let _ = key;
         None
     }
 
-    /// Sets the value at `to` to one in the same service, as [`Store::set`] does without a precondition, though its bytes do not pass
-    /// through this machine. By default it is declined, and the caller gets the value and sets it.
+    /// Sets the value at `to` to a value in the same service, as [`Store::set`] does without a precondition, but without passing the bytes
+    /// through this machine. By default the copy is declined, and the caller reads the value and sets it.
     ///
     /// # Errors
-    /// As [`Store::set`]. What the service refuses is declined.
+    /// The errors of [`Store::set`]. A copy that the service refuses is declined, which is no error.
     fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
         let _ = (from, to);
         Ok(Copied::Declined)
     }
 
-    /// Removes `key`. It is no error if there is no such key.
+    /// Removes `key`. A missing key is no error.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes, which is the default.
@@ -171,7 +173,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         refuse(&Named(self), Operation::Erase)
     }
 
-    /// The keys and prefixes directly under `prefix`, sorted. It is no error if there are none.
+    /// Returns the keys and prefixes directly under `prefix`, sorted. An empty result is no error.
     ///
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list, which is the default.
@@ -180,7 +182,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Err(Error::Unsupported { store: Named(self).to_string(), operation: Operation::List })
     }
 
-    /// All keys under `prefix`, however deep, sorted. By default one [`Store::list_dir`] for each prefix.
+    /// Returns all keys under `prefix`, at any depth, sorted. By default this is one [`Store::list_dir`] per prefix.
     ///
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list.
@@ -188,11 +190,11 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         at_once(fallback(Blocking(self), Call::list_prefix(prefix)))?.into_keys()
     }
 
-    /// Gives `visit` each key under `prefix`, however deep, once, in any order, with the bytes of its value: the keys that
-    /// [`Store::list_prefix`] gives. They are not kept, so that the memory does not grow with their number; of a service that lists in no
-    /// order a few bytes of each may be. By default a [`Store::list_prefix`], and a get without ranges for each key; a store overrides it
-    /// if a listing tells sizes. A key that is erased meanwhile is left out; one whose value can not be got, as a link that leads out of
-    /// the store, is not, and may have any size. `visit` must not use the store.
+    /// Calls `visit` once with each key under `prefix`, at any depth, in any order, and the size of its value in bytes. The keys are those
+    /// that [`Store::list_prefix`] returns; they are not collected, so that memory does not grow with their number, except for a few bytes
+    /// per key of a service that lists in no order. By default this is a [`Store::list_prefix`] and a get without ranges per key; a store
+    /// whose listing has sizes overrides it. Keys that are erased meanwhile are left out. A key whose value cannot be read, like a link
+    /// that leads out of the store, is included with any size. `visit` must not use the store.
     ///
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list. After an error some keys may have been visited.
@@ -200,8 +202,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         at_once(fallback(Blocking(self), Call::list_sizes(prefix, visit)))?.into_done()
     }
 
-    /// Removes all keys under `prefix`: at once, if [`Capabilities::erases_at_once`]; else one after another, in any order. A
-    /// store of files may also remove files there that are no values.
+    /// Removes all keys under `prefix`: at once if [`Capabilities::erases_at_once`] is set, otherwise one after another in any order. A
+    /// store of files may also remove files under `prefix` that are no values.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes, [`crate::Error::Unsupported`] if it cannot list.
@@ -209,11 +211,11 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         at_once(fallback(Blocking(self), Call::erase_prefix(prefix)))?.into_done()
     }
 
-    /// Writes `parts` into the value at `key`, each at its offset in bytes, in order. The value grows where they end
-    /// behind it, with zeros in between; a missing value counts as empty. All or nothing, as [`Store::set`].
+    /// Writes `parts` into the value at `key`, each at its offset in bytes, in order. The value grows if a part ends behind it, with zeros
+    /// in gaps; a missing value counts as empty. All or nothing, as for [`Store::set`].
     ///
-    /// The value is read, spliced and set. On stores with [`Capabilities::conditional`] nothing that others set
-    /// meanwhile is lost; on others the caller has to exclude other writers.
+    /// The value is read, changed and set. In stores with [`Capabilities::conditional`], no concurrent change of the value
+    /// is lost; for other stores the caller must exclude other writers.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes; [`crate::Error::Memory`] if the new value does not fit.
@@ -221,9 +223,9 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         at_once(fallback(Blocking(self), Call::set_partial(key, parts)))?.into_done()
     }
 
-    /// Renames all keys under the prefix `from`, at once, so that they begin with `to`, under which there must be nothing.
-    /// Neither is the root, and none lies in the other. Returns false, with nothing changed, if the store cannot do that,
-    /// if there is something under `to` or nothing under `from`, or if there are symbolic links, which may lead elsewhere from there.
+    /// Renames all keys under the prefix `from`, at once, so that they begin with `to`. No key may be under `to`, neither prefix may be the
+    /// root, and neither may contain the other. Returns `false`, with nothing changed, if the store cannot do this, if keys are under `to`
+    /// or none under `from`, or if there are symbolic links, whose relative targets would change.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes.
@@ -231,10 +233,10 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         at_once(fallback(Blocking(self), Call::rename_prefix(from, to)))?.into_bool()
     }
 
-    /// Exchanges the keys under two prefixes: all under `a` get the names that they would have under `b`, and the other way around.
-    /// Neither is the root, and none lies in the other. Where [`Capabilities::exchanges`], whoever reads meanwhile finds under each
-    /// prefix what was under the one or what was under the other. Returns false, with nothing changed, if the store cannot do
-    /// that, if there is nothing under one of them, or if one may not be renamed. A loss of power afterwards does not undo it.
+    /// Exchanges the keys under two prefixes: keys under `a` get the names that they would have under `b`, and the reverse. Neither prefix
+    /// may be the root, and neither may contain the other. If [`Capabilities::exchanges`] is set, a reader finds under each prefix either
+    /// all its old keys or all those of the other prefix. Returns `false`, with nothing changed, if the store cannot do this, if no key is
+    /// under one of the prefixes, or if one may not be renamed. A later loss of power does not undo the exchange.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes.
@@ -242,8 +244,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         at_once(fallback(Blocking(self), Call::exchange_prefixes(a, b)))?.into_bool()
     }
 
-    /// The path, from the root, of the first symbolic link under `prefix`, or of `prefix` itself if it is one: its target may be under
-    /// other keys, or in another store. `None` if there is no link, as in all stores without links.
+    /// Returns the path, from the root, of the first symbolic link under `prefix`, or of `prefix` itself if it is a link: its target may be
+    /// under other keys, or in another store. `None` if there is no link, as in all stores without links.
     ///
     /// # Errors
     /// [`crate::Error::Failed`] if directories cannot be listed.
@@ -252,32 +254,34 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(None)
     }
 
-    /// The temporary files and directories directly under `prefix` that a writer left behind which was killed, sorted by their paths: no
-    /// value lies in them, and no listing shows them. With `remove` they are removed, and then the directory itself, if nothing is in it.
-    /// None in stores that need no such files, which is the default.
+    /// Returns the temporary files and directories directly under `prefix` that killed writers left behind, sorted by path. They contain no
+    /// values, and no listing shows them. If `remove` is set, they are removed, and then the directory itself if it is empty. By default,
+    /// for stores without such files, the result is empty.
     ///
     /// # Errors
-    /// [`crate::Error::Failed`] if the directory cannot be looked through.
+    /// [`crate::Error::Failed`] if the directory cannot be listed.
     fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<Leftover>> {
         let _ = (prefix, remove);
         Ok(Vec::new())
     }
 
-    /// The same store without blocking, where its requests take so long that many should be under way: drivers of jobs use that one
-    /// then. Its futures need no particular runtime. `None` for stores whose requests are best made one after another by each thread.
+    /// Returns an async form of the store if many of its requests should be in flight at the same time, since each takes long: drivers of
+    /// jobs then use the async form. Its futures need no particular runtime. `None` (the default) for stores whose threads best make one
+    /// request after another.
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
         None
     }
 
-    /// The store in the parent directory, and the name of this store there. `None` for stores that are no directories.
+    /// Returns the store of the parent directory, and the name of this store in it. `None` (the default) for stores that are no
+    /// directories.
     fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
         None
     }
 
-    /// The same store, in which all that lies under `prefix` is what lies there now, whatever others do with that name: if they move it, its
-    /// keys are found and set where it is then, if they replace it, those of the old state, and if they erase it, nothing can be set
-    /// under it any more. `None` where that cannot be, which is the default, and where nothing is under `prefix`. In a directory the
-    /// store that is returned holds it open.
+    /// Returns a store in which `prefix` is pinned to the keys that are under it now, whatever other writers do with this name. If they
+    /// move the keys, the returned store reads and sets them at their new place; if they replace the keys, it has the old ones; if they
+    /// erase the keys, nothing can be set under `prefix` any more. `None` (the default) if the store cannot do this, or if no key is under
+    /// `prefix`. A store of files holds the directory open.
     ///
     /// # Errors
     /// The errors of the store below.
@@ -286,7 +290,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(None)
     }
 
-    /// Whether what this store was [pinned](Store::pin) to still has its name. True for a store that is not pinned.
+    /// Returns whether the pinned prefix is still found under its name: not moved, replaced or erased. `true` for a store that is not
+    /// [pinned](Store::pin).
     ///
     /// # Errors
     /// The errors of the store below.
@@ -294,8 +299,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(true)
     }
 
-    /// Takes the lock of `prefix`, which excludes others that ask for it until the [`Lock`] is dropped; `None` if another
-    /// holds it. It is advisory: gets, sets and erases go on regardless. By default it is among the threads of this process.
+    /// Takes the lock of `prefix`, which excludes other takers until the [`Lock`] is dropped; `None` if another holds it. The lock is
+    /// advisory: gets, sets and erases ignore it. By default it is a lock among the threads of this process.
     ///
     /// # Errors
     /// The errors of the store below.
@@ -303,12 +308,12 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(Lock::in_process(&Named(self), prefix))
     }
 
-    /// Warnings about the store for the user that no error carries, such as that it has no locks. Each is returned once.
+    /// Returns warnings about the store for the user that no error carries, such as that it has no locks. Each warning is returned once.
     fn take_warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Makes all earlier writes durable against loss of power.
+    /// Makes all earlier writes durable, so that they survive a loss of power.
     ///
     /// # Errors
     /// The errors of the store below.
@@ -316,8 +321,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(())
     }
 
-    /// Orders earlier writes before later ones: if any later write survives a loss of power, all earlier ones do. By default
-    /// [`Store::flush`]; nothing where all writes [appear at a flush](Capabilities::appears_at_flush), together.
+    /// Orders earlier writes before later writes: if any later write survives a loss of power, all earlier ones do. By default this is a
+    /// [`Store::flush`], and nothing for stores whose writes [appear at a flush](Capabilities::appears_at_flush) together.
     ///
     /// # Errors
     /// The errors of the store below.
@@ -325,11 +330,11 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         if self.capabilities().appears_at_flush { Ok(()) } else { self.flush() }
     }
 
-    /// Answers a call: each is a method of the same name, which it makes by default. A store that wraps another one, or asks one elsewhere,
-    /// implements this instead of the methods ([`Wrapper`](crate::Wrapper), [`methods_by_call`](crate::methods_by_call)).
+    /// Answers a call by the method of the same name. A store that wraps another store, or forwards calls to one elsewhere, implements this
+    /// instead of the methods ([`Wrapper`](crate::Wrapper), [`methods_by_call`](crate::methods_by_call)).
     ///
     /// # Errors
-    /// The errors of the method.
+    /// The errors of the method of the same name.
     fn call(&self, call: Call<'_>) -> Result<Answer> {
         Ok(match call {
             Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
@@ -386,12 +391,13 @@ impl<S: fmt::Display + ?Sized> fmt::Display for Named<'_, S> {
     }
 }
 
-/// The outcome of [`Store::get_into`].
+/// Outcome of [`Store::get_into`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GetInto {
-    /// The value has this many bytes. They are in `into` if that is as long; else its content is unspecified.
+    /// The value exists and has this size in bytes. Its bytes are in `into` if that has the same length; otherwise the content of `into` is
+    /// unspecified.
     Found(u64),
-    /// There is no such key.
+    /// The key does not exist.
     Missing,
     /// Nothing was read: the caller uses [`Store::get`].
     Declined,
