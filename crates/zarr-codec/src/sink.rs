@@ -3,7 +3,7 @@
 use crate::{Error, Size};
 use std::io::Read;
 
-/// Memory for decoded bytes with a hard bound: more than fits is an error, not an allocation.
+/// Memory for decoded bytes with a fixed limit: a decoder that exceeds the limit gets an error, and nothing is allocated.
 ///
 /// The sink may be the caller's own array, a worker's scratch buffer, or a growing buffer if the size is not known
 /// beforehand. Decoders that know the size of their next output write to a [`buffer`](Self::buffer); other decoders append by

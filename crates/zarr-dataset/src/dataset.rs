@@ -296,8 +296,8 @@ impl Dataset {
         Ok(Self { variables: variables.collect::<Result<_>>()?, dimensions, ..self.clone() })
     }
 
-    /// Selects labels of the coordinate of a dimension: `dataset.sel("lat", 52.5)`, `sel("time", "2020-01")`, `sel("lat",
-    /// Labels::nearest(52.4))`, `sel("level", [500, 850])`. Only the coordinate is read.
+    /// Selects labels of the coordinate of a dimension: `dataset.sel("lat", 52.5)`, `sel("time", "2020-01")`,
+    /// `sel("lat", Labels::nearest(52.4))`, `sel("level", [500, 850])`. Only the coordinate is read.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if there is no such dimension, coordinate or label; the errors of [`Variable::read`] for the coordinate.

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The indices, as the array would select them.
+    /// Returns the indices that `indexer` selects, in the order of the selection.
     fn listed(indexer: &Indexer) -> Vec<u64> {
         (0..indexer.len().unwrap_or(1)).map(|at| indexer.get(at)).collect()
     }

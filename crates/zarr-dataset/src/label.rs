@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(Labels::nearest([1, 2]).to_string(), "nearest to 1, 2");
     }
 
-    /// A label with any of the marks.
+    /// Generates labels of the characters that are marks in the text of labels, and of any characters.
     fn label() -> impl Strategy<Value = String> {
         prop_oneof!["[-0-9a-z.,~\"\\\\ ]{0,6}", "\\PC{0,4}"]
     }

@@ -26,7 +26,7 @@ struct Opened {
     name: String,
     array: Array,
     axes: Vec<Axis>,
-    /// Attributes of the user.
+    /// Attributes of the array, without attributes of xarray and NCZarr and without the attributes in `related`.
     attributes: Map,
     /// Attributes that name other variables, taken from `attributes`.
     related: Map,

@@ -1,4 +1,4 @@
-//! Values in pieces.
+//! Values that are given as several pieces.
 
 use crate::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! An array grows: each append writes rows behind the last one, from several threads at the same time.
+//! Appends rows to an array from several threads at the same time: each append writes its rows after the last row.
 //!
 //! `cargo run -p zarr-rs --example append`
 

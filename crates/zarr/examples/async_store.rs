@@ -1,5 +1,5 @@
-//! A store of one's own that does not block, and an array in it. Here values are in a map; a client of a network would be awaited
-//! where the lock is taken.
+//! Defines a non-blocking store and creates an array in it. The values are in a map in memory; a client of a network would await a response
+//! in place of the lock.
 //!
 //! `cargo run -p zarr-rs --example async_store`
 
@@ -14,7 +14,7 @@ use zarr::store::{
     SetOptions, Version, block_on,
 };
 
-/// Values without versions: writers of parts of one chunk have to take turns.
+/// Store of values in memory. The values have no versions: writers of parts of one chunk have to take turns.
 #[derive(Debug, Default)]
 struct RemoteMap(Mutex<BTreeMap<Key, Bytes>>);
 

@@ -1,4 +1,4 @@
-//! A codec of one's own: written, registered under a name, and used by an array like any other.
+//! Defines a codec, registers it under a name, and creates and opens an array with it.
 //!
 //! `cargo run -p zarr-rs --example own_codec`
 
@@ -7,17 +7,17 @@ use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Sin
 use zarr::json::Map;
 use zarr::prelude::*;
 
-/// Turns the bits of every byte that its `mask` has.
+/// Codec that inverts the bits of every byte that are set in `mask`.
 #[derive(Debug)]
 struct Invert {
     mask: u8,
 }
 
-/// The entry for the table of codecs: names, and how the codec is made from its configuration.
+/// Entry for the table of codecs: the name of the codec, and the function that builds the codec from its configuration.
 const INVERT: CodecEntry =
     CodecEntry::bytes_to_bytes("example.invert", |context| Ok(Arc::new(Invert::from_config(context)?)));
 
-/// How documents have it: arrays are created and opened by that.
+/// Conversion from and to the configuration in metadata documents, by which arrays are opened and created.
 impl CodecValue for Invert {
     const ENTRY: CodecEntry = INVERT;
 

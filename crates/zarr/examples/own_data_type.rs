@@ -1,4 +1,4 @@
-//! A data type of one's own: defined, registered under a name, and used by an array like any other.
+//! Defines a data type, registers it under a name, and creates and opens an array with it.
 //!
 //! `cargo run -p zarr-rs --example own_data_type`
 
@@ -8,13 +8,13 @@ use zarr::meta::NamedConfig;
 use zarr::meta::json::Value;
 use zarr::prelude::*;
 
-/// A temperature in steps of a fraction of a degree, which the configuration says: `{"steps": 10}`.
+/// Data type of temperatures, stored as a number of steps. The configuration has the number of steps per degree: `{"steps": 10}`.
 #[derive(Debug)]
 struct Temperature {
     steps: i16,
 }
 
-/// The entry for the table of data types: names, and how the type is made from its configuration.
+/// Entry for the table of data types: the name of the data type, and the function that builds the type from its configuration.
 const TEMPERATURE: DataTypeEntry = DataTypeEntry::new(&["example.temperature"], build);
 
 fn build(config: &NamedConfig, _: &DataTypes) -> Result<Arc<dyn ExtensionType>, Error> {
@@ -25,12 +25,12 @@ fn build(config: &NamedConfig, _: &DataTypes) -> Result<Arc<dyn ExtensionType>, 
 }
 
 impl ExtensionType for Temperature {
-    /// How elements lie in memory, and the type that codecs take.
+    /// Returns the data type of elements in memory, which the codecs encode.
     fn storage(&self) -> DataType {
         DataType::Int16
     }
 
-    /// Fill values are degrees in documents.
+    /// Returns an element as degrees: fill values are degrees in metadata documents.
     fn to_json(&self, element: &[u8]) -> Value {
         let steps = element.try_into().map(i16::from_ne_bytes).unwrap_or_default();
         Value::from(f64::from(steps) / f64::from(self.steps))
@@ -49,8 +49,8 @@ impl ExtensionType for Temperature {
     }
 }
 
-/// The Rust type of elements. Types that lie in memory as the elements do have `as_bytes` and `as_bytes_mut` as well, and
-/// are read without a copy.
+/// Rust type of elements, in degrees. A Rust type with the memory layout of the stored elements would implement `as_bytes` and
+/// `as_bytes_mut` as well, and be read without a copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Celsius(f64);
 
@@ -86,7 +86,7 @@ impl Element for Celsius {
     }
 }
 
-/// The configuration of an array's data type, if it is ours.
+/// Returns the number of steps per degree of `data_type`; `None` if `data_type` is not `example.temperature`.
 fn steps(data_type: &DataType) -> Option<f64> {
     match data_type {
         DataType::Extension(own) if own.name() == "example.temperature" => {

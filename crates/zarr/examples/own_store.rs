@@ -1,4 +1,4 @@
-//! A store of one's own, with values in a map, and an array in it.
+//! Defines a store with values in a map, and creates an array in it.
 //!
 //! `cargo run -p zarr-rs --example own_store`
 
@@ -17,7 +17,7 @@ struct MapStore(Mutex<Values>);
 
 #[derive(Debug, Default)]
 struct Values {
-    /// The number of sets, by which each value has a version.
+    /// Number of sets so far, from which a set takes the version of its value.
     sets: u64,
     map: BTreeMap<Key, (Bytes, Version)>,
 }

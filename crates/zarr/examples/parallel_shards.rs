@@ -1,4 +1,4 @@
-//! Eight threads write a sharded array, each the shards that are its own: none waits for another.
+//! Writes a sharded array from eight threads: each thread writes its own shards, so that no thread waits for another.
 //!
 //! `cargo run -p zarr-rs --example parallel_shards`
 

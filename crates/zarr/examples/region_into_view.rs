@@ -1,4 +1,4 @@
-//! A region of a stored array is read into a part of a larger `ndarray` array, without a copy in between.
+//! Reads a region of a stored array into a part of a larger `ndarray` array, without a copy in between.
 //!
 //! `cargo run -p zarr-rs --example region_into_view`
 

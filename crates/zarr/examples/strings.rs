@@ -1,4 +1,4 @@
-//! Strings of any length, and strings of at most N code points as numpy has them.
+//! Writes and reads strings of any length, and strings of at most N code points as numpy has them.
 //!
 //! `cargo run -p zarr-rs --example strings`
 

@@ -1,4 +1,4 @@
-//! Attributes of an array as a Rust struct, and one of them by its JSON pointer.
+//! Writes and reads the attributes of an array as a Rust struct, and one attribute by its JSON pointer.
 //!
 //! `cargo run -p zarr-rs --example typed_attributes`
 

@@ -1,4 +1,4 @@
-//! Windows that overlap are read at once: each chunk is decoded once, however many windows meet it.
+//! Reads overlapping windows in one call: each chunk is decoded once, even if several windows intersect it.
 //!
 //! `cargo run -p zarr-rs --example windows`
 

@@ -1,4 +1,4 @@
-//! A zip file with a group and arrays: created, appended to, and read by ranges from another store.
+//! Creates a zip file with a group and arrays, appends to the file, and reads ranges of the file through another store.
 //!
 //! `cargo run -p zarr-rs --example zip_file`
 

@@ -39,7 +39,7 @@ impl Case {
     }
 }
 
-/// Element by element, as slowly and surely as can be.
+/// Returns the elements of a view in C order, copied one by one.
 fn model(view: &View<'_>) -> Vec<Vec<u8>> {
     let mut items = Vec::new();
     view.all(|item| {
@@ -49,7 +49,7 @@ fn model(view: &View<'_>) -> Vec<Vec<u8>> {
     items
 }
 
-/// The elements with the bytes of some of their numbers reversed.
+/// Returns the elements of a view, with the bytes of each number of `runs` reversed.
 fn swapped(view: &View<'_>, runs: &[SwapRun]) -> Vec<Vec<u8>> {
     let mut items = model(view);
     for item in &mut items {
@@ -60,7 +60,7 @@ fn swapped(view: &View<'_>, runs: &[SwapRun]) -> Vec<Vec<u8>> {
     items
 }
 
-/// Runs of numbers in an element, as bytes divide it.
+/// Returns runs of numbers within an element of `item` bytes; each of `bytes` chooses width, stride and count of a run.
 fn runs(item: usize, bytes: &[u8]) -> Vec<SwapRun> {
     let mut runs = Vec::new();
     let mut offset = 0;
@@ -342,7 +342,7 @@ fn memory_of_another_size_is_refused() {
     assert!(view.into_windows(vec![[(0, 3), (3, 4)].into_iter().collect()]).is_err());
 }
 
-/// Blocks of a large view are copied one after another.
+/// A view that is larger than a block is copied block by block, with swapped bytes.
 #[test]
 fn large_views_are_swapped() {
     let source: Vec<u8> = (0..7 * 50_000).map(|i| (i / 7) as u8 ^ (i % 7) as u8).collect();

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use zarr_array::{Group, Registry, Store};
 use zarr_store::{Key, MemoryStore, StoreExt};
 
-/// A store of documents; arrays have no chunks.
+/// Opens a data set of metadata documents in memory. Arrays have no chunks.
 fn opened(documents: &[(&str, &str)]) -> Dataset {
     let store = MemoryStore::new();
     for (key, text) in documents {
@@ -31,8 +31,8 @@ fn v3(shape: &str, data_type: &str, names: &str, attributes: &str) -> String {
     )
 }
 
-/// The example of the netCDF Users Guide, "CDL Syntax", as xarray stores it in Zarr v2, and as `ncgen` and `ncdump -h` print it: types
-/// of attributes that netCDF does not fix are guessed, and unlimited dimensions are not stored.
+/// The example "CDL Syntax" of the netCDF Users Guide, which xarray stored in Zarr v2, is printed as `ncgen` and `ncdump -h` print it.
+/// Types of attributes that netCDF does not fix are guessed, and unlimited dimensions are not stored.
 #[test]
 fn the_example_of_the_users_guide() {
     let t = r#"{"_ARRAY_DIMENSIONS": ["time", "lat", "lon"], "long_name": "temperature", "units": "celsius"}"#;
@@ -130,7 +130,7 @@ group: g-1 {
     assert!(text.starts_with(expected) && text.contains("/g-1/broken"), "{text}");
 }
 
-/// Documents that netCDF-C 4.9.0 writes; `ncdump -h` of it prints the text below.
+/// Documents that netCDF-C 4.9.0 wrote are printed as `ncdump -h` prints them.
 #[test]
 fn nczarr_has_types_and_unlimited_dimensions() {
     let root = r#"{"zarr_format": 2, "_NCZARR_SUPERBLOCK": {"version": "2.0.0"}, "_NCZARR_GROUP":

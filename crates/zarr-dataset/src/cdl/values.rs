@@ -289,7 +289,7 @@ pub(super) fn name(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// As ncdump 4.9 prints them.
+    /// Numbers are printed as ncdump 4.9 prints them.
     #[test]
     fn numbers_are_those_of_ncdump() {
         let doubles = [

@@ -13,7 +13,8 @@ fn create(group: &Group, name: &str, shape: &[u64], names: &[&str]) -> zarr_arra
     group.create_array(name, new).unwrap()
 }
 
-/// `/` has time and t, `/ocean` has depth, and s along both; `/ocean/deep` has its own time.
+/// Creates a tree: `/` has the coordinate `time`, `t` along `time` and a scalar; `/ocean` has the coordinate `depth`, and `s` along `depth`
+/// and `time`.
 fn tree() -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let root = Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
@@ -44,7 +45,7 @@ fn labels_are_those_of_the_groups_above() {
     assert_eq!(regions(&one, "/t").unwrap(), ["/t [3:4]"]);
 }
 
-/// The store with an array of a codec that is not known here.
+/// Creates the store of [`tree`] and, at `path`, an array with a codec that the registry does not know.
 fn with_unknown(path: &str, shape: &str, names: &str) -> Arc<dyn Store> {
     let store = tree();
     let document = format!(

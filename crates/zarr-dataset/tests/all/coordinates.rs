@@ -1,11 +1,11 @@
-//! Which variables are coordinates. The expected ones are those of `xarray.decode_cf` 2026.9 with `decode_coords` "all", "coordinates" (which
-//! `True` is as well) and `False`.
+//! Tests of which variables are coordinates. Expected names are those of `xarray.decode_cf` 2026.9 with `decode_coords` "all",
+//! "coordinates" (`True` means "coordinates") and `False`.
 
 use crate::{add, group, names, new};
 use zarr_array::Group;
 use zarr_dataset::{Dataset, DatasetOptions, DecodeCoords};
 
-/// A data set whose variable `v` has these attributes.
+/// Creates a data set in memory whose variable `v` has `attributes`, with variables to which the attributes can refer.
 fn with_attributes(attributes: &[(&str, &str)]) -> Group {
     let group = group();
     let v = attributes.iter().fold(new(&[2], "float64", &["x"]), |new, (name, value)| new.attribute(name, *value));
@@ -20,7 +20,7 @@ fn with_attributes(attributes: &[(&str, &str)]) -> Group {
     group
 }
 
-/// The coordinates, the attributes and the attributes of the encoding.
+/// Returns the names of the coordinates, the attributes of `v` and the encoding of `v`, each attribute as `name=value`.
 fn decoded(attributes: &[(&str, &str)], decode: DecodeCoords) -> [Vec<String>; 3] {
     let options = DatasetOptions::default().decode_coords(decode);
     let dataset = Dataset::open_with(&with_attributes(attributes), &options).unwrap();
@@ -32,7 +32,7 @@ fn decoded(attributes: &[(&str, &str)], decode: DecodeCoords) -> [Vec<String>; 3
 
 #[test]
 fn attributes_name_coordinates() {
-    // Where the encoding has another text than the attribute, that is the second one.
+    // Each case: name and value of the attribute, value in the encoding if it differs from the attribute, and the expected coordinates.
     let cases: [(&str, &str, &str, &[&str]); 15] = [
         ("grid_mapping", "crs", "", &["crs"]),
         ("grid_mapping", "crs: lat lon", "", &["crs"]),

@@ -1,4 +1,4 @@
-//! Data sets: dimensions, coordinates, decoding, selection by index and by label.
+//! Tests of data sets: dimensions, coordinates, decoding, selection by index and by label.
 
 use crate::{add, counted_chunks, group, group_in, new, registry, size_of};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use zarr_dataset::{Dataset, DatasetOptions, ErrorKind, Labels, Variable};
 use zarr_meta::Dialect;
 use zarr_store::{Counted, MemoryStore};
 
-/// Four days, three latitudes from north to south, two longitudes.
+/// Creates a data set of four days, three latitudes from north to south and two longitudes.
 fn weather() -> Group {
     let group = group();
     let time = new(&[4], "int32", &["time"]).attribute("units", "hours since 2020-01-31");
@@ -40,7 +40,7 @@ fn variables_are_told_from_coordinates() {
     assert_eq!((error.kind(), error.hint()), (ErrorKind::NotFound, Some("there is one called t2m")));
 }
 
-/// Bools of version 2 that zarr-python creates have the fill value false, which xarray masks.
+/// Arrays of bools of version 2 that zarr-python creates have the fill value false, which xarray masks.
 // clause: xarray-14
 #[test]
 fn bools_that_are_the_fill_value_of_version_2_are_missing() {
@@ -97,7 +97,8 @@ fn floats_that_cannot_be_decoded_are_no_other_values() {
     }
 }
 
-/// A copy of the decoded array of a selection compiled, ran, and was that of another region.
+/// `decoded` refuses a variable of a selection: the array that it returns has no selection, so a program that copied the array got another
+/// region, without an error.
 #[test]
 fn the_decoded_array_is_of_no_selection() {
     let dataset = Dataset::open(&weather()).unwrap();
@@ -107,7 +108,7 @@ fn the_decoded_array_is_of_no_selection() {
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.message().contains("selection of shape [2, 3], expected all of [4, 3, 2]"), "{error}");
     assert_eq!(t2m.decoded_whole().unwrap().unwrap().shape(), [4, 3, 2]);
-    // Of other variables nothing is selected.
+    // All other variables are selected as a whole.
     assert!(part.variable("lat").unwrap().decoded().unwrap().is_some());
     assert!(dataset.isel("time", 0..4).unwrap().variable("t2m").unwrap().decoded().is_ok());
     let region = |ranges: &[std::ops::Range<u64>]| zarr_grid::Region::from_ranges(ranges);
@@ -117,7 +118,7 @@ fn the_decoded_array_is_of_no_selection() {
     for wrong in [region(&[0..3, 0..3]), region(&[0..1, 0..1, 0..1])] {
         assert_eq!(t2m.part(&wrong).unwrap_err().kind(), ErrorKind::Argument);
     }
-    // In reverse order and along points.
+    // Parts of a selection in reverse order and of a selection of points.
     let turned = dataset.isel("time", zarr_grid::AxisSelection::Range { start: None, stop: None, step: -1 }).unwrap();
     let last = turned.variable("t2m").unwrap().part(&region(&[0..1, 0..1, 0..2])).unwrap();
     assert_eq!(last.read().unwrap().to_vec::<f64>().unwrap(), [282.0, 282.5]);
@@ -150,7 +151,7 @@ fn indices_and_labels_select() {
     assert_eq!(part.variable("t2m").unwrap().dimensions().collect::<Vec<_>>(), ["lat", "lon"]);
     assert_eq!(part.variable("t2m").unwrap().shape(), [2, 2]);
     assert_eq!(read(&part), [277.0, 277.5, 278.0, 278.5]);
-    // 50.1 as the coordinate has it, in 32 bits.
+    // The coordinate has the 32 bit value of 50.1.
     let point = dataset.sel("lat", 50.1).unwrap().sel("lon", 10.0).unwrap();
     assert_eq!(read(&point), [274.5, 277.5, 280.5, 283.5]);
     let column = dataset.isel("time", 0).unwrap().isel("lon", 0).unwrap();
@@ -160,7 +161,7 @@ fn indices_and_labels_select() {
     assert_eq!(read(&column.sel("lat", Labels::between(55, 40)).unwrap()), [274.0, 275.0]);
     assert_eq!(read(&column.sel("lat", Labels::between(40, 55)).unwrap()), [0.0; 0]);
     assert_eq!(read(&column.sel("lat", [40.0, 60.0]).unwrap()), [275.0, 273.0]);
-    // A part of a date stands for all times in it; a day is one time where all times are days.
+    // A part of a date selects all times within it. A whole day is a single time if all times of the coordinate are whole days.
     assert_eq!(size_of(&dataset.sel("time", "2020-02").unwrap(), "time"), Some(3));
     assert_eq!(size_of(&dataset.sel("time", "2020-02-01").unwrap(), "time"), None);
     let slice = dataset.sel("time", Labels::between("2020-01", "2020-02-01")).unwrap();
@@ -295,7 +296,7 @@ fn faults_name_the_variable_and_the_attribute() {
         let dataset = Dataset::open(&group).unwrap();
         let text = dataset.variable("time").unwrap().read().unwrap_err().to_string();
         assert!(text.contains("/time") && text.contains(attribute), "{text}");
-        // It stays readable as it is stored, and the rest is not hurt.
+        // The stored numbers of the variable, and all other variables, can still be read.
         let stored = dataset.variable("time").unwrap().read_stored().unwrap();
         assert_eq!(stored.to_vec::<i32>().unwrap(), [0, 24, 48, 72]);
         assert_eq!(dataset.variable("t2m").unwrap().read().unwrap().len(), 24);
@@ -337,7 +338,7 @@ fn a_large_coordinate_is_searched_by_halves() {
     assert_eq!(found.unwrap().variable("x").unwrap().read().unwrap().to_vec::<i64>().unwrap(), [9]);
     assert!(chunks_read(Labels::from(1_i64)).0.is_err());
 
-    // A chunk that is out of order, where the search goes.
+    // A chunk that the search reads is out of order.
     x.write(LEN / 2..LEN / 2 + 2, &[9_i64, 5]).unwrap();
     let error = chunks_read(Labels::from(3_i64)).0.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidMetadata, "{error}");

@@ -1,4 +1,4 @@
-//! A year of hours on a grid of a quarter degree, of which few chunks are stored: the requests of opening and of selections.
+//! Tests of the number of requests of opening and of selections: a year of hours on a grid of a quarter degree with few stored chunks.
 
 use crate::{add, group_in, new, registry, size_of};
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use zarr_store::{Counted, Counts, MemoryStore};
 const HOURS: u64 = 8760;
 const SHAPE: [u64; 3] = [HOURS, 721, 1440];
 const CHUNKS: [u64; 3] = [365, 37, 36];
-/// The indices of the one point whose series is stored.
+/// Indices of latitude and longitude of the only point whose series is stored.
 const POINT: (usize, usize) = (150, 53);
 
-/// Latitudes from north to south, longitudes from 0 to 360, and the temperature of one point.
+/// Creates a store with latitudes from north to south, longitudes from 0 to 360, and the temperature of one point, with consolidated
+/// metadata.
 fn store(dialect: Dialect) -> Arc<Counted<MemoryStore>> {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let group = group_in(Arc::clone(&store) as Arc<dyn Store>, dialect);
@@ -32,7 +33,7 @@ fn store(dialect: Dialect) -> Arc<Counted<MemoryStore>> {
     store
 }
 
-/// The gets between two counts, of which none may be anything else.
+/// Returns the number of gets between two counts, and asserts that there were no lists, sets and erases between them.
 fn gets(before: Counts, after: Counts) -> u64 {
     assert_eq!((before.lists, before.sets, before.erases), (after.lists, after.sets, after.erases));
     after.gets - before.gets
@@ -40,7 +41,7 @@ fn gets(before: Counts, after: Counts) -> u64 {
 
 #[test]
 fn opening_is_one_request() {
-    // In version 2 the consolidated metadata lies beside the group, which has a document for its attributes, and is no array.
+    // Requests in version 2: `.zgroup`, `.zattrs` and the missing `.zarray` for the group, and `.zmetadata` for the data set.
     for (dialect, of_group, beside) in [(Dialect::V3, 1, 0), (Dialect::V2, 3, 1)] {
         let store = store(dialect);
         let shared = Arc::clone(&store) as Arc<dyn Store>;
@@ -73,7 +74,7 @@ fn the_series_of_a_point_reads_its_chunks() {
     let before = store.counts();
     let point = dataset.sel("latitude", 52.5).unwrap().sel("longitude", Labels::nearest(13.3)).unwrap();
     let selected = store.counts();
-    // Both coordinates are of one chunk; the times are not read.
+    // Both coordinates have one chunk; the times are not read.
     assert_eq!(gets(before, selected), 2);
     let t2m = point.variable("t2m").unwrap();
     assert_eq!((t2m.plan().unwrap().chunks, t2m.plan().unwrap().selected_bytes), (24, Some(4 * u128::from(HOURS))));
@@ -81,7 +82,7 @@ fn the_series_of_a_point_reads_its_chunks() {
     assert_eq!(gets(selected, store.counts()), 24);
     assert_eq!((values.len(), values[0], values[8759]), (8760, 273.0, 360.59));
 
-    // A month of it: the coordinate, and the chunks that February meets.
+    // Selection of a month: the coordinate is read, and then the chunks that intersect February.
     let before = store.counts();
     let february = point.sel("time", "2021-02").unwrap();
     assert_eq!(size_of(&february, "time"), Some(28 * 24));
@@ -91,7 +92,7 @@ fn the_series_of_a_point_reads_its_chunks() {
     assert_eq!(february.variable("t2m").unwrap().read().unwrap().to_vec::<f32>().unwrap()[0], values[31 * 24]);
     assert_eq!(gets(selected, store.counts()), 2);
 
-    // Several points at once, of which two are in the same chunks, and one is not stored.
+    // Selection of three points: two points are in the same chunks, and the chunks of one point are not stored.
     let labels = [("latitude", [52.5, 52.25, -30.0]), ("longitude", [13.25, 13.5, 200.0])];
     let points = dataset.sel_points("station", labels).unwrap().isel("time", 0..365).unwrap();
     let before = store.counts();

@@ -1,4 +1,4 @@
-//! Labels: dates of any resolution, lists, and how much of a coordinate is read to find them.
+//! Tests of labels: dates of any resolution, lists of labels, and the number of chunks of a coordinate that a search reads.
 
 use crate::{add, counted_chunks, group, group_in, new, size_of};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use zarr_dataset::{Dataset, ErrorKind, Labels};
 use zarr_meta::Dialect;
 use zarr_store::{Counted, MemoryStore};
 
-/// A data set with ten times from 2020 on, `step` of a unit apart.
+/// Creates a data set with ten times that begin at 2020-01-01, `step` units apart, in chunks of `chunk` times.
 fn times(units: &str, step: i64, chunk: u64) -> Dataset {
     let group = group();
     let values: Vec<i64> = (0..10).map(|index| index * step).collect();
@@ -19,7 +19,7 @@ fn times(units: &str, step: i64, chunk: u64) -> Dataset {
 
 #[test]
 fn dates_are_one_time_or_a_period() {
-    // How many times xarray finds: 0 is no label, 1 is one time, others are periods.
+    // Expected number of times that xarray selects: 0 if the label is not found, 1 for a single time, larger for a period.
     let labels = [
         "2020-01-01T00:00:00.5",
         "2020-01-01T00:00:00.500",
@@ -42,7 +42,7 @@ fn dates_are_one_time_or_a_period() {
     ];
     for (units, step, counts) in expected {
         for (label, count) in labels.into_iter().zip(counts) {
-            // The same of one piece, and of pieces of which not all are read.
+            // A search of the whole coordinate and a binary search of its chunks find the same times.
             for labels in [Labels::from(label), Labels::from(label).assume_sorted()] {
                 let found = times(units, step, 4).sel("t", labels);
                 match count {
@@ -99,7 +99,8 @@ fn lists_have_one_index_for_each_label() {
     assert!(read([2].into()).is_err());
 }
 
-/// A coordinate in chunks, and the store that counts its requests.
+/// Creates a data set with the coordinate `x` of `values` in chunks of `chunk` values, and returns the store, which counts requests, as
+/// well.
 fn counted(values: &[i32], chunk: u64) -> (Arc<Counted<MemoryStore>>, Dataset) {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let group = group_in(Arc::clone(&store) as Arc<dyn Store>, Dialect::V3);
@@ -158,7 +159,7 @@ fn small_coordinates_are_searched_if_they_are_said_to_be_sorted() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
-    /// A search by halves finds the same as a look at every value.
+    /// A binary search finds the same labels as a comparison with every value.
     #[test]
     fn halves_find_the_same_as_the_whole(
         steps in prop::collection::vec(0_i32..3, 1..60),
@@ -168,7 +169,7 @@ proptest! {
     ) {
         let mut value = 0;
         let mut values: Vec<i32> = steps.iter().map(|step| { value += step; value }).collect();
-        // Of equal values there is no direction.
+        // Equal values neither ascend nor descend.
         let descends = descends && values.first() != values.last();
         if descends {
             values.reverse();
@@ -195,7 +196,7 @@ proptest! {
         }
     }
 
-    /// At most log2(chunks) + 2 chunks are read of distinct values in chunks of at least two values.
+    /// A search of distinct values in chunks of at least two values reads at most log2(chunks) + 2 chunks.
     #[test]
     fn chunks_read_are_bounded(len in 2_i32..500, chunk in 2_u64..20, label in -3_i32..1003) {
         let values: Vec<i32> = (0..len).map(|value| 2 * value).collect();
@@ -208,7 +209,7 @@ proptest! {
         ] {
             let before = store.counts().gets;
             let found = dataset.sel("x", labels.assume_sorted());
-            // An error reads the neighbours for its hint.
+            // An error reads up to two neighbours for its hint.
             let reads = store.counts().gets - before - if found.is_err() { 2.min(store.counts().gets - before) } else { 0 };
             prop_assert!(reads <= most, "{} chunks, expected at most {}", reads, most);
         }
@@ -217,7 +218,7 @@ proptest! {
 
 #[test]
 fn a_day_of_a_large_coordinate_is_all_its_times() {
-    // Days, and then hours, of which the search of a day meets few.
+    // The coordinate has days, and then hours: the search of a day reads few values.
     let group = group();
     let days = (0..190_000_i64).map(|day| 24 * day);
     let values: Vec<i64> = days.chain((1..=80_000).map(|hour| 24 * 189_999 + hour)).collect();

@@ -1,4 +1,4 @@
-//! Variables that are as other ones: their encoding, and copies of what is stored.
+//! Tests of variables like existing variables: encoding, and copies of stored elements.
 
 use crate::write::{START, created, store, times, variable};
 use crate::{add, group_in, new};
@@ -6,7 +6,8 @@ use zarr_dataset::{Dataset, NewDataset, NewVariable, Variable};
 use zarr_json::Value;
 use zarr_meta::Dialect;
 
-/// The encoding has all that a copy region by region needs, in every dialect: land was -32.768 K in the copy.
+/// `encoding` has the mark of missing data in every dialect, so that a copy of stored elements has the same missing elements. A copy
+/// without the mark had -32.768 K on land.
 #[test]
 fn the_encoding_has_the_mark_of_missing_data_in_every_dialect() {
     let variables = || {
@@ -35,7 +36,7 @@ fn the_encoding_has_the_mark_of_missing_data_in_every_dialect() {
         let mark = |variable: &Variable| variable.encoding().get("_FillValue").cloned();
         let found: Vec<_> = dataset.variables().map(|variable| (variable.name(), mark(variable))).collect();
         assert_eq!(found, expected, "{dialect}");
-        // Copied by hand, one by one.
+        // Each variable is copied by its `encoding` instead of `NewVariable::like`.
         for variable in dataset.variables() {
             let new = NewVariable::empty("v", &["x"], &[2], variable.stored().data_type().to_string());
             let new = new.codecs(if variable.name() == "text" { "vlen-utf8" } else { "bytes" }).unwrap();
@@ -70,12 +71,13 @@ fn a_variable_like_a_part_of_another_one_has_its_shape() {
         copy.variable("time").unwrap().read().unwrap().text(0),
         part.variable("time").unwrap().read().unwrap().text(0)
     );
-    // A dimension of which one index is selected is none.
+    // A dimension with one selected index is no dimension of the selection.
     let one = like(dataset.isel("time", 0).unwrap().variable("t2m").unwrap());
     assert_eq!(created(&store(), NewDataset::new().variable(one)).variable("t2m").unwrap().shape(), [2]);
 }
 
-/// Several values mark missing data in files of other software, which no `encoding` of a new variable can say.
+/// A variable like a variable with several marks of missing data has all of the marks. Files of other software have several marks, and
+/// `encoding` of a new variable cannot set them.
 #[test]
 fn a_variable_like_another_one_has_all_its_marks() {
     for dialect in [Dialect::V2, Dialect::V3] {

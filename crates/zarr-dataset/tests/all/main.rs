@@ -1,4 +1,4 @@
-//! Data sets: opening, coordinates, trees of groups, selection, plans, writing.
+//! Tests of data sets: opening, coordinates, trees of groups, selection, plans, writing.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::float_cmp, reason = "tests")]
 
@@ -29,7 +29,7 @@ fn registry() -> Arc<Registry> {
     Arc::new(registry)
 }
 
-/// A data set of which the requests for chunks are counted, without the looks whether arrays are still there.
+/// Opens a data set for tests that count requests for chunks: a missing chunk causes no request that checks whether the array still exists.
 fn counted_chunks(group: &Group) -> Dataset {
     let options = DatasetOptions::default().arrays(Options::default().trust_missing(true));
     Dataset::open_with(group, &options).unwrap()

@@ -1,4 +1,4 @@
-//! One faulty array hurts no other.
+//! Tests of opening a data set with a faulty array: all other variables can be read.
 
 use crate::{add, group, group_in, names, new};
 use std::sync::Arc;

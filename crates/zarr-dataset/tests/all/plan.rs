@@ -1,4 +1,4 @@
-//! Plans: which chunks a read fetches, against the requests of the read, and against the chunks of each element.
+//! Tests of plans: the chunks that a plan lists are compared with the requests of the read and with the chunks of each selected element.
 
 use crate::{add, counted_chunks, group, group_in, new};
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ fn a_plan_of_more_chunks_than_memory_holds() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
-    /// The chunks of a plan are those of the selected elements, and a read asks for no more.
+    /// The chunks of a plan are the chunks of the selected elements, and a read requests no other chunks.
     #[test]
     fn plans_have_the_chunks_of_the_elements(
         shape in prop::collection::vec(1_u64..7, 3),
@@ -77,7 +77,7 @@ proptest! {
         add(&group, "v", array.chunks(&whole), &values);
         let mut dataset = counted_chunks(&group);
         let mut along = Vec::new();
-        // The selected indices along each axis, or those of points.
+        // Selected indices along each axis; `None` for an axis along which points are selected.
         let mut selected: Vec<Option<Vec<u64>>> = Vec::new();
         for (axis, name) in names.into_iter().enumerate() {
             let len = shape[axis];

@@ -1,4 +1,5 @@
-//! Several points at once: against reads of one point after the other, and with the dimensions and shapes that xarray has.
+//! Tests of selections of several points: values are compared with reads of one point after the other, dimensions and shapes with those of
+//! xarray.
 
 use crate::{add, counted_chunks, group, group_in, new};
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use zarr_dataset::{Dataset, ErrorKind, Labels};
 use zarr_meta::Dialect;
 use zarr_store::{Counted, MemoryStore};
 
-/// Variables of which some have dimensions `y` and `x`, each in its own order.
+/// Creates a data set with variables with dimensions `y` and `x` in several orders, with one of both, and with neither.
 fn dataset() -> Dataset {
     let group = group();
     let arrays: [(&str, &[&str], &[u64]); 5] = [
@@ -148,7 +149,7 @@ fn strings_and_characters_of_points() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
-    /// Points have the values that are read one by one, and each chunk is fetched once at most.
+    /// A selection of points has the values that reads of single points have, and the read fetches each chunk at most once.
     #[test]
     fn points_are_the_same_as_one_by_one(
         shape in prop::collection::vec(1_u64..7, 3),
@@ -156,7 +157,7 @@ proptest! {
         is_sharded in any::<bool>(),
         chosen in prop::collection::vec(any::<bool>(), 3),
         points in prop::collection::vec(prop::collection::vec(0_u64..1000, 3), 0..9),
-        // Of the other dimensions: 0 is all, 1 backwards, 2 a list, 3 an index.
+        // Selection of each other dimension: 0 is all indices, 1 all in reverse order, 2 a list, 3 an index.
         others in prop::collection::vec(0_u8..4, 3),
     ) {
         let store = Arc::new(Counted::new(MemoryStore::new()));
@@ -213,7 +214,7 @@ proptest! {
             let expected = one.variable("v").unwrap().read().unwrap().to_vec::<f64>().unwrap();
             let found = selected.isel("p", number as u64).unwrap().variable("v").unwrap().read().unwrap();
             prop_assert_eq!(found.to_vec::<f64>().unwrap(), expected.clone());
-            // The same in the values of all points.
+            // The values of all points have equal elements at this point.
             let at = all.dimensions().iter().position(|name| name == "p").unwrap();
             let (count, inner) = (points.len(), all.shape()[at + 1..].iter().product::<u64>() as usize);
             let values = all.to_vec::<f64>().unwrap();

@@ -1,4 +1,4 @@
-//! Groups below each other. Dimensions and coordinates of each are those of `xarray.open_datatree` 2026.9.
+//! Tests of trees of groups. Expected dimensions and coordinates of each group are those of `xarray.open_datatree` 2026.9.
 
 use crate::{add, group, group_in, names, new, registry, size_of};
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use zarr_dataset::{DataTree, Dataset, DatasetOptions, ErrorKind};
 use zarr_meta::Dialect;
 use zarr_store::{Counted, MemoryStore};
 
-/// A root with `y`, which others inherit, `/a` and `/a/b` with variables of its dimensions, and `/d/e` with another one.
+/// Fills a root with the coordinate `y`, which all groups below inherit, `/a` and `/a/b` with variables along `x` and `y`, and `/d/e` with
+/// a variable along `z`.
 fn fill(root: &Group) {
     add(root, "v", new(&[2, 3], "int32", &["y", "x"]), &[0, 1, 2, 3, 4, 5]);
     add(root, "y", new(&[2], "int64", &["y"]).attribute("units", "days since 2020-01-01"), &[10_i64, 20]);
@@ -41,7 +42,7 @@ fn groups_inherit_the_coordinates_of_dimensions() {
         let tree = DataTree::open(&root).unwrap();
         let after = store.counts();
         if is_consolidated {
-            // In v3 the document of the group has all others, in v2 one beside it.
+            // In version 3 the document of the group has all documents below, in version 2 a document next to it.
             assert_eq!((after.gets - before.gets, after.lists), (u64::from(dialect == Dialect::V2), before.lists));
         }
         let line = |(path, dataset): (&str, Dataset)| {
@@ -90,7 +91,7 @@ fn sizes_agree_with_the_groups_above() {
     let error = DataTree::open(&root).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidMetadata);
     assert_eq!(error.message(), "dimension x has 4 elements in group /d/f, but 3 in group /");
-    // Those of groups beside each other need not.
+    // Sizes of dimensions of sibling groups need not agree.
     let root = group();
     for (name, len) in [("a", 2_u64), ("a-b", 3), ("b", 4)] {
         let group = root.create_group(name, NewGroup::new()).unwrap();
@@ -122,7 +123,7 @@ fn faults_are_in_the_data_set_of_their_group() {
     let broken: Vec<usize> = tree.iter().map(|(_, dataset)| dataset.broken().len()).collect();
     assert_eq!(broken, [0, 1, 0, 0, 0]);
     assert_eq!(names(tree.dataset("/a").unwrap().data_variables()), ["u"]);
-    // Without names of dimensions there is no data set, and so no tree.
+    // Arrays without names of dimensions are no data set, and so no tree.
     let unnamed = NewArray::new(&[3], "int32").codecs("bytes").unwrap();
     add(&root.group("d/e").unwrap(), "unnamed", unnamed, &[1, 2, 3]);
     assert_eq!(DataTree::open(&root).unwrap_err().location().path.as_deref(), Some("/d/e/unnamed"));

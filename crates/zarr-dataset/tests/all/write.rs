@@ -1,4 +1,4 @@
-//! Data sets are written as xarray writes them: documents, encoded elements, regions, appended parts.
+//! Tests of writing data sets as xarray writes them: documents, encoded elements, regions, appended parts.
 
 use crate::registry;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) fn times(dtype: &str, numbers: &[i64]) -> Values {
     Values::of_data(ArrayData::from_items(&data_type, &[numbers.len() as u64], &items, None).unwrap())
 }
 
-/// Two days of a packed variable with a scalar coordinate, from a day on.
+/// Returns a new data set of two days, the first of which is `first` in days since 1970, with the packed variable `t2m`.
 fn part(first: i64, values: &[f32; 4]) -> NewDataset {
     let time = variable("time", &["time"], times("<M8[D]", &[first, first + 1]));
     let lat = variable("lat", &["lat"], [50.0_f32, 40.0]);
@@ -50,7 +50,7 @@ fn t2m(dataset: &Dataset) -> Vec<String> {
     (0..values.len()).map(|index| values.text(index)).collect()
 }
 
-/// The documents that xarray 2026.9 writes for the same data set, but for the codecs.
+/// Documents are those that xarray 2026.9 writes for an equal data set, except for the codecs.
 #[test]
 fn documents_are_those_of_xarray() {
     let v3 = store();
@@ -429,7 +429,7 @@ fn only(new: &NewDataset, name: &str) -> NewVariable {
     new.get(name).unwrap().clone()
 }
 
-/// Refuses to set the document of `time`.
+/// Store that refuses to set the document of `time`.
 #[derive(Debug)]
 struct Refusing(Arc<dyn Store>);
 

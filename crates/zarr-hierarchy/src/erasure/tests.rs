@@ -6,7 +6,7 @@ use zarr_store::{Key, MemoryStore, Reply, Request, StoreExt};
 
 const BUCKET: Capabilities = Capabilities::none().write(true).list(true).suffix_ranges(true).conditional(true);
 
-/// A store with an array of twelve chunks in groups of a dialect, and the array.
+/// Creates a store with the array `/g/a` of twelve chunks in groups of `dialect`, and returns the store and the array.
 fn array(dialect: Dialect) -> (MemoryStore, StoredNode) {
     let store = MemoryStore::new();
     let set =
@@ -37,7 +37,7 @@ fn array(dialect: Dialect) -> (MemoryStore, StoredNode) {
     (store, found)
 }
 
-/// The requests that erase a node, in rounds.
+/// Erases a node, and returns the requests of each round.
 fn rounds(store: &MemoryStore, found: &StoredNode, profile: &AccessProfile) -> Vec<Vec<Request>> {
     let erasure = Erasure::of(found);
     let mut job = erasure.job(BUCKET, profile);

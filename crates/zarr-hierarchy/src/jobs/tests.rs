@@ -7,7 +7,7 @@ use zarr_drive::{Job, Next, run};
 use zarr_meta::{Dialect, Node, StoredNode};
 use zarr_store::{Capabilities, Key, MemoryStore, Prefix, Reply, Request, StoreExt};
 
-/// An array of three chunks.
+/// Keys and values of an array of three chunks.
 const ARRAY: [(&str, &str); 5] = [
     ("a/0", "12"),
     ("a/1", "34"),
@@ -20,7 +20,8 @@ const ARRAY: [(&str, &str); 5] = [
     ),
 ];
 
-/// Runs a job on a node, each time with one more right answer, until all of them are. `least`: how many it needs at least.
+/// Runs a job on a node again and again, each time with right replies to one more step before the wrong replies, until the job succeeds.
+/// `least` is the least number of steps that need right replies.
 fn answered_wrongly<J: Job<Error = Error>>(least: usize, new: impl Fn(&StoredNode) -> J) {
     let attempt = |right| {
         let store = MemoryStore::new();

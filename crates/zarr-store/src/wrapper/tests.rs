@@ -9,7 +9,7 @@ use crate::{
     SetOptions, SetStream, SizeVisitor, ValueGet,
 };
 
-/// A store in memory that notes the calls to it, in both forms.
+/// Store in memory that notes its calls, blocking and non-blocking.
 #[derive(Debug, Default)]
 struct Noting {
     memory: MemoryStore,
@@ -73,7 +73,7 @@ impl AsyncStore for Noting {
     crate::async_methods_by_call! {}
 }
 
-/// The kind of a call, and all names in it.
+/// Returns the kind of a call, followed by all keys, prefixes and other names in the call.
 fn names(call: &Call<'_>) -> Vec<String> {
     let first = call.name().to_owned();
     let (kind, mut names) = match call {
@@ -112,7 +112,7 @@ fn names(call: &Call<'_>) -> Vec<String> {
     names
 }
 
-/// Gives `check` a call of each kind.
+/// Calls `check` with a call of each kind.
 fn each(check: impl Fn(Call<'_>)) {
     let [a, b] = ["a/x", "a/y"].map(|text| Key::new(text).expect("a key"));
     let [d, e] = ["d/", "e/"].map(|text| Prefix::new(text).expect("a prefix"));
@@ -155,8 +155,8 @@ fn each(check: impl Fn(Call<'_>)) {
     calls.into_iter().for_each(check);
 }
 
-/// Outcome of a call: the call, whether it changes something, whether it was refused as a write, and the calls that came to the store
-/// below.
+/// Outcome of a call to a wrapper: the call, whether it is a change, whether the wrapper refused it as a write, and the calls that the
+/// store below received.
 struct Made {
     call: Vec<String>,
     is_change: bool,
@@ -164,7 +164,7 @@ struct Made {
     below: Vec<Vec<String>>,
 }
 
-/// Gives `check` a call of each kind to a wrapper, made in both forms.
+/// Makes a call of each kind to `wrapper`, blocking and non-blocking, and calls `check` with the outcome of each call.
 fn each_made<W: Wrapper<Below = Noting>>(wrapper: &W, check: impl Fn(Made)) {
     let made = |call: Call<'_>, make: &dyn Fn(Call<'_>) -> Result<Answer>| {
         let (names, is_change) = (names(&call), call.is_change());

@@ -1,9 +1,9 @@
-//! Addresses, schemes and options.
+//! Tests of addresses, schemes and options of stores.
 
 use super::*;
 use zarr_store::ErrorKind;
 
-/// The kinds of this build, and two behind a network.
+/// Returns the schemes of this build, and the schemes of two stores on a network.
 fn table() -> Schemes {
     let mut schemes = schemes();
     let open = |_: &StoreAddress, _: &StoreOptions, _: &Schemes| -> Result<Arc<dyn Store>> {

@@ -1,4 +1,4 @@
-//! Words of messages.
+//! Lists of words in messages of errors.
 
 /// Joins words as in `a, b or c`.
 pub(super) fn list(words: &[&str]) -> String {

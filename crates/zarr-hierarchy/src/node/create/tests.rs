@@ -1,4 +1,4 @@
-//! Nodes of dialects that this build lacks, which are not taken for broken ones.
+//! Tests that nodes of dialects that this build lacks are not mistaken for broken nodes.
 //!
 //! Builds of the workspace have all dialects: these tests do something where the crate is tested alone.
 
