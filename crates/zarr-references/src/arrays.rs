@@ -87,6 +87,12 @@ impl Arrays {
         Ok(())
     }
 
+    /// The array at a prefix.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn at(&self, prefix: &str) -> Option<&ArrayKeys> {
+        self.list.get(*self.by_prefix.get(prefix)?)
+    }
+
     /// The array that a key is a chunk of, and the number of the chunk.
     pub(crate) fn chunk(&mut self, key: &str) -> Option<(&mut ArrayKeys, u64)> {
         let of = |array: &ArrayKeys| array.form.index(key.strip_prefix(array.prefix.as_str())?, &array.counts);

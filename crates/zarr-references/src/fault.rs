@@ -30,6 +30,20 @@ pub enum ReferencesFault {
         /// The limit in bytes.
         limit: u64,
     },
+    /// A file of references in Parquet is malformed, or exceeds a limit.
+    #[error("{file}: {place}: found {found}, expected {expected}")]
+    Record {
+        /// The file, in the folder of the references.
+        file: String,
+        /// The column and the row, or the byte.
+        place: String,
+        /// Description of the content that is there.
+        found: String,
+        /// Description of the content that should be there.
+        expected: String,
+        /// Whether a limit is exceeded.
+        is_limit: bool,
+    },
     /// A file lies where references may not lead.
     #[error("key {key}: refers to {url}, {reason}")]
     NotAllowed {
@@ -84,6 +98,7 @@ impl ReferencesFault {
     pub fn of(self, file: impl Into<String>) -> Error {
         let kind = match self {
             Self::TooLong { .. } | Self::TooMany { .. } | Self::Work { .. } => ErrorKind::Limit,
+            Self::Record { is_limit: true, .. } => ErrorKind::Limit,
             Self::NotAllowed { .. } => ErrorKind::Denied,
             _ => ErrorKind::Invalid,
         };

@@ -28,6 +28,8 @@ mod fault;
 mod file;
 mod open;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod place;
 mod scan;
 mod targets;
@@ -39,3 +41,5 @@ mod tests;
 pub use fault::ReferencesFault;
 pub use open::open;
 pub use options::ReferencesOptions;
+#[cfg(feature = "parquet")]
+pub use parquet::{ArrayWriter, ParquetWriter, Reference, is_parquet, open_parquet};

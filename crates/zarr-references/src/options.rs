@@ -8,7 +8,7 @@ use zarr_store::{Result, Store};
 use crate::place::{place, shown};
 
 /// Opens the store at an address that the caller allows.
-type Opener = dyn Fn(&str) -> Result<Arc<dyn Store>> + Send + Sync;
+pub(crate) type Opener = dyn Fn(&str) -> Result<Arc<dyn Store>> + Send + Sync;
 
 /// Where references may lead, and bounds of what is read.
 #[derive(Clone)]
@@ -21,6 +21,8 @@ pub struct ReferencesOptions {
     pub max_size: u64,
     /// The most references that are generated: 2^22 by default.
     pub max_generated: u64,
+    /// Bytes of files of references in Parquet that are kept in memory, about: 32 MiB by default. The last one is kept in any case.
+    pub max_cached: usize,
     /// The name of the file in messages: by default its key behind the name of its store.
     pub name: Option<String>,
 }
@@ -33,6 +35,7 @@ impl Default for ReferencesOptions {
             open: None,
             max_size: 1 << 30,
             max_generated: 1 << 22,
+            max_cached: 32 << 20,
             name: None,
         }
     }
@@ -70,6 +73,12 @@ impl ReferencesOptions {
     #[must_use]
     pub fn max_generated(self, max_generated: u64) -> Self {
         Self { max_generated, ..self }
+    }
+
+    /// The same, with this as the number of bytes of files of references in Parquet that are kept in memory.
+    #[must_use]
+    pub fn max_cached(self, max_cached: usize) -> Self {
+        Self { max_cached, ..self }
     }
 
     /// The same, with this as the name of the file in messages.

@@ -1,11 +1,12 @@
 //! Which files references may lead to.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use zarr_store::{Key, Prefix, Result, Store};
 use zarr_store_virtual::{SourceId, VirtualStoreBuilder};
 
+use crate::options::Opener;
 use crate::place::{decoded, is_drive, is_web, place, plain, shown};
 use crate::{ReferencesFault, ReferencesOptions};
 
@@ -17,14 +18,19 @@ const NAMES_PER_BYTE: u64 = 8;
 const FILE: u64 = 64;
 
 /// Finds files by the URLs of references.
-pub(crate) struct Targets<'a> {
+pub(crate) struct Places {
     store: Arc<dyn Store>,
     /// The directory of the references in this store.
     directory: Prefix,
-    options: &'a ReferencesOptions,
     /// The addresses of this directory, in the form of [`plain`].
     addresses: Vec<String>,
     allowed: Vec<Allowed>,
+    open: Option<Arc<Opener>>,
+}
+
+/// Finds files by the URLs of references, and has each as a source of one store.
+pub(crate) struct Targets {
+    places: Places,
     known: HashMap<String, SourceId>,
     /// Bytes of names that may be kept, and that may still be.
     names: (u64, u64),
@@ -37,23 +43,18 @@ struct Allowed {
     given: String,
     /// In the form of [`plain`].
     prefix: String,
-    store: Option<Arc<dyn Store>>,
+    store: OnceLock<Arc<dyn Store>>,
 }
 
-impl<'a> Targets<'a> {
-    pub(crate) fn new(store: Arc<dyn Store>, key: &Key, options: &'a ReferencesOptions, size: u64) -> Self {
-        let allowed = |given: &String| Allowed { given: given.clone(), prefix: place(given), store: None };
+impl Targets {
+    /// Those of references of this number of bytes.
+    pub(crate) fn new(places: Places, size: u64) -> Self {
         let names = size.saturating_mul(NAMES_PER_BYTE).saturating_add(NAMES);
-        Self {
-            store,
-            directory: key.parent(),
-            addresses: options.directories.iter().map(|at| place(at)).collect(),
-            allowed: options.allowed.iter().map(allowed).collect(),
-            options,
-            known: HashMap::new(),
-            names: (names, names),
-            last: None,
-        }
+        Self { places, known: HashMap::new(), names: (names, names), last: None }
+    }
+
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
     }
 
     /// The source of a store that a URL stands for.
@@ -72,7 +73,7 @@ impl<'a> Targets<'a> {
         let source = match self.known.get(url) {
             Some(source) => *source,
             None => {
-                let (store, target) = self.file(name, key, url)?;
+                let (store, target) = self.places.file(name, key, url)?;
                 let (limit, left) = self.names;
                 let left = left.checked_sub(url.len() as u64 + FILE);
                 self.names.1 = left.ok_or_else(|| ReferencesFault::Work { limit }.of(name))?;
@@ -84,9 +85,31 @@ impl<'a> Targets<'a> {
         self.last = Some((url.to_owned(), source));
         Ok(source)
     }
+}
+
+impl Places {
+    /// Those of references in this directory of a store.
+    pub(crate) fn new(store: Arc<dyn Store>, directory: Prefix, options: &ReferencesOptions) -> Self {
+        let allowed = |given: &String| Allowed { given: given.clone(), prefix: place(given), store: OnceLock::new() };
+        Self {
+            store,
+            directory,
+            addresses: options.directories.iter().map(|at| place(at)).collect(),
+            allowed: options.allowed.iter().map(allowed).collect(),
+            open: options.open.clone(),
+        }
+    }
+
+    /// The stores of the places that are allowed and lie behind a network, which are opened.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn far(&self) -> Result<Vec<Arc<dyn Store>>> {
+        let Some(open) = &self.open else { return Ok(Vec::new()) };
+        let far = self.allowed.iter().filter(|allowed| allowed.prefix.contains("://"));
+        far.map(|allowed| allowed.open(&**open)).collect()
+    }
 
     /// The store that a file is in, and its key there.
-    pub(crate) fn file(&mut self, name: &str, key: &str, url: &str) -> Result<(Arc<dyn Store>, Key)> {
+    pub(crate) fn file(&self, name: &str, key: &str, url: &str) -> Result<(Arc<dyn Store>, Key)> {
         let refuse =
             |reason: String| ReferencesFault::NotAllowed { key: key.to_owned(), url: url.to_owned(), reason }.of(name);
         let target = plain(url);
@@ -108,19 +131,12 @@ impl<'a> Targets<'a> {
         if is_local(&target) && self.addresses.iter().any(|at| !is_local(at)) {
             return Err(refuse("a file of this machine, to which references from elsewhere never lead".to_owned()));
         }
-        for allowed in &mut self.allowed {
+        for allowed in &self.allowed {
             let Some(rest) = below(&target, &allowed.prefix) else { continue };
             let inside = unescaped(&target, rest).and_then(|rest| Key::new(&rest).ok());
             let inside = inside.ok_or_else(|| refuse("which is no name of a file".to_owned()))?;
-            let open = self.options.open.as_ref();
-            let store = match &allowed.store {
-                Some(store) => Arc::clone(store),
-                None => {
-                    let open = open.ok_or_else(|| refuse("which nothing opens here".to_owned()))?;
-                    Arc::clone(allowed.store.insert(open(&allowed.given)?))
-                }
-            };
-            return Ok((store, inside));
+            let open = self.open.as_ref().ok_or_else(|| refuse("which nothing opens here".to_owned()))?;
+            return Ok((allowed.open(&**open)?, inside));
         }
         let places: Vec<&str> =
             self.addresses.iter().take(1).chain(self.allowed.iter().map(|it| &it.prefix)).map(|at| shown(at)).collect();
@@ -128,6 +144,17 @@ impl<'a> Targets<'a> {
         Err(refuse(format!(
             "which does not lie below {places}: references lead elsewhere only where the caller allows it"
         )))
+    }
+}
+
+impl Allowed {
+    /// The store, which is opened once.
+    fn open(&self, open: &Opener) -> Result<Arc<dyn Store>> {
+        if let Some(store) = self.store.get() {
+            return Ok(Arc::clone(store));
+        }
+        let store = open(&self.given)?;
+        Ok(Arc::clone(self.store.get_or_init(|| store)))
     }
 }
 

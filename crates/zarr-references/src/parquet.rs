@@ -1,0 +1,85 @@
+//! References in Parquet, as kerchunk and fsspec have them: a folder with the documents in `.zmetadata`, and for each array files of
+//! `record_size` references each.
+//!
+//! The reader and the writer are for these files alone: flat columns of texts and of integers.
+
+mod cache;
+mod column;
+mod encode;
+mod folder;
+mod footer;
+mod page;
+mod record;
+mod thrift;
+mod values;
+mod wait;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use folder::{is_parquet, open_parquet};
+use record::{Record, Row};
+pub use writer::{ArrayWriter, ParquetWriter, Reference};
+
+/// The type of texts and bytes.
+const BYTE_ARRAY: i64 = 6;
+
+/// The rows of a file that are read, at most.
+const MAX_ROWS: u64 = 1 << 22;
+
+/// A fault of a file of Parquet.
+#[derive(Debug)]
+struct Bad {
+    /// The column, the row or the byte.
+    place: String,
+    found: String,
+    expected: String,
+    /// Whether a limit is exceeded, and the file may be right.
+    is_limit: bool,
+}
+
+impl Bad {
+    fn new(place: impl Into<String>, found: impl Into<String>, expected: &str) -> Self {
+        Self { place: place.into(), found: found.into(), expected: expected.to_owned(), is_limit: false }
+    }
+
+    /// A fault of a page of a column, which [`of_column`](Self::of_column) names.
+    fn page(found: impl Into<String>, expected: &str) -> Self {
+        Self::new("", found, expected)
+    }
+
+    fn of_column(self, name: &str) -> Self {
+        let place =
+            if self.place.is_empty() { format!("column {name}") } else { format!("column {name}, {}", self.place) };
+        Self { place, ..self }
+    }
+}
+
+/// Bounds of a file.
+#[derive(Debug)]
+struct Budget {
+    limit: u64,
+    /// Bytes that may still be decompressed.
+    left: u64,
+}
+
+impl Budget {
+    /// With this number of bytes without compression.
+    fn new(limit: u64) -> Self {
+        Self { limit, left: limit }
+    }
+
+    fn spend(&mut self, bytes: u64) -> Result<(), Bad> {
+        let expected = || format!("at most {} without compression", self.limit);
+        let bad = || Bad { is_limit: true, ..Bad::page("more bytes of pages", &expected()) };
+        self.left = self.left.checked_sub(bytes).ok_or_else(bad)?;
+        Ok(())
+    }
+
+    fn check_rows(&self, rows: u64) -> Result<(), Bad> {
+        let bad =
+            || Bad { is_limit: true, ..Bad::new("footer", format!("{rows} rows"), &format!("at most {MAX_ROWS}")) };
+        if rows <= MAX_ROWS { Ok(()) } else { Err(bad()) }
+    }
+}

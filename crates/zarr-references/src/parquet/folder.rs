@@ -1,0 +1,261 @@
+//! A folder of references as a store: its documents at once, and a file of references when a chunk of it is asked for.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use zarr_json::{ParseOptions, Value};
+use zarr_store::{AccessProfile, AsyncStore, BoxFuture, Bytes, Error, Key, Prefix, Result, Store, StoreKind};
+use zarr_store_virtual::{FindChunks, FoundChunk, VirtualStore};
+
+use super::cache::Cache;
+use super::wait::{Below, Way, wait};
+use super::{Bad, Budget, Record, Row};
+use crate::arrays::Arrays;
+use crate::targets::Places;
+use crate::{ReferencesFault, ReferencesOptions};
+
+/// The name of the document with all others.
+pub(super) const METADATA: &str = ".zmetadata";
+/// Bytes of this document, at most.
+const MAX_METADATA: u64 = 256 << 20;
+/// Bytes of a file of references, and of its content without compression, at most.
+pub(super) const MAX_RECORD: u64 = 256 << 20;
+/// Files of references that are looked for one after the other where their names cannot be listed, at most.
+const MAX_LOOKED_FOR: u64 = 1 << 16;
+
+/// The references in Parquet in a folder, as a store. Files that they name by relative names lie beside the folder.
+///
+/// Opening it reads `.zmetadata` alone. A file of references is read when a chunk of it is asked for, and kept as long as there is
+/// [room](ReferencesOptions::max_cached).
+///
+/// # Errors
+/// [`Error::NoStore`] if the folder has no `.zmetadata`; [`Error::Format`] with a [`ReferencesFault`] if it is not that of references;
+/// and the errors of the store below. Faults of files of references are those of gets of their chunks.
+pub fn open_parquet(store: Arc<dyn Store>, folder: &Prefix, options: &ReferencesOptions) -> Result<VirtualStore> {
+    let name = options.name.clone().unwrap_or_else(|| {
+        let below = store.to_string();
+        let between = if below.ends_with(['/', ':']) || folder.is_root() { "" } else { "/" };
+        format!("{below}{between}{}", folder.as_str().trim_end_matches('/'))
+    });
+    let below = Below::new(Arc::clone(&store));
+    let limit = options.max_size.min(MAX_METADATA);
+    let bytes = wait(below.first(Way::Blocking, &folder.join(METADATA)?, limit))?;
+    let bytes = bytes.ok_or_else(|| Error::NoStore { store: name.clone() })?;
+    if bytes.len() as u64 > limit {
+        return Err(ReferencesFault::TooLong { size: bytes.len() as u64, limit }.of(name));
+    }
+    let (documents, record_size) = documents(&bytes).map_err(|fault| fault.of(&name))?;
+    let mut builder = VirtualStore::builder(&name);
+    let mut arrays = Arrays::default();
+    for (key, text) in documents {
+        arrays.note(&key, text.as_bytes()).map_err(|fault| fault.of(&name))?;
+        builder.document(Key::new(&key)?, Bytes::from(text.into_bytes()));
+    }
+    let places = Places::new(store, parent(folder), options);
+    let (profile, not_blocking) = nearness(&below, &places)?;
+    let cache = Cache::new(options.max_cached);
+    let folder =
+        Arc::new(Folder { name, below, folder: folder.clone(), record_size, places, cache, profile, not_blocking });
+    for (number, array) in arrays.list.into_iter().enumerate() {
+        let count = array.counts.iter().product();
+        let prefix = Prefix::new(&array.prefix)?;
+        let at = folder.folder.join_prefix(&prefix);
+        let lazy = Lazy { folder: Arc::clone(&folder), number, at, count, files: OnceLock::new() };
+        builder.found_chunks(prefix, array.form, &array.counts, Arc::new(lazy));
+    }
+    builder.build()
+}
+
+/// Whether the text of a `.zmetadata` is that of references in Parquet, and not of an ordinary group.
+#[must_use]
+pub fn is_parquet(text: &[u8]) -> bool {
+    documents(text).is_ok()
+}
+
+/// The documents by their keys, and the number of references in a file.
+fn documents(text: &[u8]) -> std::result::Result<(Vec<(String, String)>, u64), ReferencesFault> {
+    let fault = |what: String| ReferencesFault::Document { key: METADATA.to_owned(), what };
+    let document = zarr_json::parse(text, ParseOptions::ALL).map_err(|error| fault(error.to_string()))?.value;
+    let size = document.get("record_size");
+    let record_size = size.and_then(Value::as_u64).filter(|size| *size > 0).ok_or_else(|| {
+        let found = size.map_or_else(|| "nothing".to_owned(), Value::excerpt);
+        fault(format!("found {found} as record_size, expected the number of references in a file"))
+    })?;
+    let members = document.get("metadata").and_then(Value::as_object);
+    let members =
+        members.ok_or_else(|| fault("found no object as metadata, expected documents by their keys".to_owned()))?;
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    Ok((members.iter().map(|(key, value)| (key.to_owned(), text(value))).collect(), record_size))
+}
+
+/// The folder that a folder is in.
+fn parent(folder: &Prefix) -> Prefix {
+    let text = folder.as_str().trim_end_matches('/');
+    let end = text.rfind('/').map_or(0, |at| at + 1);
+    Prefix::new(&text[..end]).unwrap_or_else(|_| Prefix::root())
+}
+
+/// How files are best read that references lead to: as the references are, or as those places far away that they may lead to.
+fn nearness(below: &Below, places: &Places) -> Result<(AccessProfile, Option<Arc<dyn AsyncStore>>)> {
+    let own = (below.store.access_profile(), below.not_blocking.clone());
+    if own.0.kind == StoreKind::Remote {
+        return Ok(own);
+    }
+    for store in places.far()? {
+        let profile = store.access_profile();
+        if profile.kind == StoreKind::Remote {
+            return Ok((profile, store.as_async()));
+        }
+    }
+    Ok(own)
+}
+
+/// A folder of references.
+struct Folder {
+    name: String,
+    below: Below,
+    folder: Prefix,
+    record_size: u64,
+    places: Places,
+    cache: Cache,
+    profile: AccessProfile,
+    not_blocking: Option<Arc<dyn AsyncStore>>,
+}
+
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Folder")
+            .field("name", &self.name)
+            .field("record_size", &self.record_size)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The chunks of an array.
+#[derive(Debug)]
+struct Lazy {
+    folder: Arc<Folder>,
+    /// The number of the array in the folder.
+    number: usize,
+    /// The folder of its files.
+    at: Prefix,
+    count: u64,
+    /// The numbers of the files that there are, in order; `None` where the store below cannot list them.
+    files: OnceLock<Option<Vec<u64>>>,
+}
+
+impl Lazy {
+    /// The file of references with this number.
+    async fn record(&self, way: Way, number: u64) -> Result<Arc<Record>> {
+        let folder = &self.folder;
+        folder.cache.get((self.number, number), self.load(way, number)).await
+    }
+
+    /// Reads a file of references. One that is not there has none.
+    async fn load(&self, way: Way, number: u64) -> Result<Record> {
+        let folder = &self.folder;
+        let key = self.at.join(&format!("refs.{number}.parq"))?;
+        let Some(bytes) = folder.below.first(way, &key, MAX_RECORD).await? else { return Ok(Record::default()) };
+        let file = || folder.folder.strip(&key).unwrap_or(key.as_str()).to_owned();
+        if bytes.len() as u64 > MAX_RECORD {
+            let fault = ReferencesFault::Record {
+                file: file(),
+                place: "file".to_owned(),
+                found: "more bytes".to_owned(),
+                expected: format!("at most {MAX_RECORD}"),
+                is_limit: true,
+            };
+            return Err(fault.of(&folder.name));
+        }
+        let first = number.saturating_mul(folder.record_size);
+        let rows = self.count.saturating_sub(first).min(folder.record_size);
+        Record::read(&bytes, rows, folder.record_size, &mut Budget::new(MAX_RECORD)).map_err(|bad| {
+            let Bad { place, found, expected, is_limit } = bad;
+            ReferencesFault::Record { file: file(), place, found, expected, is_limit }.of(&folder.name)
+        })
+    }
+
+    async fn chunk(&self, way: Way, key: &Key, index: u64) -> Result<FoundChunk> {
+        let folder = &self.folder;
+        let record = self.record(way, index / folder.record_size).await?;
+        let row = usize::try_from(index % folder.record_size).unwrap_or(usize::MAX);
+        match record.row(row) {
+            Row::Missing => Ok(FoundChunk::Missing),
+            Row::Raw(bytes) => Ok(FoundChunk::Inline(bytes)),
+            Row::Path(url, range) => {
+                let (store, file) = folder.places.file(&folder.name, key.as_str(), url)?;
+                Ok(FoundChunk::File { store, file, range })
+            }
+        }
+    }
+
+    /// The numbers of the files that there are; `None` if they cannot be listed.
+    fn files(&self) -> Result<Option<&[u64]>> {
+        if let Some(files) = self.files.get() {
+            return Ok(files.as_deref());
+        }
+        let store = &self.folder.below.store;
+        let files = if store.capabilities().list {
+            let listed = store.list_dir(&self.at)?.keys;
+            let number = |key: &Key| key.name().strip_prefix("refs.")?.strip_suffix(".parq")?.parse().ok();
+            let mut files: Vec<u64> = listed.iter().filter_map(number).collect();
+            files.sort_unstable();
+            Some(files)
+        } else {
+            let (files, limit) = (self.count.div_ceil(self.folder.record_size), MAX_LOOKED_FOR);
+            if files > limit {
+                let fault = ReferencesFault::Record {
+                    file: self.at.to_string(),
+                    place: "files".to_owned(),
+                    found: format!("{files} files that cannot be listed"),
+                    expected: format!("at most {limit}"),
+                    is_limit: true,
+                };
+                return Err(fault.of(&self.folder.name));
+            }
+            None
+        };
+        Ok(self.files.get_or_init(|| files).as_deref())
+    }
+}
+
+impl FindChunks for Lazy {
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn find(&self, key: &Key, index: u64) -> Result<FoundChunk> {
+        wait(self.chunk(Way::Blocking, key, index))
+    }
+
+    fn find_without_blocking<'a>(&'a self, key: &'a Key, index: u64) -> BoxFuture<'a, Result<FoundChunk>> {
+        Box::pin(self.chunk(Way::NotBlocking, key, index))
+    }
+
+    fn next(&self, from: u64) -> Result<Option<u64>> {
+        let (size, files) = (self.folder.record_size, self.files()?);
+        let (mut number, mut row) = (from / size, from % size);
+        loop {
+            if let Some(files) = files {
+                let Some(next) = files.get(files.partition_point(|file| *file < number)) else { return Ok(None) };
+                if *next > number {
+                    (number, row) = (*next, 0);
+                }
+            }
+            let Some(first) = number.checked_mul(size).filter(|first| *first < self.count) else { return Ok(None) };
+            let record = wait(self.record(Way::Blocking, number))?;
+            if let Some(found) = record.next(usize::try_from(row).unwrap_or(usize::MAX)) {
+                return Ok(Some(first + found as u64));
+            }
+            (number, row) = (number + 1, 0);
+        }
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.folder.profile
+    }
+
+    fn not_blocking(&self) -> Option<Arc<dyn AsyncStore>> {
+        self.folder.not_blocking.clone()
+    }
+}

@@ -1,0 +1,235 @@
+//! Writes references as a folder of documents and of files of Parquet.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use zarr_json::{ParseOptions, Value};
+use zarr_store::{Error, Key, Prefix, Result, Store, StoreExt};
+use zarr_store_virtual::{ChunkKeyForm, Separator};
+
+use super::encode::Rows;
+use super::folder::{MAX_RECORD, METADATA};
+use crate::arrays::{Arrays, split};
+
+/// Where a chunk is that references are written of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference<'a> {
+    /// The bytes of the chunk.
+    Inline(&'a [u8]),
+    /// A range of a file.
+    Range {
+        /// The file: a URL, a path, or a name from the folder that the folder of references is in.
+        url: &'a str,
+        /// The offset in bytes.
+        offset: u64,
+        /// The length in bytes.
+        length: u64,
+    },
+    /// A whole file.
+    Whole {
+        /// The file, as for a range.
+        url: &'a str,
+    },
+}
+
+/// Writes references in Parquet, as fsspec's `LazyReferenceMapper` reads them and [`open_parquet`](crate::open_parquet) does.
+///
+/// Documents are given first, those of Zarr v2, and then the chunks of each array in order. A file is written when its last chunk was
+/// given, so that no more than `record_size` references are in memory. `.zmetadata` comes last.
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_references::{ParquetWriter, Reference, ReferencesOptions, open_parquet};
+/// use zarr_store::{Key, MemoryStore, Prefix, StoreExt};
+///
+/// let files = Arc::new(MemoryStore::new());
+/// files.set_all(&Key::new("data.bin")?, b"HEAD12345678")?;
+/// let folder = Prefix::new("refs.parq/")?;
+/// let mut writer = ParquetWriter::new(files.clone(), folder.clone(), 1000)?;
+/// writer.document(".zgroup", br#"{"zarr_format": 2}"#)?;
+/// writer.document("a/.zarray", br#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<i2", "compressor": null}"#)?;
+/// let mut array = writer.array("a")?;
+/// array.push(0, Reference::Range { url: "data.bin", offset: 4, length: 4 })?;
+/// array.push(1, Reference::Inline(b"9999"))?;
+/// array.finish()?;
+/// writer.finish()?;
+///
+/// let store = open_parquet(files, &folder, &ReferencesOptions::default())?;
+/// assert_eq!(store.get_all(&Key::new("a/0")?)?.as_deref(), Some(&b"1234"[..]));
+/// # Ok::<(), zarr_store::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ParquetWriter {
+    store: Arc<dyn Store>,
+    folder: Prefix,
+    record_size: u64,
+    documents: BTreeMap<String, Value>,
+    arrays: Arrays,
+}
+
+impl ParquetWriter {
+    /// The number of references in a file that kerchunk has by default.
+    pub const RECORD_SIZE: u64 = 100_000;
+
+    /// A writer of `record_size` references in each file, in a folder of a store that has none of these files yet.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a record size that is 0 or more than a file may have (2^22).
+    pub fn new(store: Arc<dyn Store>, folder: Prefix, record_size: u64) -> Result<Self> {
+        let writer = Self { store, folder, record_size, documents: BTreeMap::new(), arrays: Arrays::default() };
+        match record_size {
+            1..=super::MAX_ROWS => Ok(writer),
+            found => Err(writer.refuse(format!("found a record size of {found}, expected 1 to {}", super::MAX_ROWS))),
+        }
+    }
+
+    fn refuse(&self, message: String) -> Error {
+        Error::Argument { store: format!("{}{}", self.store, self.folder), message }
+    }
+
+    /// Adds the document at a key.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a document that fsspec does not find in Parquet: one of Zarr v3, that of an array at the root, one whose
+    /// keys of chunks have slashes, or one that was given before; and for one that is no JSON.
+    pub fn document(&mut self, key: &str, text: &[u8]) -> Result<()> {
+        let (prefix, name) = split(key);
+        if ![".zarray", ".zattrs", ".zgroup"].contains(&name) {
+            let expected = "those of Zarr v2, since fsspec reads no others in Parquet";
+            return Err(self.refuse(format!("found the document {key}, expected {expected}")));
+        }
+        if name == ".zarray" && prefix.is_empty() {
+            let expected = "arrays in groups, since fsspec reads no others in Parquet";
+            return Err(self.refuse(format!("found an array at the root, expected {expected}")));
+        }
+        if self.documents.contains_key(key) {
+            return Err(self.refuse(format!("found the document {key} twice")));
+        }
+        Key::new(key)?;
+        let parsed = zarr_json::parse(text, ParseOptions::ALL);
+        let document = parsed.map_err(|error| self.refuse(format!("document {key}: {error}")))?.value;
+        self.arrays.note(key, text).map_err(|fault| self.refuse(fault.to_string()))?;
+        if let Some(array) = self.arrays.at(prefix).filter(|_| name == ".zarray")
+            && array.form != ChunkKeyForm::V2(Separator::Dot)
+            && array.counts.len() > 1
+        {
+            let expected = "points, since fsspec reads no others in Parquet";
+            return Err(self.refuse(format!("document {key}: found keys of chunks with slashes, expected {expected}")));
+        }
+        self.documents.insert(key.to_owned(), document);
+        Ok(())
+    }
+
+    /// A writer of the chunks of an array, whose document was given.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it was not.
+    pub fn array(&mut self, path: &str) -> Result<ArrayWriter<'_>> {
+        let array = self.arrays.at(&format!("{path}/"));
+        let array = array.ok_or_else(|| self.refuse(format!("array {path}: found no document of it")))?;
+        // The documents that were noted have counted them.
+        let count = array.counts.iter().product();
+        let at = self.folder.join_prefix(&Prefix::new(&array.prefix)?);
+        Ok(ArrayWriter { writer: self, at, count, next: 0, rows: Rows::default() })
+    }
+
+    /// Writes the documents.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub fn finish(self) -> Result<()> {
+        let mut text = r#"{"metadata":{"#.to_owned();
+        for (at, (key, document)) in self.documents.iter().enumerate() {
+            text.push_str(if at == 0 { "" } else { "," });
+            text.push_str(&format!("{}:{document}", Value::from(key.as_str())));
+        }
+        text.push_str(&format!("}},\"record_size\":{}}}", self.record_size));
+        self.store.set_all(&self.folder.join(METADATA)?, text.as_bytes()).map(drop)
+    }
+}
+
+/// Writes the references of the chunks of an array.
+#[derive(Debug)]
+pub struct ArrayWriter<'w> {
+    writer: &'w ParquetWriter,
+    /// The folder of the files.
+    at: Prefix,
+    count: u64,
+    /// The number of the chunk that may come next.
+    next: u64,
+    /// The rows of the file that this one is in.
+    rows: Rows,
+}
+
+impl ArrayWriter<'_> {
+    /// Adds the reference of a chunk, by its number in C order. Chunks come in order; those that are left out are missing.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a chunk that the array does not have, or that does not follow the last one; for numbers of more than 63
+    /// bits; and for more bytes in one file than are read; and the errors of the store.
+    pub fn push(&mut self, index: u64, reference: Reference<'_>) -> Result<()> {
+        let refuse = |writer: &ParquetWriter, what: String| writer.refuse(format!("{}chunk {index}: {what}", self.at));
+        if index >= self.count || index < self.next {
+            let what = format!("found {} chunks in the array, and chunk {} as the next", self.count, self.next);
+            return Err(refuse(self.writer, what));
+        }
+        let size = self.writer.record_size;
+        let (before, record) = (self.next / size, index / size);
+        let number = |value: u64| i64::try_from(value);
+        let row = usize::try_from(index % size).unwrap_or(usize::MAX);
+        let place = match reference {
+            // That would be the whole file.
+            Reference::Range { offset: 0, length: 0, .. } => Ok(None),
+            Reference::Inline(_) => Ok(None),
+            Reference::Whole { url } => Ok(Some((url, 0, 0))),
+            Reference::Range { url, offset, length } => {
+                number(offset).and_then(|offset| Ok(Some((url, offset, number(length)?))))
+            }
+        };
+        let place =
+            place.map_err(|_| refuse(self.writer, "found an offset or a length of more than 63 bits".to_owned()))?;
+        if record > before {
+            self.flush(before)?;
+        }
+        self.rows.fill(row);
+        match (place, reference) {
+            (Some((url, offset, length)), _) => self.rows.push_path(url, offset, length),
+            (None, Reference::Inline(bytes)) => self.rows.push_raw(bytes),
+            (None, _) => self.rows.push_raw(b""),
+        }
+        self.next = index + 1;
+        if self.rows.size() > MAX_RECORD {
+            let what =
+                format!("found more than {MAX_RECORD} bytes in a file of references, expected a smaller record size");
+            return Err(self.writer.refuse(format!("{}chunk {index}: {what}", self.at)));
+        }
+        if self.next % size == 0 {
+            self.flush(record)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the file of the last chunks.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub fn finish(mut self) -> Result<()> {
+        if self.rows.len() > 0 {
+            self.flush(self.next / self.writer.record_size)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rows as the file of this number, if there are references among them.
+    fn flush(&mut self, record: u64) -> Result<()> {
+        let mut rows = std::mem::take(&mut self.rows);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let size = self.writer.record_size;
+        let due = self.count.saturating_sub(record.saturating_mul(size)).min(size);
+        rows.fill(usize::try_from(due).unwrap_or(usize::MAX));
+        let bytes = rows.encode().map_err(|error| self.writer.refuse(format!("zstd: {error}")))?;
+        self.writer.store.set_all(&self.at.join(&format!("refs.{record}.parq"))?, &bytes).map(drop)
+    }
+}
