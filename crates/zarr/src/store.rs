@@ -10,6 +10,8 @@ mod known;
 mod options;
 #[cfg(feature = "zip")]
 mod ozx;
+#[cfg(feature = "references")]
+mod reference_folders;
 mod schemes;
 mod signature;
 mod words;
@@ -32,6 +34,8 @@ pub use zarr_drive::{AsyncAsSync, SyncAsAsync, Unblocker, block_on, unblock};
 pub use zarr_icechunk::{IcechunkCommit, IcechunkFault, IcechunkOptions, IcechunkStore, OpenFile, Revision};
 #[cfg(feature = "netcdf")]
 pub use zarr_netcdf::{NetcdfFault, NetcdfOptions};
+#[cfg(feature = "references-parquet")]
+pub use zarr_references::{ArrayWriter, ParquetWriter, Reference};
 #[cfg(feature = "references")]
 pub use zarr_references::{ReferencesFault, ReferencesOptions};
 pub use zarr_store::*;

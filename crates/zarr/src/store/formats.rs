@@ -14,6 +14,10 @@ type Open = fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>>
 /// Returns the function that opens a file of this machine, and whether it takes options for the stores that the file refers to; `None` for
 /// a format that this build does not read.
 fn known(path: &Path) -> Option<(Open, bool)> {
+    #[cfg(feature = "references-parquet")]
+    if path.is_dir() {
+        return super::reference_folders::is_folder(path).then_some((references::open as Open, true));
+    }
     match signature_of_file(path)?.what {
         #[cfg(feature = "hdf5")]
         super::signature::HDF5 => Some((hdf5::open, false)),
@@ -128,19 +132,19 @@ pub(super) mod references {
     use zarr_references::ReferencesOptions;
 
     use super::*;
-    use crate::store::Scheme;
+    use crate::store::{Scheme, reference_folders};
 
     /// Name of the option with the addresses that references may lead to.
     pub(super) const ALLOW: &str = "allow";
 
     pub(in crate::store) fn scheme() -> Scheme {
-        Scheme::address(&["references"], open).options(&[ALLOW]).ends(&[".json"])
+        Scheme::address(&["references"], open).options(&[ALLOW]).ends(&[".json", ".parq", ".parquet"])
     }
 
     pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
-        let file = inner(address);
+        let file = &reference_folders::named(inner(address));
         let others = options.filter(|name| name != ALLOW);
-        let (store, key) = place(file, &others, schemes)?;
+        let folder = reference_folders::find(file, &others, schemes)?;
         let mut chosen = ReferencesOptions::default().name(file.to_string());
         for prefix in options.get(ALLOW).unwrap_or_default().split(',').filter(|prefix| !prefix.is_empty()) {
             chosen = chosen.allow(absolute(prefix));
@@ -148,11 +152,16 @@ pub(super) mod references {
         for directory in directories(file) {
             chosen = chosen.directory(directory);
         }
-        let (schemes, own) = (schemes.clone(), place_of_options(file, options, &others, schemes)?);
+        let own = place_of_options(file, options, &others, schemes)?;
+        let (all, below) = (schemes.clone(), others.clone());
         let chosen = chosen.open_by(move |prefix| {
-            let address = schemes.address(prefix)?;
-            schemes.open(&address, &schemes.options_for(&address, &shared(&own, &address, &others))?)
+            let address = all.address(prefix)?;
+            all.open(&address, &all.options_for(&address, &shared(&own, &address, &below))?)
         });
+        if let Some((store, folder)) = folder {
+            return reference_folders::open(address, store, &folder, &chosen);
+        }
+        let (store, key) = place(file, &others, schemes)?;
         Ok(Arc::new(zarr_references::open(store, key, &chosen)?))
     }
 

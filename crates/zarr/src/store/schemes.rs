@@ -9,7 +9,16 @@ use zarr_store::{Error, Operation, Result, Store};
 use super::words::list;
 use super::{StoreAddress, StoreOptions};
 
-/// Name of the option with the addresses that a file may lead to.
+/// Whether a path of this machine is a file or a folder of references, which can refer to other stores.
+fn leads_elsewhere(path: &Path) -> bool {
+    #[cfg(feature = "references-parquet")]
+    if super::reference_folders::is_folder(path) {
+        return true;
+    }
+    path.is_file()
+}
+
+/// Name of the option with the addresses that a file or a folder of references may lead to.
 const ALLOW: &str = "allow";
 
 /// Function that opens the store at an address. The table opens the inner address of addresses like `zip:ADDRESS`.
@@ -225,8 +234,7 @@ impl Schemes {
     /// # Errors
     /// [`Error::Argument`] or [`Error::Address`] if the kind of the address is unknown.
     pub fn options_for(&self, address: &StoreAddress, options: &StoreOptions) -> Result<StoreOptions> {
-        // Only a file can refer to other stores.
-        let leads_elsewhere = address.scheme().is_some() || address.path().is_some_and(Path::is_file);
+        let leads_elsewhere = address.scheme().is_some() || address.path().is_some_and(leads_elsewhere);
         let options = options.filter(|name| leads_elsewhere || name != ALLOW);
         Ok(match self.known_with(address, &options)? {
             None => options,

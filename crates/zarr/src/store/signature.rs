@@ -60,6 +60,11 @@ const ICECHUNK: &str = if cfg!(feature = "icechunk") {
 } else {
     "a build with the feature `icechunk` reads it"
 };
+const PARQUET: &str = if cfg!(feature = "references-parquet") {
+    "references:ADDRESS opens them"
+} else {
+    "a build with the feature `references-parquet` reads them"
+};
 const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
 
 /// Number of bytes at the beginning of a file that are examined.
@@ -153,7 +158,7 @@ pub fn signature_of_store(store: &dyn Store) -> Option<Signature> {
         return signature("an N5 container", "zarr-python 2 reads it by N5FSStore, and copies it to Zarr");
     }
     if has_key(".zmetadata") && begins(".zmetadata").is_some_and(|text| text.contains("\"record_size\"")) {
-        return signature("references of kerchunk in Parquet", "xarray opens them by the engine kerchunk");
+        return signature("references of kerchunk in Parquet", PARQUET);
     }
     if has_key("info") && begins("info").is_some_and(|text| text.contains("neuroglancer_")) {
         return signature("a volume of neuroglancer (precomputed)", "tensorstore and cloud-volume read it");
