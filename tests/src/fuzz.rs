@@ -47,6 +47,8 @@ enum Kind {
     Netcdf,
     /// References of kerchunk.
     References,
+    /// A file of references in Parquet.
+    Parquet,
     /// A short text.
     Text(&'static texts::Text),
 }
@@ -70,6 +72,7 @@ const OTHERS: &[Target] = &[
     Target { name: "hdf5", kind: Kind::Hdf5 },
     Target { name: "netcdf", kind: Kind::Netcdf },
     Target { name: "references", kind: Kind::References },
+    Target { name: "references-parquet", kind: Kind::Parquet },
     Target { name: "shard-index", kind: Kind::ShardIndex },
 ];
 
@@ -105,6 +108,7 @@ impl Target {
             Kind::Hdf5 => hdf5::run(input),
             Kind::Netcdf => virtual_files::netcdf(input),
             Kind::References => virtual_files::references(input),
+            Kind::Parquet => virtual_files::parquet(input),
             Kind::Text(text) => (text.run)(&String::from_utf8_lossy(input)),
         }
     }
@@ -122,6 +126,7 @@ impl Target {
             Kind::Hdf5 => hdf5::seeds()?,
             Kind::Netcdf => virtual_files::seeds("netcdf", "nc")?,
             Kind::References => virtual_files::seeds("references", "json")?,
+            Kind::Parquet => virtual_files::parquet_seeds()?,
             Kind::Text(text) => (text.seeds)()?,
         };
         inputs.sort();
@@ -136,7 +141,7 @@ impl Target {
             Kind::Chunk(_) => chunks::mutate(random, input),
             Kind::ShardIndex => chunks::mutate_index(random, input),
             Kind::Zip => zip::mutate(random, input),
-            Kind::Hdf5 | Kind::Netcdf | Kind::References => hdf5::mutate(random, input),
+            Kind::Hdf5 | Kind::Netcdf | Kind::References | Kind::Parquet => hdf5::mutate(random, input),
             Kind::Text(text) => texts::mutate(random, input, text.is_json),
         }
     }

@@ -1,9 +1,10 @@
-//! Files of netCDF-3 and references of kerchunk: opened, listed, and every array read that is not large.
+//! Files of netCDF-3 and references of kerchunk: opened, listed, and every array read that is not large; files of references in Parquet.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use zarr::store::{Key, MemoryStore, StoreExt};
+use zarr::store::{Key, MemoryStore, Prefix, Store, StoreExt};
 use zarr_references::ReferencesOptions;
 
 use super::hdf5::read;
@@ -24,6 +25,42 @@ pub(super) fn references(input: &[u8]) -> bool {
     below.set_all(&Key::new("cdf1.nc").expect("a key"), DATA).expect("memory takes values");
     let opened = zarr_references::open(Arc::new(below), key, &ReferencesOptions::default());
     opened.is_ok_and(|store| zarr::hierarchy::walk(&store, "/", None).is_ok_and(|walk| walk.broken.is_empty()))
+}
+
+/// The documents of an array whose table of references is one file: as many chunks as arrays of the fixtures have.
+const METADATA: &str =
+    r#"{"metadata": {"a/.zarray": {"zarr_format": 2, "shape": [2], "chunks": [1]}}, "record_size": 1048576}"#;
+
+pub(super) fn parquet(input: &[u8]) -> bool {
+    let below = MemoryStore::new();
+    let key = |name: &str| Key::new(name).expect("a key");
+    for (name, value) in [(".zmetadata", METADATA.as_bytes()), ("a/refs.0.parq", input)] {
+        below.set_all(&key(&format!("refs.parq/{name}")), value).expect("memory takes values");
+    }
+    below.set_all(&key("cdf1.nc"), DATA).expect("memory takes values");
+    let folder = Prefix::new("refs.parq/").expect("a prefix");
+    let store = zarr_references::open_parquet(Arc::new(below), &folder, &ReferencesOptions::default());
+    let store = store.expect("the documents are sound");
+    // Ranges may be outside of the file, whose place is a fault of the reference then.
+    let _ = store.get_all(&key("a/0"));
+    Store::list_prefix(&store, &Prefix::root()).is_ok()
+}
+
+/// The files of references in the archive of the fixtures.
+pub(super) fn parquet_seeds() -> Result<Vec<Vec<u8>>, Fault> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/references/parquet.tar.gz");
+    let fault = |error: std::io::Error| format!("{}: {error}", path.display());
+    let archive = std::fs::read(&path).map_err(fault)?;
+    let mut files = Vec::new();
+    for entry in tar::Archive::new(flate2::read::GzDecoder::new(&*archive)).entries().map_err(fault)? {
+        let mut entry = entry.map_err(fault)?;
+        if entry.path().map_err(fault)?.extension().is_some_and(|found| found == "parq") {
+            let mut file = Vec::new();
+            entry.read_to_end(&mut file).map_err(fault)?;
+            files.push(file);
+        }
+    }
+    Ok(files)
 }
 
 /// The files of a folder of the fixtures that end so.

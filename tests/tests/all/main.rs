@@ -62,6 +62,7 @@ mod overtaken;
 mod packages;
 mod plans;
 mod reference_files;
+mod reference_folders;
 mod regions;
 mod remote_writers;
 mod replaced;
