@@ -138,7 +138,7 @@ enum Found<'a> {
 }
 
 impl ArrayChunks {
-    fn key(&self, at: &str, index: u64) -> Result<Key> {
+    pub(crate) fn key(&self, at: &str, index: u64) -> Result<Key> {
         let mut key = at.to_owned();
         self.form.write(index, &self.counts, &mut key);
         Key::new(&key)

@@ -183,7 +183,9 @@ impl ChunkTable {
         entries + self.inline.len()
     }
 
-    pub(crate) fn maker(&self) -> Option<&Arc<dyn MakeChunk>> {
+    /// Returns the maker of the chunks [`Chunk::Made`], if there is one.
+    #[must_use]
+    pub fn maker(&self) -> Option<&Arc<dyn MakeChunk>> {
         self.maker.as_ref()
     }
 

@@ -1,0 +1,148 @@
+//! Parts of a store, for those who make another store or a file of references of it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use zarr_store::{Bytes, Key, Result, Snapshot, Store};
+
+use crate::contents::ArrayChunks;
+use crate::source::Source;
+use crate::{ChunkKeyForm, ChunkTable, SourceId, VirtualStore};
+
+/// Chunks of an array in a [`VirtualStore`]: their keys, and where they lie.
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_store::{Key, MemoryStore, Prefix};
+/// use zarr_store_virtual::{Chunk, ChunkKeyForm, ChunkTableBuilder, Separator, VirtualStore};
+///
+/// let mut builder = VirtualStore::builder("x.bin");
+/// let file = builder.source(Arc::new(MemoryStore::new()), Key::new("x.bin")?);
+/// let mut table = ChunkTableBuilder::new(4);
+/// table.set(3, Chunk::Range { source: file, offset: 24, length: 8 })?;
+/// builder.chunks(Prefix::new("a/")?, ChunkKeyForm::V2(Separator::Dot), &[2, 2], table.build()?);
+/// let store = builder.build()?;
+///
+/// let array = store.arrays().next().expect("an array");
+/// let stored: Vec<u64> = array.table().stored().collect();
+/// assert_eq!((array.prefix(), array.counts(), stored), ("a/", &[2, 2][..], vec![3]));
+/// assert_eq!(array.key(3)?.as_str(), "a/1.1");
+/// let Chunk::Range { source, offset, length } = array.table().get(3) else { unreachable!() };
+/// let file = store.source(source).expect("a file");
+/// assert_eq!((file.key().as_str(), offset, length), ("x.bin", 24, 8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct VirtualArray<'a> {
+    prefix: &'a str,
+    chunks: &'a ArrayChunks,
+}
+
+impl<'a> VirtualArray<'a> {
+    /// Returns the prefix of the keys: empty, or with a slash at its end.
+    #[must_use]
+    pub fn prefix(&self) -> &'a str {
+        self.prefix
+    }
+
+    /// Returns the form of the keys behind the prefix.
+    #[must_use]
+    pub fn form(&self) -> ChunkKeyForm {
+        self.chunks.form
+    }
+
+    /// Returns the number of chunks along each axis.
+    #[must_use]
+    pub fn counts(&self) -> &'a [u64] {
+        &self.chunks.counts
+    }
+
+    /// Returns the table of the places of the chunks.
+    #[must_use]
+    pub fn table(&self) -> &'a ChunkTable {
+        &self.chunks.table
+    }
+
+    /// Returns the key of the chunk with this number in C order.
+    ///
+    /// # Errors
+    /// If the key is too long.
+    pub fn key(&self, index: u64) -> Result<Key> {
+        self.chunks.key(self.prefix, index)
+    }
+}
+
+impl fmt::Debug for VirtualArray<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VirtualArray").field("prefix", &self.prefix).field("counts", &self.counts()).finish()
+    }
+}
+
+/// A file that chunks of a [`VirtualStore`] lie in: a value of another store.
+#[derive(Clone, Copy)]
+pub struct SourceFile<'a>(&'a Source);
+
+impl<'a> SourceFile<'a> {
+    /// Returns the store that the file is in.
+    #[must_use]
+    pub fn store(&self) -> &'a Arc<dyn Store> {
+        &self.0.store
+    }
+
+    /// Returns the key of the file in that store.
+    #[must_use]
+    pub fn key(&self) -> &'a Key {
+        &self.0.key
+    }
+
+    /// Returns the state in which alone the file is read, if there is one.
+    #[must_use]
+    pub fn state(&self) -> Option<&'a Snapshot> {
+        self.0.state.as_ref().map(|state| &state.snapshot)
+    }
+}
+
+/// Shows the address of the file as messages have it.
+impl fmt::Display for SourceFile<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for SourceFile<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SourceFile({self})")
+    }
+}
+
+impl VirtualStore {
+    /// Returns the documents, by their keys.
+    pub fn documents(&self) -> impl Iterator<Item = (&Key, &Bytes)> {
+        self.contents().documents.iter().map(|(key, document)| (key, &document.bytes))
+    }
+
+    /// Returns the arrays that have a table of chunks, by their prefixes.
+    pub fn arrays(&self) -> impl Iterator<Item = VirtualArray<'_>> {
+        self.contents().arrays.iter().map(|(prefix, chunks)| VirtualArray { prefix, chunks })
+    }
+
+    /// Returns the array whose keys have this prefix.
+    #[must_use]
+    pub fn array(&self, prefix: &str) -> Option<VirtualArray<'_>> {
+        let (prefix, chunks) = self.contents().arrays.get_key_value(prefix)?;
+        Some(VirtualArray { prefix, chunks })
+    }
+
+    /// Returns a file of the store; `None` for the number of a file of another store.
+    #[must_use]
+    pub fn source(&self, source: SourceId) -> Option<SourceFile<'_>> {
+        self.contents().sources.get(source.0 as usize).map(SourceFile)
+    }
+}
+
+impl ChunkTable {
+    /// Returns the numbers of the chunks that are stored, in order.
+    pub fn stored(&self) -> impl Iterator<Item = u64> {
+        self.present(0..self.count())
+    }
+}
