@@ -34,4 +34,4 @@ pub use fault::IcechunkFault;
 pub use history::{IcechunkCommit, history};
 pub use outside::OpenFile;
 pub use refs::Revision;
-pub use store::{IcechunkOptions, IcechunkStore};
+pub use store::{ChunkPlace, IcechunkOptions, IcechunkStore};

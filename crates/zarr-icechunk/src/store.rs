@@ -2,6 +2,7 @@
 
 mod list;
 mod not_blocking;
+mod place;
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::snapshot::Snapshot;
 use crate::wait::{Below, Way, wait};
 
 use not_blocking::NotBlocking;
+pub use place::ChunkPlace;
 
 /// Most bytes that manifests in memory take.
 const MANIFEST_BYTES: usize = 256 << 20;
