@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use zarr_json::{ParseOptions, Value};
+use zarr_grid::ChunkGrid;
+use zarr_json::{NamedConfig, ParseOptions, Value};
 use zarr_store_virtual::{ChunkKeyForm, ChunkTableBuilder, Separator};
 
 use crate::ReferencesFault;
@@ -125,12 +126,23 @@ fn of_v2(document: &Value) -> Result<Keys, String> {
 fn of_v3(document: &Value) -> Result<Keys, String> {
     let grid = document.get("chunk_grid");
     let name = grid.and_then(|grid| grid.get("name")).and_then(Value::as_str);
-    if name != Some("regular") {
-        return Err(format!("found the chunk grid {name:?}, expected \"regular\": references to others are not read"));
-    }
-    let shape =
-        grid.and_then(|grid| grid.get("configuration")).and_then(|configuration| configuration.get("chunk_shape"));
-    let counts = counts(document.get("shape"), shape)?;
+    let configuration = grid.and_then(|grid| grid.get("configuration"));
+    let counts = match name {
+        Some("regular") => {
+            counts(document.get("shape"), configuration.and_then(|configuration| configuration.get("chunk_shape")))?
+        }
+        Some("rectilinear") => {
+            let config = grid.and_then(NamedConfig::from_value).ok_or("found a chunk grid without a configuration")?;
+            let shape = numbers(document.get("shape")).ok_or("found no shape of the array")?;
+            let grid = ChunkGrid::from_config(&config, &shape).map_err(|error| format!("chunk grid: {error}"))?;
+            grid.grid_shape().to_vec()
+        }
+        name => {
+            return Err(format!(
+                "found the chunk grid {name:?}, expected \"regular\" or \"rectilinear\": references to others are not read"
+            ));
+        }
+    };
     let encoding = document.get("chunk_key_encoding");
     let name = encoding.and_then(|encoding| encoding.as_str().or_else(|| encoding.get("name")?.as_str()));
     let given = encoding.and_then(|encoding| encoding.get("configuration")?.get("separator"));
@@ -142,8 +154,11 @@ fn of_v3(document: &Value) -> Result<Keys, String> {
     Ok((form, counts))
 }
 
+fn numbers(value: Option<&Value>) -> Option<Vec<u64>> {
+    value?.as_array()?.iter().map(Value::as_u64).collect()
+}
+
 fn counts(shape: Option<&Value>, chunks: Option<&Value>) -> Result<Vec<u64>, String> {
-    let numbers = |value: Option<&Value>| value?.as_array()?.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>();
     let (shape, chunks) =
         numbers(shape).zip(numbers(chunks)).ok_or("found no shapes of the array and of its chunks")?;
     if shape.len() != chunks.len() {

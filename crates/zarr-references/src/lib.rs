@@ -34,6 +34,7 @@ mod place;
 mod scan;
 mod targets;
 mod template;
+mod write;
 
 #[cfg(test)]
 mod tests;
@@ -42,4 +43,5 @@ pub use fault::ReferencesFault;
 pub use open::open;
 pub use options::ReferencesOptions;
 #[cfg(feature = "parquet")]
-pub use parquet::{ArrayWriter, ParquetWriter, Reference, is_parquet, open_parquet};
+pub use parquet::{ArrayWriter, ParquetWriter, is_parquet, open_parquet};
+pub use write::{Reference, References, WriteFault, WriteOptions, WrittenReferences, write_json};

@@ -238,8 +238,12 @@ fn faults_say_where_they_are() {
         ),
         (r#"{"a/.zarray": ["/etc/passwd"]}"#, "refers to /etc/passwd, which does not lie below"),
         (
+            r#"{"zarr.json": {"node_type": "array", "shape": [1], "chunk_grid": {"name": "hexagonal"}}}"#,
+            "zarr.json: found the chunk grid Some(\"hexagonal\")",
+        ),
+        (
             r#"{"zarr.json": {"node_type": "array", "shape": [1], "chunk_grid": {"name": "rectilinear"}}}"#,
-            "zarr.json: found the chunk grid Some(\"rectilinear\")",
+            "zarr.json: chunk grid: ",
         ),
     ] {
         let error = error(text);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use zarr_store::{Bytes, Key, Result, Snapshot, Store};
 
 use crate::contents::ArrayChunks;
+use crate::found::Table;
 use crate::source::Source;
 use crate::{ChunkKeyForm, ChunkTable, SourceId, VirtualStore};
 
@@ -36,9 +37,18 @@ use crate::{ChunkKeyForm, ChunkTable, SourceId, VirtualStore};
 pub struct VirtualArray<'a> {
     prefix: &'a str,
     chunks: &'a ArrayChunks,
+    table: &'a ChunkTable,
 }
 
 impl<'a> VirtualArray<'a> {
+    /// `None` if chunks of the array are looked up.
+    fn new(prefix: &'a str, chunks: &'a ArrayChunks) -> Option<Self> {
+        match &chunks.table {
+            Table::Held(table) => Some(Self { prefix, chunks, table }),
+            Table::Found(_) => None,
+        }
+    }
+
     /// Returns the prefix of the keys: empty, or with a slash at its end.
     #[must_use]
     pub fn prefix(&self) -> &'a str {
@@ -60,7 +70,7 @@ impl<'a> VirtualArray<'a> {
     /// Returns the table of the places of the chunks.
     #[must_use]
     pub fn table(&self) -> &'a ChunkTable {
-        &self.chunks.table
+        self.table
     }
 
     /// Returns the key of the chunk with this number in C order.
@@ -121,16 +131,23 @@ impl VirtualStore {
         self.contents().documents.iter().map(|(key, document)| (key, &document.bytes))
     }
 
-    /// Returns the arrays that have a table of chunks, by their prefixes.
+    /// Returns the arrays that have a table of chunks in memory, by their prefixes.
     pub fn arrays(&self) -> impl Iterator<Item = VirtualArray<'_>> {
-        self.contents().arrays.iter().map(|(prefix, chunks)| VirtualArray { prefix, chunks })
+        self.contents().arrays.iter().filter_map(|(prefix, chunks)| VirtualArray::new(prefix, chunks))
     }
 
-    /// Returns the array whose keys have this prefix.
+    /// Whether chunks of the store are looked up when they are asked for ([`FindChunks`](crate::FindChunks)), so that their arrays are not
+    /// among [`arrays`](Self::arrays).
+    #[must_use]
+    pub fn finds_chunks(&self) -> bool {
+        self.contents().arrays.values().any(|chunks| matches!(chunks.table, Table::Found(_)))
+    }
+
+    /// Returns the array whose keys have this prefix, if it has a table of chunks in memory.
     #[must_use]
     pub fn array(&self, prefix: &str) -> Option<VirtualArray<'_>> {
         let (prefix, chunks) = self.contents().arrays.get_key_value(prefix)?;
-        Some(VirtualArray { prefix, chunks })
+        VirtualArray::new(prefix, chunks)
     }
 
     /// Returns a file of the store; `None` for the number of a file of another store.

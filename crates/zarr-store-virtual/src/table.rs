@@ -204,7 +204,6 @@ impl ChunkTable {
     }
 
     /// The chunks of a range that are there.
-    #[cfg(test)]
     pub(crate) fn present(&self, range: Range<u64>) -> impl Iterator<Item = u64> {
         let mut from = range.start;
         std::iter::from_fn(move || {

@@ -93,7 +93,7 @@ fn references_written_again_are_the_same() {
                         let number = |at: usize| range[at].as_u64().unwrap();
                         let (offset, length) = (number(1), number(2));
                         let url = range[0].as_str().unwrap();
-                        references.push(index, Reference::Range { url, offset, length }).unwrap();
+                        references.push(index, &Reference::range(url, offset, length)).unwrap();
                     }
                     value => {
                         let text = value.as_str().unwrap();
@@ -101,7 +101,7 @@ fn references_written_again_are_the_same() {
                             .strip_prefix("base64:")
                             .map(|text| base64::Engine::decode(&base64::prelude::BASE64_STANDARD, text).unwrap());
                         references
-                            .push(index, Reference::Inline(decoded.as_deref().unwrap_or(text.as_bytes())))
+                            .push(index, &Reference::Inline(decoded.unwrap_or_else(|| text.as_bytes().to_vec()).into()))
                             .unwrap();
                     }
                 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Counted, Error, ErrorKind, Fetched, GetOptions, Key, MemoryStore, Prefix,
-    Result, Store, StoreExt,
+    AccessProfile, ByteRange, Bytes, Capabilities, Counted, Error, ErrorKind, Fetched, GetOptions, Key, MemoryStore,
+    Prefix, Result, Store, StoreExt,
 };
 use zarr_store_virtual::VirtualStore;
 
@@ -80,14 +80,14 @@ proptest! {
         for (index, made) in chunks.iter().enumerate() {
             let (reference, value) = match made {
                 Made::Missing => continue,
-                Made::Raw(bytes) => (Reference::Inline(bytes), &bytes[..]),
+                Made::Raw(bytes) => (Reference::Inline(Bytes::copy_from_slice(bytes)), &bytes[..]),
                 Made::Range(url, offset, length) => {
                     let value = &DATA[*offset as usize..][..*length as usize];
-                    (Reference::Range { url: URLS[*url], offset: *offset, length: *length }, value)
+                    (Reference::range(URLS[*url], *offset, *length), value)
                 }
-                Made::Whole(url) => (Reference::Whole { url: URLS[*url] }, DATA),
+                Made::Whole(url) => (Reference::file(URLS[*url]), DATA),
             };
-            references.push(index as u64, reference).expect("a reference");
+            references.push(index as u64, &reference).expect("a reference");
             model.set_all(&key(&format!("g/a/{index}")), value).expect("set");
         }
         references.finish().expect("written");
@@ -133,13 +133,13 @@ fn writers_refuse_what_fsspec_does_not_read() {
     assert!(twice.array("b").expect_err("refused").to_string().contains("array b: found no document"));
     let mut array = twice.array("a").expect("an array");
     let (url, length) = ("data.bin", 1);
-    array.push(3, Reference::Whole { url }).expect("a reference");
+    array.push(3, &Reference::file(url)).expect("a reference");
     for (index, offset, expected) in [
         (3, 0, "a/chunk 3: found 9 chunks in the array, and chunk 4 as the next"),
         (9, 0, "chunk 9: found 9 chunks"),
         (4, 1 << 63, "more than 63 bits"),
     ] {
-        let error = array.push(index, Reference::Range { url, offset, length }).expect_err("refused").to_string();
+        let error = array.push(index, &Reference::range(url, offset, length)).expect_err("refused").to_string();
         assert!(error.contains(expected), "{error}");
     }
     for size in [0, (1 << 22) + 1] {
@@ -176,9 +176,7 @@ fn written(files: &Arc<MemoryStore>, count: u64, step: usize, record_size: u64) 
     writer.document("a/.zarray", array(&[count]).as_bytes()).expect("a document");
     let mut references = writer.array("a").expect("an array");
     for index in (0..count).step_by(step) {
-        references
-            .push(index, Reference::Range { url: "data.bin", offset: index % 30, length: 1 })
-            .expect("a reference");
+        references.push(index, &Reference::range("data.bin", index % 30, 1)).expect("a reference");
     }
     references.finish().expect("written");
     writer.finish().expect("written");
@@ -241,7 +239,7 @@ fn references_lead_where_those_in_json_may() {
     writer.document("a/.zarray", array(&[6]).as_bytes()).expect("a document");
     let mut references = writer.array("a").expect("an array");
     for (index, url) in urls.iter().enumerate() {
-        references.push(index as u64, Reference::Range { url, offset: 0, length: 1 }).expect("a reference");
+        references.push(index as u64, &Reference::range(*url, 0, 1)).expect("a reference");
     }
     references.finish().expect("written");
     writer.finish().expect("written");

@@ -9,28 +9,8 @@ use zarr_store_virtual::{ChunkKeyForm, Separator};
 
 use super::encode::Rows;
 use super::folder::{MAX_RECORD, METADATA};
+use crate::Reference;
 use crate::arrays::{Arrays, split};
-
-/// Where a chunk is that references are written of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reference<'a> {
-    /// The bytes of the chunk.
-    Inline(&'a [u8]),
-    /// A range of a file.
-    Range {
-        /// The file: a URL, a path, or a name from the folder that the folder of references is in.
-        url: &'a str,
-        /// The offset in bytes.
-        offset: u64,
-        /// The length in bytes.
-        length: u64,
-    },
-    /// A whole file.
-    Whole {
-        /// The file, as for a range.
-        url: &'a str,
-    },
-}
 
 /// Writes references in Parquet, as fsspec's `LazyReferenceMapper` reads them and [`open_parquet`](crate::open_parquet) does.
 ///
@@ -40,7 +20,7 @@ pub enum Reference<'a> {
 /// ```
 /// use std::sync::Arc;
 /// use zarr_references::{ParquetWriter, Reference, ReferencesOptions, open_parquet};
-/// use zarr_store::{Key, MemoryStore, Prefix, StoreExt};
+/// use zarr_store::{Bytes, Key, MemoryStore, Prefix, StoreExt};
 ///
 /// let files = Arc::new(MemoryStore::new());
 /// files.set_all(&Key::new("data.bin")?, b"HEAD12345678")?;
@@ -49,8 +29,8 @@ pub enum Reference<'a> {
 /// writer.document(".zgroup", br#"{"zarr_format": 2}"#)?;
 /// writer.document("a/.zarray", br#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<i2", "compressor": null}"#)?;
 /// let mut array = writer.array("a")?;
-/// array.push(0, Reference::Range { url: "data.bin", offset: 4, length: 4 })?;
-/// array.push(1, Reference::Inline(b"9999"))?;
+/// array.push(0, &Reference::range("data.bin", 4, 4))?;
+/// array.push(1, &Reference::Inline(Bytes::from_static(b"9999")))?;
 /// array.finish()?;
 /// writer.finish()?;
 ///
@@ -167,7 +147,7 @@ impl ArrayWriter<'_> {
     /// # Errors
     /// [`Error::Argument`] for a chunk that the array does not have, or that does not follow the last one; for numbers of more than 63
     /// bits; and for more bytes in one file than are read; and the errors of the store.
-    pub fn push(&mut self, index: u64, reference: Reference<'_>) -> Result<()> {
+    pub fn push(&mut self, index: u64, reference: &Reference) -> Result<()> {
         let refuse = |writer: &ParquetWriter, what: String| writer.refuse(format!("{}chunk {index}: {what}", self.at));
         if index >= self.count || index < self.next {
             let what = format!("found {} chunks in the array, and chunk {} as the next", self.count, self.next);
@@ -178,12 +158,11 @@ impl ArrayWriter<'_> {
         let number = |value: u64| i64::try_from(value);
         let row = usize::try_from(index % size).unwrap_or(usize::MAX);
         let place = match reference {
-            // That would be the whole file.
-            Reference::Range { offset: 0, length: 0, .. } => Ok(None),
-            Reference::Inline(_) => Ok(None),
-            Reference::Whole { url } => Ok(Some((url, 0, 0))),
-            Reference::Range { url, offset, length } => {
-                number(offset).and_then(|offset| Ok(Some((url, offset, number(length)?))))
+            // An empty range at 0 would be the whole file.
+            Reference::Inline(_) | Reference::Target { range: Some((0, 0)), .. } => Ok(None),
+            Reference::Target { url, range: None } => Ok(Some((url.as_str(), 0, 0))),
+            Reference::Target { url, range: Some((offset, length)) } => {
+                number(*offset).and_then(|offset| Ok(Some((url.as_str(), offset, number(*length)?))))
             }
         };
         let place =
@@ -203,7 +182,7 @@ impl ArrayWriter<'_> {
                 format!("found more than {MAX_RECORD} bytes in a file of references, expected a smaller record size");
             return Err(self.writer.refuse(format!("{}chunk {index}: {what}", self.at)));
         }
-        if self.next % size == 0 {
+        if self.next.is_multiple_of(size) {
             self.flush(record)?;
         }
         Ok(())
@@ -214,7 +193,7 @@ impl ArrayWriter<'_> {
     /// # Errors
     /// The errors of the store.
     pub fn finish(mut self) -> Result<()> {
-        if self.rows.len() > 0 {
+        if !self.rows.is_empty() {
             self.flush(self.next / self.writer.record_size)?;
         }
         Ok(())
