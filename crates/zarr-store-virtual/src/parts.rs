@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use zarr_store::{Bytes, Key, Result, Snapshot, Store};
 
-use crate::contents::ArrayChunks;
+use crate::contents::{ArrayChunks, Looked};
 use crate::found::Table;
 use crate::source::Source;
-use crate::{ChunkKeyForm, ChunkTable, SourceId, VirtualStore};
+use crate::{ChunkKeyForm, ChunkTable, FoundChunk, SourceId, VirtualStore};
 
 /// Chunks of an array in a [`VirtualStore`]: their keys, and where they lie.
 ///
@@ -141,6 +141,17 @@ impl VirtualStore {
     #[must_use]
     pub fn finds_chunks(&self) -> bool {
         self.contents().arrays.values().any(|chunks| matches!(chunks.table, Table::Found(_)))
+    }
+
+    /// Returns where the chunk at a key is, if chunks of its array are looked up; `None` for another key.
+    ///
+    /// # Errors
+    /// The errors of [`FindChunks::find`](crate::FindChunks::find).
+    pub fn find_chunk(&self, key: &Key) -> Result<Option<FoundChunk>> {
+        match self.contents().chunk(key) {
+            Some(Looked::Find(index, chunks)) => chunks.find(key, index).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Returns the array whose keys have this prefix, if it has a table of chunks in memory.

@@ -70,6 +70,7 @@
 //! | `dataset` | `zarr::dataset`: groups as data sets of named variables, CF decoding, selection by label | |
 //! | `ome` | `zarr::ome`: OME-Zarr images, their levels, axes and scales | |
 //! | `view` | `zarr::view`: pictures of arrays, as PNG and in terminals; colour maps | |
+//! | `virtualize` | `zarr::virtualize`: references to the chunks of files, and files joined along a dimension | |
 //! | `serve` | `zarr::serve`: a server of a store over HTTP, with a page to look at its arrays | |
 //! | `stats` | `zarr::stats`: statistics of elements, usage of stores, maps of stored chunks, codecs measured on a sample | |
 //! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
@@ -94,7 +95,8 @@
 //! `zarr-store` and a crate for each kind, drivers that run operations on stores in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays
 //! in `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`,
 //! passes over all elements of arrays in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files
-//! of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-references` and `zarr-icechunk`. Each crate can be used alone.
+//! of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-references` and `zarr-icechunk`, joins of files in `zarr-virtualize`. Each
+//! crate can be used alone.
 
 mod address;
 #[cfg(feature = "check")]
@@ -121,6 +123,8 @@ pub mod stats;
 pub mod store;
 #[cfg(feature = "view")]
 pub mod view;
+#[cfg(feature = "virtualize")]
+pub mod virtualize;
 
 pub use address::Address;
 /// Version of `ndarray` whose arrays this crate reads into and writes from.

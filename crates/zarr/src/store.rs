@@ -2,10 +2,10 @@
 
 mod address;
 #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
-mod formats;
+pub(crate) mod formats;
 mod grammar;
 #[cfg(feature = "icechunk")]
-mod icechunk;
+pub(crate) mod icechunk;
 mod known;
 mod options;
 #[cfg(feature = "zip")]
@@ -49,7 +49,7 @@ pub use zarr_store_http::HttpStore;
 pub use zarr_store_object::BucketStore;
 #[cfg(feature = "sqlite")]
 pub use zarr_store_sqlite::{Journal, SqliteFault, SqliteOptions, SqliteStore};
-#[cfg(any(feature = "netcdf", feature = "references"))]
+#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references", feature = "virtualize"))]
 pub use zarr_store_virtual::{VirtualFault, VirtualStore};
 #[cfg(feature = "zip")]
 pub use zarr_store_zip::{AsyncZipStore, ZipArrangement, ZipFault, ZipOptions, ZipStore};

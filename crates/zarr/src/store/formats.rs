@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use zarr_store::{Error, Key, Operation, Result, Store};
 use zarr_store_filesystem::FilesystemStore;
+use zarr_store_virtual::VirtualStore;
 
 use super::{Schemes, StoreAddress, StoreOptions, signature_of_file};
 
 /// Function that opens the file at an address as a store.
-type Open = fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>>;
+type Open = fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<VirtualStore>;
 
 /// Returns the function that opens a file of this machine, and whether it takes options for the stores that the file refers to; `None` for
 /// a format that this build does not read.
@@ -35,7 +36,7 @@ pub(super) fn open_file(
     path: &Path,
     options: &StoreOptions,
     schemes: &Schemes,
-) -> Result<Option<Arc<dyn Store>>> {
+) -> Result<Option<VirtualStore>> {
     let Some((open, has_options)) = known(path) else { return Ok(None) };
     let is_refused = |name: &str| !has_options || super::options::DIRECTORY_OPTIONS.contains(&name);
     if let Some((name, _)) = options.pairs().iter().find(|(name, _)| is_refused(name)) {
@@ -44,6 +45,34 @@ pub(super) fn open_file(
         );
     }
     open(address, options, schemes).map(Some)
+}
+
+/// The store that the file at an address is, by its first bytes or by the scheme; `None` if it is of no format that this build reads.
+#[cfg(feature = "virtualize")]
+pub(crate) fn open_virtual(
+    address: &StoreAddress,
+    options: &StoreOptions,
+    schemes: &Schemes,
+) -> Result<Option<VirtualStore>> {
+    schemes.check(address, options)?;
+    if let Some(path) = address.path().filter(|_| address.scheme().is_none()) {
+        return open_file(address, path, options, schemes);
+    }
+    let open: Open = match address.scheme() {
+        #[cfg(feature = "hdf5")]
+        Some("hdf5") => hdf5::open,
+        #[cfg(feature = "netcdf")]
+        Some("netcdf") => netcdf::open,
+        #[cfg(feature = "references")]
+        Some("references") => references::open,
+        _ => return Ok(None),
+    };
+    open(address, options, schemes).map(Some)
+}
+
+/// Makes the store that a kind opens of the store of a file.
+fn opener(open: Open) -> impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync {
+    move |address, options, schemes| Ok(Arc::new(open(address, options, schemes)?))
 }
 
 /// Refuses to open a file for changes if its format can only be read.
@@ -100,12 +129,12 @@ pub(super) mod hdf5 {
     use crate::store::Scheme;
 
     pub(in crate::store) fn scheme() -> Scheme {
-        Scheme::address(&["hdf5"], open).ends(&[".nc", ".nc4", ".h5", ".hdf5", ".he5"])
+        Scheme::address(&["hdf5"], opener(open)).ends(&[".nc", ".nc4", ".h5", ".hdf5", ".he5"])
     }
 
-    pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
+    pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<VirtualStore> {
         let (store, key) = place_without_links(inner(address), options, schemes)?;
-        Ok(Arc::new(zarr_hdf5::open(store, key, address.to_string())?))
+        zarr_hdf5::open(store, key, address.to_string())
     }
 }
 
@@ -114,16 +143,17 @@ pub(super) mod netcdf {
     use zarr_netcdf::NetcdfOptions;
 
     use super::*;
+    use crate::store::Scheme;
 
-    pub(in crate::store) fn open(
-        address: &StoreAddress,
-        options: &StoreOptions,
-        schemes: &Schemes,
-    ) -> Result<Arc<dyn Store>> {
+    pub(in crate::store) fn scheme() -> Scheme {
+        Scheme::address(&["netcdf"], opener(open)).ends(&[".nc", ".cdf"])
+    }
+
+    pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<VirtualStore> {
         let file = inner(address);
         let (store, key) = place_without_links(file, options, schemes)?;
         let options = NetcdfOptions::default().name(file.to_string());
-        Ok(Arc::new(zarr_netcdf::open_with(store, key, &options)?))
+        zarr_netcdf::open_with(store, key, &options)
     }
 }
 
@@ -138,10 +168,10 @@ pub(super) mod references {
     pub(super) const ALLOW: &str = "allow";
 
     pub(in crate::store) fn scheme() -> Scheme {
-        Scheme::address(&["references"], open).options(&[ALLOW]).ends(&[".json", ".parq", ".parquet"])
+        Scheme::address(&["references"], opener(open)).options(&[ALLOW]).ends(&[".json", ".parq", ".parquet"])
     }
 
-    pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
+    pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<VirtualStore> {
         let file = &reference_folders::named(inner(address));
         let others = options.filter(|name| name != ALLOW);
         let folder = reference_folders::find(file, &others, schemes)?;
@@ -162,7 +192,7 @@ pub(super) mod references {
             return reference_folders::open(address, store, &folder, &chosen);
         }
         let (store, key) = place(file, &others, schemes)?;
-        Ok(Arc::new(zarr_references::open(store, key, &chosen)?))
+        zarr_references::open(store, key, &chosen)
     }
 
     /// Returns the address that options are meant for: that of the references, or, if the references are a file of this machine, the only

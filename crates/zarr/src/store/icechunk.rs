@@ -14,7 +14,10 @@ const ALLOW: &str = "allow";
 const MAX_STORES: usize = 64;
 
 pub(super) fn scheme() -> Scheme {
-    Scheme::address(&["icechunk"], open).create(refuse).options(&[ALLOW])
+    let opened = |address: &StoreAddress, options: &StoreOptions, schemes: &Schemes| -> Result<Arc<dyn Store>> {
+        Ok(Arc::new(open(address, options, schemes)?))
+    };
+    Scheme::address(&["icechunk"], opened).create(refuse).options(&[ALLOW])
 }
 
 /// The commits that led to the snapshot at an address `icechunk:ADDRESS@REVISION`, the newest first, at most `limit`.
@@ -46,7 +49,8 @@ pub fn icechunk_history(
     zarr_icechunk::history(schemes.open(&repository, &below)?, &revision, limit)
 }
 
-fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
+/// Opens the snapshot at an address.
+pub(crate) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<IcechunkStore> {
     let inner = address.inner().ok_or_else(|| address.refuse("expected an address"))?;
     let (repository, revision) = inner.split_at_sign();
     let below = options.filter(|name| name != ALLOW);
@@ -64,7 +68,7 @@ fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Re
         };
         chosen = allowed.open_files(Arc::new(move |url| files.open(url)));
     }
-    Ok(Arc::new(IcechunkStore::open(schemes.open(&repository, &below)?, chosen)?))
+    IcechunkStore::open(schemes.open(&repository, &below)?, chosen)
 }
 
 fn refuse(address: &StoreAddress, _: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {

@@ -34,7 +34,7 @@ pub fn schemes() -> Schemes {
         #[cfg(feature = "hdf5")]
         schemes.add(super::formats::hdf5::scheme());
         #[cfg(feature = "netcdf")]
-        schemes.add(Scheme::address(&["netcdf"], super::formats::netcdf::open).ends(&[".nc", ".cdf"]));
+        schemes.add(super::formats::netcdf::scheme());
         #[cfg(feature = "references")]
         schemes.add(super::formats::references::scheme());
         #[cfg(feature = "icechunk")]
@@ -87,7 +87,7 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) 
     }
     #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
     if let Some(store) = super::formats::open_file(address, path, options, schemes)? {
-        return Ok(store);
+        return Ok(Arc::new(store));
     }
     #[cfg(not(any(feature = "hdf5", feature = "netcdf", feature = "references")))]
     let _ = schemes;

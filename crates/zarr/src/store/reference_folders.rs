@@ -7,6 +7,7 @@ use std::sync::Arc;
 use zarr_references::ReferencesOptions;
 use zarr_store::{Prefix, Result, Store, StoreExt};
 use zarr_store_filesystem::FilesystemStore;
+use zarr_store_virtual::VirtualStore;
 
 use super::address::Rest;
 use super::{Schemes, StoreAddress, StoreOptions};
@@ -84,8 +85,8 @@ pub(super) fn open(
     store: Arc<dyn Store>,
     folder: &Prefix,
     options: &ReferencesOptions,
-) -> Result<Arc<dyn Store>> {
-    Ok(Arc::new(zarr_references::open_parquet(store, folder, options)?))
+) -> Result<VirtualStore> {
+    zarr_references::open_parquet(store, folder, options)
 }
 
 /// Refuses to open the references in a folder.
@@ -95,7 +96,7 @@ pub(super) fn open(
     _: Arc<dyn Store>,
     _: &Prefix,
     _: &ReferencesOptions,
-) -> Result<Arc<dyn Store>> {
+) -> Result<VirtualStore> {
     let expected = "a build with the feature `references-parquet`, which reads references in Parquet";
     Err(zarr_store::Error::Address { url: address.to_string(), expected })
 }

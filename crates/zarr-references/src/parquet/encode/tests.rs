@@ -24,7 +24,10 @@ fn some_rows() -> Rows {
 }
 
 /// A file of columns with these values, which are pages without compression.
-fn file(rows: usize, columns: &[(&'static str, i64, Option<(usize, &[u8])>, &[u8])]) -> Vec<u8> {
+/// Name of a column, its type, its dictionary with the number of values, and its page.
+type Column<'a> = (&'static str, i64, Option<(usize, &'a [u8])>, &'a [u8]);
+
+fn file(rows: usize, columns: &[Column<'_>]) -> Vec<u8> {
     let mut file = File { bytes: b"PAR1".to_vec(), columns: Vec::new(), rows };
     for (name, kind, dictionary, page) in columns {
         file.column(name, *kind, 0, *dictionary, page).expect("compressed");

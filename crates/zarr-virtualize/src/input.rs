@@ -1,0 +1,134 @@
+//! Files that are joined: stores whose chunks have places.
+
+use std::fmt;
+use std::sync::Arc;
+
+use zarr_grid::ChunkIndex;
+use zarr_hierarchy::chunk_keys::ChunkKeys;
+use zarr_hierarchy::{Error, Result};
+use zarr_meta::{Dialect, Node, NodePath};
+use zarr_store::{Bytes, Key, Prefix, Store};
+use zarr_store_virtual::{
+    Chunk, ChunkKeyForm, ChunkTable, ChunkTableBuilder, Separator, VirtualStore, VirtualStoreBuilder,
+};
+
+use crate::documents::put_documents;
+use crate::forms::{in_v3, walk_whole};
+
+/// The form of the chunk keys of stores that are made here.
+pub(crate) const KEYS: ChunkKeyForm = ChunkKeyForm::Default(Separator::Slash);
+
+/// A file, or another store, whose chunks are ranges of files: that [`join`](crate::join) joins with others.
+#[derive(Clone)]
+pub struct Input {
+    pub(crate) name: String,
+    pub(crate) store: VirtualStore,
+}
+
+/// Where the value of a key lies.
+#[derive(Clone, Debug)]
+pub enum Located {
+    /// Nowhere else: these are the bytes.
+    Inline(Bytes),
+    /// A range of a value of another store, of at least one byte.
+    Range {
+        /// The other store.
+        store: Arc<dyn Store>,
+        /// The key there.
+        key: Key,
+        /// The offset in bytes.
+        offset: u64,
+        /// The length in bytes.
+        length: u64,
+    },
+}
+
+impl Input {
+    /// A store whose chunks have places. Messages show the name.
+    pub fn new(name: impl Into<String>, store: VirtualStore) -> Self {
+        Self { name: name.into(), store }
+    }
+
+    /// A store of any kind: each chunk is a whole value of it, or lies where `locate` says.
+    ///
+    /// # Errors
+    /// If a node is broken, or cannot be said in Zarr v3; the errors of the store.
+    pub fn of_store(
+        name: impl Into<String>,
+        store: &Arc<dyn Store>,
+        locate: &dyn Fn(&Key) -> zarr_store::Result<Option<Located>>,
+    ) -> Result<Self> {
+        let name = name.into();
+        let mut builder = VirtualStore::builder(name.as_str());
+        let mut nodes = Vec::new();
+        for found in walk_whole(&**store)? {
+            let path = found.path.clone();
+            let mut has_missing = false;
+            if found.node.as_array().is_some() {
+                let keys = ChunkKeys::new(&found).map_err(|error| error.at_path(&path))?;
+                let counts = keys.grid().grid_shape();
+                let stored = keys.stored(&**store)?;
+                let table = table(&mut builder, store, &counts, &stored, locate)?;
+                has_missing = (stored.len() as u64) < table.count();
+                builder.chunks(Prefix::new(&path.key_prefix())?, KEYS, &counts, table);
+            }
+            nodes.push((path, in_v3(&found, has_missing)?));
+        }
+        let nodes: Vec<(&NodePath, &Node)> = nodes.iter().map(|(path, node)| (path, node)).collect();
+        put_documents(&mut builder, &nodes, Dialect::V3)?;
+        Ok(Self { name, store: builder.build()? })
+    }
+
+    /// The name in messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &VirtualStore {
+        &self.store
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+fn table(
+    builder: &mut VirtualStoreBuilder,
+    store: &Arc<dyn Store>,
+    counts: &[u64],
+    stored: &[(Key, ChunkIndex)],
+    locate: &dyn Fn(&Key) -> zarr_store::Result<Option<Located>>,
+) -> Result<ChunkTable> {
+    let total = counts.iter().try_fold(1_u64, |total, count| total.checked_mul(*count));
+    let total = total.ok_or_else(|| Error::argument(format!("found {counts:?} chunks, more than 2^64")))?;
+    let mut table = ChunkTableBuilder::new(total);
+    let mut last: Option<(Arc<dyn Store>, Key, zarr_store_virtual::SourceId)> = None;
+    for (key, index) in stored {
+        // One that may not be looked for is asked for where it is read, which says why.
+        let chunk = match locate(key).unwrap_or(None) {
+            None => Chunk::Whole { source: builder.source(Arc::clone(store), key.clone()) },
+            Some(Located::Inline(bytes)) => Chunk::Inline(bytes),
+            Some(Located::Range { store, key, offset, length }) => {
+                let known = last.as_ref().filter(|(other, at, _)| Arc::ptr_eq(other, &store) && *at == key);
+                let source = match known {
+                    Some((_, _, source)) => *source,
+                    None => {
+                        let source = builder.source(Arc::clone(&store), key.clone());
+                        last = Some((store, key, source));
+                        source
+                    }
+                };
+                Chunk::Range { source, offset, length }
+            }
+        };
+        let number = index.iter().zip(counts).fold(0, |number, (at, count)| number * count + at);
+        table.set(number, chunk).map_err(|fault| fault.of(store.to_string()))?;
+    }
+    table.build().map_err(|fault| fault.of(store.to_string()).into())
+}

@@ -1,0 +1,391 @@
+//! Several files as one store.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use zarr_array::{Group, Options, Registry};
+use zarr_compare::{ArrayDigest, DigestOptions};
+use zarr_dataset::{Dataset, DatasetOptions};
+use zarr_dtype::DataType;
+use zarr_hierarchy::{Error, Result};
+use zarr_json::{Map, Value, nearest_name};
+use zarr_meta::{ArrayMetadata, Dialect, GroupMetadata, Node, NodePath};
+use zarr_store::Prefix;
+use zarr_store_virtual::{ChunkTable, SourceId, VirtualStore, VirtualStoreBuilder};
+
+use crate::Input;
+use crate::chunks::{Joined as JoinedChunks, Refusal, TableJoin, grid, plan};
+use crate::documents::put_documents;
+use crate::input::KEYS;
+use crate::nodes::{FileArray, FileNodes};
+use crate::rules::{Differences, check_members, refused};
+use crate::times::{Recount, time_units};
+use crate::values::{Part, Values, in_chunks, in_one_chunk};
+
+/// How files are joined.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct JoinOptions {
+    /// The dimension along which variables are joined; not needed for one file.
+    pub concat: Option<String>,
+    /// The variables of the data set in the root that are kept, with their coordinates; all if there are none here.
+    pub variables: Vec<String>,
+    /// Whether an array may have a rectilinear grid, where chunks have several lengths along the dimension.
+    pub rectilinear: bool,
+    /// The most bytes that the elements of a variable have whose chunks are made of decoded elements, where the chunks of the files are none
+    /// of one array: 1 MiB by default.
+    pub values: u64,
+    /// The options of arrays that are read.
+    pub arrays: Options,
+}
+
+impl Default for JoinOptions {
+    fn default() -> Self {
+        Self { concat: None, variables: Vec::new(), rectilinear: false, values: 1 << 20, arrays: Options::default() }
+    }
+}
+
+impl JoinOptions {
+    /// Sets [`concat`](Self#structfield.concat).
+    #[must_use]
+    pub fn concat(self, concat: Option<String>) -> Self {
+        Self { concat, ..self }
+    }
+
+    /// Sets [`variables`](Self#structfield.variables).
+    #[must_use]
+    pub fn variables(self, variables: Vec<String>) -> Self {
+        Self { variables, ..self }
+    }
+
+    /// Sets [`rectilinear`](Self#structfield.rectilinear).
+    #[must_use]
+    pub fn rectilinear(self, rectilinear: bool) -> Self {
+        Self { rectilinear, ..self }
+    }
+
+    /// Sets [`values`](Self#structfield.values).
+    #[must_use]
+    pub fn values(self, values: u64) -> Self {
+        Self { values, ..self }
+    }
+
+    /// Sets [`arrays`](Self#structfield.arrays).
+    #[must_use]
+    pub fn arrays(self, arrays: Options) -> Self {
+        Self { arrays, ..self }
+    }
+}
+
+/// A store that is made of files.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Joined {
+    /// The store, of Zarr v3.
+    pub store: VirtualStore,
+    /// The prefixes of the arrays that are coordinates of their only dimension.
+    pub coordinates: Vec<String>,
+    /// Lines of text about attributes that differ among the files and are those of the first.
+    pub notes: Vec<String>,
+}
+
+/// Joins files into one store, whose chunks stay in the files.
+///
+/// Variables with the dimension are joined along it in the order of the files: their shapes along other axes, data types, codecs, chunks,
+/// fill values and attributes that say what elements mean must be the same. The others must be equal in each file. The coordinate of the
+/// dimension becomes few chunks in memory; times that a file counts in other units are counted in those of the first, exactly or not at all.
+/// Of other attributes those of the first file stay.
+///
+/// # Errors
+/// [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible) with file and variable for what does not fit; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if there are no files, or several and no
+/// dimension; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) for a variable that is not there; the errors of the files.
+pub fn join(inputs: &[Input], registry: &Arc<Registry>, options: &JoinOptions) -> Result<Joined> {
+    let Some(first) = inputs.first() else { return Err(Error::argument("found no files, expected at least one")) };
+    if inputs.len() > 1 && options.concat.is_none() {
+        let error = Error::argument(format!("found {} files and no dimension to join them along", inputs.len()));
+        return Err(error.with_hint("--concat DIM names the dimension"));
+    }
+    let mut files = inputs.iter().map(FileNodes::read).collect::<Result<Vec<_>>>()?;
+    if !options.variables.is_empty() {
+        let kept = kept_arrays(&files[0], registry, options)?;
+        files.iter_mut().for_each(|file| keep(file, &kept));
+    }
+    check_nodes(&files)?;
+    if let Some(dimension) = &options.concat {
+        check_dimension(&files[0], dimension)?;
+    }
+    let name = name_of(inputs);
+    let mut join = Join {
+        files: &files,
+        registry,
+        options,
+        builder: VirtualStore::builder(name),
+        sources: HashMap::new(),
+        differences: Differences::default(),
+    };
+    let (mut nodes, mut coordinates) = (Vec::new(), Vec::new());
+    for (path, attributes) in &files[0].groups {
+        for file in &files[1..] {
+            join.differences.note(path, attributes, file.groups.get(path).unwrap_or(&Map::new()));
+        }
+        nodes.push((path.clone(), Node::Group(GroupMetadata::new(attributes.clone()))));
+    }
+    for (path, array) in &files[0].arrays {
+        let metadata = join.array(path)?;
+        nodes.push((path.clone(), Node::Array(metadata)));
+        if array.is_dimension_coordinate() {
+            coordinates.push(path.key_prefix());
+        }
+    }
+    nodes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let Join { mut builder, differences, .. } = join;
+    let nodes: Vec<(&NodePath, &Node)> = nodes.iter().map(|(path, node)| (path, node)).collect();
+    put_documents(&mut builder, &nodes, Dialect::V3)?;
+    Ok(Joined { store: builder.build()?, coordinates, notes: differences.lines(&first.name) })
+}
+
+/// The name of a joined store, which tells sets of files apart: a conversion that goes on looks at it.
+fn name_of(inputs: &[Input]) -> String {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let Some((first, others)) = inputs.split_first() else { return String::new() };
+    if others.is_empty() {
+        return first.name.clone();
+    }
+    let mut hasher = DefaultHasher::new();
+    inputs.iter().for_each(|input| input.name.hash(&mut hasher));
+    format!("{} and {} more ({:08x})", first.name, others.len(), hasher.finish() >> 32)
+}
+
+/// The arrays that chosen variables are, with their coordinates.
+fn kept_arrays(file: &FileNodes<'_>, registry: &Arc<Registry>, options: &JoinOptions) -> Result<BTreeSet<NodePath>> {
+    let group = Group::open(file.store(), "/", registry)?;
+    let names: Vec<&str> = options.variables.iter().map(String::as_str).collect();
+    let of_dataset = DatasetOptions::default().number_dimensions(true).arrays(options.arrays.clone());
+    // Arrays of one group need not be one data set.
+    let whole = Dataset::open_with(&group, &of_dataset);
+    let dataset = whole.or_else(|_| Dataset::open_variables(&group, &names, &of_dataset))?;
+    let kept = dataset.with_coordinates(&names)?;
+    Ok(kept.into_iter().map(|variable| variable.stored().path().clone()).collect())
+}
+
+/// Leaves out the other arrays, and groups that none of these lie in.
+fn keep(file: &mut FileNodes<'_>, kept: &BTreeSet<NodePath>) {
+    file.arrays.retain(|path, _| kept.contains(path));
+    file.groups.retain(|group, _| kept.iter().any(|path| path.is_within(group)));
+}
+
+/// Checks that each file has the same arrays.
+fn check_nodes(files: &[FileNodes<'_>]) -> Result<()> {
+    let Some((first, others)) = files.split_first() else { return Ok(()) };
+    for file in others {
+        if let Some(path) = first.arrays.keys().find(|path| !file.arrays.contains_key(*path)) {
+            let what = format!("found no such variable, expected one as in {}", first.input.name);
+            return Err(refused(&file.input.name, path, what).with_hint("--variables chooses those that are joined"));
+        }
+        if let Some(path) = file.arrays.keys().find(|path| !first.arrays.contains_key(*path)) {
+            let what = format!("found a variable that {} does not have", first.input.name);
+            return Err(refused(&file.input.name, path, what).with_hint("--variables chooses those that are joined"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a variable of the first file has the dimension.
+fn check_dimension(file: &FileNodes<'_>, dimension: &str) -> Result<()> {
+    if file.arrays.values().any(|array| array.axis(dimension).is_some()) {
+        return Ok(());
+    }
+    let names = file.arrays.values().filter_map(|array| array.metadata.dimension_names.as_ref());
+    let names: BTreeSet<&str> = names.flatten().flatten().map(String::as_str).collect();
+    let known: Vec<&str> = names.iter().copied().collect();
+    let message = format!("found no variable with the dimension {dimension:?}, expected one of {}", known.join(", "));
+    let error = Error::argument(message).at(|location| location.store = Some(file.input.name.clone()));
+    Err(match nearest_name(dimension, names.into_iter()) {
+        Some(near) => error.with_hint(format!("is {near:?} meant?")),
+        None => error.with_hint("a dimension that no file has is not made"),
+    })
+}
+
+struct Join<'a> {
+    files: &'a [FileNodes<'a>],
+    registry: &'a Arc<Registry>,
+    options: &'a JoinOptions,
+    builder: VirtualStoreBuilder,
+    /// The files that chunks lie in, by their numbers in each store.
+    sources: HashMap<(usize, SourceId), SourceId>,
+    differences: Differences,
+}
+
+impl<'a> Join<'a> {
+    /// Adds the chunks of an array, and returns its metadata.
+    fn array(&mut self, path: &NodePath) -> Result<ArrayMetadata> {
+        let arrays: Vec<&'a FileArray<'a>> = self.files.iter().filter_map(|file| file.arrays.get(path)).collect();
+        let Some((first, others)) = arrays.split_first() else { return Err(Error::internal("an array of no file")) };
+        let axis = self.options.concat.as_deref().and_then(|dimension| first.axis(dimension));
+        let recounts = match axis {
+            Some(_) => self.recounts(path)?,
+            None => vec![None; arrays.len()],
+        };
+        for (at, other) in others.iter().enumerate() {
+            let are_times = recounts.get(at + 1).is_some_and(Option::is_some);
+            check_members(&first.metadata, &other.metadata, axis, are_times)
+                .map_err(|what| refused(self.file(at + 1), path, what))?;
+            self.differences.note(path, &first.metadata.attributes, &other.metadata.attributes);
+        }
+        let (metadata, counts, table) = match axis {
+            Some(axis) if arrays.len() > 1 => self.along(path, axis, &arrays, recounts)?,
+            _ => {
+                self.check_equal(path, &arrays)?;
+                let mut join = TableJoin::new(first.chunks.counts(), 0)?;
+                self.add(&mut join, 0, first, None)?;
+                (first.metadata.clone(), first.chunks.counts().to_vec(), self.built(join)?)
+            }
+        };
+        self.builder.chunks(Prefix::new(&path.key_prefix())?, KEYS, &counts, table);
+        Ok(metadata)
+    }
+
+    /// Joins the chunks of an array along an axis.
+    fn along(
+        &mut self,
+        path: &NodePath,
+        axis: usize,
+        arrays: &[&'a FileArray<'a>],
+        recounts: Vec<Option<Recount>>,
+    ) -> Result<(ArrayMetadata, Vec<u64>, ChunkTable)> {
+        let first = arrays[0];
+        let mut metadata = first.metadata.clone();
+        let lengths = arrays.iter().map(|array| array.metadata.shape.get(axis).copied().unwrap_or(0));
+        let length = lengths.fold(Some(0_u64), |sum, length| sum?.checked_add(length));
+        let too_long =
+            || refused(self.file(0), path, "found more elements along the dimension than numbers of 64 bits count");
+        if let Some(along) = metadata.shape.get_mut(axis) {
+            *along = length.ok_or_else(too_long)?;
+        }
+        if first.is_dimension_coordinate() || recounts.iter().any(Option::is_some) {
+            return self.of_values(path, axis, arrays, recounts, metadata);
+        }
+        let item = DataType::from_config(&metadata.data_type).map_or(u64::MAX, |it| it.item_size() as u64);
+        let size = zarr_grid::total_size(&metadata.shape, item);
+        let is_small = size <= u128::from(self.options.values);
+        let joined = match plan(arrays, axis, self.options.rectilinear) {
+            Ok(joined) if !is_small || matches!(joined, JoinedChunks::Regular(_)) => joined,
+            _ if is_small => return self.of_values(path, axis, arrays, recounts, metadata),
+            Ok(joined) => joined,
+            Err(Refusal { file, what, hint }) => return Err(refused(self.file(file), path, what).with_hint(hint)),
+        };
+        let filled = arrays.iter().find(|array| array.metadata.shape.get(axis).is_some_and(|length| *length > 0));
+        let grid = grid(&joined, &metadata.shape, axis, filled.unwrap_or(&first))?;
+        metadata.chunk_grid = grid.to_config();
+        let counts = grid.grid_shape().to_vec();
+        let divided = match joined {
+            JoinedChunks::Divided(length) => Some(length),
+            _ => None,
+        };
+        let mut join = TableJoin::new(&counts, axis)?;
+        for (file, array) in arrays.iter().enumerate() {
+            self.add(&mut join, file, array, divided)?;
+        }
+        Ok((metadata, counts, self.built(join)?))
+    }
+
+    /// Joins the decoded elements of an array along an axis.
+    fn of_values(
+        &self,
+        path: &NodePath,
+        axis: usize,
+        arrays: &[&'a FileArray<'a>],
+        recounts: Vec<Option<Recount>>,
+        mut metadata: ArrayMetadata,
+    ) -> Result<(ArrayMetadata, Vec<u64>, ChunkTable)> {
+        let mut parts = Vec::new();
+        for ((file, array), recount) in self.files.iter().zip(arrays).zip(recounts) {
+            let array = file.open(array, self.registry, &self.options.arrays)?;
+            parts.push(Part { name: file.input.name.clone(), array, recount });
+        }
+        let first = arrays[0];
+        let has_one = first.is_dimension_coordinate() || self.options.values < u64::MAX;
+        match parts.first() {
+            Some(part) if has_one => in_one_chunk(&mut metadata, axis, &part.array, self.registry)?,
+            _ => in_chunks(&mut metadata, &first.grid.largest_chunk_shape())?,
+        }
+        let (counts, table) = Values::table(path, axis, parts, &metadata, self.registry)?;
+        Ok((metadata, counts, table))
+    }
+
+    /// How the times of each file are counted in the units of the first.
+    fn recounts(&self, path: &NodePath) -> Result<Vec<Option<Recount>>> {
+        let units = |file: &FileNodes<'a>| -> Option<Map> {
+            let own = &file.arrays.get(path)?.metadata.attributes;
+            if time_units(own).is_some() {
+                return Some(own.clone());
+            }
+            let bounded = file.arrays.iter().find(|(other, array)| {
+                let names =
+                    ["bounds", "climatology"].into_iter().filter_map(|name| array.metadata.attributes.get(name));
+                other.parent() == path.parent() && names.filter_map(Value::as_str).any(|name| Some(name) == path.name())
+            });
+            let attributes =
+                bounded.filter(|_| !own.contains_key("units")).map(|(_, array)| &array.metadata.attributes);
+            attributes.filter(|attributes| time_units(attributes).is_some()).cloned()
+        };
+        let Some(first) = self.files.first().and_then(&units) else { return Ok(vec![None; self.files.len()]) };
+        let key = |attributes: &Map| ["units", "calendar"].map(|name| attributes.get(name).cloned());
+        let mut recounts = Vec::new();
+        for (at, file) in self.files.iter().enumerate() {
+            let other = units(file).filter(|other| key(other) != key(&first));
+            let recount = match (other, file.arrays.get(path)) {
+                (Some(other), Some(array)) => {
+                    let refuse = |what: String| refused(self.file(at), path, what);
+                    let data_type = DataType::from_config(&array.metadata.data_type);
+                    let data_type = data_type.map_err(|error| refuse(error.to_string()))?;
+                    Some(Recount::new(&data_type, &array.metadata.attributes, &other, &first).map_err(refuse)?)
+                }
+                _ => None,
+            };
+            recounts.push(recount);
+        }
+        Ok(recounts)
+    }
+
+    /// Checks that the elements of an array are the same in each file.
+    fn check_equal(&self, path: &NodePath, arrays: &[&'a FileArray<'a>]) -> Result<()> {
+        let mut expected = None;
+        for (file, array) in self.files.iter().zip(arrays).filter(|_| arrays.len() > 1) {
+            let array = file.open(array, self.registry, &self.options.arrays)?;
+            let hash = ArrayDigest::of(&array, &DigestOptions::default(), |_| {})?.hash;
+            if *expected.get_or_insert(hash) != hash {
+                let dimension = self.options.concat.as_deref().unwrap_or_default();
+                let what = format!(
+                    "found other values than in {}, expected the same: the variable does not have the dimension {dimension}",
+                    self.file(0)
+                );
+                return Err(refused(&file.input.name, path, what));
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, join: &mut TableJoin, file: usize, array: &FileArray<'_>, divided: Option<u64>) -> Result<()> {
+        let input = self.files[file].input;
+        let (builder, sources) = (&mut self.builder, &mut self.sources);
+        let source = |id: SourceId| {
+            *sources.entry((file, id)).or_insert_with(|| match input.store.source(id) {
+                Some(found) => {
+                    builder.source_in_state(Arc::clone(found.store()), found.key().clone(), found.state().cloned())
+                }
+                // The builder of that store has checked that there is one.
+                None => id,
+            })
+        };
+        join.add(array, divided, source).map_err(|fault| fault.of(input.name.clone()).into())
+    }
+
+    fn built(&self, join: TableJoin) -> Result<ChunkTable> {
+        join.build().map_err(|fault| fault.of(self.file(0)).into())
+    }
+
+    fn file(&self, number: usize) -> &'a str {
+        self.files.get(number).map_or("", |file| &file.input.name)
+    }
+}

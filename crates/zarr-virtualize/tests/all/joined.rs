@@ -1,0 +1,126 @@
+//! Joined stores have the elements of all files.
+
+use super::*;
+use zarr_virtualize::join;
+
+fn open(store: &Arc<dyn Store>, path: &str) -> Array {
+    Array::open(store, path, &registry()).expect("an array")
+}
+
+fn joined(set: &str, options: &JoinOptions) -> Arc<dyn Store> {
+    let (files, expected) = (files(), expected(set));
+    let names = names(&expected);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let joined = join(&inputs(&files, &names), &registry(), options).expect("joined");
+    Arc::new(joined.store)
+}
+
+#[test]
+fn chunks_stay_in_the_files() {
+    let store = joined("alike", &along_time().values(0));
+    check(&store, &expected("alike"), &[]);
+    let t = open(&store, "/t");
+    assert_eq!((&t.chunk_shape()[..], t.stored_chunks().expect("chunks").len()), (&[2, 3, 4][..], 6));
+    assert_eq!(t.metadata().codecs.len(), 3);
+    // The coordinate is one chunk, and so are bounds in other units.
+    for name in ["/time", "/time_bnds"] {
+        assert_eq!(open(&store, name).stored_chunks().expect("chunks").len(), 1, "{name}");
+    }
+    let units = open(&store, "/time").attributes().expect("attributes").get("units").cloned();
+    assert_eq!(units, Some(Value::from("days since 2000-01-01")));
+    // Small variables too, whose chunks would fit.
+    let small = joined("alike", &along_time());
+    check(&small, &expected("alike"), &[]);
+    assert_eq!(open(&small, "/t").stored_chunks().expect("chunks").len(), 6);
+}
+
+#[test]
+fn lengths_of_several_chunks() {
+    let (files, registry) = (files(), registry());
+    let uneven = expected("uneven");
+    let all = inputs(&files, &["a.nc", "odd.nc", "after.nc"]);
+    let error = join(&all, &registry, &along_time().values(0)).expect_err("refused").to_string();
+    assert!(error.starts_with("odd.nc: "), "{error}");
+    // Of small variables the elements are joined, and of all where that is asked for: in chunks of the first file.
+    let small: Arc<dyn Store> = Arc::new(join(&all, &registry, &along_time()).expect("joined").store);
+    check(&small, &uneven, &[]);
+    assert_eq!(&open(&small, "/t").chunk_shape()[..], [11, 3, 4]);
+    let whole = join(&all, &registry, &along_time().values(u64::MAX)).expect("joined").store;
+    let whole: Arc<dyn Store> = Arc::new(whole);
+    check(&whole, &uneven, &[]);
+    let t = open(&whole, "/t");
+    assert_eq!((&t.chunk_shape()[..], t.metadata().codecs.len()), (&[2, 3, 4][..], 3));
+}
+
+#[test]
+fn chunks_of_several_lengths_are_a_rectilinear_grid() {
+    let (files, registry) = (files(), registry());
+    let two = inputs(&files, &["a.nc", "bad_chunk.nc"]);
+    let options = along_time().values(0).variables(vec!["t".to_owned()]);
+    let error = join(&two, &registry, &options).expect_err("refused");
+    let text = error.to_string();
+    assert!(text.contains("bad_chunk.nc: /t: found chunks of 4 along the axis, expected 2 as in the first"), "{text}");
+    assert!(error.hint().is_some_and(|hint| hint.starts_with("--grid rectilinear")));
+    let store: Arc<dyn Store> = Arc::new(join(&two, &registry, &options.rectilinear(true)).expect("joined").store);
+    let t = open(&store, "/t");
+    assert_eq!(
+        t.metadata().chunk_grid.to_value().to_string(),
+        r#"{"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[[2,2],4],3,4]}}"#
+    );
+    let expected: Vec<f32> = (0..96_u8).map(|number| f32::from(number) / 7.0).collect();
+    assert_eq!(t.read::<f32>(..).expect("elements"), expected);
+}
+
+#[test]
+fn contiguous_elements_are_divided() {
+    let options = along_time().values(0).variables(vec!["t".to_owned()]);
+    let store = joined("classic", &options);
+    check(&store, &expected("classic"), &["t", "time", "time_bnds", "lat", "area"]);
+    let t = open(&store, "/t");
+    assert_eq!((&t.chunk_shape()[..], t.stored_chunks().expect("chunks").len()), (&[1, 3, 4][..], 8));
+    // Behind another axis elements do not lie so.
+    let (files, registry) = (files(), registry());
+    let all = inputs(&files, &["old0.nc", "old1.nc", "old2.nc"]);
+    let error = join(&all, &registry, &along_time().values(0)).expect_err("refused").to_string();
+    assert!(error.starts_with("old1.nc: /packed: found chunks of 2 along the axis"), "{error}");
+    check(&joined("classic", &along_time()), &expected("classic"), &[]);
+}
+
+#[test]
+fn one_file_is_as_it_was() {
+    let files = files();
+    for name in ["a.nc", "old0.nc"] {
+        let input = input(&files, name);
+        let store: Arc<dyn Store> = Arc::new(input.store().clone());
+        let joined = join(&[input], &registry(), &JoinOptions::default()).expect("joined");
+        let after: Arc<dyn Store> = Arc::new(joined.store);
+        for key in store.list().expect("a list") {
+            if !key.as_str().ends_with("zarr.json") {
+                assert_eq!(after.get_all(&key).expect("get"), store.get_all(&key).expect("get"), "{key}");
+            }
+        }
+        assert_eq!(after.list().expect("a list"), store.list().expect("a list"));
+        for path in ["/t", "/lat", "/packed"] {
+            assert_eq!(open(&after, path).metadata(), open(&store, path).metadata(), "{path}");
+        }
+    }
+}
+
+#[test]
+fn any_store_is_an_input() {
+    let files = files();
+    let first: Arc<dyn Store> = Arc::new(input(&files, "a.nc").store().clone());
+    let first = Input::of_store("first", &first, &|_| Ok(None)).expect("an input");
+    let all = [first, input(&files, "b.nc"), input(&files, "c.nc")];
+    let store = join(&all, &registry(), &along_time().values(0)).expect("joined").store;
+    let store: Arc<dyn Store> = Arc::new(store);
+    check(&store, &expected("alike"), &[]);
+}
+
+#[test]
+fn attributes_that_differ_are_those_of_the_first_file() {
+    let files = files();
+    let all = inputs(&files, &["a.nc", "c.nc"]);
+    let joined = join(&all, &registry(), &along_time()).expect("joined");
+    assert_eq!(joined.notes, ["/: attributes that differ among the files are those of a.nc: history"]);
+}

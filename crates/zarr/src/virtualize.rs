@@ -1,0 +1,287 @@
+//! References to the chunks of files, and files joined along a dimension.
+//!
+//! ```no_run
+//! use zarr::virtualize::{JoinOptions, SaveOptions};
+//! # fn main() -> zarr::Result<()> {
+//! let registry = zarr::registry::default();
+//! let files = ["2001.nc", "2002.nc"].map(zarr::virtualize::open).into_iter().collect::<Result<Vec<_>, _>>()?;
+//! let joined = zarr::virtualize::join(&files, &registry, &JoinOptions::default().concat(Some("time".to_owned())))?;
+//! zarr::virtualize::save(joined, "refs.json", &SaveOptions::default())?;
+//! # Ok(())
+//! # }
+//! ```
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use zarr_hierarchy::{Error, ErrorKind, Result};
+use zarr_meta::Dialect;
+use zarr_store::{ByteRange, GetOptions, Key, StoreExt};
+pub use zarr_store_virtual::SourceFile;
+pub use zarr_virtualize::*;
+
+use crate::store::{Schemes, StoreAddress, StoreOptions, schemes};
+
+/// Opens the store at an address as one whose chunks have places.
+///
+/// # Errors
+/// As [`zarr::store::open`](crate::store::open); of a Zarr store also if a node is broken.
+pub fn open(address: &str) -> Result<Input> {
+    let schemes = schemes();
+    open_with(&schemes.address(address)?, &StoreOptions::new(), &schemes)
+}
+
+/// As [`open`], with options, and the kinds of stores that there are.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Input> {
+    let name = address.to_string();
+    #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
+    if let Some(store) = crate::store::formats::open_virtual(address, options, schemes)? {
+        if !store.finds_chunks() {
+            return Ok(Input::new(name, store));
+        }
+        let all: std::sync::Arc<dyn crate::Store> = std::sync::Arc::new(store.clone());
+        return Input::of_store(name, &all, &|key| located(&store, key));
+    }
+    #[cfg(feature = "icechunk")]
+    if address.scheme() == Some("icechunk") {
+        use zarr_icechunk::ChunkPlace;
+        schemes.check(address, options)?;
+        let icechunk = crate::store::icechunk::open(address, options, schemes)?;
+        let store: std::sync::Arc<dyn crate::Store> = std::sync::Arc::new(icechunk.clone());
+        let locate = |key: &Key| {
+            Ok(match icechunk.chunk_place(key)? {
+                Some(ChunkPlace::Inline(bytes)) => Some(Located::Inline(bytes)),
+                Some(ChunkPlace::Range { store, key, offset, length }) => {
+                    Some(Located::Range { store, key, offset, length })
+                }
+                _ => None,
+            })
+        };
+        return Input::of_store(name, &store, &locate);
+    }
+    Input::of_store(name, &schemes.open(address, options)?, &|_| Ok(None))
+}
+
+/// Returns where a chunk lies that a store looks up.
+#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
+fn located(store: &zarr_store_virtual::VirtualStore, key: &Key) -> zarr_store::Result<Option<Located>> {
+    use zarr_store_virtual::FoundChunk;
+    let (store, key, range) = match store.find_chunk(key)? {
+        None | Some(FoundChunk::Missing) => return Ok(None),
+        Some(FoundChunk::Inline(bytes)) => return Ok(Some(Located::Inline(bytes))),
+        Some(FoundChunk::File { store, file, range }) => (store, file, range),
+    };
+    let end = match &range {
+        Some(range) => range.end,
+        None => store.size(&key)?.ok_or_else(|| zarr_store::Error::NoStore { store: format!("{store}{key}") })?,
+    };
+    let offset = range.map_or(0, |range| range.start);
+    Ok(Some(Located::Range { store, key, offset, length: end - offset }))
+}
+
+/// How references are written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SaveOptions {
+    /// Chunks of up to this number of bytes are in the references: 500 by default, as kerchunk has it.
+    pub inline: u64,
+    /// The dialect of the documents: v2 by default, or v3.
+    pub dialect: Dialect,
+    /// Whether files are named relative to the references, below whose directory they lie; else by their whole addresses.
+    pub relative: bool,
+    /// Whether a file that is there may be replaced.
+    pub overwrite: bool,
+}
+
+impl Default for SaveOptions {
+    fn default() -> Self {
+        Self { inline: 500, dialect: Dialect::V2, relative: false, overwrite: false }
+    }
+}
+
+impl SaveOptions {
+    /// Sets [`inline`](Self#structfield.inline).
+    #[must_use]
+    pub fn inline(self, inline: u64) -> Self {
+        Self { inline, ..self }
+    }
+
+    /// Sets [`dialect`](Self#structfield.dialect).
+    #[must_use]
+    pub fn dialect(self, dialect: Dialect) -> Self {
+        Self { dialect, ..self }
+    }
+
+    /// Sets [`relative`](Self#structfield.relative).
+    #[must_use]
+    pub fn relative(self, relative: bool) -> Self {
+        Self { relative, ..self }
+    }
+
+    /// Sets [`overwrite`](Self#structfield.overwrite).
+    #[must_use]
+    pub fn overwrite(self, overwrite: bool) -> Self {
+        Self { overwrite, ..self }
+    }
+}
+
+/// References that were written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Saved {
+    /// Numbers of the references.
+    pub written: WrittenReferences,
+    /// The bytes of the file of references.
+    pub bytes: u64,
+    /// The folders of files that do not lie below that of the references: to read the references, `allow` has to name them.
+    pub elsewhere: Vec<String>,
+}
+
+/// Writes references to the chunks of a joined store to a file, in the form that its name says: JSON, `.json`.
+///
+/// # Errors
+/// [`ErrorKind::NotExpressible`] for an array that the dialect cannot describe; [`ErrorKind::Argument`] for a file without an address, or
+/// one that does not lie below the references where these are to be relative; [`ErrorKind::Exists`]; [`ErrorKind::Limit`] if the chunks that
+/// lie in no file as they are have too many bytes; the errors of the stores.
+pub fn save(joined: Joined, target: &str, options: &SaveOptions) -> Result<Saved> {
+    let schemes = schemes();
+    save_with(joined, &schemes.address(target)?, options, &StoreOptions::new(), &schemes)
+}
+
+/// As [`save`], with options of the store that the references are written to, and the kinds of stores that there are.
+///
+/// # Errors
+/// As [`save`].
+pub fn save_with(
+    joined: Joined,
+    target: &StoreAddress,
+    options: &SaveOptions,
+    store_options: &StoreOptions,
+    schemes: &Schemes,
+) -> Result<Saved> {
+    let (folder, name) = place(target)?;
+    if !name.to_ascii_lowercase().ends_with(".json") {
+        let message =
+            format!("found the name {name:?}, expected one with .json at its end: references are written in JSON");
+        return Err(at(target, Error::argument(message)));
+    }
+    let key = Key::new(&name)?;
+    let is_there = |error: zarr_store::Error| match error {
+        zarr_store::Error::NoStore { .. } => Ok(false),
+        error => Err(Error::from(error)),
+    };
+    let exists = schemes.open(&folder, store_options).and_then(|store| store.exists(&key)).or_else(is_there)?;
+    if exists && !options.overwrite {
+        let error = Error::new(ErrorKind::Exists, "found a file, expected none");
+        return Err(at(target, error.with_hint("--overwrite replaces it")));
+    }
+    let joined = joined.in_dialect(options.dialect)?;
+    let base = base(&folder)?;
+    let elsewhere = RefCell::new(BTreeSet::new());
+    let address = |file: &SourceFile<'_>| -> zarr_store::Result<String> {
+        let address = address_of(file)?;
+        let below = address.strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        match below {
+            Some(below) if options.relative => Ok(below.to_owned()),
+            None if options.relative => {
+                let message = format!("found a file that does not lie below {base}, where the references are to be");
+                Err(zarr_store::Error::Argument { store: address, message })
+            }
+            Some(_) => Ok(address),
+            None => {
+                if let Some((folder, _)) = address.rsplit_once('/') {
+                    elsewhere.borrow_mut().insert(if folder.is_empty() { "/".to_owned() } else { folder.to_owned() });
+                }
+                Ok(address)
+            }
+        }
+    };
+    let mut write = WriteOptions::new(address);
+    write.inline = options.inline;
+    write.inline_arrays.clone_from(&joined.coordinates);
+    let mut json = Vec::new();
+    let written = write_json(&joined.store, &write, &mut json)?;
+    drop(write);
+    schemes.create(&folder, store_options)?.set_all(&key, &json)?;
+    Ok(Saved { written, bytes: json.len() as u64, elsewhere: elsewhere.into_inner().into_iter().collect() })
+}
+
+fn at(address: &StoreAddress, error: Error) -> Error {
+    error.at(|location| location.store = Some(address.to_string()))
+}
+
+/// The folder that a file is to be in, and its name.
+fn place(address: &StoreAddress) -> Result<(StoreAddress, String)> {
+    let no_file =
+        || at(address, Error::argument("found the address of no file, expected that of a file for the references"));
+    if let Some(path) = address.path().filter(|_| address.scheme().is_none()) {
+        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(no_file)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        return Ok((StoreAddress::of_path(folder), name.to_owned()));
+    }
+    address.in_store().ok_or_else(no_file)
+}
+
+/// The address of a folder as those of files in it begin.
+fn base(folder: &StoreAddress) -> Result<String> {
+    let Some(path) = folder.path() else {
+        return Ok(folder.url().unwrap_or_default().trim_end_matches('/').to_owned());
+    };
+    // One that is not there yet has no links in it.
+    let real = path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    let text = real.as_deref().and_then(Path::to_str).map(str::to_owned);
+    let text = text.ok_or_else(|| at(folder, Error::argument("found a path that is not UTF-8")))?;
+    Ok(if text == "/" { String::new() } else { text })
+}
+
+/// The address of a file as references name it: a path from the root of this machine, or a URL without secrets.
+fn address_of(file: &SourceFile<'_>) -> zarr_store::Result<String> {
+    let (store, key) = (file.store().to_string(), file.key());
+    let refuse =
+        |message: &str| Err(zarr_store::Error::Argument { store: file.to_string(), message: message.to_owned() });
+    if let Some((scheme, _)) = store.split_once("://") {
+        if !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return refuse("found a file in another file, which references cannot name");
+        }
+        let is_web = matches!(scheme, "http" | "https");
+        let key = if is_web { escaped(key.as_str()) } else { key.to_string() };
+        return Ok(format!("{}/{key}", store.trim_end_matches('/')));
+    }
+    let path = Path::new(&store).join(key.as_str());
+    let path = if path.is_file() { path.canonicalize().ok() } else { None };
+    if let Some(path) = path.as_deref().and_then(Path::to_str) {
+        return Ok(path.to_owned());
+    }
+    // Where it may not be read the store says why.
+    file.store().get(key, &[ByteRange::First(1)], &GetOptions::default())?;
+    refuse("found no file of this machine and no URL, which references could name")
+}
+
+/// A name as URLs of the web have it.
+fn escaped(name: &str) -> String {
+    use std::fmt::Write;
+    let mut escaped = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            // A text takes what is written.
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_web_are_escaped() {
+        assert_eq!(escaped("a b/%\u{e4}.nc"), "a%20b/%25%C3%A4.nc");
+    }
+}
