@@ -55,7 +55,8 @@ fn kernels() {
     }
 }
 
-/// A smooth field with some noise, in elements of `item` bytes: it shrinks to a half or a tenth, as measured data do.
+/// Returns a smooth field with some noise, in elements of `item` bytes. Compression shrinks the field to a half or a tenth, as with
+/// measured data.
 fn field(item: usize, size: usize) -> Vec<u8> {
     let mut state = 1u64;
     let wave = |i: usize| (i as f64 / 500.0).sin() * 300.0 + (i as f64 / 70_000.0).cos() * 900.0;

@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// As z5 wrote them.
+    /// Writers such as z5 store bytes after a frame.
     #[test]
     fn bytes_behind_a_frame_are_ignored() {
         for shuffle in ["noshuffle", "shuffle"] {

@@ -1,4 +1,4 @@
-//! Frames of c-blosc are read here, and frames of ours by c-blosc.
+//! Frames of this crate and of c-blosc, each read by both.
 #![expect(unsafe_code)]
 
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ fn c_decompress(frame: &[u8], size: usize) -> Vec<u8> {
     out
 }
 
-/// Bytes that compress well, some, not at all.
+/// Returns bytes that compress well, bytes that compress a little, and bytes that do not compress.
 fn samples(len: usize) -> [Vec<u8>; 3] {
     let slope = (0..len as u32).map(|i| (((i / 4) * 3 + (i / 4) % 5) >> (8 * (i % 4))) as u8).collect();
     let mut state = 1u64;
@@ -61,7 +61,7 @@ fn samples(len: usize) -> [Vec<u8>; 3] {
     [vec![42; len], slope, noise.collect()]
 }
 
-/// Whether a frame of ours is that of c-blosc to the byte.
+/// Returns whether frames of this crate equal those of c-blosc byte for byte.
 fn same_bytes(compressor: Compressor) -> bool {
     matches!(compressor, Compressor::Blosclz | Compressor::Lz4 | Compressor::Zstd)
 }
@@ -175,7 +175,7 @@ fn all_block_sizes_are_theirs() {
     }
 }
 
-/// Our LZ4HC, Snappy and zlib are other encoders than theirs, and may not be much worse.
+/// Encoders of LZ4HC, Snappy and zlib that differ from those of c-blosc must not compress much worse.
 #[test]
 fn ratios_are_near() {
     for compressor in Compressor::ALL {
@@ -204,7 +204,7 @@ fn ratios_are_near() {
     }
 }
 
-/// Bytes that repeat earlier ones from near and far, among others that do not.
+/// Generates bytes that repeat earlier bytes from near and far, among bytes that are no repetition.
 fn arb_repeats() -> impl Strategy<Value = Vec<u8>> {
     let pieces = prop::collection::vec((0u32..4, 1usize..400, 1usize..80_000), 0..100);
     (0usize..90_000, 1u32..300, pieces).prop_map(|(len, values, pieces)| {

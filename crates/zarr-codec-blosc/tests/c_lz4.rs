@@ -1,4 +1,4 @@
-//! LZ4 blocks of ours against blocks of the C library, which comes with c-blosc.
+//! LZ4 blocks of this crate, compared with blocks of the C library that comes with c-blosc.
 #![expect(unsafe_code)]
 
 use proptest::prelude::*;
@@ -70,8 +70,8 @@ proptest! {
         check(&plain, room, acceleration);
     }
 
-    /// Our decoder gives the same result for each block that the C library decodes, except for distances of 0. It also
-    /// takes some blocks that break the library's rules for the end of a block.
+    /// For each block that the C library decodes, the decoder of this crate has the same result, except for distances of 0. The decoder
+    /// also accepts some blocks that break the rules of the library for the end of a block.
     #[test]
     fn any_damage(
         plain in prop::collection::vec(0u8..3, 20..600),

@@ -1,4 +1,4 @@
-//! Broken frames: an error or a value, never a panic, and never more memory than the output and a block.
+//! Broken frames: decoding returns an error or a value, never panics, and never needs more memory than the output and a block.
 #![expect(unsafe_code)]
 
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ thread_local! {
     static LARGEST: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, which notes the largest request of each thread.
+/// Allocator of the system that records the largest request of each thread.
 struct Noting;
 
 fn note(size: usize) {
@@ -47,7 +47,7 @@ unsafe impl GlobalAlloc for Noting {
 #[global_allocator]
 static ALLOCATOR: Noting = Noting;
 
-/// Contexts of zlib and a table of errors are larger than small blocks.
+/// Bytes allowed besides the output, for contexts of zlib and a table of errors, which are larger than small blocks.
 const CONTEXTS: usize = 64 << 10;
 
 fn attempt(frame: &[u8], out: &mut [u8]) {

@@ -91,7 +91,7 @@ fn blocks_may_be_stored_in_any_order() {
     assert!(out == bytes);
 }
 
-/// Streams of zstd may be several frames, be skippable in part, and not tell their size.
+/// A stream of zstd may consist of several frames, contain skippable frames, and lack its decoded size.
 #[test]
 fn zstd_streams_may_have_any_form() {
     let bytes: Vec<u8> = (0..2000u32).map(|i| (i / 9) as u8).collect();

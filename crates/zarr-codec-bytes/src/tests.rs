@@ -80,7 +80,7 @@ fn structs(json: &str) -> ElementSpec {
     ElementSpec::new(data_type, zero)
 }
 
-/// `id`, `flag`, `at` with `x` and two `y`, `time`.
+/// Struct with the fields `id`, `flag`, `at` (an array of two structs of `x` and `y`) and `tag`.
 const RECORD: &str = r#"{"name": "struct", "configuration": {"fields": [
     {"name": "id", "data_type": "uint32"},
     {"name": "flag", "data_type": "bool"},
@@ -305,7 +305,8 @@ fn cases() -> impl Strategy<Value = (Vec<u64>, Region)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Parts equal the slice of the whole, ask for no more than they need, and for no more at once than they may.
+    /// Partial decoding returns the same elements as decoding of the whole chunk, requests only the needed bytes, and at most `limit` bytes
+    /// at once.
     #[test]
     fn parts_equal_the_whole((shape, region) in cases(), limit in prop::option::of(1u64..600), big in any::<bool>()) {
         let chain = chain("int32", if big { "big" } else { "little" });

@@ -57,7 +57,7 @@ fn streams_in_a_row_are_one() {
     assert!(matches!(decode_bytes(&*codec("{}"), &[], Size::Exact(0)), Err(Error::CutOff { .. })));
 }
 
-/// Each took a decoder of its own, 100 microseconds of 14 bytes.
+/// A new decoder for each stream would take 100 microseconds per 14 bytes.
 #[test]
 fn empty_streams_take_no_time() {
     let empties = encode(b"").repeat(1 << 20);

@@ -1,4 +1,4 @@
-//! How fast the checksums are verified: GB/s of the best of several runs.
+//! Speed of verifying checksums: GB/s of the best of several runs.
 //!
 //! `cargo bench -p zarr-codec-checksum`
 

@@ -10,7 +10,7 @@ fn codec(entry: &CodecEntry, level: i32) -> Arc<dyn BytesToBytes> {
     bytes_to_bytes(entry, &format!(r#"{{"level": {level}}}"#), &element("uint8"))
 }
 
-/// Words in some order: compresses, and not trivially.
+/// Returns words in an order that compresses, but not trivially.
 fn text(len: usize) -> Vec<u8> {
     let words = [&b"chunk "[..], b"shard ", b"codec ", b"fill value ", b"zarr\n"];
     (0..).flat_map(|i: usize| words[(i * i / 3 + i / 7) % words.len()]).copied().take(len).collect()
@@ -188,7 +188,7 @@ fn configurations_are_checked() {
     check(&ZLIB, r#"{"level": -1}"#, true);
 }
 
-/// Members, or for zlib one stream, of some levels, changed or not.
+/// Returns consecutive streams of `parts`, each encoded by the codec of its level, and the total decoded size.
 fn members(codecs: &[Arc<dyn BytesToBytes>], parts: &[(Vec<u8>, usize)]) -> (Vec<u8>, usize) {
     let mut encoded = Vec::new();
     for (part, level) in parts {
@@ -197,7 +197,7 @@ fn members(codecs: &[Arc<dyn BytesToBytes>], parts: &[(Vec<u8>, usize)]) -> (Vec
     (encoded, parts.iter().map(|(part, _)| part.len()).sum())
 }
 
-/// Where it is not known how many bytes are due, libdeflate is not asked: both ways have the same result.
+/// Checks that decoding with known and with unknown size has the same result: libdeflate is used only if the size is known.
 fn check_both_ways(codec: &dyn BytesToBytes, encoded: &[u8], due: usize) -> Result<(), TestCaseError> {
     let due = due as u64;
     let known = decode_bytes(codec, encoded, Size::Exact(due));

@@ -71,7 +71,7 @@ fn configurations_are_checked() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Another implementation reads the written blocks, and its blocks are read.
+    /// Blocks written here are read by another implementation, and vice versa.
     #[test]
     fn blocks_are_exchanged(runs in prop::collection::vec((any::<u8>(), 1usize..300), 0..40), acceleration in 0..9) {
         let plain: Vec<u8> = runs.iter().flat_map(|&(byte, len)| (0..len).map(move |i| byte ^ (i % 7) as u8)).collect();

@@ -24,7 +24,7 @@ fn numbers(items: &[u8]) -> Vec<i16> {
     items.as_chunks().0.iter().map(|item| i16::from_ne_bytes(*item)).collect()
 }
 
-/// The blocks of the 3 by 2 array `[[1, 2], [3, 4], [5, 6]]` in blocks of 2 by 2, as TensorStore 0.1 writes them.
+/// The test blocks are those of the 3 by 2 array `[[1, 2], [3, 4], [5, 6]]` in blocks of 2 by 2, as TensorStore 0.1 writes them.
 #[test]
 fn blocks_of_tensorstore_are_read() {
     let first = b"\0\0\0\x02\0\0\0\x02\0\0\0\x02\0\x01\0\x03\0\x02\0\x04";
@@ -110,7 +110,7 @@ fn chains_of_other_codecs_are_errors() {
     assert_eq!(chain("bool", &format!("[{TRANSPOSE}, {BIG}]")).unwrap_err().kind(), ErrorKind::UnknownExtension);
 }
 
-/// The elements are as protected as their own codecs make them: the header does not hold them.
+/// The protection of elements is that of their own codecs, which the header does not change.
 #[test]
 fn elements_have_the_protection_of_the_codecs_within() {
     let gzip = chain("int16", &format!(r#"[{TRANSPOSE}, {BIG}, {{"name": "gzip", "configuration": {{"level": 1}}}}]"#));

@@ -47,7 +47,7 @@ fn to_size(codec: &dyn ArrayToArray, encoded: bool, element: &ElementSpec) -> us
     if encoded { codec.encoded().item_size() } else { element.item_size() }
 }
 
-/// Checks the encoded values, and that decoding returns the values.
+/// Checks that `decoded` is encoded to `encoded`, and that `encoded` is decoded to `back`.
 fn check<A: Element, B: Element>(
     entry: &CodecEntry,
     configuration: &str,

@@ -94,7 +94,7 @@ fn compare(side: &str, due: Option<&[u8]>, found: Result<Vec<u8>, Error>) -> Res
     }
 }
 
-/// Little-endian scalars in the order of this machine.
+/// Converts little-endian scalars to the byte order of this machine.
 fn native(mut bytes: Vec<u8>, size: usize) -> Vec<u8> {
     if cfg!(target_endian = "big") {
         bytes.chunks_mut(size).for_each(<[u8]>::reverse);

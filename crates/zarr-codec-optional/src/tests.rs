@@ -1,4 +1,4 @@
-//! Chunks that the crate zarrs 0.23.14 wrote, arrays, and broken chunks.
+//! Chunks written by the crate zarrs 0.23.14, arrays, and broken chunks.
 
 use crate::{DATA_TYPE, OPTIONAL};
 use std::sync::Arc;
@@ -11,11 +11,12 @@ const BYTES: &str =
     r#"[{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "gzip", "configuration": {"level": 1}}]"#;
 const PACKED: &str = r#"[{"name": "packbits"}]"#;
 
-/// `i * 100 - 700` for the elements `i` of 4 by 5, without every third one from the second on.
+/// Chunk of 4 by 5 elements with the values `i * 100 - 700`; elements with `i % 3 == 1` are missing.
 const NUMBERS: &str = "03000000000000002f000000000000006ddb061f8b08000000000004ff73f9cbf3afe09fc5ff39ff53184e304c60fcc2b8874981f905b30f0b00d6cc25551a000000";
-/// No elements.
+/// Chunk of 4 by 5 elements that are all missing.
 const NOTHING: &str = "140000000000000000000000000000000000000000000000000000000000000000000000";
-/// `i`, without every third one, of which every fourth is missing.
+/// Chunk of 4 by 5 nested optional elements with the values `i`. Elements with `i % 4 == 0` are missing; all others with `i % 3 == 0` are
+/// present, but their inner element is missing.
 const NESTED: &str = "17000000000000001c000000000000001f8b08000000000004ff7bf78e0f00ddd7787b0300000002000000000000000a00000000000000ab57010205070a0b0d0e1113";
 
 fn registry() -> Arc<Registry> {
@@ -41,7 +42,7 @@ fn hex(text: &str) -> Vec<u8> {
     digits.map(|digits| u8::from_str_radix(digits, 16).unwrap()).collect()
 }
 
-/// An array as zarrs wrote it: its document, and its chunk.
+/// Stores the document and the chunk of an array as zarrs wrote them, and opens the array.
 fn array(store: &Arc<dyn Store>, data_type: &Value, fill: &Value, codecs: &str, chunk: &[u8]) -> Array {
     let document = format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": [4, 5], "data_type": {data_type}, "fill_value": {fill},
@@ -57,7 +58,7 @@ fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
 }
 
-/// All elements, as JSON.
+/// Returns all elements as JSON.
 fn elements(array: &Array) -> Result<Vec<Value>, zarr_array::Error> {
     let data = array.read_data(..)?;
     Ok((0..data.len()).map(|index| data.json(index)).collect())
@@ -167,7 +168,7 @@ fn other_elements_are_refused() {
     assert!(error.contains("elements of data type int16, expected optional"), "{error}");
 }
 
-/// A checksum is claimed only if both parts have one.
+/// The protection is that of a checksum only if both parts have a checksum.
 #[test]
 fn the_part_with_the_least_protection_counts() {
     let summed = r#"[{"name": "packbits"}, {"name": "gzip", "configuration": {"level": 1}}]"#;

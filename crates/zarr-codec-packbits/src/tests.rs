@@ -20,7 +20,7 @@ fn packbits(configuration: &str, data_type: &str) -> Arc<Pipeline> {
 
 const FILTER: &str = r#"[{"name": "numcodecs.packbits"}, {"name": "bytes"}]"#;
 
-/// Items of `len` elements that are values of the type, from noise.
+/// Returns the bytes of `len` elements that are valid values of the type, from `noise`.
 fn items(data_type: &DataType, noise: &[u8], len: usize) -> Vec<u8> {
     let mut items: Vec<u8> = noise.iter().copied().cycle().take(len * data_type.item_size()).collect();
     match data_type {
@@ -183,7 +183,7 @@ fn configurations_are_checked() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// One bit after the other, as the text of the codec says, gives the same.
+    /// Encoding equals packing one bit after another, as the specification of the codec says.
     #[test]
     fn bits_are_packed_as_by_hand(
         name in prop::sample::select(&TYPES[..]),
@@ -223,7 +223,7 @@ proptest! {
         prop_assert_eq!(encoded, due);
     }
 
-    /// Some bits of each number come back, the others are its sign or 0.
+    /// Decoding restores the selected bits of each number; the bits above are the sign or 0, the bits below 0.
     #[test]
     fn fields_come_back(
         name in prop::sample::select(&["int8", "uint8", "int16", "int32", "uint64", "int64"][..]),

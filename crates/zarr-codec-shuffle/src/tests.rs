@@ -46,7 +46,7 @@ fn configurations_are_checked() {
     }
 }
 
-/// By the words of the format.
+/// Shuffles as the description of the format says, byte by byte.
 fn model(bytes: &[u8], size: usize) -> Vec<u8> {
     let count = bytes.len() / size;
     let mut out = bytes.to_vec();

@@ -97,7 +97,7 @@ fn parts_are_read_through_a_turned_view() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Moving the bytes and turning the view give the same elements.
+    /// Moving the bytes and permuting the axes of a view give the same elements.
     #[test]
     fn copies_equal_turned_views(shape in prop::collection::vec(1usize..5, 0..5), shuffle in any::<prop::sample::Index>()) {
         let rank = shape.len();

@@ -37,7 +37,7 @@ const BIG: &str = r#"{"data_type": "int16", "bytes_codecs": [{"name": "bytes", "
 const PACKED: &str = r#"{"data_type": "bool", "bytes_codecs": [{"name": "bytes"}],
     "codecs": [{"name": "numcodecs.packbits"}, {"name": "bytes"}]}"#;
 
-/// `Delta('>i2').encode(bytes([1, 0, 1, 2, 0, 1]))` of numcodecs 0.15.2, and the same of `PackBits`.
+/// Expected bytes are the results of `Delta('>i2').encode(bytes([1, 0, 1, 2, 0, 1]))` and of a like call of `PackBits` in numcodecs 0.15.2.
 #[test]
 fn bytes_are_taken_for_an_array() {
     let encoded = |configuration: &str, bytes: &[u8]| {
@@ -49,7 +49,7 @@ fn bytes_are_taken_for_an_array() {
     assert_eq!(encoded(PACKED, &[1, 0, 1, 1, 0, 0, 0, 0, 1]), [7, 0b1011_0000, 0b1000_0000]);
 }
 
-/// Behind a compressor only the encoded bytes tell how many elements there were.
+/// After a compressor, only the encoded bytes determine the number of elements.
 #[test]
 fn the_length_need_not_be_known() {
     for size in [Size::Unknown, Size::Exact(6)] {
@@ -68,8 +68,8 @@ fn the_length_need_not_be_known() {
     assert!(testing::decode_bytes(&*codec(BIG).unwrap(), &[1, 0, 0], Size::Unknown).is_err());
 }
 
-/// An array that could be written and never be read is refused when it is opened: numbers behind a compressor that are
-/// compressed again do not tell how many there are.
+/// A chain whose data could be written but not read is refused when it is checked: if elements are compressed after a codec of unknown
+/// output size, nothing determines their number.
 #[test]
 fn arrays_that_could_not_be_read_are_refused() {
     let of = |view: &str, before: &str, bytes: u64| {

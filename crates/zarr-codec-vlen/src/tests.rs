@@ -14,7 +14,7 @@ fn codec(utf8: bool) -> Arc<dyn ArrayToBytes> {
     }
 }
 
-/// Items that refer to the elements, and the heap that has them.
+/// Returns items that refer to the elements, and the heap with the elements.
 fn items<T: AsRef<[u8]>>(elements: &[T]) -> (Vec<u8>, Arc<Heap>) {
     let heap = Heap::new();
     let items = elements.iter().flat_map(|bytes| {
@@ -32,7 +32,7 @@ fn encode<T: AsRef<[u8]>>(codec: &dyn ArrayToBytes, shape: &[usize], elements: &
     Ok(encoded)
 }
 
-/// The elements of a region, and the heap they lie in.
+/// Returns the elements of a region, and the heap with the elements.
 fn decode(
     codec: &dyn ArrayToBytes,
     encoded: &[u8],
@@ -179,7 +179,7 @@ proptest! {
     }
 }
 
-/// Lists whose inner elements are of a type of fixed size.
+/// Returns the data type of lists whose inner elements are of the type `inner` of fixed size.
 fn lists(inner: &str) -> ElementSpec {
     let configuration = json!({"data_type": inner}).as_object().cloned().unwrap();
     let data_type = DataType::from_config(&NamedConfig::with("vlen-array", configuration)).unwrap();

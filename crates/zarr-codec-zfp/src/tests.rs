@@ -30,7 +30,7 @@ const TYPES: [(&str, usize); 12] = [
     ("float64", 8),
 ];
 
-/// Numbers of any kind; without sign of 32 and 64 bits only such as there are with sign.
+/// Returns numbers of any kind; unsigned integers of 32 and 64 bits fit in signed integers.
 fn items(data_type: &str, size: usize, count: usize) -> Vec<u8> {
     let mut items: Vec<u8> = (0..count * size).map(|i| (i * i * 31 + i / 3) as u8).collect();
     if matches!(data_type, "uint32" | "uint64") {

@@ -1,5 +1,5 @@
-//! The codec, which keeps its contexts, against a new context and buffer for each chunk: GB/s of the best of several runs, in
-//! turn, and the ratio.
+//! The codec, which keeps contexts between chunks, compared with a new context and buffer for each chunk: GB/s of the best of several runs,
+//! in turn, and the ratio.
 //!
 //! `cargo bench -p zarr-codec-zstd`
 

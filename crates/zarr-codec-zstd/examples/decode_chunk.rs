@@ -1,10 +1,10 @@
-//! A chunk as it lies in a store, decoded by hand: zstd, and then little-endian numbers. No array, no store, no metadata.
+//! Decoding of a stored chunk without array, store or metadata: first zstd, then little-endian numbers.
 //!
 //! `cargo run -p zarr-codec-zstd --example decode_chunk`
 
 use zarr_codec_zstd::Zstd;
 
-/// 64 numbers of type int32, compressed by the command `zstd`.
+/// Chunk of 64 numbers of type int32, compressed by the command `zstd`.
 const CHUNK: [u8; 26] = [
     0x28, 0xb5, 0x2f, 0xfd, 0x60, 0x00, 0x00, 0x85, 0x00, 0x00, 0x28, 0x00, 0x00, 0x01, 0x02, 0x03, 0x04, 0x04, 0x27,
     0x04, 0x42, 0x70, 0xdc, 0xb1, 0x81, 0x36,

@@ -15,7 +15,7 @@ fn text(len: usize) -> Vec<u8> {
     (0..).flat_map(|i: usize| words[(i * i / 3 + i / 7) % words.len()]).copied().take(len).collect()
 }
 
-/// A frame as streams are written: without its content's size.
+/// Returns a frame of zstd as streaming writes it: without the decoded size.
 fn streamed(data: &[u8], window_log: Option<u32>) -> Vec<u8> {
     let mut encoder = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
     if let Some(log) = window_log {

@@ -1,4 +1,4 @@
-//! Which chunks does a region of an array meet, which part of each, and under which key does a store have it?
+//! Chunks that a region of an array overlaps: the overlapping part of each, and its key in a store.
 //!
 //! `cargo run -p zarr-grid --example chunks_of_region`
 

@@ -1,4 +1,4 @@
-//! The documents of an array of Zarr v2, turned into that of Zarr v3.
+//! Conversion of the documents of a Zarr v2 array to the document of Zarr v3.
 //!
 //! `cargo run -p zarr-meta --example v2_to_v3`
 

@@ -22,7 +22,7 @@ fn take(data_type: &DataType, place: FillPlace<'_>, attributes: Value) -> Result
     Ok((encoding, attributes))
 }
 
-/// Attributes that xarray wrote for `_FillValue` in version 3.
+/// Expected attributes are those that xarray wrote for `_FillValue` in version 3.
 #[test]
 fn fill_values_have_the_form_of_their_type() {
     let cases = [
@@ -112,7 +112,8 @@ fn attributes_of_numbers_and_times_are_taken() {
 }
 
 proptest! {
-    /// Each float comes back, and each integer of any type, also by way of the other signedness.
+    /// Conversion to an attribute and back preserves every float and every integer of any type, also if the attribute is read as the
+    /// integer type of the other signedness.
     #[test]
     fn marks_come_back(bits in any::<u64>(), integer in any::<i64>()) {
         let (float, value) = (data_type("float64"), f64::from_bits(bits));

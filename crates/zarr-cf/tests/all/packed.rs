@@ -1,4 +1,4 @@
-//! Packed and missing data against a model that takes one number at a time.
+//! Packed and missing data, compared with a model that converts a single number at a time.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use half::f16;
@@ -24,7 +24,7 @@ const SCALARS: [Scalar; 15] = [
     Scalar::F64,
 ];
 
-/// A number of a type as bytes: an integer within its range, or a float.
+/// Returns the bytes of a number of type `scalar`: an integer within the range of the type, or a quarter of `value` as a float.
 fn item(scalar: Scalar, value: i64) -> Vec<u8> {
     match scalar {
         Scalar::F16 => f16::from_f64(value as f64 / 4.0).to_ne_bytes().to_vec(),
@@ -42,7 +42,7 @@ fn item(scalar: Scalar, value: i64) -> Vec<u8> {
     }
 }
 
-/// The number that bytes are.
+/// Returns the number in `item`.
 fn float(scalar: Scalar, item: &[u8]) -> f64 {
     match scalar {
         Scalar::F16 => f16::from_ne_bytes(item.try_into().unwrap()).to_f64(),
@@ -52,7 +52,7 @@ fn float(scalar: Scalar, item: &[u8]) -> f64 {
     }
 }
 
-/// The nearest value of a type.
+/// Returns the value of type `scalar` that is nearest to `value`.
 fn nearest(scalar: Scalar, value: f64) -> f64 {
     match scalar {
         Scalar::F16 => f16::from_f64(value).to_f64(),
@@ -61,7 +61,7 @@ fn nearest(scalar: Scalar, value: f64) -> f64 {
     }
 }
 
-/// The value of a stored number, in the type `result`.
+/// Returns the value of a stored number, in the type `result`.
 fn model(stored: Scalar, item: &[u8], result: Scalar, packed: &Packed) -> f64 {
     if result == Scalar::I64 {
         let integer = i128::from(stored.integer(item).unwrap() as i64);

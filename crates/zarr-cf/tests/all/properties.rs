@@ -17,12 +17,12 @@ fn calendars() -> impl Strategy<Value = Calendar> {
     ]
 }
 
-/// Units of which a number of 32 bits is within the years of dates.
+/// Returns units in which a number of 32 bits stays within the years of dates.
 fn units() -> impl Strategy<Value = &'static str> {
     prop_oneof![Just("hours"), Just("minutes"), Just("secs"), Just("milliseconds"), Just("microseconds")]
 }
 
-/// Decodes in the calendar.
+/// Decodes numbers to dates of the calendar.
 fn dates(units: &TimeUnits, numbers: &[i64]) -> Vec<Option<DateTime>> {
     match units.decode_as(TimeKind::Calendar, Numbers::I64(numbers)).unwrap() {
         Times::Calendar(dates) => dates,

@@ -6,7 +6,7 @@ use zarr_cf::time::{
 };
 use zarr_json::{ParseOptions, Value, parse};
 
-/// Compares each case of a section, and how many cases there are at least.
+/// Checks each case of a section, and that the section has at least `least` cases.
 fn section(name: &str, least: usize, check: impl Fn(&[Value]) -> std::result::Result<usize, String>) {
     let document = parse(include_bytes!("../vectors.json"), ParseOptions::ALL).unwrap().value;
     let (mut count, mut wrong) = (0, Vec::new());
@@ -28,7 +28,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-/// Numbers of the type that a letter stands for.
+/// Calls `call` with numbers of the type that a letter stands for.
 fn with_numbers<T>(letter: &Value, numbers: &Value, call: impl FnOnce(Numbers<'_>) -> T) -> T {
     let floats = || array(numbers).iter().map(|number| number.as_f64().unwrap());
     match text(letter) {
@@ -39,12 +39,12 @@ fn with_numbers<T>(letter: &Value, numbers: &Value, call: impl FnOnce(Numbers<'_
     }
 }
 
-/// Integers, of which null is a missing time.
+/// Returns integers, with `i64::MIN` for null, a missing time.
 fn integers(numbers: &Value) -> Vec<i64> {
     array(numbers).iter().map(|number| number.as_i64().unwrap_or(i64::MIN)).collect()
 }
 
-/// Decoded times as vectors have them.
+/// Returns decoded times as the vectors spell them.
 fn spelled(times: Times) -> Vec<String> {
     let missing = || "null".to_owned();
     match times {
@@ -57,7 +57,7 @@ fn spelled(times: Times) -> Vec<String> {
     }
 }
 
-/// Compares a result with its spelling; null is an error.
+/// Compares decoded times with their spelling in the vectors; null stands for an error.
 fn compare(due: &Value, found: Result<Vec<String>>) -> std::result::Result<(), String> {
     let due = due.as_array().map(|due| due.iter().map(Value::to_string).collect::<Vec<_>>());
     match (due, found) {
@@ -114,7 +114,7 @@ fn kind(letter: &Value) -> NumberKind {
     }
 }
 
-/// Compares encoded times with the letter of their type, numbers and units, of which the first is null for an error.
+/// Compares encoded times with `due`: the letter of their type, the numbers and the units, or fewer members for an error.
 fn compare_encoded(due: &[Value], found: std::result::Result<Encoded, String>) -> std::result::Result<usize, String> {
     let [letter, numbers, units] = due else {
         return found.map_or(Ok(1), |found| Err(format!("{found:?}, should be refused")));

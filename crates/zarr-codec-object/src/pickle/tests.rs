@@ -6,8 +6,7 @@ use zarr_dtype::{Element, Heap};
 use zarr_grid::AxisRange;
 use zarr_json::Value;
 
-/// The pickle that Python makes of `numpy.array([..], dtype=object)` by protocol 4, with `items` instead of the
-/// elements.
+/// Returns the pickle that Python makes of `numpy.array([..], dtype=object)` by protocol 4, with the opcodes `items` for the elements.
 fn pickled(items: &[u8], shape: &[u8], fortran: bool) -> Vec<u8> {
     let text = |text: &str| [&[0x8c, text.len() as u8], text.as_bytes()].concat();
     let dtype = [text("numpy"), text("dtype"), vec![0x93], text("O8"), b"\x89\x88\x87R".to_vec()].concat();
@@ -50,7 +49,8 @@ fn arrays_keep_their_fortran_order_in_memory() {
     assert_eq!(transposed, [1, 3, 5, 2, 4, 6].map(Value::from));
 }
 
-/// References as hdmf-zarr pickled them, by protocols 2 and 5: `ZarrReference(source=".", path="/a")` and the same of `/b`.
+/// The pickles contain references as hdmf-zarr pickled them, by protocols 2 and 5: `ZarrReference(source=".", path="/a")` and the same with
+/// `/b`.
 #[test]
 fn classes_of_plain_dicts_are_dicts() {
     let by_2 = b"chdmf_zarr.utils\nZarrReference\nq\x12)\x81q\x13(X\x06\0\0\0sourceq\x14X\x01\0\0\0.q\x15X\x04\0\0\0pathq\x16X\x02\0\0\0/aq\x17u\
@@ -134,7 +134,7 @@ fn values_that_are_there_once_cannot_fill_memory() {
     assert_eq!(error.to_string(), "codec pickle: pickles are read, not written");
 }
 
-/// A text that is there once, made into bytes a hundred times.
+/// A string that the pickle contains once, but converts to bytes a hundred times, is an error.
 #[test]
 fn bytes_are_made_of_texts_that_are_there() {
     let text = vec![b'x'; 1000];

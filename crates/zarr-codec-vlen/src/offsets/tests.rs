@@ -1,4 +1,4 @@
-//! Chunks that the crate zarrs 0.23.14 wrote, and others.
+//! Chunks written by the crate zarrs 0.23.14, and other chunks.
 
 use super::*;
 use zarr_codec::{Codecs, testing};
@@ -7,9 +7,9 @@ use zarr_dtype::{Element, Heap};
 const GZIPPED: &str =
     r#"[{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "gzip", "configuration": {"level": 1}}]"#;
 
-/// Encoded strings of 0 to 3 times `"\u{e4}bc"`, in turn; the index at the start and of 32 bits.
+/// Encoded strings of 0 to 3 times `"\u{e4}bc"`, in turn; the index has 32 bits and is at the start.
 const START: &str = "44000000000000001f8b08000000000004ff2dc5211200100005d11f4407104407104407104407104407707c1bfecebc59b9c02392655e50adf18e61932f6c3bfce249fa40fb48c654000000c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263";
-/// The same strings, the index at the end and of 64 bits.
+/// The same strings; the index has 64 bits and is at the end.
 const END: &str = "c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a46263c3a462631f8b08000000000004ff5dc7a11500200cc4500492011048064020190081640004b20374fc9aa88bf92f49ca7cc12a36bee31027bf708b87bff8c4cf1b3a06d37426f7a80000004700000000000000";
 /// Twenty empty elements.
 const EMPTY: &str = "21000000000000001f8b08000000000004ffb5c0810000000080a0fda9a7a8800176eacc7454000000";
@@ -100,7 +100,7 @@ fn configurations_are_checked() {
     assert!(message("string", r#""index_data_type": "uint32", "index_location": "middle""#).contains("start"));
 }
 
-/// A checksum is claimed only if both parts have one.
+/// The protection is that of a checksum only if both parts have a checksum.
 #[test]
 fn the_part_with_the_least_protection_counts() {
     let codecs = |index: &str, data: &str| {

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Element, FillValue, Heap, from_npy_descr, npy_descr, npy_literal};
 use zarr_json::{Map, json};
 
-/// Text in capital letters, of any length or of one that the configuration says.
+/// Data type of strings in capital letters, stored as the data type in the configuration.
 #[derive(Debug)]
 struct Loud(DataType);
 
@@ -31,7 +31,7 @@ impl ExtensionType for Loud {
     }
 }
 
-/// Bytes that nobody checked.
+/// Data type that parses values to bytes without checking that they are elements of its storage.
 #[derive(Debug)]
 struct Careless;
 

@@ -194,7 +194,7 @@ fn formats() -> Vec<Format> {
     small_formats().chain([F16, BF16]).collect()
 }
 
-/// All bits that are numbers, of positive and negative ones, and their values.
+/// Returns the bits of all numbers, positive and negative, with their values.
 fn numbers(format: Format) -> Vec<(u64, f64)> {
     let all = 0..2 * format.sign();
     all.map(|bits| (bits, format.value(bits))).filter(|(_, value)| value.is_finite()).collect()
@@ -235,7 +235,7 @@ fn wide_formats_equal_the_processor() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Rounding is a choice between the two numbers around a value.
+    /// Rounding returns one of the two numbers next to a value.
     #[test]
     fn rounding_chooses_a_neighbour(
         which: prop::sample::Index,

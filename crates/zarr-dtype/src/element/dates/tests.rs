@@ -30,7 +30,7 @@ fn written<T: Element>(data_type: &DataType, values: &[T]) -> Result<Vec<i64>, S
     Ok(items.chunks(8).map(count_of).collect())
 }
 
-/// The text of a date, made as precise as jiff asks for.
+/// Returns the date `text` with all the parts that jiff requires.
 fn full_text(text: &str) -> String {
     let (date, time) = text.split_once('T').unwrap_or((text, "00"));
     let date = match date.trim_start_matches('-').split('-').count() {

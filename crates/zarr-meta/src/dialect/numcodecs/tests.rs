@@ -7,7 +7,7 @@ use crate::filter_types::{normalize_filter_types, normalize_filter_types_for_ids
 use zarr_dtype::DataType;
 use zarr_json::json;
 
-/// The codecs of objects, each with the data type of the array.
+/// Codecs of objects, each with the data type of an array that uses the codec.
 const OBJECTS: [(&str, &str); 9] = [
     ("categorize", "string"),
     ("json", "v2_object"),
@@ -20,7 +20,7 @@ const OBJECTS: [(&str, &str); 9] = [
     ("vlen-utf8", "string"),
 ];
 
-/// The codecs that are filters in documents of version 2, wherever they are, with those of objects.
+/// Codecs that are filters in documents of version 2 wherever they are in a chain, besides [`OBJECTS`].
 const FILTERS: [&str; 14] = [
     "adler32",
     "astype",
@@ -38,7 +38,7 @@ const FILTERS: [&str; 14] = [
     "shuffle",
 ];
 
-/// The codecs that have an `id`.
+/// Returns the codecs that have an `id`.
 fn with_id() -> impl Iterator<Item = (&'static str, &'static CodecFacts)> {
     CODECS.iter().filter_map(|codec| Some((codec.id?, codec)))
 }
