@@ -47,7 +47,7 @@ pub enum FillPlace<'a> {
 /// Meaning of numbers as times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Times {
-    /// Numbers are no times.
+    /// Numbers are not times.
     #[default]
     None,
     /// Numbers are points in time: the units, and the calendar if there is one.
@@ -66,15 +66,15 @@ pub struct Encoding {
     pub fills: Vec<Fill>,
     /// Whether there are attributes that mark missing data, even if only by NaN.
     pub marks_nan: bool,
-    /// Attribute `scale_factor`.
+    /// Factor by which stored numbers are multiplied: the attribute `scale_factor`; `None` if it is missing.
     pub scale: Option<Factor>,
-    /// Attribute `add_offset`.
+    /// Number that is added to scaled numbers: the attribute `add_offset`; `None` if it is missing.
     pub offset: Option<Factor>,
     /// Signedness of integers if it differs from the stored type: unsigned (true) or signed (false).
     pub unsigned: Option<bool>,
     /// Meaning of numbers as times.
     pub times: Times,
-    /// Whether integers are bools.
+    /// Whether stored integers are bools.
     pub is_bool: bool,
     /// Name of the encoding of strings that are stored as bytes.
     pub strings: Option<String>,

@@ -10,7 +10,7 @@ use zarr_json::Value;
 pub struct AttributeError {
     /// Name of the attribute.
     pub attribute: String,
-    /// Value found, shortened.
+    /// Invalid value as found, shortened if long.
     pub found: String,
     /// Description of the valid values.
     pub expected: String,

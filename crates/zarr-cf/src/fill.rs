@@ -43,7 +43,7 @@ pub const MISSING_VALUE: &str = "missing_value";
 pub enum Fill {
     /// Integer, or bool as 0 or 1.
     Integer(i128),
-    /// Float.
+    /// Float, which may be NaN.
     Float(f64),
     /// Complex number: real and imaginary part.
     Complex(f64, f64),

@@ -44,9 +44,9 @@ pub const NAT: i64 = i64::MIN;
 /// Number by which values are scaled or to which an offset is added. Its kind determines the type of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Factor {
-    /// Integer.
+    /// Integer factor or offset.
     Integer(i64),
-    /// Float.
+    /// Float factor or offset.
     Float(f64),
 }
 
@@ -64,9 +64,9 @@ impl Factor {
 /// Number that marks missing data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mark {
-    /// Integer.
+    /// Integer that marks missing data.
     Integer(i128),
-    /// Float other than NaN.
+    /// Float, other than NaN, that marks missing data.
     Float(f64),
     /// Complex number, of which no part is NaN: real and imaginary part.
     Complex(f64, f64),

@@ -55,7 +55,7 @@ mod tests {
         best
     }
 
-    /// Decompresses byte by byte.
+    /// Decompresses a stream byte by byte, as a model for the fast decompressor.
     fn model(stream: &[u8], bound: usize) -> Result<Vec<u8>, Error> {
         let mut out = Vec::new();
         let mut stream = stream.iter().copied();

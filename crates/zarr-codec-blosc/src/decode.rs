@@ -49,7 +49,7 @@ impl<'a> Frame<'a> {
         Ok(Self { header: Header::parse(bytes)?, bytes })
     }
 
-    /// Returns the frame's header.
+    /// Returns the header of the frame.
     pub fn header(&self) -> &Header {
         &self.header
     }

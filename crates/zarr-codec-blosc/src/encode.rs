@@ -8,7 +8,7 @@ use zarr_codec::{Scratch, Source};
 /// Options of compression. Any values make a valid frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Compressor of the streams.
+    /// Compressor of the streams of the frame.
     pub compressor: Compressor,
     /// Compression level from 0, no compression, to 9, the strongest; higher numbers count as 9. For Snappy it only determines the block
     /// size.

@@ -10,7 +10,7 @@ pub enum Error {
     /// Frame shorter than a header.
     #[error("{found} bytes, a header is {expected}")]
     Header {
-        /// Number of bytes found.
+        /// Number of bytes of the frame.
         found: usize,
         /// Size of a header in bytes.
         expected: usize,
@@ -18,15 +18,15 @@ pub enum Error {
     /// Version of the container other than 2, that of blosc 1.
     #[error("container version {found}, expected 2")]
     Version {
-        /// Version found.
+        /// Version of the container in the header.
         found: u8,
     },
     /// Format of the streams, or version of a format, that is unknown.
     #[error("stream format {format} version {version}, expected format 0 to 4 version 1")]
     Format {
-        /// Number of the format.
+        /// Number of the format of the streams in the header.
         format: u8,
-        /// Version of the format.
+        /// Version of the format in the header.
         version: u8,
     },
     /// Reserved flag that is set.
@@ -35,10 +35,10 @@ pub enum Error {
         /// All flags of the frame.
         flags: u8,
     },
-    /// Frame whose size differs from the one in its header.
+    /// Frame whose size differs from the size in its header.
     #[error("{found} bytes, the header says {stored}")]
     FrameSize {
-        /// Number of bytes found.
+        /// Number of bytes of the frame.
         found: usize,
         /// Size of the frame in its header.
         stored: u32,
@@ -48,7 +48,7 @@ pub enum Error {
     DecodedSize {
         /// Decoded size in the header, in bytes.
         found: usize,
-        /// Number of bytes expected.
+        /// Expected number of decoded bytes.
         expected: usize,
     },
     /// Frame whose decoded size exceeds the maximum that its streams can make.
@@ -58,15 +58,15 @@ pub enum Error {
         decoded: usize,
         /// Size of the frame in bytes.
         encoded: usize,
-        /// Format of the streams.
+        /// Format of the streams of the frame.
         format: Format,
     },
     /// Block size that is 0, larger than the content, or cannot be split into streams.
     #[error("blocks of {block_size} bytes of elements of {type_size} in {decoded} bytes")]
     BlockSize {
-        /// Block size in bytes.
+        /// Size of a block in bytes.
         block_size: usize,
-        /// Element size in bytes.
+        /// Size of an element in bytes.
         type_size: usize,
         /// Decoded size in the header, in bytes.
         decoded: usize,
@@ -74,7 +74,7 @@ pub enum Error {
     /// Block, or table of blocks, outside of the frame.
     #[error("block {block} at {start} of {size} bytes")]
     BlockStart {
-        /// Number of the block.
+        /// Number of the block, counted from 0.
         block: usize,
         /// Offset of the block's start in the frame.
         start: i64,
@@ -84,7 +84,7 @@ pub enum Error {
     /// Stream that extends beyond the frame.
     #[error("block {block}: stream of {stored} bytes, {left} are left")]
     StreamSize {
-        /// Number of the block.
+        /// Number of the block with the stream, counted from 0.
         block: usize,
         /// Size of the stream as stored, in bytes.
         stored: i64,
@@ -94,31 +94,31 @@ pub enum Error {
     /// Stream that decodes to another size than its part of the block.
     #[error("block {block}: {format} stream of {found} bytes, expected {expected}")]
     StreamDecoded {
-        /// Number of the block.
+        /// Number of the block with the stream, counted from 0.
         block: usize,
         /// Format of the stream.
         format: Format,
-        /// Number of bytes decoded.
+        /// Number of bytes that the stream decodes to.
         found: usize,
-        /// Number of bytes expected.
+        /// Number of bytes of the stream's part of the block.
         expected: usize,
     },
     /// Stream that violates its format.
     #[error("block {block}: {format}: {what}")]
     Stream {
-        /// Number of the block.
+        /// Number of the block with the stream, counted from 0.
         block: usize,
         /// Format of the stream.
         format: Format,
-        /// Message of the decoder.
+        /// Message of the decoder about the stream.
         what: String,
     },
     /// zstd stream of a format before 0.8, such as zarr-python 1.1 wrote.
     #[error("block {block}: a stream of zstd 0.{version}, whose format zstd gave up with version 0.8")]
     OldZstd {
-        /// Number of the block.
+        /// Number of the block with the stream, counted from 0.
         block: usize,
-        /// Version of the format.
+        /// Version of zstd 0 that wrote the stream: 7 for zstd 0.7.
         version: u8,
     },
     /// Buffer whose size differs from that of the block or range to be decoded.
@@ -132,7 +132,7 @@ pub enum Error {
     /// Range of bytes outside of the decoded frame.
     #[error("bytes {}..{} of {size}", range.start, range.end)]
     Range {
-        /// Requested range.
+        /// Requested range of decoded bytes.
         range: Range<usize>,
         /// Decoded size of the frame in bytes.
         size: usize,
@@ -157,9 +157,9 @@ pub enum Error {
     /// Compressor that could not be initialized.
     #[error("{compressor}: {what}")]
     Compressor {
-        /// Name of the compressor.
+        /// Name of the compressor that failed.
         compressor: &'static str,
-        /// Message of the compressor.
+        /// Message of the compressor about the failure.
         what: String,
     },
 }

@@ -37,7 +37,7 @@ const NOT_SPLIT: u8 = 16;
 /// Shuffle: the reordering of the bytes of elements before compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shuffle {
-    /// No reordering.
+    /// No shuffle: bytes stay in order.
     None,
     /// Byte shuffle: the first byte of each element, then the second byte of each, and so on.
     #[default]

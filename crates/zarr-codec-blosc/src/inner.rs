@@ -13,13 +13,13 @@ use std::fmt;
 pub enum Format {
     /// BloscLZ, the native format of blosc, derived from FastLZ.
     Blosclz,
-    /// LZ4 block.
+    /// Stream that is an LZ4 block.
     Lz4,
-    /// Raw Snappy stream.
+    /// Raw Snappy stream, without framing.
     Snappy,
-    /// zlib stream.
+    /// Stream in the zlib format.
     Zlib,
-    /// Zstandard frames.
+    /// Stream of Zstandard frames.
     Zstd,
 }
 
@@ -66,16 +66,16 @@ impl fmt::Display for Format {
 pub enum Compressor {
     /// BloscLZ, the native compressor of blosc.
     Blosclz,
-    /// LZ4.
+    /// LZ4 compressor: `lz4`.
     #[default]
     Lz4,
     /// LZ4 HC: LZ4 with larger blocks and a longer search for matches at higher levels.
     Lz4hc,
-    /// Snappy.
+    /// Snappy compressor: `snappy`.
     Snappy,
-    /// zlib.
+    /// zlib compressor: `zlib`.
     Zlib,
-    /// Zstandard.
+    /// Zstandard compressor: `zstd`.
     Zstd,
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn shuffle(shuffle: Shuffle, type_size: usize, from: &[u8], to: &mut 
     }
 }
 
-/// Reverses [`shuffle`].
+/// Restores the bytes of a block that [`shuffle`] reordered.
 pub(crate) fn unshuffle(shuffle: Shuffle, type_size: usize, from: &[u8], to: &mut [u8]) {
     match shuffle {
         Shuffle::None => to.copy_from_slice(from),

@@ -124,13 +124,13 @@ struct Slabs {
     axes: SmallVec<[Axis; 6]>,
     /// Number of elements of a slab along each axis; the last slab along an axis may have fewer.
     lens: Shape,
-    /// Number of slabs.
+    /// Number of slabs that cover the region.
     count: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Axis {
-    /// Number of selected elements.
+    /// Number of selected elements along the axis.
     len: u64,
     /// Byte offset of the first selected element.
     first: u64,
@@ -182,7 +182,7 @@ impl Slabs {
         self.axes.iter().all(|axis| axis.whole)
     }
 
-    /// Returns slab `number`.
+    /// Returns the slab with index `number`.
     fn get(&self, number: u64) -> Slab<'_> {
         let counts: Shape = self.per_axis().collect();
         let mut rest = number;

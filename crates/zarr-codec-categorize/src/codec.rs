@@ -111,7 +111,7 @@ struct Number {
 }
 
 impl Number {
-    /// Unsigned bytes.
+    /// Type of unsigned bytes, the default.
     const BYTE: Self = Self { size: 1, is_big: false, greatest: u8::MAX as u64 };
 
     fn parse(descr: &str) -> Option<Self> {

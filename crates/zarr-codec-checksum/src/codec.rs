@@ -170,7 +170,7 @@ pub const JENKINS_LOOKUP3: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.je
 /// Codec `jenkins_lookup3`: a checksum after the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JenkinsLookup3 {
-    /// Seed of the hash.
+    /// Seed with which the hash starts.
     initval: u32,
     /// Bytes that are hashed before the data, and not stored.
     prefix: Vec<u8>,

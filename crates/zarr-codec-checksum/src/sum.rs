@@ -5,7 +5,7 @@ use zarr_codec::Error;
 /// Size of a checksum in bytes.
 pub(crate) const SIZE: usize = 4;
 
-/// Location of a checksum.
+/// Location of a checksum in the encoded bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// Before the data.

@@ -15,7 +15,7 @@ pub(crate) enum Filter {
     },
     /// Converts relative addresses in machine code to absolute ones.
     Branch {
-        /// Machine of the code.
+        /// Machine whose code is converted.
         branch: Branch,
         /// Address of the first byte.
         start: u32,
@@ -25,17 +25,17 @@ pub(crate) enum Filter {
 /// Machine whose code a filter converts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Branch {
-    /// x86.
+    /// Code of x86 processors.
     X86,
-    /// PowerPC, big-endian.
+    /// Code of PowerPC processors, big-endian.
     PowerPc,
-    /// IA-64.
+    /// Code of IA-64 processors.
     Ia64,
-    /// ARM.
+    /// Code of ARM processors.
     Arm,
-    /// ARM Thumb.
+    /// Thumb code of ARM processors.
     ArmThumb,
-    /// SPARC.
+    /// Code of SPARC processors.
     Sparc,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum LzmaVersion {
 /// Options of compression, as in liblzma.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dictionary {
-    /// Version of the format.
+    /// Version of the LZMA format.
     pub(crate) lzma: LzmaVersion,
     /// Maximum distance of repetitions in bytes.
     pub(crate) dict_size: u32,

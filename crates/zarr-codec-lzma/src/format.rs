@@ -17,13 +17,13 @@ pub enum Format {
 /// Checksum of data in [`Format::Xz`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// No checksum.
+    /// Container without a checksum.
     None,
-    /// CRC-32.
+    /// Checksum CRC-32.
     Crc32,
-    /// CRC-64 of ECMA-182.
+    /// Checksum CRC-64 of ECMA-182.
     Crc64,
-    /// SHA-256.
+    /// Hash SHA-256.
     Sha256,
 }
 

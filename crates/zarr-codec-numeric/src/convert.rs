@@ -17,7 +17,7 @@ const MAX_SIZE: usize = 8;
 /// Size of a block in bytes, which fits the innermost cache.
 const BLOCK: usize = 512 * MAX_SIZE;
 
-/// 2^31; `TWO_63` is 2^63.
+/// The number 2^31; `TWO_63` is 2^63.
 const TWO_31: f64 = 2_147_483_648.0;
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 

@@ -50,7 +50,7 @@ impl Numbers {
 pub(crate) struct Field {
     /// Number of bytes of a number in memory.
     pub(crate) size: usize,
-    /// Lowest stored bit.
+    /// Lowest stored bit, counted from 0.
     pub(crate) first: u32,
     /// Number of stored bits, 1 to 64.
     pub(crate) width: u32,

@@ -21,7 +21,7 @@ pub const PACKBITS: CodecEntry =
     CodecEntry::array_to_bytes("packbits", |context| Ok(Arc::new(Packbits::from_config(context)?.bind(context)?)))
         .arguments(&[("padding_encoding", None)]);
 
-/// Valid bits of numbers.
+/// Valid values of `first_bit` and `last_bit`.
 const BITS: RangeInclusive<u32> = 0..=63;
 
 /// Codec `packbits`: numbers of few bits without gaps.

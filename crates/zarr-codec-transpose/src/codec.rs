@@ -16,7 +16,7 @@ pub const TRANSPOSE: CodecEntry = CodecEntry::array_to_array("transpose", |conte
 /// Entry of the codec of this crate for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[TRANSPOSE];
 
-/// Order of axes.
+/// Order of axes of the encoded chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Order {
     /// `"C"`: unchanged.

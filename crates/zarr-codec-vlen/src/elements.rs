@@ -8,7 +8,7 @@ pub(crate) struct Elements<'b> {
     codec: &'static str,
     /// Number of bytes of the chunk.
     size: usize,
-    /// Bytes not read yet.
+    /// Bytes of the chunk not read yet.
     rest: &'b [u8],
     /// Index of the next element.
     next: u64,

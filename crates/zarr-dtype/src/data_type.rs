@@ -42,31 +42,31 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DataType {
-    /// `bool`
+    /// `bool`: true or false, in one byte.
     Bool,
     /// `int2`: -2 to 1, in one byte.
     Int2,
     /// `int4`: -8 to 7, in one byte.
     Int4,
-    /// `int8`
+    /// `int8`: signed integer of 8 bits.
     Int8,
-    /// `int16`
+    /// `int16`: signed integer of 16 bits.
     Int16,
-    /// `int32`
+    /// `int32`: signed integer of 32 bits.
     Int32,
-    /// `int64`
+    /// `int64`: signed integer of 64 bits.
     Int64,
     /// `uint2`: 0 to 3, in one byte.
     UInt2,
     /// `uint4`: 0 to 15, in one byte.
     UInt4,
-    /// `uint8`
+    /// `uint8`: unsigned integer of 8 bits.
     UInt8,
-    /// `uint16`
+    /// `uint16`: unsigned integer of 16 bits.
     UInt16,
-    /// `uint32`
+    /// `uint32`: unsigned integer of 32 bits.
     UInt32,
-    /// `uint64`
+    /// `uint64`: unsigned integer of 64 bits.
     UInt64,
     /// The `float8_*`, `float6_*` and `float4_*` types, in one byte each.
     SmallFloat(SmallFloat),
@@ -143,7 +143,7 @@ pub enum BytesName {
 /// Class of the values of a data type of numbers or bools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// True and false.
+    /// Bools: true and false.
     Bool,
     /// Signed integers.
     Signed,

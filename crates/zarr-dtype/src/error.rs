@@ -10,7 +10,7 @@ pub enum Error {
     /// Data type with an unknown name.
     #[error("unknown data type {name}{}", hint.map(|hint| format!(" ({hint})")).unwrap_or_default())]
     Unknown {
-        /// Name as found.
+        /// Unknown name of a data type, as found.
         name: String,
         /// Hint where the data type could come from; see [`DataTypes::add_hint`](crate::DataTypes::add_hint).
         hint: Option<&'static str>,
@@ -74,7 +74,7 @@ pub enum Error {
     Item {
         /// Index of the element in the given elements.
         index: usize,
-        /// Value found.
+        /// Description of the value found.
         found: String,
         /// Description of the expected values.
         expected: String,
@@ -82,7 +82,7 @@ pub enum Error {
     /// Lack of memory for the elements.
     #[error("no memory for {len} elements of {item_size} bytes")]
     Memory {
-        /// Number of elements.
+        /// Number of elements for which memory was requested.
         len: usize,
         /// Size of one element in bytes.
         item_size: usize,
@@ -106,7 +106,7 @@ pub enum ErrorKind {
     Unsupported,
     /// The arguments of the caller do not fit together.
     Argument,
-    /// A limit was exceeded.
+    /// A size exceeds a limit.
     Limit,
 }
 

@@ -10,15 +10,15 @@ pub use half::Half;
 /// Direction of rounding for a number between two representable numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
-    /// To the nearest number; a tie to the even one.
+    /// Rounds to the nearest number; a tie goes to the even number.
     NearestEven,
-    /// To the nearest number; a tie to the one further from zero.
+    /// Rounds to the nearest number; a tie goes to the number further from zero.
     NearestAway,
-    /// To the number nearer to zero.
+    /// Rounds to the number nearer to zero.
     TowardsZero,
-    /// To the greater number.
+    /// Rounds to the greater number.
     TowardsPositive,
-    /// To the lesser number.
+    /// Rounds to the lesser number.
     TowardsNegative,
 }
 
@@ -87,13 +87,13 @@ const fn ieee(size: usize, exponent: u32, mantissa: u32) -> Format {
     Format { size, exponent, mantissa, bias: (1 << (exponent - 1)) - 1, special: Special::Ieee }
 }
 
-/// IEEE 754 binary16.
+/// Format binary16 of IEEE 754.
 pub const F16: Format = ieee(2, 5, 10);
 /// The upper half of a binary32.
 pub const BF16: Format = ieee(2, 8, 7);
-/// IEEE 754 binary32.
+/// Format binary32 of IEEE 754.
 pub const F32: Format = ieee(4, 8, 23);
-/// IEEE 754 binary64.
+/// Format binary64 of IEEE 754.
 pub const F64: Format = ieee(8, 11, 52);
 
 /// Error for a number outside of the range of a format.

@@ -33,13 +33,13 @@ pub enum Scalar {
     U32,
     /// Unsigned integer of 64 bits.
     U64,
-    /// IEEE 754 binary16.
+    /// Float of 16 bits: IEEE 754 binary16.
     F16,
     /// bfloat16: the upper half of an IEEE 754 binary32.
     BF16,
-    /// IEEE 754 binary32.
+    /// Float of 32 bits: IEEE 754 binary32.
     F32,
-    /// IEEE 754 binary64.
+    /// Float of 64 bits: IEEE 754 binary64.
     F64,
 }
 
@@ -147,7 +147,7 @@ fn all_below(bytes: &[u8], expected: &str, limit: u8, shift: u8) -> Result<(), E
 pub enum Layout {
     /// `count` scalars side by side: complex64 is two `F32`, a date one `I64`, a string of fixed length one `U32` for each code point.
     Fixed {
-        /// Type of the scalars.
+        /// Type of each scalar of an element.
         scalar: Scalar,
         /// Number of scalars in one element.
         count: u32,
@@ -164,7 +164,7 @@ pub enum Layout {
     },
     /// Fields side by side, without gaps.
     Struct {
-        /// Fields, in memory order.
+        /// Fields of the struct, in memory order.
         fields: Arc<[FieldLayout]>,
         /// Size of one element in bytes.
         size: usize,

@@ -24,13 +24,13 @@ use crate::{ByteOrder, Class, DataType, TimeUnit};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum NumpyType {
-    /// Number or bool.
+    /// Number or bool, with its data type.
     Number(DataType),
     /// Point in time (`M8`) or duration (`m8`).
     Time {
         /// Whether it is a duration.
         is_span: bool,
-        /// Unit of the count.
+        /// Unit in which time is counted.
         unit: TimeUnit,
     },
     /// Byte string (`S`), with its size in bytes.

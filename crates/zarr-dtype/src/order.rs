@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub enum ByteOrder {
     /// Lowest byte first: `<`, and if no order is given.
     Little,
-    /// Highest byte first: `>`.
+    /// Big-endian, highest byte first: `>`.
     Big,
     /// No byte order: `|`, for types of single bytes.
     Irrelevant,
@@ -71,7 +71,7 @@ pub struct SwapRun {
     pub offset: usize,
     /// Size of each number in bytes, a power of two; 2, 4 and 8 have specialized loops.
     pub width: usize,
-    /// Count of the numbers.
+    /// Number of numbers to reverse.
     pub count: usize,
     /// Distance from one number to the next in bytes, at least `width`.
     pub stride: usize,

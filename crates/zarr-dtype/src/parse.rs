@@ -16,7 +16,7 @@ use zarr_json::Value;
 /// Strictness of the spelling of fill values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spelling {
-    /// As Zarr v3 specifies.
+    /// Only the spellings that Zarr v3 specifies.
     #[default]
     Strict,
     /// Additional spellings of older formats and their writers: integers as `5.0`, bools as 0 and 1, a number for a complex number, 0 for

@@ -7,7 +7,7 @@ use std::fmt;
 /// Unit of time with a scale: the number of units in one count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeUnit {
-    /// Unit of time.
+    /// Unit of time, to be multiplied by the scale.
     pub unit: Unit,
     /// Number of units in one count, from 1 to 2^31-1.
     pub scale: u32,

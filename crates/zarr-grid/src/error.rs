@@ -21,7 +21,7 @@ pub enum Error {
     OutOfBounds {
         /// Kind of the position: `index`, `chunk`, `range end`.
         what: &'static str,
-        /// Axis, counted from 0.
+        /// Number of the axis with the position, counted from 0.
         axis: usize,
         /// Position as it was given.
         found: i128,
@@ -31,13 +31,13 @@ pub enum Error {
     /// Number of elements or chunks that exceeds 64 bits.
     #[error("{what} does not fit 64 bits")]
     Overflow {
-        /// Description of the number.
+        /// Description of the number that exceeds 64 bits.
         what: &'static str,
     },
     /// Chunk length 0 along an axis that is not empty.
     #[error("the chunk length of axis {axis} is 0, the axis has length {len}")]
     ZeroChunk {
-        /// Axis, counted from 0.
+        /// Number of the axis with chunk length 0, counted from 0.
         axis: usize,
         /// Length of the axis in elements.
         len: u64,
@@ -45,7 +45,7 @@ pub enum Error {
     /// Chunk lengths of a rectilinear grid that do not reach the end of the axis.
     #[error("the chunks of axis {axis} cover {found} elements, the axis has length {len}")]
     Uncovered {
-        /// Axis, counted from 0.
+        /// Number of the axis that chunks do not cover, counted from 0.
         axis: usize,
         /// Sum of the chunk lengths in elements.
         found: u64,
@@ -57,23 +57,23 @@ pub enum Error {
         "the chunks along axis {axis} end with the array, which can be resized from and to multiples of {len} elements alone"
     )]
     CutChunk {
-        /// Axis, counted from 0.
+        /// Number of the axis that would be resized, counted from 0.
         axis: usize,
         /// Length of a whole chunk in elements.
         len: u64,
     },
-    /// Step of 0.
+    /// Selection with a step of 0.
     #[error("the step along axis {axis} is 0")]
     ZeroStep {
-        /// Axis, counted from 0.
+        /// Number of the axis with the step, counted from 0.
         axis: usize,
     },
     /// Mask with another length than its axis.
     #[error("the mask along axis {axis} has length {found}, the axis has length {expected}")]
     MaskLength {
-        /// Axis, counted from 0.
+        /// Number of the axis with the mask, counted from 0.
         axis: usize,
-        /// Length of the mask.
+        /// Length of the mask in elements.
         found: u64,
         /// Length of the axis in elements.
         expected: u64,
@@ -81,7 +81,7 @@ pub enum Error {
     /// Coordinate selection whose lists differ in length.
     #[error("axis {axis} has {found} coordinates, axis 0 has {expected}")]
     CoordinateLists {
-        /// Axis, counted from 0.
+        /// Number of the axis with another number of coordinates than axis 0, counted from 0.
         axis: usize,
         /// Number of coordinates for `axis`.
         found: usize,
@@ -94,7 +94,7 @@ pub enum Error {
     /// Selection of chunks by anything but ranges of step 1 and single numbers.
     #[error("axis {axis}: chunks are selected by a number or a range of step 1")]
     BlockStep {
-        /// Axis, counted from 0.
+        /// Number of the axis with the invalid selection of chunks, counted from 0.
         axis: usize,
     },
     /// Selection of chunks that was to be resolved with a shape instead of a grid.
@@ -103,7 +103,7 @@ pub enum Error {
     /// Name that is not the name of exactly one dimension of the array.
     #[error("{found} dimensions are named {name:?}, expected 1")]
     DimensionName {
-        /// Name in the selection.
+        /// Dimension name used in the selection.
         name: String,
         /// Number of dimensions with this name: 0, or more than 1.
         found: usize,
@@ -111,7 +111,7 @@ pub enum Error {
     /// Dimension that was selected twice by name.
     #[error("dimension {name:?} is selected more than once")]
     RepeatedName {
-        /// Name of the dimension.
+        /// Name of the dimension that was selected twice.
         name: String,
     },
     /// Text that is no selection.
@@ -129,7 +129,7 @@ pub enum Error {
     UnknownName {
         /// Kind of the name: `chunk grid` or `chunk key encoding`.
         what: &'static str,
-        /// Name found.
+        /// Unknown name, as found.
         name: String,
     },
     /// Member of a configuration that is missing, of the wrong kind, or unknown.
@@ -137,7 +137,7 @@ pub enum Error {
     Config {
         /// JSON pointer relative to the `configuration` object, such as `/chunk_shape/1`.
         pointer: String,
-        /// Value found.
+        /// Value found in the configuration, as JSON, shortened if long.
         found: String,
         /// Description of the expected value.
         expected: &'static str,

@@ -29,7 +29,7 @@ pub use regular::RegularGrid;
 /// Zarr v3 core, section "Chunk grids".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChunkGrid {
-    /// Chunks of one shape.
+    /// Grid of chunks of one shape.
     Regular(RegularGrid),
     /// List of chunk lengths along each axis.
     Rectilinear(RectilinearGrid),
@@ -231,7 +231,7 @@ impl ChunkGrid {
     }
 }
 
-/// Chunk along one axis.
+/// Index and elements of a chunk along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AxisChunk {
     /// Index of the chunk along the axis.

@@ -11,7 +11,7 @@ mod number;
 pub enum Separator {
     /// `/`: every number except the last names a directory.
     Slash,
-    /// `.`
+    /// Separator `.`.
     Dot,
 }
 
@@ -66,17 +66,17 @@ pub enum ChunkKeyEncoding {
     },
     /// Encoding of versions 1 and 2, `v2` of version 3: `1.23`, `1/23`, and `0` for a 0-d array.
     V2 {
-        /// Separator between the numbers.
+        /// Separator between the numbers of a key.
         separator: Separator,
     },
     /// Encoding of the drafts of version 3 from 2020 to 2022: `c1/23`, `c1.23`, and `c` for a 0-d array.
     Joined {
-        /// Separator between the numbers.
+        /// Separator between the numbers of a key.
         separator: Separator,
     },
     /// Another encoding followed by a fixed suffix, such as `1.23.blosc`, which zarr-python 0.4 wrote.
     Suffix {
-        /// Suffix of every key.
+        /// Suffix that every key ends with.
         suffix: String,
         /// Encoding of the part before the suffix.
         base: Box<ChunkKeyEncoding>,

@@ -11,9 +11,9 @@ use crate::shape::{Shape, element_count};
 /// The step of a range with fewer than two positions has no meaning; [`Region`] sets it to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisRange {
-    /// First position.
+    /// First position of the range.
     pub start: u64,
-    /// Number of positions.
+    /// Number of positions in the range.
     pub len: u64,
     /// Distance from one position to the next, at least 1.
     pub step: u64,

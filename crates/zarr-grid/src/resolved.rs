@@ -14,11 +14,11 @@ use crate::shape::Shape;
 /// [`ChunkGrid::intersect`](crate::ChunkGrid::intersect) of its region is faster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
-    /// One region.
+    /// Elements of one region.
     Box(BoxSelection),
     /// Outer product of a list or range per axis.
     Orthogonal(OrthogonalSelection),
-    /// Single elements.
+    /// Single elements, given by coordinates.
     Coordinates(CoordinateSelection),
     /// Elements that a mask of the array selects.
     Mask(MaskSelection),
@@ -86,18 +86,18 @@ impl BoxSelection {
 /// Position in a list along an axis, and its index in the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SelectedIndex {
-    /// Position in the array.
+    /// Position in the array, along the axis.
     pub position: u64,
-    /// Index in the result.
+    /// Index in the result, along the axis.
     pub out: u64,
 }
 
 /// Positions that an orthogonal selection takes along one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AxisIndices {
-    /// Evenly spaced positions.
+    /// Evenly spaced positions, as a range.
     Range {
-        /// Positions in ascending order.
+        /// Selected positions in ascending order.
         range: AxisRange,
         /// Whether the result has the positions in descending order.
         flipped: bool,

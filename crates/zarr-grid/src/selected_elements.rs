@@ -21,7 +21,7 @@ pub struct CopyRun {
     pub from: u64,
     /// Index of the first element in the output.
     pub to: u64,
-    /// Number of elements.
+    /// Number of elements to copy.
     pub len: u64,
 }
 
@@ -76,7 +76,7 @@ enum AxisPositions<'a> {
     List { indices: &'a [SelectedIndex], origin: u64, step: u64 },
 }
 
-/// Single elements.
+/// Single elements of a coordinate selection, in a container.
 #[derive(Debug, Clone)]
 struct Points<'a> {
     /// Coordinates of all points of the selection; `rank` is the number of coordinates of each point.

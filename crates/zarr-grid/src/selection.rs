@@ -40,7 +40,7 @@ pub enum AxisSelection {
     Mask(Vec<bool>),
     /// Placeholder for all axes that are not mentioned, which are whole; at most once per selection.
     Ellipsis,
-    /// Whole axis.
+    /// All positions of the axis.
     All,
 }
 

@@ -28,9 +28,9 @@ pub const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Convention {
-    /// xarray: the attribute `_ARRAY_DIMENSIONS`.
+    /// Convention of xarray: the attribute `_ARRAY_DIMENSIONS` names the dimensions.
     Xarray,
-    /// NCZarr: dimension references.
+    /// Convention of NCZarr: dimension references in the NCZarr member name the dimensions.
     NcZarr,
 }
 

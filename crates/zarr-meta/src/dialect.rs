@@ -78,7 +78,7 @@ macro_rules! enumeration {
         }
 
         impl Dialect {
-            /// All dialects, oldest first.
+            /// All dialects of this build, oldest first.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
             /// Returns the short name of the dialect: `v2`, `v3-2023`..
@@ -93,7 +93,7 @@ macro_rules! enumeration {
 dialects!(enumeration);
 
 impl Dialect {
-    /// The newest dialect.
+    /// The newest dialect: version 3.
     pub const NEWEST: Self = Self::V3;
 
     /// The dialect whose documents lie at the path of each node and whose hierarchy may share a store with a hierarchy that has an entry

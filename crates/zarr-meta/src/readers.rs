@@ -28,7 +28,7 @@ const NOT_IN_V3: [&str; 11] = [
 /// Result for arrays of one data type with one codec: of Zarr v2 if the codec exists only in numcodecs, else of Zarr v3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Name of the codec.
+    /// Name of the codec with which the array is stored.
     pub codec: &'static str,
     /// Short name of the data type.
     pub data_type: &'static str,
@@ -61,7 +61,7 @@ pub struct Unread {
     pub pointer: String,
     /// Name of the data type or codec in the vocabulary of version 3.
     pub name: String,
-    /// Reason, in words.
+    /// Reason why no other software is known to read the array, in words.
     pub what: String,
 }
 

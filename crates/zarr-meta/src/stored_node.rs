@@ -12,9 +12,9 @@ use zarr_json::{Map, NamedConfig};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoredNode {
-    /// Dialect of the documents.
+    /// Dialect of the documents of the node.
     pub dialect: Dialect,
-    /// Path of the node.
+    /// Path of the node in the store.
     pub path: NodePath,
     /// Metadata of the node.
     pub node: Node,

@@ -6,7 +6,7 @@ use crate::documents::parse_document;
 use crate::{StoredNode, entry_point_key};
 use zarr_json::{NamedConfig, ParseOptions, Value};
 
-/// Codec in a document.
+/// Codec as a document stores it, with its position.
 struct Stored<'d> {
     pointer: String,
     value: &'d Value,

@@ -4,7 +4,7 @@ use bytemuck::{AnyBitPattern, Pod};
 use half::f16;
 use std::ops::{Add, Mul};
 
-/// Stored number.
+/// Rust type of stored numbers.
 pub(super) trait Stored: Copy + AnyBitPattern {
     /// Float type of the values if some numbers are missing: `dtypes.maybe_promote` of xarray.
     type Masked: Float;
@@ -69,7 +69,7 @@ impl Stored for f16 {
     }
 }
 
-/// Float type of values.
+/// Float type of unpacked values.
 pub(super) trait Float: Stored + PartialEq + Pod + Mul<Output = Self> + Add<Output = Self> {
     const NAN: Self;
 

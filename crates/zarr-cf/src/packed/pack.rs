@@ -19,14 +19,14 @@ pub struct Packer {
     mark: Option<Vec<u8>>,
     /// Whether values are computed in float32 instead of float64.
     is_single: bool,
-    /// Whether `i64::MIN` is NaT.
+    /// Whether `i64::MIN` among the values is NaT, a missing time.
     has_nat: bool,
 }
 
 /// Value that cannot be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
-    /// Index among the values.
+    /// Index of the value among the given values.
     pub index: usize,
     /// Whether the value is missing: the stored type cannot represent missing data, and no number marks it.
     pub is_missing: bool,

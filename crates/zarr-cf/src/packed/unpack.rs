@@ -6,10 +6,10 @@ use crate::time::Numbers;
 use half::f16;
 use zarr_dtype::Scalar;
 
-/// Operation on each number.
+/// Operation that unpacks each number.
 #[derive(Clone, Debug, PartialEq)]
 enum Operation {
-    /// Copies the number.
+    /// Copies the number unchanged.
     Keep,
     /// Replaces missing data by NaN; the result has a float type, or the complex type itself.
     Mask,
@@ -46,7 +46,7 @@ pub enum Counts {
 }
 
 impl Counts {
-    /// Returns the numbers, borrowed.
+    /// Returns the numbers as borrowed slices.
     #[must_use]
     pub fn numbers(&self) -> Numbers<'_> {
         match self {

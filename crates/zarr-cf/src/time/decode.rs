@@ -8,7 +8,7 @@ use super::reference::Base;
 use super::unit::Unit;
 use super::units::TimeUnits;
 
-/// Decoded times.
+/// Decoded times of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Times {
     /// Nanoseconds since 1970-01-01, as `datetime64[ns]`; `i64::MIN` is a missing time (NaT).

@@ -18,11 +18,11 @@ pub enum NumberKind {
     Any,
     /// Integers. If times are not whole in the units, other units are used.
     Integer,
-    /// Floats.
+    /// Floats, even if all times are whole in the units.
     Float,
 }
 
-/// Encoded numbers.
+/// Numbers that times are encoded as.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EncodedNumbers {
     /// Integers; `i64::MIN` is a missing time.

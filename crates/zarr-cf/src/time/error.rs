@@ -11,33 +11,33 @@ pub enum Error {
     /// Calendar with an unknown name.
     #[error("unknown calendar {name:?}, expected one of {known}")]
     UnknownCalendar {
-        /// Name found.
+        /// Unknown name of the calendar.
         name: String,
-        /// Known names.
+        /// Names of the known calendars.
         known: String,
     },
     /// Units of times that are not of the form `<unit> since <date>`.
     #[error("time units {units:?}: expected `<unit> since <date>`")]
     NotTimeUnits {
-        /// Units found.
+        /// Units found, as a string.
         units: String,
     },
     /// Units with a unit that is unknown, or invalid in the calendar.
     #[error("units {units:?}: unknown unit {unit:?}, expected {expected}")]
     UnknownUnit {
-        /// Units found.
+        /// Units found, as a string.
         units: String,
-        /// Unit within the units.
+        /// Unknown unit within `units`.
         unit: String,
-        /// Known units.
+        /// Names of the known units.
         expected: &'static str,
     },
     /// Units with a reference date that cannot be parsed.
     #[error("time units {units:?}: reference date {found:?}: {problem}")]
     Reference {
-        /// Units found.
+        /// Units with the reference date, as a string.
         units: String,
-        /// Reference date within the units.
+        /// Reference date within `units`.
         found: String,
         /// Reason why the date cannot be parsed.
         problem: String,
@@ -47,7 +47,7 @@ pub enum Error {
     NoSuchDate {
         /// Date as it was given.
         date: String,
-        /// Name of the calendar.
+        /// Name of the calendar in which the date does not exist.
         calendar: &'static str,
         /// Reason why the date does not exist.
         problem: &'static str,
@@ -55,43 +55,43 @@ pub enum Error {
     /// String that is no ISO 8601 date.
     #[error("date {text:?}: expected a form of ISO 8601, as 2000-01-31T12:30:00.5 or a part of it from the left")]
     NotDate {
-        /// String found.
+        /// String that is not a date.
         text: String,
     },
     /// Number outside of the times that the units and the kind of result permit.
     #[error("value {value} at index {index} is out of range: {units:?} in calendar {calendar} as {target}")]
     OutOfRange {
-        /// Index of the value.
+        /// Index of the number among the given values.
         index: usize,
-        /// Value found.
+        /// Number that is out of range.
         value: String,
-        /// Units of the value.
+        /// Units of the number.
         units: String,
-        /// Name of the calendar.
+        /// Name of the calendar of the units.
         calendar: &'static str,
-        /// Kind of the result.
+        /// Name of the kind of result.
         target: &'static str,
     },
     /// Timedelta whose nanoseconds exceed 64 bits.
     #[error("value {value} at index {index} is out of range: {units:?} as nanoseconds")]
     DeltaOutOfRange {
-        /// Index of the value.
+        /// Index of the number among the given values.
         index: usize,
-        /// Value found.
+        /// Number that is out of range.
         value: String,
-        /// Units of the value.
+        /// Units of the number.
         units: String,
     },
     /// Time that cannot be counted in the units.
     #[error("time {time} at index {index} cannot be counted as {units:?} in calendar {calendar}: {problem}")]
     NotCountable {
-        /// Index of the time.
+        /// Index of the time among the given times.
         index: usize,
-        /// Time found.
+        /// Time that cannot be counted.
         time: String,
-        /// Units to count in.
+        /// Units in which times are counted.
         units: String,
-        /// Name of the calendar.
+        /// Name of the calendar of the units.
         calendar: &'static str,
         /// Reason why the time cannot be counted.
         problem: &'static str,
@@ -99,13 +99,13 @@ pub enum Error {
     /// Date of another calendar than the units, or than the first date.
     #[error("date {date} at index {index} is of calendar {found}, expected {expected}")]
     OtherCalendar {
-        /// Index of the date.
+        /// Index of the date among the given dates.
         index: usize,
-        /// Date found.
+        /// Date in another calendar.
         date: String,
-        /// Calendar of the date.
+        /// Name of the calendar of the date.
         found: &'static str,
-        /// Calendar of the units, or of the first date.
+        /// Name of the calendar of the units, or of the first date.
         expected: &'static str,
     },
     /// Lack of dates from which units could be inferred.

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 pub(super) enum Snap {
     /// Rounds a product between a second and one microsecond beside it to the second.
     ToSeconds,
-    /// Rounds to microseconds only.
+    /// Rounds to microseconds, and never to the second.
     Never,
 }
 

@@ -8,17 +8,17 @@ use std::ops::Range;
 /// Last part that a partial date has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resolution {
-    /// `2000`
+    /// Year: `2000`.
     Year,
-    /// `2000-01`
+    /// Month: `2000-01`.
     Month,
-    /// `2000-01-31`
+    /// Day: `2000-01-31`.
     Day,
-    /// `2000-01-31T12`
+    /// Hour: `2000-01-31T12`.
     Hour,
-    /// `2000-01-31T12:30`
+    /// Minute: `2000-01-31T12:30`.
     Minute,
-    /// `2000-01-31T12:30:05`
+    /// Second: `2000-01-31T12:30:05`.
     Second,
     /// `2000-01-31T12:30:05.250`, one to three digits.
     Millisecond,

@@ -5,9 +5,9 @@
 /// A float NaN, or the `i64` `i64::MIN`, is a missing time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Numbers<'n> {
-    /// Signed integers.
+    /// Signed integers of 64 bits.
     I64(&'n [i64]),
-    /// Unsigned integers of 64 bits; narrower ones can also be `I64`.
+    /// Unsigned integers of 64 bits; narrower unsigned integers can also be `I64`.
     U64(&'n [u64]),
     /// Floats of 32 bits. For timedeltas xarray rounds them in 32 bits.
     F32(&'n [f32]),

@@ -1,6 +1,6 @@
 //! Units in which times and timedeltas are counted.
 
-/// Unit of time.
+/// Unit in which times are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unit {
     Nanosecond,

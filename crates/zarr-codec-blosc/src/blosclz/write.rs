@@ -123,7 +123,7 @@ fn probe(plain: &[u8]) -> f64 {
     at as f64 / size as f64
 }
 
-/// Tokens written so far.
+/// Output buffer with the tokens written so far.
 struct Tokens<'a> {
     out: &'a mut [u8],
     len: usize,

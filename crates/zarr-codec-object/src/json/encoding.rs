@@ -139,7 +139,7 @@ fn units<const N: usize, T: PartialEq>(
 mod tests {
     use super::*;
 
-    /// `"aé".encode(name)` of Python 3.11.
+    /// Expected bytes are the results of `"aé".encode(name)` in Python 3.11.
     #[test]
     fn texts_equal_python() {
         let known: &[(&str, &[u8])] = &[

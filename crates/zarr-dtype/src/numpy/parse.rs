@@ -13,9 +13,9 @@ use zarr_json::pointer::{At, ValueError};
 pub enum NumpyTypeError {
     /// The type string is unknown, but may be valid.
     Unknown {
-        /// Type string.
+        /// Unknown type string.
         name: String,
-        /// Fault and its location.
+        /// Error with the location of the type string.
         error: ValueError,
     },
     /// The value is no type.

@@ -13,7 +13,7 @@ use crate::shape::Shape;
 pub struct Run {
     /// Length of each chunk in elements.
     pub len: u64,
-    /// Number of chunks.
+    /// Number of chunks in the run.
     pub count: u64,
 }
 

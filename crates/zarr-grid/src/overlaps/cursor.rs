@@ -10,7 +10,7 @@ use crate::shape::{ChunkIndex, Shape};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ChunkOverlap {
-    /// Index of the chunk.
+    /// Index of the chunk in its grid.
     pub index: ChunkIndex,
     /// Full shape of the chunk, even if it reaches beyond the array.
     pub shape: Shape,

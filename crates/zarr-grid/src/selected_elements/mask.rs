@@ -14,10 +14,10 @@ pub(super) struct MaskPart<'a> {
     axes: SmallVec<[MaskAxis; 6]>,
 }
 
-/// Axis of the box.
+/// Axis of the box that a [`MaskPart`] covers.
 #[derive(Debug, Clone, Copy)]
 struct MaskAxis {
-    /// Axis of the array.
+    /// Number of the axis of the array.
     axis: usize,
     /// First position of the box in the array; `len` is the number of positions.
     origin: u64,

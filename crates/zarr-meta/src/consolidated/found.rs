@@ -11,7 +11,7 @@ use crate::{Dialect, Documents, NodePath, StoredNode, Warning};
 pub struct FoundCopy {
     /// Dialect of the documents in the consolidated metadata.
     pub dialect: Dialect,
-    /// Path of the group.
+    /// Path of the group that has the consolidated metadata.
     pub group: NodePath,
     /// Whether the group has a main document besides the consolidated metadata. If not, the consolidated metadata is all that is known of
     /// the group.

@@ -15,11 +15,11 @@ use zarr_json::{NamedConfig, Value};
 /// Form of the attribute [`FILL_VALUE`] in version 3 for a data type, as xarray reads and writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Coding {
-    /// Base64 of a float64.
+    /// Base64 of the value as a float64, for floats.
     Float(DataType),
     /// List of two base64 strings, each of a float64.
     Complex(DataType),
-    /// Plain JSON value.
+    /// Value as plain JSON, for integers and bools.
     Plain(DataType),
     /// No form: the attribute [`MISSING_VALUE`] marks missing strings instead.
     Text,

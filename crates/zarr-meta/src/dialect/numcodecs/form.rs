@@ -127,7 +127,7 @@ fn yes_or_no(text: &str) -> Option<bool> {
     }
 }
 
-/// Levels of zstd.
+/// Valid compression levels of the codec `zstd`.
 const ZSTD_LEVELS: std::ops::RangeInclusive<i128> = -131_072..=22;
 
 /// Returns the nearest valid level of zstd if the configuration has an invalid one; else `None`.

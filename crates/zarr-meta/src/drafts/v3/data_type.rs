@@ -23,7 +23,7 @@ pub(crate) enum Accept {
 /// Data type that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Elements {
-    /// Type of the elements.
+    /// Numpy type of the elements.
     pub(crate) dtype: NumpyType,
     /// Byte order that the type gives; little-endian if it gives none.
     pub(crate) endian: ByteOrder,
