@@ -7,12 +7,12 @@
 //! | data type | `_FillValue` in version 3 | |
 //! |---|---|---|
 //! | floats | base64 of the 8 bytes of a little-endian float64: `"AAAAAAAA+H8="` is NaN | [`from_attribute`], [`to_attribute`] |
-//! | complex | a list of two of these | |
-//! | integers, bools | as they are | |
-//! | strings | as they are, which xarray does not decode | |
+//! | complex | a list of two such base64 strings | |
+//! | integers, bools | plain JSON numbers and bools | |
+//! | strings | plain JSON strings, which xarray does not decode | |
 //! | bytes | base64, which xarray writes and cannot decode | |
 //! | any, in `missing_value` and in version 2 | a number, a string, `"NaN"`, or a list of them | [`from_plain`] |
-//! | any, as programs give it | the same, but one value | [`parse`], [`to_plain`] |
+//! | any, as programs give it | a single value: a number, a string or `"NaN"` | [`parse`], [`to_plain`] |
 //!
 //! ```
 //! use zarr_cf::fill::{Fill, from_attribute, parse, to_attribute};

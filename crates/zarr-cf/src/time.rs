@@ -12,12 +12,13 @@
 //! `CFDatetimeCoder` and `CFTimedeltaCoder` (`xarray/coding/times.py`), rounding included. If xarray silently gives a wrong value, this
 //! module gives an error or a missing time:
 //!
-//! - A value that is NaN is missing in every calendar; xarray makes it the reference date where it decodes to dates.
-//!   The same holds for `i64::MIN`, which xarray refuses there.
-//! - Values beyond nanoseconds since 1970 become dates also beside a missing one, and where only their fraction of a
-//!   unit is beyond; xarray gives NaT or an overflown number. An infinite value is an error.
-//! - Nanoseconds that are no whole microseconds are an error where dates are counted; xarray cuts them off.
-//! - A reference date of which xarray would leave a part with digits unread, or take it for another part, is an error.
+//! - NaN is a missing time in every calendar; xarray turns NaN into the reference date if it decodes to dates. `i64::MIN` is a missing time
+//!   too, although xarray refuses it if it decodes to dates.
+//! - Values beyond the range of nanoseconds since 1970 become dates even next to a missing value, and even if only the fraction of a unit
+//!   exceeds the range; xarray gives NaT or a number that overflowed. An infinite value is an error.
+//! - When nanoseconds are encoded relative to a reference date outside of their range, a time that is not a whole microsecond is an error;
+//!   xarray cuts off the rest.
+//! - A reference date is an error if xarray would ignore a part with digits, or mistake it for another part of a date.
 //!
 //! Fill values are not handled here: the caller first replaces them by NaN or `i64::MIN`.
 

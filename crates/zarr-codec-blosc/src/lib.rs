@@ -16,11 +16,11 @@
 //! ```
 //!
 //! * `cname`: `blosclz`, `lz4`, `lz4hc`, `snappy`, `zlib` or `zstd`.
-//! * `clevel`: 0 (none) to 9. For `snappy` it decides on the size of blocks only.
-//! * `shuffle`: `noshuffle`, `shuffle` or `bitshuffle`; or as numcodecs writes it, 0, 1, 2, or -1 for bit shuffle of
-//!   elements of one byte and byte shuffle of others.
-//! * `typesize`: bytes of an element, by default of an element of the array.
-//! * `blocksize`: bytes of a block, 0 to leave it to the heuristics of c-blosc 1.21.
+//! * `clevel`: 0 (no compression) to 9. For `snappy` the level determines only the size of blocks.
+//! * `shuffle`: `noshuffle`, `shuffle` or `bitshuffle`; or the numbers of numcodecs: 0, 1, 2, or -1, which means bit shuffle for elements
+//!   of one byte and byte shuffle for larger elements.
+//! * `typesize`: number of bytes of an element, by default that of the elements of the array.
+//! * `blocksize`: number of bytes of a block; 0 means that the heuristics of c-blosc 1.21 choose the size.
 //!
 //! The codec's specification is <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html>, that of the
 //! container `README_CHUNK_FORMAT.rst` of c-blosc 1.21. The functions of this crate that read and write frames can be used

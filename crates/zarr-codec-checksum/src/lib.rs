@@ -2,9 +2,9 @@
 //!
 //! | codec | Zarr v3 | numcodecs in Zarr v3 | Zarr v2 | location |
 //! |---|---|---|---|---|
-//! | [`CRC32C`] | `crc32c` | `numcodecs.crc32c` | `crc32c` | end, or as `location` says |
-//! | [`CRC32`] | | `numcodecs.crc32` | `crc32` | start, or as `location` says |
-//! | [`ADLER32`] | | `numcodecs.adler32` | `adler32` | start, or as `location` says |
+//! | [`CRC32C`] | `crc32c` | `numcodecs.crc32c` | `crc32c` | end, or the end that `location` names |
+//! | [`CRC32`] | | `numcodecs.crc32` | `crc32` | start, or the end that `location` names |
+//! | [`ADLER32`] | | `numcodecs.adler32` | `adler32` | start, or the end that `location` names |
 //! | [`FLETCHER32`] | | `numcodecs.fletcher32` | `fletcher32` | end |
 //! | [`JENKINS_LOOKUP3`] | | `numcodecs.jenkins_lookup3` | `jenkins_lookup3` | end |
 //!

@@ -4,10 +4,10 @@
 //!
 //! | member | means | default |
 //! |---|---|---|
-//! | `format` | 1 xz, 2 lzma-alone, 3 raw: nothing around the data | 1 |
+//! | `format` | 1 xz, 2 lzma-alone, 3 raw: no container around the data | 1 |
 //! | `check` | checksum in xz: 0 none, 1 CRC-32, 4 CRC-64, 10 SHA-256, -1 CRC-64 | -1 |
 //! | `preset` | 0 (fast) to 9 (small); plus 2^31 for more effort | 6 |
-//! | `filters` | instead of a preset, the filters that the data goes through; raw data needs it | none |
+//! | `filters` | filters to apply to the data, instead of a preset; required for raw data | none |
 //!
 //! Filters are objects with an `id` and options, numbered as in Python and liblzma: 3 delta (`dist`), 4 to 9 the branch converters x86,
 //! PowerPC, IA-64, ARM, ARM Thumb and SPARC (`start_offset`), and as the last filter 4611686018427387905 LZMA1 or 33 LZMA2 (`preset`,

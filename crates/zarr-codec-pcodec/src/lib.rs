@@ -6,11 +6,11 @@
 //! | member | means | default |
 //! |---|---|---|
 //! | `level` | 0 (fast) to 12 (small) | 8 |
-//! | `mode_spec` | `auto`, or `classic`: numbers as they are, not split into multiples | `auto` |
+//! | `mode_spec` | `auto`, or `classic`: numbers are not split into multiples of a number and a rest | `auto` |
 //! | `delta_spec` | `auto`, `no_op` (or `none`), `try_consecutive`, `try_lookback` | `auto` |
-//! | `delta_encoding_order` | 0 to 7, how often differences are taken: with `try_consecutive`, which `auto` then means | |
+//! | `delta_encoding_order` | number of times that differences are taken, 0 to 7, with `try_consecutive`; `auto` with this member means `try_consecutive` | |
 //! | `paging_spec` | `equal_pages_up_to` | |
-//! | `equal_pages_up_to` | most numbers of a part that is compressed on its own | 262144 |
+//! | `equal_pages_up_to` | maximum number of numbers in a part that is compressed on its own | 262144 |
 //!
 //! No member matters for decoding. A file must contain exactly the numbers of the chunk, of their type, and nothing may follow.
 //!

@@ -41,7 +41,7 @@ macro_rules! numbers {
 }
 use numbers;
 
-/// Runs the macro `$with` on the Rust types of floats of 8 bits, or with `narrow` on narrower ones, each with its data type.
+/// Runs the macro `$with` on the Rust types of floats of 8 bits, or with `narrow` on those of fewer bits, each with its data type.
 #[cfg(feature = "microfloat")]
 macro_rules! small_floats {
     ($with:ident) => {
@@ -92,19 +92,19 @@ use crate::{DataType, Error, Heap};
 /// | `u8` | also uint2 and uint4 |
 /// | `i64` | also dates and lengths of time |
 /// | `half::f16`, `half::bf16`, `f32`, `f64` | float16, bfloat16, float32, float64 |
-/// | `Complex` of one of these | complex_float16, complex_bfloat16, complex64, complex128 |
+/// | `Complex` of one of these floats | complex_float16, complex_bfloat16, complex64, complex128 |
 /// | `[u8; N]` | `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
-/// | `[u8; 1]` | also floats of 8 bits and less, which [`SmallFloat`](crate::SmallFloat) tells the value of |
+/// | `[u8; 1]` | also floats of 8 bits and less, whose values [`SmallFloat`](crate::SmallFloat) gives |
 /// | `[u8; 2]` | also complex numbers of floats of 8 bits and less |
 /// | `String` | string, `fixed_length_utf32`, `null_terminated_bytes` that is UTF-8 |
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes`, `vlen-array` of uint8 |
-/// | `Vec` of another number | `vlen-array` of a type whose elements that number takes |
+/// | `Vec` of a number other than `u8` | `vlen-array` of a type whose elements that number accepts |
 /// | [`json::Value`](zarr_json::Value) | `v2_object` |
-/// | with the feature `microfloat`: `microfloat::f8e4m3fn` and the others of that crate | float8_e4m3fn and the others of ml_dtypes |
-/// | with the feature `microfloat`: `Complex` of one of them | complex_float8_e4m3fn... |
+/// | with the feature `microfloat`: `microfloat::f8e4m3fn` and the other types of that crate | float8_e4m3fn and the other types of ml_dtypes |
+/// | with the feature `microfloat`: `Complex` of one of these types | complex_float8_e4m3fn... |
 /// | with the feature `jiff`: `Timestamp`, `civil::DateTime`, `civil::Date` | `numpy.datetime64` with a unit |
-/// | with the feature `jiff`: `Option` of one of them, which has `None` for NaT | `numpy.datetime64` with a unit |
-/// | with the feature `jiff`: `SignedDuration`, and `Option` of it | `numpy.timedelta64` with a unit but years and months |
+/// | with the feature `jiff`: `Option` of one of these types, with `None` for NaT | `numpy.datetime64` with a unit |
+/// | with the feature `jiff`: `SignedDuration`, `Option<SignedDuration>` | `numpy.timedelta64` with a unit other than years and months |
 /// | a struct with `#[derive(zarr::Element)]`, a [`StructElement`] | struct |
 ///
 /// Each type also accepts an [extension](DataType::Extension) that is stored as such a data type, and gives the stored values. A Rust type

@@ -7,7 +7,7 @@
 //!    others state facts that code outside of the module asks for: whether the dialect precedes version 3, where consolidated metadata
 //!    lies, which members have other names in its documents, which further members it may have, whether it has separators, shards,
 //!    literals of NaN. `dialect/v2.rs` shows most of them.
-//! 2. Its row in the table below, where its age belongs: documentation, variant, name and rules. Behind the table are the dialects of
+//! 2. Its row in the table below, where its age belongs: documentation, variant, name and rules. After the table are the dialects of
 //!    every build, the newest one, the one that may lie beside a `zarr.json`, and the two in which data is written today. `drafts.rs`
 //!    exports the rules, `dialect/table.rs` imports them, and `dialect/absent.rs` has the name for builds without the feature.
 //! 3. If its documents do not lie at the path of each node (`is_self_contained` is false): `dialect/detect.rs`, which knows it by a

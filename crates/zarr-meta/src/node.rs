@@ -10,11 +10,11 @@ use zarr_json::{Map, NamedConfig, Value};
 ///
 /// | name | where | meaning |
 /// |---|---|---|
-/// | `v2_object` | data type | elements are values of any kind, as the object codec (`numcodecs.json2`, `numcodecs.msgpack2`, `numcodecs.pickle`..) has them |
+/// | `v2_object` | data type | elements are values of any kind that the object codec (`numcodecs.json2`, `numcodecs.msgpack2`, `numcodecs.pickle`..) stores |
 /// | `vlen-array` | data type | elements are lists of inner elements of the type in `data_type` of its configuration |
 /// | `subarray` | data type of a struct field | `shape` inner elements of `data_type` in C order |
-/// | `array_view` | codec | bytes are taken for an array of another type: its `codecs` encode the elements of its `data_type` that its `bytes_codecs` decode the bytes to |
-/// | `field_endian` | configuration of `bytes` | byte orders of the fields of a struct that has mixed ones: a list with `"little"`, `"big"`, null (of no consequence) or, for a nested struct, a list |
+/// | `array_view` | codec | bytes are interpreted as an array of another type: `bytes_codecs` decode the bytes to elements of `data_type`, and `codecs` encode the elements |
+/// | `field_endian` | configuration of `bytes` | byte orders of the fields of a struct, if they differ: a list with `"little"`, `"big"`, null (no byte order) or, for a nested struct, a list |
 /// | `index_checksum_optional` | configuration of `sharding_indexed` | true: `index_codecs` were not in the document; the index may or may not have a checksum |
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

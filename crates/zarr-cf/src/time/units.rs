@@ -10,10 +10,10 @@ use super::unit::Unit;
 ///
 /// Units of times are `<unit> since <date>`:
 ///
-/// - units are nanoseconds to days in full, in singular or plural and any case, and the abbreviations of cftime, as
-///   `hr`, `min`, `s`; months (`360_day` alone) and `common_years` (`noleap` alone), of 30 and 365 days;
-/// - dates are `2000-01-01 12:30:00.5 +02:00`, with one digit where that suffices, with `T`, and with parts left out.
-///   Years of other than four digits, and times in zones, are read as xarray reads them.
+/// - units are nanoseconds to days, as full names in singular or plural and in any case, or as abbreviations of cftime such as `hr`, `min`,
+///   `s`; also months (only in the calendar `360_day`) and `common_years` (only in `noleap`), of 30 and 365 days;
+/// - dates have the form `2000-01-01 12:30:00.5 +02:00`. A part of a single digit needs no leading zero, `T` may separate date and time,
+///   and parts may be missing at the end. Years without exactly four digits, and times with a zone, are read as xarray reads them.
 ///
 /// ```
 /// use zarr_cf::time::{Calendar, TimeUnits};

@@ -11,10 +11,10 @@ use num_complex::Complex;
 /// | Rust field | data type of the field |
 /// |---|---|
 /// | `bool`, numbers, complex numbers | as for [`Element`](crate::Element); `u8` also bool |
-/// | `[T; N]` | array of N elements that `T` is a field for |
+/// | `[T; N]` | array of N elements, each of which is a field of type `T` |
 /// | `[u8; N]` | also `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
 /// | `[u32; N]` | also `fixed_length_utf32` of N code points |
-/// | with the feature `jiff`: points in time and lengths of it, and `Option` of them | as for [`Element`](crate::Element) |
+/// | with the feature `jiff`: points in time, durations, and `Option` of one of these types | as for [`Element`](crate::Element) |
 /// | another such struct, a [`StructElement`] | struct |
 ///
 /// Each type also accepts an [extension](DataType::Extension) that is stored as such a data type.

@@ -19,7 +19,7 @@ use std::any::TypeId;
 /// | Rust field | data type of the field |
 /// |---|---|
 /// | numbers | as for [`Element`]; `u8` also bool |
-/// | `[T; N]` | array of N elements that `T` is a field for |
+/// | `[T; N]` | array of N elements, each of which is a field of type `T` |
 /// | `[u8; N]` | also `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
 /// | `[u32; N]` | also `fixed_length_utf32` of N code points |
 /// | another such struct | struct |

@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// xarray raises an error where an array of these types has the attribute in version 3.
+    /// In version 3, xarray raises an error if an array of one of these types has the attribute.
     #[test]
     fn no_attribute_for_types_that_xarray_decodes_none_of() {
         for (data_type, fill) in [("<U2", json!("c")), ("|O", json!("c")), ("|S2", json!("Yw==")), ("<M8[s]", json!(0))]

@@ -54,10 +54,11 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder, data_
 /// Returns whether all software reads elements of missing chunks as the fill value of `array`, which its document spells as `stored`.
 /// zarr-python and numcodecs differ in these cases, from 2.0 on:
 ///
-/// - null, or none, leaves elements undefined: memory as it was, or None for objects;
-/// - a number for a type of strings, bytes or structs, which old software wrote whatever the type, is its digits, or an error;
-/// - one of objects (v2 and the drafts) is a JSON value as it stands: a text even where elements are bytes, and a list is
-///   spread over the chunk.
+/// - A null or missing fill value leaves elements undefined: previous contents of memory, or None for objects.
+/// - A number as the fill value of strings, bytes or structs, which old software wrote for any data type, is read as its digits, or is an
+///   error.
+/// - A fill value of objects (in v2 and the drafts) is a JSON value, unchanged: a string even if elements are bytes; and the items of a
+///   list are spread over the chunk.
 pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: Dialect) -> bool {
     let Some(stored) = stored else { return false };
     let name = array.data_type.name.as_str();

@@ -1,4 +1,4 @@
-//! Packed bytes of elements, for fill values of structs: the fields one after the other, each in its byte order.
+//! Packed bytes of elements, for fill values of structs: the fields one after another, each in its own byte order.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

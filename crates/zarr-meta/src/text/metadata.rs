@@ -1,4 +1,4 @@
-//! Short texts for chunks, codecs and data types, from metadata alone, so that they work for unknown ones too.
+//! Short descriptions of chunks, codecs and data types, from metadata alone, also for unknown codecs and data types.
 
 use crate::ArrayMetadata;
 use crate::codec_facts::NUMCODECS;

@@ -1,4 +1,4 @@
-//! Fill values of the drafts: the usual ones, and bit patterns as `0x..` and `0b..`.
+//! Fill values of the drafts: the usual JSON values, and bit patterns as `0x..` and `0b..`.
 
 use super::data_type::Accept;
 use crate::dialect::{fill, packed};

@@ -336,7 +336,7 @@ mod tests {
         assert_eq!((error.kind(), error.found()), (ErrorKind::NotExpressible, "a parameter named id"), "{error}");
     }
 
-    /// In front of the codec that says the byte order, a codec that is not known is one of arrays.
+    /// An unknown codec before the codec with the byte order is a codec of arrays.
     #[test]
     fn codecs_of_arrays_by_their_own_uri() {
         let endian =
