@@ -1,4 +1,4 @@
-//! Codecs of Zarr arrays: the three kinds, chains of them, and decoding straight to where the data goes.
+//! Codecs of Zarr arrays: the three kinds of codecs, chains of codecs, and decoding directly into the memory of the caller.
 //!
 //! A chunk is encoded by array-to-array codecs, one array-to-bytes codec and bytes-to-bytes codecs, in this order
 //! ([`Pipeline`]). Decoding ends in a strided window of the caller's memory ([`ViewMut`]). A codec that decodes parts

@@ -7,7 +7,7 @@ impl Scratch {
     /// Returns a buffer of `count` numbers with arbitrary values.
     ///
     /// # Errors
-    /// [`Error::Allocation`] if there is no memory for them.
+    /// [`Error::Allocation`] if memory for the result cannot be allocated.
     pub fn numbers<T: Pod>(&mut self, count: usize) -> Result<&mut [T], Error> {
         let no_memory = Error::Allocation { size: (count as u64).saturating_mul(size_of::<T>() as u64) };
         let Some(size) = count.checked_mul(size_of::<T>()).and_then(|size| size.checked_add(align_of::<T>())) else {
@@ -23,7 +23,7 @@ impl<'a> View<'a> {
     /// to `scratch` otherwise.
     ///
     /// # Errors
-    /// [`Error::Allocation`] if there is no memory for the copy.
+    /// [`Error::Allocation`] if memory for the copy cannot be allocated.
     ///
     /// # Panics
     /// If the elements are of another size than the numbers.

@@ -470,7 +470,7 @@ impl Element {
 /// Returns a view of scratch memory for a whole chunk of `shape`; the content of the view is arbitrary.
 ///
 /// # Errors
-/// [`Error::Limit`] if the chunk is larger than the limits allow, [`Error::Allocation`] if there is no memory.
+/// [`Error::Limit`] if the chunk is larger than the limits allow, [`Error::Allocation`] if memory cannot be allocated.
 pub fn chunk_view<'s>(
     scratch: &'s mut Scratch,
     element: &ElementSpec,

@@ -24,7 +24,7 @@ impl Scratch {
     /// Returns the first `size` bytes of the buffer, which grows as needed; the content is arbitrary.
     ///
     /// # Errors
-    /// [`crate::Error::Allocation`] if there is no memory for them.
+    /// [`crate::Error::Allocation`] if memory for the bytes cannot be allocated.
     pub fn sized(&mut self, size: usize) -> Result<&mut [u8], crate::Error> {
         let missing = size.saturating_sub(self.buffer.len());
         self.buffer.try_reserve(missing).map_err(|_| crate::Error::Allocation { size: size as u64 })?;

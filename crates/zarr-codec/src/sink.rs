@@ -104,7 +104,7 @@ impl<'a> Sink<'a> {
     /// Returns a buffer for the next `size` bytes, which count as written; the content of the buffer is arbitrary.
     ///
     /// # Errors
-    /// [`Error::TooLong`] beyond the bound, [`Error::Allocation`] if there is no memory.
+    /// [`Error::TooLong`] beyond the bound, [`Error::Allocation`] if memory cannot be allocated.
     pub fn buffer(&mut self, size: usize) -> Result<&mut [u8], Error> {
         let start = self.len;
         let end = start.checked_add(size).filter(|&end| end <= self.bound).ok_or(Error::TooLong {

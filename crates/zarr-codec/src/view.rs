@@ -306,7 +306,7 @@ impl<'a> View<'a> {
     /// Appends the elements in C order to `out`.
     ///
     /// # Errors
-    /// [`Error::Allocation`] if there is no memory for them.
+    /// [`Error::Allocation`] if memory for the result cannot be allocated.
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.append_swapped(&[], out)
     }
@@ -329,7 +329,7 @@ impl<'a> ViewMut<'a> {
     /// Returns a view of elements in `bytes`: the first one is at byte `offset`, and neighbours along each axis are `strides` bytes apart.
     ///
     /// # Errors
-    /// [`Error::Buffer`] if an element would lie outside of `bytes` or overlap another one.
+    /// [`Error::Buffer`] if an element would lie outside of `bytes` or overlap another element.
     pub fn from_strides(
         bytes: &'a mut [u8],
         item_size: usize,

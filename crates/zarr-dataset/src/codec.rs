@@ -1,5 +1,5 @@
-//! CF decoding as a codec in front of the codecs of an array, so that chunks are decoded to values where they are read, and every way to
-//! read an array reads values.
+//! CF decoding as a codec in front of the codecs of an array, so that every way to read an array decodes its chunks to
+//! values.
 //!
 //! The codec exists in memory only. Instead of a configuration it has a [`Decoding`], which is in the table of codecs of its array.
 

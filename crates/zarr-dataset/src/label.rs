@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use zarr_json::Value;
 
-/// Label: a value of a coordinate, as a program writes it.
+/// Value of a coordinate by which an index is selected, as a number or string of the program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Label {

@@ -2,7 +2,7 @@
 //!
 //! A [`Dataset`] is a group whose arrays share dimensions by name. Names come from `dimension_names` (Zarr v3), `_ARRAY_DIMENSIONS`
 //! (v2, [xarray's encoding](https://docs.xarray.dev/en/stable/internals/zarr-encoding-spec.html)) or NCZarr. Values are decoded by the
-//! [CF conventions](https://cfconventions.org) as `xarray.decode_cf` does, chunk by chunk where they are read: missing data, packed
+//! [CF conventions](https://cfconventions.org) as `xarray.decode_cf` does, chunk by chunk when they are read: missing data, packed
 //! numbers, times of all calendars, bools, characters, strings.
 //!
 //! [`Dataset::sel`] selects by labels, [`Dataset::sel_points`] several points at once; [`Variable::plan`] says what a read fetches. A

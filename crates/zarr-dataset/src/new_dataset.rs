@@ -108,7 +108,7 @@ impl NewDataset {
     }
 
     /// Sets the dialect: v3, v2, or a draft of v3, which xarray cannot read. The default is the dialect of the hierarchy, or v3 for a new
-    /// one.
+    /// hierarchy.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self

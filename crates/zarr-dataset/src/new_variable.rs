@@ -87,7 +87,7 @@ impl NewVariable {
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the number of dimensions differs from that of the values, and errors of
-    /// converting the values. A single value has no dimension or one.
+    /// converting the values. A single value has no dimension or one dimension.
     pub fn new(name: &str, dimensions: &[&str], values: impl IntoValues) -> Result<Self> {
         let mut values = values.into_values().map_err(|error| in_variable(error, name))?;
         if dimensions.is_empty() && values.shape() == [1] {

@@ -10,8 +10,8 @@ use zarr_dtype::{Class, DataType, Scalar};
 use zarr_json::Value;
 
 impl NewVariable {
-    /// Reads the selected part of a variable, with its attributes and its encoding, as a variable to be written. Codecs are the default
-    /// ones.
+    /// Reads the selected part of a variable, with its attributes and its encoding, as a variable to be written, with the default
+    /// codecs.
     ///
     /// # Errors
     /// The errors of [`Variable::read`].

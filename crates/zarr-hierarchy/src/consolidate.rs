@@ -43,8 +43,9 @@ impl Staleness {
 /// nodes without one request per node. Consolidated metadata is a document `.zmetadata` in v2, and a member of the group's document in v3.
 /// Returns the number of nodes whose metadata was included.
 ///
-/// Software other than this library that changes a node below leaves the consolidated metadata stale, and opening a group does not notice
-/// that; see [`staleness`]. Changes that others make at the same time may be missed, too: consolidate hierarchies that nobody changes.
+/// Software other than this library that changes a node below leaves the consolidated metadata stale, and opening a group never
+/// compares consolidated metadata with the nodes; see [`staleness`]. Changes that other writers make at the same time may be missed, too:
+/// consolidate hierarchies that nobody changes.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; the first error of a broken node below, in

@@ -10,7 +10,7 @@ pub enum StoreKind {
     /// Values in files of this machine. A request costs a few system calls, and copies bytes into the caller's memory.
     Local,
     /// Values behind a network. A request has a latency of milliseconds or more, and several requests at the same time are not slower than
-    /// one.
+    /// a single request.
     Remote,
 }
 

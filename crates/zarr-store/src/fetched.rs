@@ -131,7 +131,7 @@ impl Fetched {
     /// Reserves memory for `len` more bytes, so that the buffers of one get are not moved.
     ///
     /// # Errors
-    /// [`Error::Memory`] if there is not that much.
+    /// [`Error::Memory`] if there is not enough memory.
     pub fn reserve(&mut self, len: usize) -> Result<()> {
         let end = self.used.checked_add(len).ok_or(Error::Memory { size: u64::MAX })?;
         self.grow(end)

@@ -379,7 +379,7 @@ fn states(store: &dyn Store) {
     store.erase(&key).expect("erase");
 }
 
-/// Checks that a caller with a version gets the value if its version is another one.
+/// Checks that a get with a known version returns the value if the stored version differs.
 fn known_versions(store: &dyn Store) {
     let key = key("k/value");
     let get = |options: &GetOptions| store.get(&key, &[ByteRange::Full], options).expect("get");

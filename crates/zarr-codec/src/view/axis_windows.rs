@@ -25,7 +25,7 @@ use smallvec::SmallVec;
 pub struct AxisWindows {
     runs: SmallVec<[Run; 3]>,
     len: usize,
-    /// Whether windows are missing, because their number overflows or because there is no memory for them.
+    /// Whether windows are missing, because their number overflows or because memory for the windows cannot be allocated.
     fault: bool,
 }
 

@@ -95,7 +95,7 @@ pub(super) fn fill(view: &mut ViewMut<'_>, value: &[u8]) {
 }
 
 /// # Safety
-/// `row.len` elements of `item` bytes, `row.to` apart, can be written from `to` on; `value` is one element.
+/// `row.len` elements of `item` bytes, `row.to` apart, the first at `to`, can be written; `value` is one element.
 unsafe fn fill_row(to: *mut u8, row: Axis, value: &[u8], item: usize, uniform: Option<u8>) {
     if let (Some(byte), true) = (uniform, row.to == item as isize) {
         // SAFETY: the elements are contiguous, as the caller says.

@@ -15,7 +15,7 @@ impl View<'_> {
     /// Appends the elements to `out` in C order, with the bytes of each number of `runs` reversed.
     ///
     /// # Errors
-    /// [`Error::Allocation`] if there is no memory for them.
+    /// [`Error::Allocation`] if memory for the result cannot be allocated.
     ///
     /// # Panics
     /// If elements do not have these runs.

@@ -21,7 +21,7 @@ impl View<'_> {
     /// ```
     ///
     /// # Errors
-    /// The errors of `f`, and one if there is no memory to gather or scatter.
+    /// The errors of `f`; an error if memory to gather or scatter cannot be allocated.
     pub fn transform_into(
         &self,
         out: &mut ViewMut<'_>,

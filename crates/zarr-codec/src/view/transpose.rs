@@ -25,7 +25,7 @@ impl Buffer {
 /// Copies a plane whose elements are contiguous along `across` in the source and along `row` in the target.
 ///
 /// # Safety
-/// All elements of the plane can be read from `from` on and written from `to` on, and do not overlap.
+/// All elements of the plane, which begins at `from`, can be read, and written to the plane that begins at `to`; the planes do not overlap.
 pub(super) unsafe fn plane<C: CopyElement>(to: *mut u8, from: *const u8, across: Axis, row: Axis, how: Action) {
     let Some((item, side)) = C::TILE else { return };
     let line = (side * item) as isize;
@@ -57,7 +57,7 @@ pub(super) unsafe fn plane<C: CopyElement>(to: *mut u8, from: *const u8, across:
 /// Transposes `width` × `height` elements of a tile; lines have `side` elements in source and target.
 ///
 /// # Safety
-/// The elements can be read from `from` on and written from `to` on.
+/// The elements that begin at `from` can be read, and the elements that begin at `to` can be written.
 #[inline(always)]
 unsafe fn transpose<C: CopyElement>(
     to: *mut u8,

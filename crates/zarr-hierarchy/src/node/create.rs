@@ -296,8 +296,8 @@ impl CreateNode {
     }
 
     /// Reads the documents that the node may have, if a dialect has several. Returns the keys of existing documents, each with the
-    /// condition that it stays unchanged. `None`: another writer's node lacks its deciding document, which is waited for. If that document
-    /// does not appear, the others are the rest of an unfinished or partly erased node, and are replaced.
+    /// condition that it stays unchanged. `None`: another writer's node lacks its deciding document, which is waited for. If the
+    /// deciding document does not appear, all other documents are the rest of an unfinished or partly erased node, and are replaced.
     async fn look(&self, io: &Io, keys: Vec<Key>, tries: u32) -> Result<Option<Vec<(Key, Precondition)>>> {
         let mut there = self.found.documents.clone();
         there.apply(&self.written.iter().map(|(key, _)| (key.clone(), None)).collect::<Vec<_>>());

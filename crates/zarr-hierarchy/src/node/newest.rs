@@ -6,10 +6,10 @@ use zarr_drive::Io;
 use zarr_meta::{Documents, StoredNode};
 use zarr_store::{Key, Precondition, Version};
 
-/// Node as it is stored at present, with the versions of its documents.
+/// Node with the metadata that is stored at present, and the versions of its documents.
 #[derive(Clone, Debug)]
 pub struct Newest {
-    /// Node as it is stored.
+    /// Node with the metadata that is stored at present.
     pub found: StoredNode,
     stored: Texts,
 }

@@ -42,7 +42,7 @@ impl StoreAddress {
         self.scheme.as_deref()
     }
 
-    /// Returns the path on this machine, for addresses that are paths and for addresses like `sqlite:PATH`; `None` for others.
+    /// Returns the path on this machine, for addresses that are paths and for addresses like `sqlite:PATH`; otherwise `None`.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match &self.rest {
@@ -51,7 +51,7 @@ impl StoreAddress {
         }
     }
 
-    /// Returns the address behind the scheme, for addresses like `zip:ADDRESS`; `None` for others.
+    /// Returns the address behind the scheme, for addresses like `zip:ADDRESS`; otherwise `None`.
     #[must_use]
     pub fn inner(&self) -> Option<&StoreAddress> {
         match &self.rest {
@@ -60,7 +60,7 @@ impl StoreAddress {
         }
     }
 
-    /// Returns the whole URL of an address with `://`; `None` for others. The URL may contain secrets.
+    /// Returns the whole URL of an address with `://`; otherwise `None`. The URL may contain secrets.
     #[must_use]
     pub fn url(&self) -> Option<String> {
         match &self.rest {

@@ -92,7 +92,7 @@ impl Scheme {
         Self::new(names, Form::Address, &[], Arc::new(open))
     }
 
-    /// Returns the scheme of the address `NAME:`.
+    /// Returns a scheme whose only address is its name followed by a colon, such as `memory:`.
     pub fn alone(
         names: &'static [&'static str],
         open: impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync + 'static,

@@ -176,7 +176,7 @@ impl OwnedKeys {
     }
 
     /// Adds keys that unfinished conversions to the erased nodes left beside them: journals of parts, temporary elements, and, if the store
-    /// `exchanges` prefixes, nodes that were to replace others. `listings` are the listings of the groups, in order.
+    /// `exchanges` prefixes, new nodes that were to replace old nodes. `listings` are the listings of the groups, in order.
     pub(super) fn add_unfinished(&mut self, listings: &[Listing], exchanges: bool) -> Result<()> {
         let found = self.documents.entry(PARTS).or_default();
         for ((group, nodes), listing) in self.groups.iter().zip(listings) {
