@@ -43,5 +43,5 @@ pub use fault::ReferencesFault;
 pub use open::open;
 pub use options::ReferencesOptions;
 #[cfg(feature = "parquet")]
-pub use parquet::{ArrayWriter, ParquetWriter, is_parquet, open_parquet};
+pub use parquet::{ArrayWriter, ParquetWriter, is_parquet, open_parquet, write_parquet};
 pub use write::{Reference, References, WriteFault, WriteOptions, WrittenReferences, write_json};

@@ -20,7 +20,7 @@ mod tests;
 
 pub use folder::{is_parquet, open_parquet};
 use record::{Record, Row};
-pub use writer::{ArrayWriter, ParquetWriter};
+pub use writer::{ArrayWriter, ParquetWriter, write_parquet};
 
 /// The type of texts and bytes.
 const BYTE_ARRAY: i64 = 6;

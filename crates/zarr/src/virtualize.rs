@@ -141,7 +141,8 @@ pub struct Saved {
     pub elsewhere: Vec<String>,
 }
 
-/// Writes references to the chunks of a joined store to a file, in the form that its name says: JSON, `.json`.
+/// Writes references to the chunks of a joined store, in the form that the name says: one file of JSON (`.json`), or a folder of Parquet (`.parq`,
+/// `.parquet`).
 ///
 /// # Errors
 /// [`ErrorKind::NotExpressible`] for an array that the dialect cannot describe; [`ErrorKind::Argument`] for a file without an address, or
@@ -164,12 +165,12 @@ pub fn save_with(
     schemes: &Schemes,
 ) -> Result<Saved> {
     let (folder, name) = place(target)?;
-    if !name.to_ascii_lowercase().ends_with(".json") {
-        let message =
-            format!("found the name {name:?}, expected one with .json at its end: references are written in JSON");
-        return Err(at(target, Error::argument(message)));
-    }
-    let key = Key::new(&name)?;
+    let form = Form::of(&name).map_err(|error| at(target, error))?;
+    // What is there if references are.
+    let key = match form {
+        Form::Json => Key::new(&name)?,
+        Form::Parquet => Key::new(&format!("{name}/.zmetadata"))?,
+    };
     let is_there = |error: zarr_store::Error| match error {
         zarr_store::Error::NoStore { .. } => Ok(false),
         error => Err(Error::from(error)),
@@ -203,11 +204,77 @@ pub fn save_with(
     let mut write = WriteOptions::new(address);
     write.inline = options.inline;
     write.inline_arrays.clone_from(&joined.coordinates);
-    let mut json = Vec::new();
-    let written = write_json(&joined.store, &write, &mut json)?;
+    let (written, bytes) = match form {
+        Form::Json => {
+            let mut json = Vec::new();
+            let written = write_json(&joined.store, &write, &mut json)?;
+            schemes.create(&folder, store_options)?.set_all(&key, &json)?;
+            (written, json.len() as u64)
+        }
+        Form::Parquet => save_parquet(&joined, &write, schemes.create(&folder, store_options)?, &name, exists)?,
+    };
     drop(write);
-    schemes.create(&folder, store_options)?.set_all(&key, &json)?;
-    Ok(Saved { written, bytes: json.len() as u64, elsewhere: elsewhere.into_inner().into_iter().collect() })
+    Ok(Saved { written, bytes, elsewhere: elsewhere.into_inner().into_iter().collect() })
+}
+
+/// The forms that references are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// One file.
+    Json,
+    /// A folder of files.
+    Parquet,
+}
+
+impl Form {
+    /// Returns the form that a name says.
+    fn of(name: &str) -> Result<Self> {
+        let name = name.to_ascii_lowercase();
+        if name.ends_with(".json") {
+            Ok(Self::Json)
+        } else if name.ends_with(".parq") || name.ends_with(".parquet") {
+            Ok(Self::Parquet)
+        } else {
+            let message = format!(
+                "found the name {name:?}, expected one with .json at its end, for references in JSON, or with .parq or .parquet, for those in Parquet"
+            );
+            Err(Error::argument(message))
+        }
+    }
+}
+
+/// Writes references as Parquet into the folder `name`, whose references are erased first if `is_there`.
+#[cfg(feature = "references-parquet")]
+fn save_parquet(
+    joined: &Joined,
+    options: &WriteOptions<'_>,
+    store: std::sync::Arc<dyn crate::Store>,
+    name: &str,
+    is_there: bool,
+) -> Result<(WrittenReferences, u64)> {
+    let folder = zarr_store::Prefix::new(&format!("{name}/"))?;
+    if is_there {
+        // References name each other by number: files of others between them would be taken for theirs.
+        let metadata = folder.join(".zmetadata")?;
+        if !store.get_all(&metadata)?.is_some_and(|bytes| zarr_references::is_parquet(&bytes)) {
+            return Err(Error::argument(format!("found a folder {name} that has no references, which stays as it is")));
+        }
+        store.erase(&metadata)?;
+        store.erase_prefix(&folder)?;
+    }
+    Ok(zarr_references::write_parquet(&joined.store, options, store, folder)?)
+}
+
+#[cfg(not(feature = "references-parquet"))]
+fn save_parquet(
+    _: &Joined,
+    _: &WriteOptions<'_>,
+    _: std::sync::Arc<dyn crate::Store>,
+    name: &str,
+    _: bool,
+) -> Result<(WrittenReferences, u64)> {
+    let expected = "a build with the feature `references-parquet`, which writes references in Parquet";
+    Err(Error::argument(format!("found the name {name:?}, expected {expected}")))
 }
 
 fn at(address: &StoreAddress, error: Error) -> Error {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use zarr_json::{ParseOptions, Value};
 use zarr_store::{Error, Key, Prefix, Result, Store, StoreExt};
-use zarr_store_virtual::{ChunkKeyForm, Separator};
+use zarr_store_virtual::{ChunkKeyForm, Separator, VirtualStore};
 
 use super::encode::Rows;
 use super::folder::{MAX_RECORD, METADATA};
-use crate::Reference;
 use crate::arrays::{Arrays, split};
+use crate::{Reference, References, WriteOptions, WrittenReferences};
 
 /// Writes references in Parquet, as fsspec's `LazyReferenceMapper` reads them and [`open_parquet`](crate::open_parquet) does.
 ///
@@ -45,6 +45,8 @@ pub struct ParquetWriter {
     record_size: u64,
     documents: BTreeMap<String, Value>,
     arrays: Arrays,
+    /// Number of bytes of the files that were written.
+    bytes: u64,
 }
 
 impl ParquetWriter {
@@ -56,7 +58,8 @@ impl ParquetWriter {
     /// # Errors
     /// [`Error::Argument`] for a record size that is 0 or more than a file may have (2^22).
     pub fn new(store: Arc<dyn Store>, folder: Prefix, record_size: u64) -> Result<Self> {
-        let writer = Self { store, folder, record_size, documents: BTreeMap::new(), arrays: Arrays::default() };
+        let writer =
+            Self { store, folder, record_size, documents: BTreeMap::new(), arrays: Arrays::default(), bytes: 0 };
         match record_size {
             1..=super::MAX_ROWS => Ok(writer),
             found => Err(writer.refuse(format!("found a record size of {found}, expected 1 to {}", super::MAX_ROWS))),
@@ -113,25 +116,26 @@ impl ParquetWriter {
         Ok(ArrayWriter { writer: self, at, count, next: 0, rows: Rows::default() })
     }
 
-    /// Writes the documents.
+    /// Writes the documents, and returns the number of bytes of all files that were written.
     ///
     /// # Errors
     /// The errors of the store.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<u64> {
         let mut text = r#"{"metadata":{"#.to_owned();
         for (at, (key, document)) in self.documents.iter().enumerate() {
             text.push_str(if at == 0 { "" } else { "," });
             text.push_str(&format!("{}:{document}", Value::from(key.as_str())));
         }
         text.push_str(&format!("}},\"record_size\":{}}}", self.record_size));
-        self.store.set_all(&self.folder.join(METADATA)?, text.as_bytes()).map(drop)
+        self.store.set_all(&self.folder.join(METADATA)?, text.as_bytes())?;
+        Ok(self.bytes + text.len() as u64)
     }
 }
 
 /// Writes the references of the chunks of an array.
 #[derive(Debug)]
 pub struct ArrayWriter<'w> {
-    writer: &'w ParquetWriter,
+    writer: &'w mut ParquetWriter,
     /// The folder of the files.
     at: Prefix,
     count: u64,
@@ -209,6 +213,37 @@ impl ArrayWriter<'_> {
         let due = self.count.saturating_sub(record.saturating_mul(size)).min(size);
         rows.fill(usize::try_from(due).unwrap_or(usize::MAX));
         let bytes = rows.encode().map_err(|error| self.writer.refuse(format!("zstd: {error}")))?;
-        self.writer.store.set_all(&self.at.join(&format!("refs.{record}.parq"))?, &bytes).map(drop)
+        self.writer.store.set_all(&self.at.join(&format!("refs.{record}.parq"))?, &bytes)?;
+        self.writer.bytes += bytes.len() as u64;
+        Ok(())
     }
+}
+
+/// Writes the documents of a store and the places of its chunks as Parquet into a folder that has none of these files yet. Returns the
+/// numbers of references, and the number of bytes of the files.
+///
+/// # Errors
+/// The errors of [`References::of`] and [`ParquetWriter::document`]; the errors of the store.
+pub fn write_parquet(
+    store: &VirtualStore,
+    options: &WriteOptions<'_>,
+    files: Arc<dyn Store>,
+    folder: Prefix,
+) -> Result<(WrittenReferences, u64)> {
+    let mut writer = ParquetWriter::new(files, folder, ParquetWriter::RECORD_SIZE)?;
+    // Documents of consolidated metadata say what the others say.
+    for (key, document) in store.documents().filter(|(key, _)| key.as_str() != METADATA) {
+        writer.document(key.as_str(), document)?;
+    }
+    let mut references = References::new(store, options);
+    for array in store.arrays() {
+        let mut chunks = writer.array(array.prefix().trim_end_matches('/'))?;
+        for index in array.table().stored() {
+            if let Some(reference) = references.of(array, index)? {
+                chunks.push(index, &reference)?;
+            }
+        }
+        chunks.finish()?;
+    }
+    Ok((references.written(), writer.finish()?))
 }
