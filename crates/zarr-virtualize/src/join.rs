@@ -200,7 +200,7 @@ fn check_dimension(file: &FileNodes<'_>, dimension: &str) -> Result<()> {
     let known: Vec<&str> = names.iter().copied().collect();
     let message = format!("found no variable with the dimension {dimension:?}, expected one of {}", known.join(", "));
     let error = Error::argument(message).at(|location| location.store = Some(file.input.name.clone()));
-    Err(match nearest_name(dimension, names.into_iter()) {
+    Err(match nearest_name(dimension, names) {
         Some(near) => error.with_hint(format!("is {near:?} meant?")),
         None => error.with_hint("a dimension that no file has is not made"),
     })
@@ -255,8 +255,8 @@ impl<'a> Join<'a> {
     ) -> Result<(ArrayMetadata, Vec<u64>, ChunkTable)> {
         let first = arrays[0];
         let mut metadata = first.metadata.clone();
-        let lengths = arrays.iter().map(|array| array.metadata.shape.get(axis).copied().unwrap_or(0));
-        let length = lengths.fold(Some(0_u64), |sum, length| sum?.checked_add(length));
+        let mut lengths = arrays.iter().map(|array| array.metadata.shape.get(axis).copied().unwrap_or(0));
+        let length = lengths.try_fold(0_u64, u64::checked_add);
         let too_long =
             || refused(self.file(0), path, "found more elements along the dimension than numbers of 64 bits count");
         if let Some(along) = metadata.shape.get_mut(axis) {

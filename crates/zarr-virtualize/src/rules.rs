@@ -82,10 +82,10 @@ fn are_equal(a: Option<&Value>, b: Option<&Value>) -> bool {
 pub(crate) struct Differences(BTreeMap<(NodePath, String), usize>);
 
 impl Differences {
-    /// Takes note of the attributes of a node that differ in another file.
+    /// Takes note of the attributes of a node that differ in another file; not of those of times, which are checked elsewhere.
     pub(crate) fn note(&mut self, path: &NodePath, first: &Map, other: &Map) {
         let more = other.keys().filter(|name| !first.contains_key(name));
-        let names: Vec<&str> = first.keys().chain(more).collect();
+        let names: Vec<&str> = first.keys().chain(more).filter(|name| !OF_TIMES.contains(name)).collect();
         for name in names.into_iter().filter(|name| !are_equal(first.get(name), other.get(name))) {
             *self.0.entry((path.clone(), name.to_owned())).or_default() += 1;
         }

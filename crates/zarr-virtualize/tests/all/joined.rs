@@ -120,7 +120,7 @@ fn any_store_is_an_input() {
 #[test]
 fn attributes_that_differ_are_those_of_the_first_file() {
     let files = files();
-    let all = inputs(&files, &["a.nc", "c.nc"]);
+    let all = inputs(&files, &["a.nc", "b.nc", "c.nc"]);
     let joined = join(&all, &registry(), &along_time()).expect("joined");
     assert_eq!(joined.notes, ["/: attributes that differ among the files are those of a.nc: history"]);
 }
