@@ -1,7 +1,7 @@
 //! References in Parquet, as kerchunk and fsspec have them: a folder with the documents in `.zmetadata`, and for each array files of
 //! `record_size` references each.
 //!
-//! The reader and the writer are for these files alone: flat columns of texts and of integers.
+//! The reader and the writer are for these files alone: flat columns of strings and of integers.
 
 mod cache;
 mod column;
@@ -22,11 +22,18 @@ pub use folder::{is_parquet, open_parquet};
 use record::{Record, Row};
 pub use writer::{ArrayWriter, ParquetWriter, write_parquet};
 
-/// The type of texts and bytes.
+/// The type of strings and bytes.
 const BYTE_ARRAY: i64 = 6;
 
 /// The rows of a file that are read, at most.
 const MAX_ROWS: u64 = 1 << 22;
+
+/// Bytes of a file without compression that are read whatever its size is.
+const CONTENT: u64 = 96 << 20;
+/// Bytes without compression for each byte of a file that are read besides.
+const CONTENT_PER_BYTE: u64 = 16;
+/// Bytes of a file, and of its content without compression, at most.
+const MAX_RECORD: u64 = 256 << 20;
 
 /// A fault of a file of Parquet.
 #[derive(Debug)]
@@ -65,6 +72,11 @@ struct Budget {
 }
 
 impl Budget {
+    /// The bounds of a file of this number of bytes.
+    fn of_file(size: u64) -> Self {
+        Self::new(size.saturating_mul(CONTENT_PER_BYTE).saturating_add(CONTENT).min(MAX_RECORD))
+    }
+
     /// With this number of bytes without compression.
     fn new(limit: u64) -> Self {
         Self { limit, left: limit }

@@ -18,7 +18,7 @@ const NAMES_PER_BYTE: u64 = 8;
 const FILE: u64 = 64;
 
 /// Finds files by the URLs of references.
-pub(crate) struct Places {
+pub(crate) struct FileFinder {
     store: Arc<dyn Store>,
     /// The directory of the references in this store.
     directory: Prefix,
@@ -30,7 +30,7 @@ pub(crate) struct Places {
 
 /// Finds files by the URLs of references, and has each as a source of one store.
 pub(crate) struct Targets {
-    places: Places,
+    finder: FileFinder,
     known: HashMap<String, SourceId>,
     /// Bytes of names that may be kept, and that may still be.
     names: (u64, u64),
@@ -47,14 +47,14 @@ struct Allowed {
 }
 
 impl Targets {
-    /// Those of references of this number of bytes.
-    pub(crate) fn new(places: Places, size: u64) -> Self {
+    /// Finds the files of references of this number of bytes.
+    pub(crate) fn new(finder: FileFinder, size: u64) -> Self {
         let names = size.saturating_mul(NAMES_PER_BYTE).saturating_add(NAMES);
-        Self { places, known: HashMap::new(), names: (names, names), last: None }
+        Self { finder, known: HashMap::new(), names: (names, names), last: None }
     }
 
-    pub(crate) fn places(&self) -> &Places {
-        &self.places
+    pub(crate) fn finder(&self) -> &FileFinder {
+        &self.finder
     }
 
     /// The source of a store that a URL stands for.
@@ -73,7 +73,7 @@ impl Targets {
         let source = match self.known.get(url) {
             Some(source) => *source,
             None => {
-                let (store, target) = self.places.file(name, key, url)?;
+                let (store, target) = self.finder.file(name, key, url)?;
                 let (limit, left) = self.names;
                 let left = left.checked_sub(url.len() as u64 + FILE);
                 self.names.1 = left.ok_or_else(|| ReferencesFault::Work { limit }.of(name))?;
@@ -87,8 +87,8 @@ impl Targets {
     }
 }
 
-impl Places {
-    /// Those of references in this directory of a store.
+impl FileFinder {
+    /// Finds the files of references in this directory of a store.
     pub(crate) fn new(store: Arc<dyn Store>, directory: Prefix, options: &ReferencesOptions) -> Self {
         let allowed = |given: &String| Allowed { given: given.clone(), prefix: place(given), store: OnceLock::new() };
         Self {

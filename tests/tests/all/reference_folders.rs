@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use zarr::store::{Key, ParquetWriter, Prefix, Reference, Store, StoreExt, testing};
 use zarr_json::Value;
+use zarr_testserver::{Bucket, TestServer};
 
 /// A folder with the file of the references, the references in JSON, and those in Parquet.
 fn unpacked() -> tempfile::TempDir {
@@ -113,4 +114,47 @@ fn references_written_again_are_the_same() {
         assert_eq!(contents(&zarr::store::open(&text(written.clone())).unwrap()), expected, "{name}");
         std::fs::remove_dir_all(written).unwrap();
     }
+}
+
+#[test]
+fn folders_are_read_in_buckets_and_on_the_web() {
+    let folder = unpacked();
+    let server =
+        TestServer::builder().bucket("data", Bucket::s3().public()).bucket("web", Bucket::plain()).start().unwrap();
+    for bucket in ["data", "web"] {
+        server.load(bucket, folder.path()).unwrap();
+    }
+    let expected = contents(&zarr::store::open(&text(folder.path().join("ranges.json"))).unwrap());
+    let options = zarr::store::StoreOptions::new();
+    let s3 = ["endpoint", "anonymous", "allow_http", "region"].into_iter().zip([&server.url(), "true", "true", "x"]);
+    let s3 = s3.fold(options.clone(), |options, (name, value)| options.set(name, value));
+    let web = format!("references:{}/web", server.url());
+    for (address, options) in [
+        (format!("{web}/ranges.pyarrow"), &options),
+        (format!("{web}/ranges.fastparquet/"), &options),
+        ("references:s3://data/ranges.fastparquet".to_owned(), &s3),
+    ] {
+        let store = zarr::store::open_with(&address, options).unwrap();
+        for (key, expected) in &expected {
+            let value = store.get_all(&Key::new(key).unwrap()).unwrap().unwrap();
+            if let Ok(expected) = expected {
+                assert_eq!(&*value, &**expected, "{address}: {key}");
+            }
+        }
+        let array = zarr::open((&store, "/time")).array().unwrap();
+        let all =
+            zarr::open((&zarr::store::open(&text(folder.path().join("cdf1.nc"))).unwrap(), "/time")).array().unwrap();
+        let values = |array: &zarr_array::Array| {
+            let data = array.read_data(..).unwrap();
+            (0..data.len()).map(|index| data.json(index)).collect::<Vec<_>>()
+        };
+        assert_eq!(values(&array), values(&all), "{address}");
+    }
+    // Not by its content: each request of an address far away has a price.
+    let plain = zarr::store::open(&format!("{}/web/ranges.pyarrow", server.url())).unwrap();
+    let signature = zarr::store::signature_of_store(&*plain).unwrap();
+    assert_eq!(
+        (signature.what, signature.hint.as_str()),
+        ("references of kerchunk in Parquet", "references:ADDRESS opens them")
+    );
 }

@@ -1,4 +1,4 @@
-//! Columns of a file of Parquet: integers, and texts of which equal ones are kept once.
+//! Columns of a file of Parquet: integers, and strings of which equal ones are kept once.
 
 use std::ops::Range;
 
@@ -50,6 +50,10 @@ fn read(
         to.begin();
         while left > 0 && taken < rows {
             match pages.next(budget)? {
+                // Each of its values is that of a row.
+                Page::Dictionary { count, .. } if count > left => {
+                    return Err(Bad::page(format!("a dictionary of {count} values"), &format!("at most {left}")));
+                }
                 Page::Dictionary { count, values } if is_first => to.dictionary(column.kind, count, &values)?,
                 Page::Dictionary { .. } => return Err(Bad::page("a second dictionary", "values")),
                 Page::Data(data) => {
@@ -158,7 +162,7 @@ impl Take for Integers {
     }
 }
 
-/// A column of texts or bytes.
+/// A column of strings or bytes.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     pub(super) bytes: Vec<u8>,
@@ -193,7 +197,7 @@ impl Texts {
         Some(start..end)
     }
 
-    /// All texts, each once, and where they are.
+    /// All strings, each once, and where they are.
     pub(super) fn each(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).filter_map(|(start, end)| self.bytes.get(start as usize..*end as usize))

@@ -25,7 +25,7 @@ pub(super) struct Rows {
     /// The paths by their numbers.
     texts: Vec<String>,
     numbers: HashMap<String, u32>,
-    /// Bytes of the texts of all rows.
+    /// Bytes of the paths of all rows.
     path_bytes: u64,
 }
 

@@ -9,17 +9,15 @@ use zarr_store_virtual::{FindChunks, FoundChunk, VirtualStore};
 
 use super::cache::Cache;
 use super::wait::{Below, Way, wait};
-use super::{Bad, Budget, Record, Row};
+use super::{Bad, Budget, MAX_RECORD, Record, Row};
 use crate::arrays::Arrays;
-use crate::targets::Places;
+use crate::targets::FileFinder;
 use crate::{ReferencesFault, ReferencesOptions};
 
 /// The name of the document with all others.
 pub(super) const METADATA: &str = ".zmetadata";
 /// Bytes of this document, at most.
 const MAX_METADATA: u64 = 256 << 20;
-/// Bytes of a file of references, and of its content without compression, at most.
-pub(super) const MAX_RECORD: u64 = 256 << 20;
 /// Files of references that are looked for one after the other where their names cannot be listed, at most.
 const MAX_LOOKED_FOR: u64 = 1 << 16;
 
@@ -51,11 +49,11 @@ pub fn open_parquet(store: Arc<dyn Store>, folder: &Prefix, options: &References
         arrays.note(&key, text.as_bytes()).map_err(|fault| fault.of(&name))?;
         builder.document(Key::new(&key)?, Bytes::from(text.into_bytes()));
     }
-    let places = Places::new(store, parent(folder), options);
-    let (profile, not_blocking) = nearness(&below, &places)?;
+    let finder = FileFinder::new(store, parent(folder), options);
+    let (profile, not_blocking) = nearness(&below, &finder)?;
     let cache = Cache::new(options.max_cached);
     let folder =
-        Arc::new(Folder { name, below, folder: folder.clone(), record_size, places, cache, profile, not_blocking });
+        Arc::new(Folder { name, below, folder: folder.clone(), record_size, finder, cache, profile, not_blocking });
     for (number, array) in arrays.list.into_iter().enumerate() {
         let count = array.counts.iter().product();
         let prefix = Prefix::new(&array.prefix)?;
@@ -96,12 +94,12 @@ fn parent(folder: &Prefix) -> Prefix {
 }
 
 /// How files are best read that references lead to: as the references are, or as those places far away that they may lead to.
-fn nearness(below: &Below, places: &Places) -> Result<(AccessProfile, Option<Arc<dyn AsyncStore>>)> {
+fn nearness(below: &Below, finder: &FileFinder) -> Result<(AccessProfile, Option<Arc<dyn AsyncStore>>)> {
     let own = (below.store.access_profile(), below.not_blocking.clone());
     if own.0.kind == StoreKind::Remote {
         return Ok(own);
     }
-    for store in places.far()? {
+    for store in finder.far()? {
         let profile = store.access_profile();
         if profile.kind == StoreKind::Remote {
             return Ok((profile, store.as_async()));
@@ -116,7 +114,7 @@ struct Folder {
     below: Below,
     folder: Prefix,
     record_size: u64,
-    places: Places,
+    finder: FileFinder,
     cache: Cache,
     profile: AccessProfile,
     not_blocking: Option<Arc<dyn AsyncStore>>,
@@ -169,7 +167,7 @@ impl Lazy {
         }
         let first = number.saturating_mul(folder.record_size);
         let rows = self.count.saturating_sub(first).min(folder.record_size);
-        Record::read(&bytes, rows, folder.record_size, &mut Budget::new(MAX_RECORD)).map_err(|bad| {
+        Record::read(&bytes, rows, folder.record_size, &mut Budget::of_file(bytes.len() as u64)).map_err(|bad| {
             let Bad { place, found, expected, is_limit } = bad;
             ReferencesFault::Record { file: file(), place, found, expected, is_limit }.of(&folder.name)
         })
@@ -183,7 +181,7 @@ impl Lazy {
             Row::Missing => Ok(FoundChunk::Missing),
             Row::Raw(bytes) => Ok(FoundChunk::Inline(bytes)),
             Row::Path(url, range) => {
-                let (store, file) = folder.places.file(&folder.name, key.as_str(), url)?;
+                let (store, file) = folder.finder.file(&folder.name, key.as_str(), url)?;
                 Ok(FoundChunk::File { store, file, range })
             }
         }

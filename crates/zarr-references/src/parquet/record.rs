@@ -44,7 +44,7 @@ impl Record {
             let expected = format!("a row for each of {rows} chunks, and no more than the {record_size} of a record");
             return Err(Bad::new("footer", format!("{} rows", footer.rows), &expected));
         }
-        budget.check_rows(rows)?;
+        budget.check_rows(footer.rows)?;
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
         let paths = Texts::read(file, &footer, PATH, rows, budget)?;
         let (mut offsets, mut sizes) = (Vec::new(), Vec::new());

@@ -7,8 +7,9 @@ use zarr_json::{ParseOptions, Value};
 use zarr_store::{Error, Key, Prefix, Result, Store, StoreExt};
 use zarr_store_virtual::{ChunkKeyForm, Separator, VirtualStore};
 
+use super::CONTENT;
 use super::encode::Rows;
-use super::folder::{MAX_RECORD, METADATA};
+use super::folder::METADATA;
 use crate::arrays::{Arrays, split};
 use crate::{Reference, References, WriteOptions, WrittenReferences};
 
@@ -181,9 +182,9 @@ impl ArrayWriter<'_> {
             (None, _) => self.rows.push_raw(b""),
         }
         self.next = index + 1;
-        if self.rows.size() > MAX_RECORD {
+        if self.rows.size() > CONTENT {
             let what =
-                format!("found more than {MAX_RECORD} bytes in a file of references, expected a smaller record size");
+                format!("found more than {CONTENT} bytes in a file of references, expected a smaller record size");
             return Err(self.writer.refuse(format!("{}chunk {index}: {what}", self.at)));
         }
         if self.next.is_multiple_of(size) {

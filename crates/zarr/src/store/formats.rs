@@ -17,7 +17,7 @@ type Open = fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<VirtualStore>;
 fn known(path: &Path) -> Option<(Open, bool)> {
     #[cfg(feature = "references-parquet")]
     if path.is_dir() {
-        return super::reference_folders::is_folder(path).then_some((references::open as Open, true));
+        return super::signature::is_reference_folder(path).then_some((references::open as Open, true));
     }
     match signature_of_file(path)?.what {
         #[cfg(feature = "hdf5")]

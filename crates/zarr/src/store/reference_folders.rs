@@ -1,6 +1,5 @@
 //! References in Parquet by address: a folder whose `.zmetadata` has the size of their files.
 
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,10 +12,6 @@ use super::address::Rest;
 use super::{Schemes, StoreAddress, StoreOptions};
 
 const METADATA: &str = ".zmetadata";
-/// The member that an ordinary `.zmetadata` does not have. Writers have it at the end.
-const MEMBER: &[u8] = b"\"record_size\"";
-/// Number of bytes at each end of a `.zmetadata` that the member is looked for in.
-const END: u64 = 4096;
 
 /// The address of a folder without slashes behind it.
 pub(super) fn named(address: &StoreAddress) -> StoreAddress {
@@ -54,30 +49,6 @@ pub(super) fn find(
     Ok(store.exists(&folder.join(METADATA)?)?.then_some((store, folder)))
 }
 
-/// Whether a path of this machine is a folder of references.
-#[cfg(feature = "references-parquet")]
-pub(super) fn is_folder(path: &Path) -> bool {
-    let has_member = |bytes: &[u8]| bytes.windows(MEMBER.len()).any(|found| found == MEMBER);
-    let read = || -> std::io::Result<bool> {
-        let mut file = std::fs::File::open(path.join(METADATA))?;
-        let mut bytes = Vec::new();
-        for from in [SeekFrom::Start(0), SeekFrom::End(0)] {
-            let at = file.seek(from)?;
-            file.seek(SeekFrom::Start(at.saturating_sub(END)))?;
-            bytes.clear();
-            (&file).take(END).read_to_end(&mut bytes)?;
-            if has_member(&bytes) {
-                file.seek(SeekFrom::Start(0))?;
-                bytes.clear();
-                file.take(ReferencesOptions::default().max_size).read_to_end(&mut bytes)?;
-                return Ok(zarr_references::is_parquet(&bytes));
-            }
-        }
-        Ok(false)
-    };
-    read().unwrap_or(false)
-}
-
 /// Opens the references in a folder.
 #[cfg(feature = "references-parquet")]
 pub(super) fn open(
@@ -99,4 +70,50 @@ pub(super) fn open(
 ) -> Result<VirtualStore> {
     let expected = "a build with the feature `references-parquet`, which reads references in Parquet";
     Err(zarr_store::Error::Address { url: address.to_string(), expected })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with this `.zmetadata`, opened by its path and by the scheme.
+    fn opened(text: &str, options: &StoreOptions) -> [std::result::Result<bool, String>; 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parq");
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join(METADATA), text).unwrap();
+        std::fs::write(path.join("other"), "").unwrap();
+        [path.display().to_string(), format!("references:{}", path.display())].map(|address| {
+            let store = crate::store::open_with(&address, options).map_err(|error| error.to_string())?;
+            // An ordinary folder has all its files.
+            Ok(!store.exists(&zarr_store::Key::new("other").unwrap()).unwrap())
+        })
+    }
+
+    #[cfg(feature = "references-parquet")]
+    #[test]
+    fn a_folder_is_known_by_the_size_of_its_files() {
+        let long = format!(r#"{{"metadata": {{".zattrs": {{"x": "{}"}}}}, "record_size": 10}}"#, "x".repeat(10_000));
+        for text in [r#"{"metadata": {}, "record_size": 10}"#, r#"{"record_size": 10, "metadata": {}}"#, &long] {
+            assert_eq!(opened(text, &StoreOptions::new()), [Ok(true), Ok(true)], "{text}");
+            let allow = StoreOptions::new().set("allow", "/data");
+            assert_eq!(opened(text, &allow), [Ok(true), Ok(true)]);
+            let [path, _] = opened(text, &StoreOptions::new().set("durability", "none"));
+            assert!(path.unwrap_err().contains("option durability is not known"));
+        }
+        let attribute = r#"{"metadata": {".zattrs": {"record_size": 5}}, "zarr_consolidated_format": 1}"#;
+        for text in [attribute, r#"{"metadata": {}, "zarr_consolidated_format": 1}"#, "\"record_size\""] {
+            let [path, named] = opened(text, &StoreOptions::new());
+            assert_eq!(path, Ok(false), "{text}");
+            named.unwrap_err();
+        }
+    }
+
+    #[cfg(not(feature = "references-parquet"))]
+    #[test]
+    fn folders_name_their_feature() {
+        let [path, named] = opened(r#"{"metadata": {}, "record_size": 10}"#, &StoreOptions::new());
+        assert_eq!(path, Ok(false));
+        assert!(named.unwrap_err().contains("a build with the feature `references-parquet`"));
+    }
 }

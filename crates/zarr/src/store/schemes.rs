@@ -12,7 +12,7 @@ use super::{StoreAddress, StoreOptions};
 /// Whether a path of this machine is a file or a folder of references, which can refer to other stores.
 fn leads_elsewhere(path: &Path) -> bool {
     #[cfg(feature = "references-parquet")]
-    if super::reference_folders::is_folder(path) {
+    if super::signature::is_reference_folder(path) {
         return true;
     }
     path.is_file()

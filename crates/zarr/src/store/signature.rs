@@ -67,6 +67,12 @@ const PARQUET: &str = if cfg!(feature = "references-parquet") {
 };
 const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
 
+/// The member that an ordinary `.zmetadata` does not have. Writers have it at the end.
+#[cfg(feature = "references-parquet")]
+const RECORD_SIZE: &[u8] = b"\"record_size\"";
+/// Number of bytes at each end of a `.zmetadata` that the member is looked for in.
+#[cfg(feature = "references-parquet")]
+const ENDS: u64 = 4096;
 /// Number of bytes at the beginning of a file that are examined.
 const HEAD: u64 = 4096;
 /// Names of documents that show that their directory is a node.
@@ -94,6 +100,31 @@ pub fn signature_of_file(path: &Path) -> Option<Signature> {
     let is_document = path.file_name().is_some_and(|name| DOCUMENTS.iter().any(|known| name == *known));
     let by_bytes = read.ok().filter(|_| !is_document).and_then(|_| of_bytes(&head));
     by_bytes.or_else(|| of_node(path))
+}
+
+/// Whether a path of this machine is a folder of references.
+#[cfg(feature = "references-parquet")]
+pub(super) fn is_reference_folder(path: &Path) -> bool {
+    let has_member = |bytes: &[u8]| bytes.windows(RECORD_SIZE.len()).any(|found| found == RECORD_SIZE);
+    let read = || -> std::io::Result<bool> {
+        use std::io::{Seek, SeekFrom};
+        let mut file = File::open(path.join(".zmetadata"))?;
+        let mut bytes = Vec::new();
+        for from in [SeekFrom::Start(0), SeekFrom::End(0)] {
+            let at = file.seek(from)?;
+            file.seek(SeekFrom::Start(at.saturating_sub(ENDS)))?;
+            bytes.clear();
+            (&file).take(ENDS).read_to_end(&mut bytes)?;
+            if has_member(&bytes) {
+                file.seek(SeekFrom::Start(0))?;
+                bytes.clear();
+                file.take(zarr_references::ReferencesOptions::default().max_size).read_to_end(&mut bytes)?;
+                return Ok(zarr_references::is_parquet(&bytes));
+            }
+        }
+        Ok(false)
+    };
+    read().unwrap_or(false)
 }
 
 fn of_bytes(head: &[u8]) -> Option<Signature> {

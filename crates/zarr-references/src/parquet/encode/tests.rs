@@ -23,10 +23,10 @@ fn some_rows() -> Rows {
     rows
 }
 
-/// A file of columns with these values, which are pages without compression.
-/// Name of a column, its type, its dictionary with the number of values, and its page.
+/// A name, a type, the values of a dictionary and their number, and the page of values.
 type Column<'a> = (&'static str, i64, Option<(usize, &'a [u8])>, &'a [u8]);
 
+/// A file of columns with these values, which are pages without compression.
 fn file(rows: usize, columns: &[Column<'_>]) -> Vec<u8> {
     let mut file = File { bytes: b"PAR1".to_vec(), columns: Vec::new(), rows };
     for (name, kind, dictionary, page) in columns {
@@ -84,7 +84,11 @@ fn faults_have_a_column_and_a_row() {
         (path(&with(&[text(b"a"), text(b"\xe4")].concat())), "column path: found the bytes"),
         (path(&[9, 0, 0, 0]), "column path: found levels that are cut off"),
         (path(&[1, 0, 0, 0, 6]), "column path: found runs that are cut off, expected 2 values"),
-        (dictionary(3, &texts, &with(&[1, 4, 0])), "column path: found a dictionary that is cut off, or has no texts"),
+        (
+            dictionary(2, &texts[..9], &with(&[1, 4, 0])),
+            "column path: found a dictionary that is cut off, or has no texts",
+        ),
+        (dictionary(3, &texts, &with(&[1, 4, 0])), "column path: found a dictionary of 3 values, expected at most 2"),
         (dictionary(2, &texts, &with(&[2, 4, 2])), "column path, row 0: found an index outside of the dictionary"),
         (dictionary(2, &texts, &with(&[33, 4, 0])), "column path: found integers of 33 bits, expected at most 32"),
         (sizes(INT64, &numbers([5, -1])), "column size, row 1: found -1, expected an integer that is not negative"),
