@@ -50,6 +50,7 @@ pub(crate) mod topics;
 mod transfer;
 mod tree;
 mod view;
+mod virtualize;
 mod whole_directory;
 mod write;
 
@@ -136,6 +137,8 @@ verbs! {
         "nothing is appended";
     Convert(convert::Convert) => convert::run,
         "nothing is written";
+    Virtualize(virtualize::Virtualize) => virtualize::run,
+        "the references are as before, or written; the same command with --overwrite writes them";
     Diff(diff::Diff) => diff::run;
     Digest(digest::Digest) => digest::run;
     Migrate(migrate::Migrate) => migrate::run,

@@ -20,6 +20,7 @@ use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
 use zarr::registry::Registry;
 use zarr::store::{IcechunkCommit, Schemes, StoreAddress, StoreOptions, signature_of_file};
+use zarr::virtualize::{Input, Joined, SaveOptions, Saved};
 use zarr::{Array, Options, Store};
 
 /// The codec that is read only if asked for.
@@ -131,6 +132,25 @@ impl Context {
     pub(crate) fn history(&self, address: &StoreAddress, limit: usize) -> Result<Vec<IcechunkCommit>> {
         let commits = zarr::store::icechunk_history(address, &self.store_options, &self.schemes, limit);
         Ok(commits.map_err(zarr::Error::from)?)
+    }
+
+    /// Opens the store at an address as one whose chunks have places.
+    pub(crate) fn open_input(&self, address: &StoreAddress) -> zarr::Result<Input> {
+        let input = zarr::virtualize::open_with(address, &self.options_of(address)?, &self.schemes);
+        let input = input.map_err(|error| beside(error, address))?;
+        self.stores.borrow_mut().push(Arc::new(input.store().clone()));
+        Ok(input)
+    }
+
+    /// Writes references to a file.
+    pub(crate) fn save_references(
+        &self,
+        joined: Joined,
+        target: &StoreAddress,
+        options: &SaveOptions,
+    ) -> zarr::Result<Saved> {
+        let store_options = self.options_of(target)?.filter(|name| name != "allow");
+        zarr::virtualize::save_with(joined, target, options, &store_options, &self.schemes)
     }
 
     /// Opens the store at an address, and creates it if it does not exist.

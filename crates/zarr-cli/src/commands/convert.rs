@@ -24,6 +24,7 @@ use zarr::dataset::{Dataset, DatasetOptions};
 use zarr::meta::NodePath;
 use zarr::meta::json::Map;
 use zarr::store::StoreAddress;
+use zarr::virtualize::{JoinOptions, Joined};
 use zarr::{Dialect, Group, Store};
 
 /// In large hierarchies every array may have the same warnings.
@@ -40,9 +41,9 @@ const INTERRUPTED: &str = "Interruptions, faults and parts";
 /// stay, also with one element. Chunks are as long as in SRC, or as the region.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// The store to read, which is not changed.
-    #[arg(value_name = "SRC")]
-    source: String,
+    /// The store to read, which is not changed; with --concat several.
+    #[arg(value_name = "SRC", required = true)]
+    sources: Vec<String>,
     /// The store to write, which is created if it does not exist.
     #[arg(value_name = "DST")]
     target: String,
@@ -61,6 +62,10 @@ pub(crate) struct Convert {
     /// document.
     #[arg(long, value_name = "CODECS", help_heading = RESULT)]
     codecs: Option<String>,
+    /// Join several SRC along this dimension, in their order: variables that have it are joined, the others must be the same in each. Where
+    /// chunks cannot stay as they are, elements are decoded and encoded as in the first.
+    #[arg(long, value_name = "DIM", conflicts_with = "keep_going", help_heading = WHICH)]
+    concat: Option<String>,
     /// Convert only this node, with everything below it and the groups above it.
     #[arg(long, value_name = "PATH", help_heading = WHICH)]
     node: Option<String>,
@@ -116,9 +121,14 @@ pub(crate) struct Convert {
 
 pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let started = Instant::now();
-    let (from, to) = (context.store_address(&args.source)?, context.store_address(&args.target)?);
-    context.share_options(&[&from, &to])?;
-    refuse_overlap(&from, &to)?;
+    refuse_several(&args.sources, args.concat.as_deref())?;
+    let sources = args.sources.iter().map(|source| context.store_address(source)).collect::<Result<Vec<_>>>()?;
+    let to = context.store_address(&args.target)?;
+    context.share_options(&sources.iter().chain([&to]).collect::<Vec<_>>())?;
+    sources.iter().try_for_each(|from| refuse_overlap(from, &to))?;
+    let Some(from) = sources.first().cloned() else {
+        return Err(Failure::usage("expected a store to read".to_owned()));
+    };
     let shards = args.shards.clone().map(|shards| match shards {
         ChunkLengths::Shape(shape) => Shards::Of(shape),
         ChunkLengths::ByName(lengths) => Shards::ByName(lengths),
@@ -148,7 +158,13 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         Some(scratch) => options.scratch(context.create_store(&context.store_address(scratch)?)?),
         None => options,
     };
-    let source = context.open_store(&from)?;
+    let source: Arc<dyn Store> = match &args.concat {
+        None => context.open_store(&from)?,
+        Some(_) => {
+            let join = JoinOptions::default().concat(args.concat.clone()).values(u64::MAX).arrays(context.options());
+            Arc::new(joined(context, &sources, &join)?.store)
+        }
+    };
     let path = args.node.as_deref().map_or(Ok(NodePath::root()), node_path)?;
     let location = NodeLocation { store: Arc::clone(&source), address: from, path, dialect: None };
     let options = match args.variables.is_empty() {
@@ -169,7 +185,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     if args.abandon {
         interrupted::leaves("some parts may be given up; the same command gives up the rest");
         conversion.abandon(&target)?;
-        let facts = || object! { "source": args.source.as_str(), "target": args.target.as_str(), "abandoned": true };
+        let facts = || object! { "source": name_of(args), "target": args.target.as_str(), "abandoned": true };
         return context.summary(facts, || format!("{}: the parts are given up\n", escape::line(&args.target)));
     }
     let above = args.node.as_deref().map(node_path).transpose()?.and_then(|path| path.parent());
@@ -186,6 +202,32 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     }
     summarize(context, args, &conversion, &skipped, started)?;
     skipped.check()
+}
+
+/// The sources in a text: the first, and how many more there are.
+fn name_of(args: &Convert) -> String {
+    match args.sources.as_slice() {
+        [source] => source.clone(),
+        [first, others @ ..] => format!("{first} and {} more", others.len()),
+        [] => String::new(),
+    }
+}
+
+/// Refuses several sources without a dimension to join them along.
+pub(crate) fn refuse_several(sources: &[String], concat: Option<&str>) -> Result<()> {
+    if sources.len() < 2 || concat.is_some() {
+        return Ok(());
+    }
+    let failure = Failure::usage(format!("found {} sources, expected one without --concat", sources.len()));
+    Err(failure.with_hint("--concat DIM names the dimension along which they are joined"))
+}
+
+/// Several stores joined into one, whose chunks lie in them.
+pub(crate) fn joined(context: &Context, addresses: &[StoreAddress], options: &JoinOptions) -> Result<Joined> {
+    let inputs = addresses.iter().map(|address| context.open_input(address)).collect::<zarr::Result<Vec<_>>>()?;
+    let joined = zarr::virtualize::join(&inputs, &context.registry, options)?;
+    context.some_warnings(&joined.notes);
+    Ok(joined)
 }
 
 /// Messages about the state that an interruption leaves, and about how to go on.
@@ -358,8 +400,8 @@ fn summarize(
     let count = |how: Action| conversion.nodes().iter().filter(|node| node.how == how).count() as u64;
     let (groups, copied, recoded) = (count(Action::Group), count(Action::CopyChunks), count(Action::Reencode));
     if context.global.json {
-        let ends = (args.source.as_str(), args.target.as_str());
-        return output::json(outcome(ends, conversion, skipped, args.part));
+        let source = name_of(args);
+        return output::json(outcome((&source, &args.target), conversion, skipped, args.part));
     }
     skipped.print();
     if context.global.quiet {

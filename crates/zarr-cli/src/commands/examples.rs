@@ -120,6 +120,14 @@ pub(crate) const EXAMPLES: &[(&str, [&str; 3])] = &[
         ],
     ),
     (
+        "virtualize",
+        [
+            "zarr virtualize climate.zarr -o refs.json",
+            "zarr virtualize v3.zarr -o sst.json --variables sst --dialect v3",
+            "zarr virtualize 2001.nc 2002.nc -o s3://bucket/refs.json --concat time",
+        ],
+    ),
+    (
         "migrate",
         ["zarr migrate copy.zarr --dry-run", "zarr migrate copy.zarr --dialect v3", "zarr migrate copy.zarr --finish"],
     ),

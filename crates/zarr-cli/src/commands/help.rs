@@ -41,6 +41,7 @@ const GROUPS: [Group; 4] = [
         "Convert",
         &[
             ("convert", "into another format, chunk shape, compression; or a region"),
+            ("virtualize", "references to the chunks of netCDF, HDF5 and other files"),
             ("migrate", "into another format in place, with --undo"),
             ("remove-metadata", "erase the documents of one version"),
             ("consolidate", "write, check or drop consolidated metadata"),

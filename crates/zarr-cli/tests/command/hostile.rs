@@ -143,6 +143,7 @@ fn no_verb_prints_control_characters_raw() {
         &["create", "s", "new", "--shape", "1", "--dtype", EVIL],
         &["convert", "s", "t", "--dialect", "v2", "--dry-run"],
         &["convert", "s", "t", "--dialect", "v2"],
+        &["virtualize", "s", "-o", "r.json"],
         &["migrate", "s", "--dialect", "v2", "--dry-run"],
         &["migrate", "s", "--dialect", "v2"],
         &["cp", &at, &at],

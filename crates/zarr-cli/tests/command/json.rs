@@ -224,6 +224,7 @@ fn verbs_print_what_the_schema_says() {
     check("attrs --dims", &["attrs", "s", "g/b", "--dims", "p,q"]);
     check("convert --dry-run", &["convert", "s", "t", "--dialect", "v2", "--dry-run"]);
     check("convert", &["convert", "s", "t", "--dialect", "v2"]);
+    check("virtualize", &["virtualize", "s", "-o", "refs.json", "--dialect", "v3"]);
     check("diff", &["diff", "s", "s"]);
     check("diff", &["diff", "s", "t"]);
     check("digest", &["digest", "s"]);

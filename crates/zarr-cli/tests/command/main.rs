@@ -63,4 +63,5 @@ mod topics;
 mod transcripts;
 mod unread;
 mod view;
+mod virtualize;
 mod zip_files;

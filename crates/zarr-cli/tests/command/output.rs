@@ -33,6 +33,7 @@ const PRINTS: &[&[&str]] = &[
     &["check", "s"],
     &["consolidate", "s", "--check"],
     &["convert", "s", "t", "--overwrite"],
+    &["virtualize", "s", "-o", "r.json", "--overwrite"],
     &["diff", "s", "s"],
     &["digest", "s"],
     &["convert", "s", "u", "--dry-run"],

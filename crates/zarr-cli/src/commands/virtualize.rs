@@ -1,0 +1,108 @@
+//! `zarr virtualize`: references to the chunks of files.
+
+use super::convert::{joined, refuse_several};
+use crate::args::dialect;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::object::object;
+use crate::{escape, number};
+use clap::{Args, ValueEnum};
+use zarr::Dialect;
+use zarr::virtualize::{JoinOptions, SaveOptions, Saved};
+
+/// Write references to the chunks of files, which make one Zarr data set of them; the files stay as they are.
+///
+/// FILE is a netCDF or HDF5 file, references, an Icechunk repository or a Zarr store. With --concat several files become one data set:
+/// variables with the dimension are joined along it in the order of the files, and the others must be the same in each. REFS is JSON
+/// (kerchunk, version 1), which xarray, zarr-python with fsspec, and this command open. Chunks that lie in no file as they are, small ones
+/// and coordinates are in REFS itself.
+#[derive(Debug, Args)]
+pub(crate) struct Virtualize {
+    /// The files, in their order along the dimension.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    /// The file to write, such as refs.json; also in a bucket.
+    #[arg(short, long, value_name = "REFS")]
+    output: String,
+    /// The dimension along which several files are joined.
+    #[arg(long, value_name = "DIM")]
+    concat: Option<String>,
+    /// Only these variables of the data set, with their coordinates, bounds and grid mappings.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1)]
+    variables: Vec<String>,
+    /// Chunks of up to this size are in REFS itself.
+    #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "500")]
+    inline: u64,
+    /// The chunk grid where chunks have several lengths along the dimension: `regular` refuses them, `rectilinear` (v3) has them.
+    #[arg(long, value_name = "GRID", default_value = "regular")]
+    grid: Grid,
+    /// The dialect of the documents: v2 or v3.
+    #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect, default_value = "v2")]
+    dialect: Dialect,
+    /// Name files relative to REFS, below whose directory they lie: both can be moved together, but fsspec looks for them in the
+    /// directory that it runs in. By default they are named by their whole addresses.
+    #[arg(long)]
+    relative: bool,
+    /// Replace REFS if it exists.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+/// Kinds of chunk grids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Grid {
+    Regular,
+    Rectilinear,
+}
+
+pub(crate) fn run(context: &Context, args: &Virtualize) -> Result<()> {
+    refuse_several(&args.files, args.concat.as_deref())?;
+    let target = context.store_address(&args.output)?;
+    let options = JoinOptions::default()
+        .concat(args.concat.clone())
+        .variables(args.variables.clone())
+        .rectilinear(args.grid == Grid::Rectilinear)
+        .arrays(context.options());
+    let addresses = args.files.iter().map(|file| context.store_address(file)).collect::<Result<Vec<_>>>()?;
+    context.share_options(&addresses.iter().chain([&target]).collect::<Vec<_>>())?;
+    let joined = joined(context, &addresses, &options)?;
+    let options = SaveOptions::default()
+        .inline(args.inline)
+        .dialect(args.dialect)
+        .relative(args.relative)
+        .overwrite(args.overwrite);
+    let saved = context.save_references(joined, &target, &options)?;
+    context.summary(
+        || {
+            object! {
+                "files": args.files.clone(),
+                "target": args.output.as_str(),
+                "references": saved.written.in_files,
+                "inline": saved.written.inline,
+                "inline_bytes": saved.written.inline_bytes,
+                "bytes": saved.bytes,
+                "elsewhere": saved.elsewhere.clone(),
+            }
+        },
+        || text(args, &saved),
+    )
+}
+
+fn text(args: &Virtualize, saved: &Saved) -> String {
+    let mut text = format!(
+        "{}: {}, {} in it ({}), {} in all\n",
+        escape::line(&args.output),
+        number::counted(saved.written.in_files, "reference"),
+        number::counted(saved.written.inline, "chunk"),
+        number::size(saved.written.inline_bytes),
+        number::size(saved.bytes),
+    );
+    if let Some(folder) = saved.elsewhere.first() {
+        let more = if saved.elsewhere.len() > 1 { ", and in others" } else { "" };
+        let folder = escape::line(folder);
+        text.push_str(&format!(
+            "files lie in {folder}{more}: this command reads them with --store-option allow={folder}\n"
+        ));
+    }
+    text
+}
