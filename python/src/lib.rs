@@ -27,3 +27,4 @@ mod runtime;
 mod selection;
 mod variable;
 mod variable_memory;
+mod virtualize;

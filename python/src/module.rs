@@ -28,6 +28,8 @@ mod _core {
     #[pymodule_export]
     use crate::python_store::Answer;
     #[pymodule_export]
+    use crate::virtualize::virtualize;
+    #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python has for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]

@@ -37,6 +37,7 @@ from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
 from zarr_rust._open import create_array, create_group, open, open_array, open_async, open_group
 from zarr_rust._plan import Plan
+from zarr_rust._virtualize import References, virtualize
 from zarr_rust._whole import (
     consolidate_metadata,
     group,
@@ -61,6 +62,7 @@ __all__ = [
     "Dataset",
     "Group",
     "Plan",
+    "References",
     "Variable",
     "ZarrError",
     "array",
@@ -91,6 +93,7 @@ __all__ = [
     "save_array",
     "save_group",
     "tree",
+    "virtualize",
     "zeros",
     "zeros_like",
 ]

@@ -190,6 +190,10 @@ def convert(
     source: Array | Group | _Address, target: _Address, settings: dict[str, Any], progress: Callable[[int, int], object] | None
 ) -> tuple[list[_ConvertedNode], list[tuple[str, list[int], str | None, str]], int, list[str], list[str]]: ...
 
+def virtualize(
+    files: Sequence[str], file_options: Sequence[tuple[str, str]], target: tuple[str, Sequence[tuple[str, str]]], settings: dict[str, Any]
+) -> tuple[int, int, int, int, list[str], list[str]]: ...
+
 class LookedThrough:
     """Where stores of a directory have looked for what killed processes left."""
 
