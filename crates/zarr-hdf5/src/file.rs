@@ -12,7 +12,6 @@ use zarr_store::{Error, ErrorKind, Result};
 use crate::fault::{Fault, Refusal, guarded};
 use crate::heap::{Heaps, Reference, Sizes};
 use crate::source::Source;
-use crate::without_attributes;
 
 /// Maximum number of bytes of the attributes of a file, which count once for each path of their object.
 pub(crate) const MAX_ATTRIBUTES: u64 = 256 << 20;
@@ -90,19 +89,8 @@ impl File {
         self.guard(|| self.hdf5.superblock().root_object_header_address())
     }
 
-    /// The messages of the object at an address.
+    /// The messages of the object at an address, if the reader knows all of them.
     pub(crate) fn header(&self, address: u64) -> Result<Arc<ObjectHeader>, Refusal> {
-        match self.guard(|| self.hdf5.get_or_parse_header(address)) {
-            // The reader does not know attributes whose data types have names.
-            Err(refusal) if !self.source.has_failed() => {
-                without_attributes::header(self, address).ok().flatten().map(Arc::new).ok_or(refusal)
-            }
-            parsed => parsed,
-        }
-    }
-
-    /// The messages of the object at an address that has none of these attributes.
-    pub(crate) fn plain_header(&self, address: u64) -> Result<Arc<ObjectHeader>, Refusal> {
         self.guard(|| self.hdf5.get_or_parse_header(address))
     }
 

@@ -13,6 +13,7 @@ use crate::attributes::attributes;
 use crate::fault::Refusal;
 use crate::file::File;
 use crate::links::{Link, Target, links};
+use crate::without_attributes::header;
 
 /// Maximum number of groups and data sets of a file; an object with several paths counts once for each path.
 const MAX_NODES: usize = 100_000;
@@ -164,7 +165,7 @@ impl Walk<'_> {
         if let Some(refusal) = self.refused.get(&address) {
             return Err(refusal.clone());
         }
-        let header = self.file.header(address)?;
+        let header = header(self.file, address)?;
         let has = |is: fn(&HdfMessage) -> bool| header.messages.iter().any(is);
         let is_array = has(|message| matches!(message, HdfMessage::DataLayout(_)));
         let is_group = has(|message| {
@@ -227,7 +228,7 @@ impl Walk<'_> {
         if let Some(links) = self.links.get(&address) {
             return Ok(Rc::clone(links));
         }
-        let found = self.file.header(address).and_then(|header| links(self.file, &header));
+        let found = header(self.file, address).and_then(|header| links(self.file, &header));
         let links = Rc::new(found.inspect_err(|refusal| {
             self.refused.insert(address, refusal.clone());
         })?);

@@ -1,6 +1,7 @@
 //! Headers of objects without their attributes, for those that the reader does not know.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hdf5_reader::checksum::jenkins_lookup3;
 use hdf5_reader::error::Result as ReaderResult;
@@ -40,8 +41,18 @@ impl Storage for Patched<'_> {
     }
 }
 
+/// The messages of the object at an address. The reader refuses attributes whose data types have names: then all attributes are left out.
+pub(crate) fn header(file: &File, address: u64) -> Result<Arc<ObjectHeader>, Refusal> {
+    match file.header(address) {
+        Err(refusal) if !file.source.has_failed() => {
+            without_attributes(file, address).ok().flatten().map(Arc::new).ok_or(refusal)
+        }
+        parsed => parsed,
+    }
+}
+
 /// The header at an address, in which attributes are taken for messages without a meaning; `None` if there are none.
-pub(crate) fn header(file: &File, address: u64) -> Result<Option<ObjectHeader>, Refusal> {
+fn without_attributes(file: &File, address: u64) -> Result<Option<ObjectHeader>, Refusal> {
     let (mut bytes, mut checked) = (BTreeMap::new(), Vec::new());
     raw::visit(file, address, &mut |place| {
         if place.kind == raw::ATTRIBUTE {
@@ -74,7 +85,7 @@ pub(crate) fn header(file: &File, address: u64) -> Result<Option<ObjectHeader>, 
     let mut header = parsed?;
     for message in &mut header.messages {
         if let HdfMessage::Shared(SharedMessage::SharedInOhdr { message_type: DATATYPE, address }) = message {
-            let named = file.plain_header(*address)?;
+            let named = file.header(*address)?;
             let datatype = named.messages.iter().find(|message| matches!(message, HdfMessage::Datatype(_)));
             if let Some(datatype) = datatype {
                 *message = datatype.clone();

@@ -40,7 +40,7 @@ pub struct IcechunkCommit {
 /// ```
 ///
 /// # Errors
-/// Those of [`IcechunkStore::open`](crate::IcechunkStore::open); [`IcechunkFault::Ancestry`] if commits lead back to themselves.
+/// [`IcechunkFault::Ancestry`] if commits lead back to themselves, and the errors of [`IcechunkStore::open`](crate::IcechunkStore::open).
 pub fn history(store: Arc<dyn Store>, revision: &Revision, limit: usize) -> Result<Vec<IcechunkCommit>> {
     let below = Below::new(store);
     let key = Key::new(REPOSITORY)?;
