@@ -10,6 +10,8 @@ use zarr_store::{Bytes, Error, Result};
 const BLOCK: u64 = 64 << 10;
 /// Maximum number of blocks that are kept.
 const KEPT: usize = 1024;
+/// Number of blocks from the beginning of a file on that are kept as long as it is open.
+const KEPT_OPEN: u64 = 64;
 /// Number of blocks that a get grows to in a file that is near.
 const NEAR: u64 = 16;
 /// Number of blocks that are got at first of a file behind a network.
@@ -32,6 +34,38 @@ pub(crate) struct Blocks {
     is_far: bool,
     kept: Mutex<Kept>,
     came: Condvar,
+}
+
+/// Blocks that are kept when a file is open.
+#[derive(Debug)]
+pub(crate) struct KeptBlocks {
+    size: u64,
+    bytes: HashMap<u64, Bytes>,
+}
+
+impl KeptBlocks {
+    /// Bytes of the value.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The bytes of a range; `None` if they are not kept.
+    pub(crate) fn bytes(&self, range: Range<u64>) -> Option<Bytes> {
+        if range.start >= range.end || range.end > self.size {
+            return None;
+        }
+        let (first, last) = (range.start / BLOCK, (range.end - 1) / BLOCK);
+        if last - first >= self.bytes.len() as u64 {
+            return None;
+        }
+        let mut out = Vec::with_capacity((range.end - range.start) as usize);
+        for number in first..=last {
+            let begin = range.start.saturating_sub(number * BLOCK) as usize;
+            let end = (range.end - number * BLOCK).min(BLOCK) as usize;
+            out.extend_from_slice(self.bytes.get(&number)?.get(begin..end)?);
+        }
+        Some(out.into())
+    }
 }
 
 #[derive(Default)]
@@ -60,6 +94,15 @@ impl Blocks {
         let blocks = Self { size, is_far, kept: Mutex::default(), came: Condvar::new() };
         blocks.lock().keep(0, first, size);
         blocks
+    }
+
+    /// The blocks that are kept for the time after a file was opened: the first ones.
+    pub(crate) fn first_kept(&self) -> KeptBlocks {
+        let kept = self.lock();
+        let of_file = (0..KEPT_OPEN).filter_map(|number| Some((number, kept.bytes.get(&number)?)));
+        // Memory of their own, since each may be a part of a large get.
+        let bytes = of_file.map(|(number, block)| (number, Bytes::copy_from_slice(block))).collect();
+        KeptBlocks { size: self.size, bytes }
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -160,8 +203,10 @@ impl Blocks {
         let is_free =
             |at: u64| !kept.bytes.contains_key(&at) && !kept.awaited.iter().any(|awaited| awaited.contains(&at));
         let free_from = |number: u64, end: u64| (number..end.min(count)).take_while(|at| is_free(*at)).count() as u64;
+        let follows = number.checked_sub(1).is_some_and(|before| kept.bytes.contains_key(&before));
         if !self.is_far {
-            let most = (kept.last * 2).clamp(1, NEAR);
+            // A further get costs less than bytes that are not needed.
+            let most = if follows { (kept.last * 2).clamp(1, NEAR) } else { 1 };
             return number..number + free_from(number, number + most).max(1);
         }
         let is_small = count <= KEPT as u64;
@@ -170,7 +215,6 @@ impl Blocks {
             let end = (number..count).rfind(|at| is_free(*at)).map_or(number, |last| last) + 1;
             return start..end;
         }
-        let follows = number.checked_sub(1).is_some_and(|before| kept.bytes.contains_key(&before));
         let most = match (follows, is_small) {
             (true, _) => (kept.last * 2).clamp(FIRST, FOLLOWING),
             (false, true) => kept.got.clamp(FIRST, FAR_IN_SMALL),

@@ -45,6 +45,7 @@ mod fault;
 mod file;
 mod filters;
 mod heap;
+mod kept;
 mod layout;
 mod links;
 mod lzf;

@@ -45,7 +45,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<
     let dimensions = Dimensions::new(&file, &nodes);
     let source = &file.source;
     let mut builder = VirtualStore::builder(source.to_string());
-    let id = builder.source_in_state(Arc::clone(source.store()), source.key().clone(), source.state());
+    let id = builder.source_in_state(source.chunks(), source.key().clone(), source.state());
     let mut documents: Vec<(String, Map)> = Vec::new();
     let mut paths = HashSet::new();
     let mut warnings = std::mem::take(&mut nodes.warnings);

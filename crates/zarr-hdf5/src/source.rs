@@ -11,6 +11,7 @@ use zarr_store::{ByteRange, Bytes, Error, ErrorKind, GetOptions, Key, Operation,
 
 use crate::blocks::Blocks;
 use crate::fault::Fault;
+use crate::kept::Kept;
 
 /// Maximum number of bytes of a part of the metadata.
 const MAX_PART: usize = 256 << 20;
@@ -61,8 +62,15 @@ impl Source {
         Ok(source)
     }
 
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+    /// The store that chunks are read from: of a file behind a network, without requests for its first blocks that were read.
+    pub(crate) fn chunks(&self) -> Arc<dyn Store> {
+        match self.state().filter(|_| self.is_far()) {
+            Some(state) => {
+                let blocks = self.blocks.first_kept();
+                Arc::new(Kept::new(Arc::clone(&self.store), self.key.clone(), state, blocks))
+            }
+            None => Arc::clone(&self.store),
+        }
     }
 
     pub(crate) fn key(&self) -> &Key {

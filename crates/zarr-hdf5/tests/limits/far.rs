@@ -71,6 +71,32 @@ fn opened(file: &[u8], count: u8) -> (u64, u64) {
 }
 
 #[test]
+fn chunks_beside_the_metadata_are_no_request() {
+    let mut file = Made::new();
+    let [near, far] = [0, 8 << 20].map(|apart| {
+        let mut messages = file.chunked(apart, 5);
+        let chunks = file.bytes(apart, &[9; 16]);
+        let layout = [&[3, 1][..], &chunks.to_le_bytes(), &16_u64.to_le_bytes()].concat();
+        (messages[0], messages[2]) = (shape(16), (8, layout));
+        file.object(&messages)
+    });
+    let file = file.finish(&[link("far", far), link("near", near)]);
+    let (files, key) = (MemoryStore::new(), Key::new("x.h5").unwrap());
+    files.set_all(&key, &file).unwrap();
+    let files = Arc::new(Counted::new(Altered::new(files).with_profile(AccessProfile::REMOTE)));
+    let store = zarr_hdf5::open(files.clone(), key.clone(), "x.h5").unwrap();
+    files.take();
+    let get = |name: &str| store.get_all(&Key::new(name).unwrap());
+    let version = |name: &str| store.get(&Key::new(name).unwrap(), &[], &zarr_store::GetOptions::snapshot()).unwrap();
+    assert_eq!(get("near/c/0").unwrap().unwrap().to_vec(), [9; 16]);
+    assert_eq!(files.take().gets, 0);
+    assert_eq!(get("far/c/0").unwrap().unwrap().to_vec(), [9; 16]);
+    assert_eq!(files.take().gets, 1);
+    let (near, far) = (version("near/c/0").unwrap(), version("far/c/0").unwrap());
+    assert!(near.version.is_some() && (near.version, near.size) == (far.version, far.size));
+}
+
+#[test]
 fn a_small_file_is_one_request() {
     let mut file = Made::new();
     let links: Vec<_> = (0..46)
