@@ -1,6 +1,7 @@
 //! The arrays that documents describe: which keys are their chunks.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use zarr_grid::ChunkGrid;
 use zarr_json::{NamedConfig, ParseOptions, Value};
@@ -23,7 +24,7 @@ pub(crate) struct ArrayKeys {
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
     pub(crate) list: Vec<ArrayKeys>,
-    by_prefix: HashMap<String, usize>,
+    by_prefix: BTreeMap<String, usize>,
     /// The last one that was found.
     last: usize,
 }
@@ -99,16 +100,30 @@ impl Arrays {
         let of = |array: &ArrayKeys| array.form.index(key.strip_prefix(array.prefix.as_str())?, &array.counts);
         let last = self.list.get(self.last).and_then(of).map(|index| (self.last, index));
         let (at, index) = last.or_else(|| {
-            let ends = std::iter::once(0).chain(key.match_indices('/').map(|(at, _)| at + 1));
-            ends.filter_map(|end| {
-                let at = *self.by_prefix.get(&key[..end])?;
-                Some((at, of(self.list.get(at)?)?))
-            })
-            .next()
+            let above = prefixes_of(&self.by_prefix, key);
+            above.into_iter().rev().find_map(|at| Some((at, of(self.list.get(at)?)?)))
         })?;
         self.last = at;
         self.list.get_mut(at).map(|array| (array, index))
     }
+}
+
+/// The values of the prefixes that a key begins with, the longest first. A key of many names costs no more than the prefixes that are near it.
+fn prefixes_of(prefixes: &BTreeMap<String, usize>, key: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut rest = key;
+    while let Some((prefix, at)) = prefixes.range::<str, _>((Bound::Unbounded, Bound::Included(rest))).next_back() {
+        if key.starts_with(prefix.as_str()) {
+            found.push(*at);
+            let Some(shorter) = prefix.len().checked_sub(1) else { break };
+            rest = &key[..shorter];
+        } else {
+            // Each that is left ends within the part that both have.
+            let common = prefix.bytes().zip(rest.bytes()).take_while(|(a, b)| a == b).count();
+            rest = &rest[..rest.as_bytes()[..common].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1)];
+        }
+    }
+    found
 }
 
 fn is_array(document: &Value) -> bool {
@@ -175,5 +190,35 @@ fn separator(given: Option<&Value>, default: Separator) -> Result<Separator, Str
         Some((_, Some("/"))) => Ok(Separator::Slash),
         Some((_, Some("."))) => Ok(Separator::Dot),
         Some((given, _)) => Err(format!("found the separator {}, expected / or .", given.excerpt())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All strings of up to four names, in front of this end.
+    fn keys(end: &str) -> Vec<String> {
+        let mut all = vec![String::new()];
+        let mut last = all.clone();
+        for _ in 0..4 {
+            last =
+                last.iter().flat_map(|text| ["a/", "b/", "a.b/", "ä/"].map(|name| format!("{text}{name}"))).collect();
+            all.extend(last.clone());
+        }
+        all.into_iter().map(|text| format!("{text}{end}")).collect()
+    }
+
+    #[test]
+    fn prefixes_are_those_that_a_key_begins_with() {
+        let all = keys("");
+        for step in [1, 2, 3, 7, 50] {
+            let prefixes: BTreeMap<String, usize> = all.iter().cloned().step_by(step).zip(0..).collect();
+            for key in keys("0.0").iter().chain(&all) {
+                let begins = |(prefix, at): (&String, &usize)| key.starts_with(prefix.as_str()).then_some(*at);
+                let expected: Vec<usize> = prefixes.iter().rev().filter_map(begins).collect();
+                assert_eq!(prefixes_of(&prefixes, key), expected, "{key}");
+            }
+        }
     }
 }
