@@ -28,6 +28,11 @@ const DIRECT_PART: u64 = 64 << 20;
 /// Size of the chunks that contiguous elements are divided into where a chunk is made as a whole, in bytes, about.
 const MADE_PART: u64 = 4 << 20;
 
+/// Maximum number of numbers of an element, which the document of its array has as JSON.
+const MAX_NUMBERS: usize = 1 << 16;
+/// Number of bytes that a number of JSON takes in memory.
+const OF_NUMBER: usize = 32;
+
 /// Maximum number of filters, which is that of the library: each has a bit in the masks of chunks.
 const MAX_FILTERS: usize = 32;
 
@@ -45,6 +50,8 @@ pub(crate) struct Array {
     pub(crate) stored: usize,
     /// Bytes of elements that are kept.
     pub(crate) inline: usize,
+    /// Bytes that the numbers of the fill value take in memory, for each path.
+    pub(crate) weight: usize,
 }
 
 /// The document of a group.
@@ -139,6 +146,10 @@ pub(crate) fn array(
         return Err(Refusal::new(format!("found {} filters, at most {MAX_FILTERS} are read", filters.len())));
     }
     let mut stored = Stored::new(datatype)?;
+    let numbers = stored.numbers();
+    if numbers > MAX_NUMBERS {
+        return Err(Refusal::new(format!("found elements of {numbers} numbers, at most {MAX_NUMBERS} are read")));
+    }
     stored.check(&raw::datatype(file, node.address)?)?;
     let shape = match dataspace.dataspace_type {
         DataspaceType::Scalar => Vec::new(),
@@ -201,7 +212,7 @@ pub(crate) fn array(
         ("codecs", Value::Array(codecs)),
         ("attributes", attributes.into()),
     ]);
-    Ok(Array { document, rank, counts, table, stored: number, inline })
+    Ok(Array { document, rank, counts, table, stored: number, inline, weight: numbers * OF_NUMBER })
 }
 
 /// The filters that no chunk went through, as bits.

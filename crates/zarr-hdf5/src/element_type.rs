@@ -106,6 +106,16 @@ impl Stored {
         self.shape.iter().try_fold(1_usize, |count, &len| count.checked_mul(usize::try_from(len).ok()?))
     }
 
+    /// Number of numbers that an element has in JSON, as the fill value is in a document.
+    pub(crate) fn numbers(&self) -> usize {
+        let Content::Fixed(parts) = &self.content else { return 1 };
+        let numbers = parts.iter().map(|part| match part.form {
+            Form::Bytes => part.width.saturating_mul(part.count),
+            Form::Number(_) | Form::Text(_) => part.count,
+        });
+        numbers.fold(0, usize::saturating_add)
+    }
+
     /// Whether elements in a file are those of Zarr in one byte order, without gaps.
     pub(crate) fn order(&self) -> Option<Order> {
         let Content::Fixed(parts) = &self.content else { return None };
@@ -175,7 +185,7 @@ pub(crate) const NATIVE: ByteOrder =
     if cfg!(target_endian = "big") { ByteOrder::BigEndian } else { ByteOrder::LittleEndian };
 
 /// Elements larger than this are not read.
-const MAX_SIZE: usize = 1 << 26;
+const MAX_SIZE: usize = 1 << 24;
 
 /// The type of elements that begin at `at`, and their size in the file; their parts are added to `parts`.
 fn fixed_type(datatype: &Datatype, at: usize, parts: &mut Vec<Part>) -> Result<(DataType, usize), Refusal> {

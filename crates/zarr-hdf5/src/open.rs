@@ -61,7 +61,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<
             let array = arrays.get(node, |warn| document::array(&file, node, &dimensions, id, warn), &mut warn);
             array.map(|array| {
                 let document = document::with_names(&array, &file, node, &dimensions, &mut |text| warn(&text));
-                bytes += array.inline;
+                bytes += array.inline + array.weight;
                 let prefix = if path.is_empty() { Ok(Prefix::root()) } else { Prefix::new(&format!("{path}/")) };
                 chunks += array.stored;
                 (document, Some((prefix, array.counts, array.table)))

@@ -207,5 +207,39 @@ fn other_numbers() {
     }
 }
 
+/// An array of bytes of these lengths.
+fn array_of_bytes(lens: &[u32]) -> (u16, Vec<u8>) {
+    let mut datatype = vec![0x36, 1, 0, 0];
+    let product: u32 = lens.iter().product();
+    datatype.extend(product.to_le_bytes());
+    datatype.extend(b"a\0");
+    let width = match product {
+        0..0x100 => 1,
+        0x100..0x1_0000 => 2,
+        _ => 3,
+    };
+    datatype.extend(vec![0; width]);
+    datatype.extend([0x3a, 0, 0, 0]);
+    datatype.extend(product.to_le_bytes());
+    datatype.push(u8::try_from(lens.len()).unwrap());
+    lens.iter().for_each(|len| datatype.extend(len.to_le_bytes()));
+    datatype.extend(BYTES);
+    (3, datatype)
+}
+
+/// The fill value of an array has as many numbers as an element.
+#[test]
+fn elements_of_many_numbers() {
+    let mut file = Made::new();
+    let fine = file.object(&[shape(1), array_of_bytes(&[256, 256]), contiguous(u64::MAX, 0)]);
+    let large = file.object(&[shape(1), array_of_bytes(&[256, 257]), contiguous(u64::MAX, 0)]);
+    let store = file.open(&[link("fine", fine), link("large", large)]).unwrap();
+    assert_eq!(store.take_warnings(), ["/large: found elements of 65792 numbers, at most 65536 are read"]);
+    let mut file = Made::new();
+    let data = file.object(&[shape(1), array_of_bytes(&[256, 256]), contiguous(u64::MAX, 0)]);
+    let links: Vec<_> = (0..70).map(|number| link(&format!("{number}"), data)).collect();
+    assert_eq!(file.open(&links).unwrap_err().kind(), ErrorKind::Limit);
+}
+
 #[path = "limits/far.rs"]
 mod far;
