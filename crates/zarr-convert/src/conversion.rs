@@ -1,19 +1,19 @@
 //! Conversion of hierarchies and arrays: into another dialect, other chunks, other codecs.
 //!
-//! A conversion is planned from metadata alone, and can be looked at before it writes anything. Where only metadata
-//! changes, chunks are copied as bytes; else arrays are read and written in slabs that fit into a given amount of memory.
+//! A conversion is planned from metadata alone, and the plan can be inspected before anything is written. If only metadata changes,
+//! chunks are copied as bytes. Otherwise arrays are read and written in slabs that fit into a given amount of memory.
 //!
 //! # Plan
-//! A node that stays in its dialect keeps its documents as they are spelled. Its chunks are copied as bytes, within one service by the
-//! service itself where that can. Copies, moves and migrations are conversions as well (`transfer.rs`, `migrate.rs`). A region of an
-//! array becomes an array of its own (`region.rs`).
+//! A node that keeps its dialect keeps the spelling of its documents. Its chunks are copied as bytes; within one service, the service
+//! copies them if it can. Copies, moves and migrations are conversions as well (`transfer.rs`, `migrate.rs`). A region of an array
+//! becomes a new array (`region.rs`).
 //!
 //! # Work
-//! The work on an array is done in units, slabs of whole chunks of the new array or chunks that are copied, several at a time, begun in
-//! C order. Slabs depend on the memory that may be used and not on the number of threads: two of half of it, so that one is read while
-//! another is written. Where most chunks are missing and may stay so, only the new chunks that meet stored ones are processed
-//! (`sparse.rs`), so that the time depends on the stored data. If memory is so small that each chunk of the source would be decoded for
-//! several slabs, elements are stored temporarily in between (`scratch.rs`).
+//! An array is converted in units: slabs of whole chunks of the new array, or copied chunks. Units are begun in C order, several at a
+//! time. Slabs depend on the allowed memory and not on the number of threads: two slabs of half the memory each, so that one is read
+//! while the other is written. If most chunks are missing and may stay missing, only the new chunks that meet stored chunks are
+//! processed (`sparse.rs`), so the time depends on the stored data. If memory is so small that each chunk of the source would be
+//! decoded for several slabs, elements are stored temporarily (`scratch.rs`).
 //!
 //! # Interruptions
 //! Documents come after chunks. A journal beside the target says which units are done (`journal.rs`; `journal/identity.rs` compares
@@ -80,32 +80,32 @@ pub use skipped::{SkippedChunk, SkippedKey};
 pub use transfer::Transfer;
 pub use zarr_hierarchy::IntoFlow;
 
-/// Whether arrays get shards.
+/// Which arrays of the target are sharded, and the shapes of their shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shards {
     /// No array is sharded.
     None,
-    /// Shards of this shape, for arrays of as many dimensions.
+    /// Shards of this shape, for arrays with as many dimensions as the shape has.
     Of(Vec<u64>),
-    /// Shards of these lengths along dimensions of these names, rounded up to whole chunks, and one chunk long along others, for arrays that
-    /// have one of them.
+    /// Shard length per dimension name, for arrays that have at least one of the named dimensions. Lengths are rounded up to whole chunks;
+    /// along other dimensions a shard is one chunk long.
     ByName(BTreeMap<String, u64>),
-    /// Shards of about 64 MiB of elements at most, for arrays of several chunks.
+    /// Shards of at most about 64 MiB of elements, for arrays of several chunks.
     Auto,
 }
 
 /// How a node is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It is a group: metadata is all there is.
+    /// The node is a group: only metadata is written.
     Group,
-    /// Only metadata changes: chunks stay where they are (see [`Migration`]).
+    /// Only metadata changes, and chunks stay under their keys (see [`Migration`]).
     Keep,
-    /// Only metadata changes: chunks are copied as they are stored. Chunks that are not stored are written if they would read as
-    /// other values in the target.
+    /// Only metadata changes, and stored chunks are copied byte for byte. A missing chunk is written if it would read as other values in
+    /// the target.
     CopyChunks,
-    /// Elements are decoded, and encoded again.
+    /// Elements are decoded and encoded again.
     Reencode,
 }
 
@@ -113,45 +113,46 @@ pub enum Action {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlannedNode {
-    /// The node as it was found.
+    /// The node as it is stored in the source.
     pub source: StoredNode,
-    /// Where it will be.
+    /// Path of the node in the target.
     pub path: NodePath,
-    /// The node as it will be written.
+    /// Metadata of the node as the target gets it.
     pub target: Node,
-    /// The dialect it will be written in.
+    /// Dialect in which the node is written.
     pub dialect: Dialect,
-    /// How it is converted.
+    /// How the node is converted.
     pub how: Action,
-    /// The elements of the source that it has; all if `None`.
+    /// Region of the source array that is converted; `None` for the whole array.
     pub region: Option<Region>,
-    /// The differences in its metadata.
+    /// Differences between the metadata in the source and in the target.
     pub notes: Vec<Note>,
-    /// Values to which other software gives another meaning: fill values, in software that follows a convention, and
-    /// attributes that were numbers.
+    /// Warning about values that other software understands differently: fill values, for software that follows a convention, and
+    /// attributes that were numbers. `None` if there are none.
     pub warning: Option<String>,
-    /// The data type and the codecs of the new array that no other software reads, or that are not known, so that nothing is known of their
-    /// readers. Empty where the array stays in the format that it has with them.
+    /// Data type and codecs of the new array that no other software reads, or whose readers are unknown. Empty if the array keeps its
+    /// format, data type and codecs.
     pub unread: Vec<Unread>,
-    /// The version of OME-Zarr that the metadata of the group become, where that is another one.
+    /// Version of OME-Zarr into which the metadata of the group are converted; `None` if the version does not change.
     pub ome: Option<zarr_ome::Version>,
-    /// Bytes of all elements that it has in the target, decoded (of variable length: 16 for each).
+    /// Decoded size of the node in the target, in bytes. An element of variable length counts as 16 bytes.
     pub size: u128,
 }
 
 impl PlannedNode {
-    /// The first chunk of the region, where it has whole chunks.
+    /// Returns the index of the first chunk of the region; `None` unless the region consists of whole chunks.
     fn first_chunk(&self) -> Option<ChunkIndex> {
         region::first_chunk(self.source.node.as_array()?, self.region.as_ref()?)
     }
 
-    /// Whether it is a group that nodes below imply in the target as well: nothing is written for it. Attributes need a document.
+    /// Returns whether the node is an implicit group that stays implicit in the target, so that no document is written. A group with
+    /// attributes needs a document.
     fn is_implied(&self) -> bool {
         self.source.implicit && self.dialect.implies_groups() && self.target.attributes().is_empty()
     }
 }
 
-/// A conversion of a hierarchy, or of one array in it.
+/// Planned conversion of a hierarchy, or of one array of a hierarchy.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -182,9 +183,9 @@ pub struct Conversion {
     registry: Arc<Registry>,
     options: ConvertOptions,
     nodes: Vec<PlannedNode>,
-    /// The groups in the target whose consolidated metadata is to be rebuilt, since the source has some.
+    /// Groups of the target whose consolidated metadata is built anew, since the source has consolidated metadata.
     consolidate: Vec<NodePath>,
-    /// The groups that lose theirs.
+    /// Groups that have consolidated metadata in the source and get none in the target.
     unconsolidated: Vec<NodePath>,
     left_out: Vec<String>,
     others: Vec<CopiedKey>,
@@ -197,17 +198,17 @@ pub struct Conversion {
 pub struct DryRun {
     /// The conversion of all nodes that can be converted.
     pub conversion: Conversion,
-    /// Why others cannot be, each error with the path of the node and the member that is in the way.
+    /// One error for each node that cannot be converted, with the path of the node and the member that prevents it.
     pub refused: Vec<Error>,
 }
 
-/// The stored chunks of an array.
+/// Number and size of the stored chunks of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredSize {
-    /// Chunks (or shards) that are there.
+    /// Number of stored chunks (or shards).
     pub chunks: u64,
-    /// Their bytes as they are stored.
+    /// Size of the stored chunks, encoded, in bytes.
     pub bytes: u64,
 }
 
@@ -215,9 +216,9 @@ impl Conversion {
     /// Plans the conversion of the nodes in `source`. Reads metadata only.
     ///
     /// # Errors
-    /// If a node in the source is broken, [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible) if one cannot be said in the
-    /// dialect, unless it [keeps going](ConvertOptions#structfield.keep_going) without them;
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
+    /// If a node in the source is broken, or [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible) if the dialect cannot express
+    /// a node; such nodes are left out if the conversion [keeps going](ConvertOptions#structfield.keep_going).
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs in the options fit no array.
     pub fn plan(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<Self> {
         let keeps_going = options.keep_going;
         let DryRun { mut conversion, refused } = Self::examine(source, registry, options)?;
@@ -245,7 +246,8 @@ impl Conversion {
         }
     }
 
-    /// Leaves out nodes, with all below them, and takes them out of the lists that groups keep.
+    /// Removes the nodes of the errors `refused`, with all nodes below them, from the conversion and from the lists of children in group
+    /// metadata.
     fn leave_out(&mut self, refused: Vec<Error>) {
         let path = |error: &Error| NodePath::parse(error.location().path.as_deref()?).ok();
         let left: Vec<NodePath> = refused.iter().filter_map(path).collect();
@@ -263,8 +265,8 @@ impl Conversion {
         self.refused = refused;
     }
 
-    /// Plans as [`plan`](Self::plan) does, but goes on where a node cannot be converted. Nothing is written: it shows
-    /// the nodes that a conversion would write, and their cost.
+    /// Plans as [`plan`](Self::plan) does, but continues after a node that cannot be converted. Writes nothing: the result shows the nodes
+    /// that a conversion would write, and their cost.
     ///
     /// # Errors
     /// If a node in the source is broken, [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
@@ -294,8 +296,7 @@ impl Conversion {
         Ok(DryRun { conversion, refused })
     }
 
-    /// The stored chunks of a node: how many have to be read, and of how many bytes. Costs a listing, and a request for each
-    /// chunk.
+    /// Returns the number and size of the stored chunks of a node that have to be read. Costs a listing, and a request for each chunk.
     ///
     /// # Errors
     /// [`Store`](zarr_hierarchy::ErrorKind::Store).
@@ -319,8 +320,8 @@ impl Conversion {
         Ok(stored)
     }
 
-    /// Checks that no conversion to `path`, or copy or move to there, is at work or was interrupted: the node may not be there, or not all
-    /// that is to be below it.
+    /// Checks that no conversion, copy or move to `path` is running or was interrupted. During such a run the node, or nodes below it, may
+    /// be missing.
     ///
     /// # Errors
     /// [`ErrorKind::Exists`] if one is, with what goes on with it as the hint; [`ErrorKind::Store`]; others if its journal is broken.
@@ -331,24 +332,24 @@ impl Conversion {
         })
     }
 
-    /// The options that it was planned with.
+    /// Returns the options that the conversion was planned with.
     pub fn options(&self) -> &ConvertOptions {
         &self.options
     }
 
-    /// The nodes, sorted by path.
+    /// Returns the planned nodes, sorted by path.
     pub fn nodes(&self) -> &[PlannedNode] {
         &self.nodes
     }
 
-    /// Nodes of the source that are not converted, each with the reason: such as another node at the same path hides, and such as
-    /// lie below an array.
+    /// Returns the nodes of the source that are not converted, each with the reason: nodes that another node at the same path hides, and
+    /// nodes below an array.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
 
-    /// The arrays of two dimensions or more that keep their chunks, or else their shards, since the shape that the options give for them has
-    /// another number of dimensions.
+    /// Returns the paths of the arrays of two or more dimensions to which the chunk or shard shape in the options does not apply, since it
+    /// has another number of dimensions. These arrays keep their chunks or shards.
     pub fn of_other_ranks(&self) -> Vec<&NodePath> {
         let shards = match &self.options.shards {
             Some(Shards::Of(shape)) => Some(shape),
@@ -361,32 +362,32 @@ impl Conversion {
         self.nodes.iter().filter(is_other).map(|node| &node.source.path).collect()
     }
 
-    /// Nodes of the source that cannot be read or converted, each error with its path; they are left out where the conversion
-    /// [keeps going](ConvertOptions#structfield.keep_going), and an error of the plan elsewhere.
+    /// Returns one error, with its path, for each node of the source that cannot be read or converted. If the conversion [keeps
+    /// going](ConvertOptions#structfield.keep_going), these nodes are left out; otherwise planning fails.
     pub fn refused(&self) -> &[Error] {
         &self.refused
     }
 
-    /// Groups of the target that get no consolidated metadata, though they have some in the source: below them are arrays that no other
-    /// software reads ([`PlannedNode::unread`]), and zarr-python 3 opens no array of a group whose consolidated metadata name a data type or
-    /// codec that it does not have.
+    /// Returns the groups that get no consolidated metadata in the target although they have some in the source, since a group contains
+    /// arrays that no other software reads ([`PlannedNode::unread`]): zarr-python 3 opens no array of a group whose consolidated metadata
+    /// name a data type or codec that zarr-python lacks.
     pub fn unconsolidated(&self) -> &[NodePath] {
         &self.unconsolidated
     }
 
-    /// Bytes of the elements of all nodes.
+    /// Returns the decoded size of all nodes in the target, in bytes.
     pub fn size(&self) -> u128 {
         self.nodes.iter().fold(0, |sum: u128, node| sum.saturating_add(node.size))
     }
 
-    /// The path of the node that is converted: in the source, and in the target.
+    /// Returns the path of the converted node in the source, and its path in the target.
     fn paths(&self) -> (NodePath, NodePath) {
         let from = self.options.node.clone().unwrap_or_else(NodePath::root);
         let to = self.options.to.clone().unwrap_or_else(|| from.clone());
         (from, to)
     }
 
-    /// Checks that within one store no node is written over a node that is read.
+    /// Checks that the path in the target and the path in the source do not overlap, so that no node is written over a node that is read.
     fn check_apart(&self) -> Result<()> {
         let (from, to) = self.paths();
         if !from.is_within(&to) && !to.is_within(&from) {
@@ -400,13 +401,14 @@ impl Conversion {
     }
 }
 
-/// The groups whose consolidated metadata other software can read, and the others.
+/// Splits `groups` into groups whose consolidated metadata other software can read, and groups whose consolidated metadata it cannot read.
 fn readable_copies(groups: Vec<NodePath>, nodes: &[PlannedNode]) -> (Vec<NodePath>, Vec<NodePath>) {
     let is_read = |group: &NodePath| !nodes.iter().any(|node| !node.unread.is_empty() && node.path.is_within(group));
     groups.into_iter().partition(is_read)
 }
 
-/// Whether both are one store, or one lies in the other, as far as their addresses show. Every store in memory has the same address.
+/// Returns whether `a` and `b` are one store, or one contains the other, as far as their addresses tell. All stores in memory have the same
+/// address, so they are told apart by their pointers.
 fn is_same(a: &Arc<dyn Store>, b: &Arc<dyn Store>) -> bool {
     let (a_at, b_at) = (a.to_string(), b.to_string());
     // A folder may be called by several names.

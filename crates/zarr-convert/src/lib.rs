@@ -1,4 +1,4 @@
-//! Conversion of Zarr hierarchies and arrays: into another dialect, other chunks, other codecs; copies, moves and migrations.
+//! Conversion of Zarr hierarchies and arrays into another dialect, other chunks or other codecs; also copies, moves and migrations.
 //!
 //! A [`Conversion`] is planned from metadata alone, and can be looked at before it writes anything. A [`Migration`] is one where the
 //! hierarchy lies.

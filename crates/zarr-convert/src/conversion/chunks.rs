@@ -1,5 +1,5 @@
-//! The chunks of one node, from the node that is at its path when they are begun: if others replace, move or erase it meanwhile, what was
-//! written is a copy of nothing, and its document is not.
+//! Copies or re-encodes the chunks of one node. The source is pinned to the node that is at its path at the beginning: if another writer
+//! replaces, moves or erases it meanwhile, the written chunks get no document.
 
 use super::run::in_store;
 use super::work::Work;
@@ -12,7 +12,7 @@ use zarr_meta::StoredNode;
 use zarr_store::{Store, StoreKind};
 
 impl Conversion {
-    /// Writes the chunks of a node.
+    /// Writes the chunks of the node `planned` to `target`.
     pub(super) fn write_chunks(
         &self,
         planned: &PlannedNode,
@@ -44,7 +44,7 @@ impl Conversion {
         }
     }
 
-    /// Checks that the source of a node is the one that its chunks were written from, before its document is.
+    /// Checks, before the document is written, that the source still holds the node from which the chunks were written.
     pub(super) fn check_source(&self, planned: &PlannedNode) -> Result<()> {
         check_source(&*self.source, planned).map_err(|error| in_store(&self.source, error))
     }

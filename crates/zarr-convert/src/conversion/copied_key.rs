@@ -1,13 +1,13 @@
-//! A key that is copied though it belongs to no node.
+//! Keys that belong to no node and are copied with their group.
 
 use zarr_store::Key;
 
-/// A key that belongs to no node, and is copied with its group.
+/// Key that belongs to no node and is copied with its group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopiedKey {
-    /// The key in the source.
+    /// Key in the source.
     pub from: Key,
-    /// The key in the target.
+    /// Key in the target.
     pub to: Key,
 }

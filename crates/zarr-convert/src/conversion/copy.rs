@@ -1,4 +1,4 @@
-//! Copying chunks as they are stored.
+//! Copying of chunks as they are stored.
 
 use super::skipped::{SkippedChunk, is_of_chunk};
 use super::work::Work;
@@ -15,15 +15,16 @@ use zarr_meta::StoredNode;
 use zarr_scan::{in_parallel, lock, processors};
 use zarr_store::{ByteRange, Bytes, Copied, Key, Store, StoreExt};
 
-/// Greatest number of chunk shapes of which an encoded chunk is kept. A regular grid of few dimensions has no more.
+/// Greatest number of chunk shapes for which an encoded chunk of fill values is cached. A regular grid of few dimensions has at most this
+/// many.
 const DISTINCT: usize = 16;
-/// Number of chunks whose sizes are looked at before all chunks are copied.
+/// Number of chunks whose sizes are sampled before all chunks are copied.
 const SAMPLES: usize = 16;
-/// Number of threads that wait for requests that take long.
+/// Default number of threads for remote stores, where threads mostly wait for requests.
 const WAITING: usize = 64;
 
-/// Copies all chunks of a node. Needs neither its codecs nor its data type, unless chunks that are not stored would read as another
-/// value in the target: these are written.
+/// Copies all chunks of a node. Needs neither its codecs nor its data type, unless missing chunks would read as other values in the target:
+/// such chunks are written.
 pub(super) fn copy(
     conversion: &Conversion,
     planned: &PlannedNode,
@@ -143,7 +144,7 @@ pub(super) fn copy(
     work.advance(planned.size.saturating_sub(done))
 }
 
-/// The chunks that are stored, with their indices in the target, sorted.
+/// Returns the stored chunks of the node, or of its region: keys in the source, with chunk indices in the target, sorted.
 fn stored_chunks(planned: &PlannedNode, keys: &ChunkKeys, source: &dyn Store) -> Result<Vec<(Key, ChunkIndex)>> {
     let (Some(region), Some(first)) = (&planned.region, planned.first_chunk()) else { return keys.stored(source) };
     let moved =
@@ -152,16 +153,16 @@ fn stored_chunks(planned: &PlannedNode, keys: &ChunkKeys, source: &dyn Store) ->
     Ok(stored.into_iter().map(|(key, chunk)| (key, moved(chunk))).collect())
 }
 
-/// Chunks that are not stored, and are written with the fill value of the source.
+/// Writer for missing chunks of the source, which are written with the fill value of the source.
 struct MissingChunks<'c> {
     conversion: &'c Conversion,
     planned: &'c PlannedNode,
     source: &'c Arc<dyn Store>,
     written: &'c StoredNode,
     destination: &'c Arc<dyn Store>,
-    /// Opened with the first one: chunks may be copied without their codecs, which only missing ones need.
+    /// Arrays of source and target, opened at the first missing chunk: only missing chunks need the codecs.
     arrays: Option<(Array, Array)>,
-    /// Chunks that hold as many elements along each axis are encoded to the same bytes.
+    /// Encoded chunks by chunk shape: chunks of equal shape are encoded to the same bytes.
     encoded: HashMap<Vec<u64>, Vec<u8>>,
 }
 
@@ -208,7 +209,7 @@ impl MissingChunks<'_> {
     }
 }
 
-/// A value that may be held in memory, by one request.
+/// Reads the value at `key` with one request. Fails if the value has more than `memory` bytes.
 pub(super) fn value_within(store: &dyn Store, key: &Key, memory: u64) -> Result<Option<Bytes>> {
     let Some(fetched) = store.get_ranges(key, &[ByteRange::First(memory.saturating_add(1))])? else { return Ok(None) };
     let found = fetched.size.unwrap_or(0).max(fetched.part(0).len() as u64);
@@ -220,7 +221,8 @@ pub(super) fn value_within(store: &dyn Store, key: &Key, memory: u64) -> Result<
     Ok(Some(fetched.into_bytes()))
 }
 
-/// Has the service copy a value. False if source and destination do not lie in one, if it does not copy the value, or if there is none.
+/// Asks the service to copy the value at `from` to `to`. Returns false if the two stores do not belong to one service, if the service does
+/// not copy the value, or if there is no value.
 pub(super) fn copy_within(source: &dyn Store, from: &Key, destination: &dyn Store, to: &Key) -> Result<bool> {
     match (source.copy_source(from), destination.copy_source(to)) {
         (Some(from), Some(beside)) if from.is_beside(&beside) => Ok(destination.copy(&from, to)? == Copied::Done),
@@ -228,8 +230,8 @@ pub(super) fn copy_within(source: &dyn Store, from: &Key, destination: &dyn Stor
     }
 }
 
-/// As many threads as asked for, as long as each can hold a chunk; those that a service copies (`by_store`) take no memory. Where requests
-/// take long, threads only wait for them, and there are many.
+/// Returns the number of threads for the copy: as many as the options ask for, as long as each can hold a chunk in memory. Chunks that the
+/// service copies (`by_store`) take no memory. For remote stores the number is larger, since threads mostly wait for requests.
 fn threads(
     conversion: &Conversion,
     chunks: &[(Key, ChunkIndex)],

@@ -1,4 +1,4 @@
-//! The destination that a conversion writes to: the nodes that are there already, and documents.
+//! The target of a conversion: nodes that exist there already, and documents that are written.
 
 use super::{Conversion, PlannedNode};
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::{Key, Precondition, Prefix, Request, Store, StoreExt};
 
-/// Existing documents that stay: groups above the node, and the document that is for the whole hierarchy.
+/// Documents that exist in the target and stay: those of the groups above the node, and the document of the whole hierarchy.
 #[derive(Debug, Default)]
 pub(super) struct ExistingDocuments {
     kept: Vec<NodePath>,
@@ -23,30 +23,30 @@ pub(super) struct ExistingDocuments {
 }
 
 impl ExistingDocuments {
-    /// Whether the group at `path` is there and stays.
+    /// Returns whether the group at `path` exists and stays.
     pub(super) fn is_there(&self, path: &NodePath) -> bool {
         self.kept.contains(path)
     }
 
-    /// The document that says how nodes of the hierarchy are stored, where there is one.
+    /// Returns the document that says how nodes of the hierarchy are stored; empty if there is none.
     pub(super) fn entry(&self) -> &zarr_meta::Documents {
         &self.entry
     }
 }
 
-/// Treatment of nodes that are in the way.
+/// Treatment of existing nodes at the target path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InTheWay {
-    /// Nodes in the way are an error.
+    /// An existing node is an error.
     Refuse,
     Erase,
-    /// Nodes in the way stay until the conversion has ended, and are replaced then.
+    /// Existing nodes stay until the conversion has ended, and are replaced then.
     Replace,
-    /// The nodes belong to this conversion, and are kept.
+    /// Existing nodes belong to this conversion and stay.
     Keep,
 }
 
-/// Makes sure that nothing is in the way, or erases it if that is allowed.
+/// Makes sure that no node exists at the target path, or erases existing nodes if `in_the_way` allows it.
 pub(super) fn prepare(
     target: &Arc<dyn Store>,
     conversion: &Conversion,
@@ -72,7 +72,7 @@ pub(super) fn prepare(
     Ok(existing)
 }
 
-/// Groups that are there above the node.
+/// Finds the groups that exist above the target path.
 pub(super) fn groups_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<ExistingDocuments> {
     let (_, path) = conversion.paths();
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else {
@@ -99,7 +99,7 @@ pub(super) fn groups_above(target: &Arc<dyn Store>, conversion: &Conversion) -> 
     Ok(existing)
 }
 
-/// Checks, before anything is changed, that a node may be replaced: consolidated metadata of the groups above goes with it.
+/// Checks, before anything is changed, that consolidated metadata of the groups above a replaced node can be removed.
 pub(super) fn check_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<()> {
     let (_, path) = conversion.paths();
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(()) };
@@ -107,7 +107,7 @@ pub(super) fn check_above(target: &Arc<dyn Store>, conversion: &Conversion) -> R
     run(&**target, above.replaced().only_checking().job()).map(drop)
 }
 
-/// Drops consolidated metadata of the groups above a node that is replaced.
+/// Removes consolidated metadata of the groups above a node that is replaced.
 pub(super) fn drop_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<()> {
     let (_, path) = conversion.paths();
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(()) };
@@ -115,8 +115,9 @@ pub(super) fn drop_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Re
     run(&**target, above.replaced().job()).map(drop)
 }
 
-/// The prefix to which the node in the way can be renamed, as one of those that are to replace another: what finds and removes them finds
-/// and removes it. None if there is no node, or not all of it lies under its path.
+/// Returns the prefix to which the existing node can be renamed. The name has the form of names for replacement nodes, so that the code
+/// which finds and removes leftover replacements removes this node as well. `None` if there is no node, or if parts of the node lie outside
+/// its path.
 pub(super) fn aside(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<Option<Prefix>> {
     let (_, path) = conversion.paths();
     // Where nodes are not exchanged, nobody looks there.
@@ -132,7 +133,7 @@ pub(super) fn aside(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<
     }
 }
 
-/// Creates the groups above a node that goes to a path of its own, which are no part of the conversion.
+/// Creates the missing groups above the target path, which are not part of the conversion.
 pub(super) fn make_parents(
     target: &Arc<dyn Store>,
     conversion: &Conversion,
@@ -150,8 +151,8 @@ pub(super) fn make_parents(
     Ok(())
 }
 
-/// Makes sure that there is no node at `path`, where one of `dialect` is to be, unless it may stay. Keys of no node are never erased.
-/// `name` is that of the node in the source, if it has one.
+/// Makes sure that there is no node at `path` before a node of `dialect` is written there, unless `in_the_way` says that it stays. Never
+/// erases keys that belong to no node. `name` is the name of the node in the source; `None` for the root.
 pub(super) fn clear(
     target: &Arc<dyn Store>,
     path: &NodePath,
@@ -199,7 +200,7 @@ pub(super) fn clear(
     }
 }
 
-/// Whether there are keys already among those that a node at `path`, or what lies below it, would have; journals do not count.
+/// Returns whether `target` has keys that a node at `path`, or a node below it, would have. Journals do not count.
 fn has_others(target: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Result<bool> {
     if !target.capabilities().list {
         return Ok(false);
@@ -220,12 +221,12 @@ fn has_others(target: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Res
     Ok(false)
 }
 
-/// A node that another writer created in the meantime is not replaced.
+/// Returns the error for a node that another writer created during the conversion.
 pub(super) fn created_meanwhile(path: &NodePath) -> Error {
     Error::new(ErrorKind::Exists, "another writer created this node meanwhile").at_path(path)
 }
 
-/// Makes sure that nobody has created the node since the conversion began.
+/// Checks that no other writer has created the node since the conversion began.
 pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()> {
     match open_stored_node(target, &planned.path.to_string(), Some(planned.dialect)) {
         Ok(found) if !found.implicit => Err(created_meanwhile(&planned.path)),
@@ -234,8 +235,8 @@ pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()
     }
 }
 
-/// Erases the values under the keys of the chunks of an array, of those chunks that `is_own` names; `None` is a chunk beyond the shape.
-/// Before each, `confirm` fails if they may be of another run.
+/// Erases the stored chunks of an array for which `is_own` returns true. `is_own` gets the chunk index, or `None` for a chunk beyond the
+/// shape. Calls `confirm` before each erase; it fails if the chunk may belong to another run.
 pub(super) fn erase_chunks(
     store: &dyn Store,
     array: &StoredNode,
@@ -260,34 +261,34 @@ fn exists(path: &NodePath, message: &str, hint: &str) -> Error {
     error.at(|location| location.path = Some(path.to_string()))
 }
 
-/// The documents of a node to be written.
+/// Documents that are written for a node.
 #[derive(Debug)]
 pub(super) struct NodeDocuments {
     changes: Vec<(String, Option<Vec<u8>>)>,
-    /// The document that is for the whole hierarchy, if it is not there.
+    /// The document of the whole hierarchy, if the target lacks it; otherwise empty.
     inherited: zarr_meta::Documents,
     found: StoredNode,
 }
 
-/// The documents of a node, each with its key.
+/// Documents of a new node, each with its key.
 pub(super) struct KeyedDocuments {
     pub(super) path: NodePath,
-    /// They are on the disk before the one that decides.
+    /// Documents that have to be on the disk before `deciding`.
     pub(super) before: Vec<(Key, Vec<u8>)>,
     pub(super) deciding: (Key, Vec<u8>),
 }
 
 impl KeyedDocuments {
-    /// Makes sure that nobody has created the node meanwhile.
+    /// Checks that no other writer has created the node meanwhile.
     pub(super) fn check_free(&self, target: &Arc<dyn Store>) -> Result<()> {
         if target.get_all(&self.deciding.0)?.is_some() { Err(created_meanwhile(&self.path)) } else { Ok(()) }
     }
 }
 
 impl NodeDocuments {
-    /// The documents of a node, in a hierarchy that has the document `entry` for all of them.
+    /// Builds the documents of the node `planned`, in a hierarchy whose shared document is `entry` (empty if there is none).
     ///
-    /// In the dialect of the node they keep their spelling and their unknown members.
+    /// If the node keeps its dialect, the documents keep their spelling and unknown members.
     pub(super) fn new(planned: &PlannedNode, entry: &zarr_meta::Documents) -> Result<Self> {
         let (path, source, dialect) = (&planned.path, &planned.source, planned.dialect);
         let mut node = planned.target.clone();
@@ -323,17 +324,17 @@ impl NodeDocuments {
         Ok(Self { changes, inherited, found })
     }
 
-    /// The node as it will be found.
+    /// Returns the node as a reader will find it.
     pub(super) fn found(&self) -> &StoredNode {
         &self.found
     }
 
-    /// The documents, each with its key; without a document, none is to be there.
+    /// Returns the keys of the documents with their contents; `None` for a document that must not exist.
     pub(super) fn changes(&self) -> impl Iterator<Item = (&str, Option<&[u8]>)> {
         self.changes.iter().map(|(key, document)| (key.as_str(), document.as_deref()))
     }
 
-    /// Whether all of them are in a store as they would be written.
+    /// Returns whether all documents are stored in `target` with exactly these contents.
     pub(super) fn are_stored(&self, target: &dyn Store) -> Result<bool> {
         for (key, document) in self.changes() {
             let stored = target.get_ranges(&Key::new(key)?, &[document_range(key)])?;
@@ -344,25 +345,25 @@ impl NodeDocuments {
         Ok(!self.changes.is_empty())
     }
 
-    /// Writes the documents, that last which makes them a node.
+    /// Writes the documents; the document that makes the node visible is written last.
     pub(super) fn write(self, target: &Arc<dyn Store>) -> Result<()> {
         self.write_if(target, &Precondition::None)
     }
 
-    /// The steps of the writes; `when` holds of the last.
+    /// Returns the steps of the writes. The precondition `when` applies to the last write.
     fn steps(&self, changes: Vec<(String, Option<Vec<u8>>)>, when: &Precondition) -> Result<Vec<Vec<Request>>> {
         let StoredNode { dialect, path, documents, .. } = &self.found;
         let when = |_: &Key, is_last| if is_last { when.clone() } else { Precondition::None };
         order::requests(*dialect, path, documents, changes, when)
     }
 
-    /// Writes the documents of a node that must not be there.
+    /// Writes the documents of a node that must not exist yet.
     pub(super) fn create(self, target: &Arc<dyn Store>) -> Result<()> {
         let is_conditional = target.capabilities().conditional;
         self.write_if(target, if is_conditional { &Precondition::NotExists } else { &Precondition::None })
     }
 
-    /// `when` holds of the last.
+    /// Writes the documents. The precondition `when` applies to the last write.
     fn write_if(mut self, target: &Arc<dyn Store>, when: &Precondition) -> Result<()> {
         for (key, bytes) in self.inherited.iter() {
             target.set(&Key::new(key)?, bytes, &document_options(Precondition::None, false))?;
@@ -375,8 +376,8 @@ impl NodeDocuments {
         }
     }
 
-    /// The documents of a node that must not be there: those that go before, and the one that makes it a node. `None` for a node that has
-    /// others.
+    /// Returns the documents of a node that must not exist yet, split into those that are written before and the document that makes the
+    /// node visible. `None` if documents have to be erased, or if several documents make the node visible.
     pub(super) fn apart(&self) -> Result<Option<KeyedDocuments>> {
         if self.changes.iter().any(|(_, document)| document.is_none()) {
             return Ok(None);
@@ -394,7 +395,7 @@ impl NodeDocuments {
         Ok(deciding.map(|deciding| KeyedDocuments { path: self.found.path.clone(), before, deciding }))
     }
 
-    /// Writes them but for the one at `key`, which is given back.
+    /// Writes all documents except the document at `key`, and returns the contents of that document.
     pub(super) fn write_without(mut self, key: Option<&str>, target: &Arc<dyn Store>) -> Result<Option<Vec<u8>>> {
         let at = self.changes.iter().position(|(changed, _)| Some(changed.as_str()) == key);
         let kept = at.and_then(|at| self.changes.remove(at).1);

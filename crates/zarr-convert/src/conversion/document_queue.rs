@@ -1,4 +1,4 @@
-//! Nodes whose chunks are written: their documents make them visible, many at a time.
+//! Queue of nodes whose chunks are written and whose documents are created in batches.
 
 use super::destination::{KeyedDocuments, NodeDocuments, created_meanwhile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +10,14 @@ use zarr_store::{Durability, Key, Store};
 /// Nodes whose chunks are written, and whose documents wait until the chunks are on the disk.
 pub(super) struct DocumentQueue<'t> {
     target: &'t Arc<dyn Store>,
-    /// Fails if the journal is no longer that of this run: another one has taken over, or the target was erased.
+    /// Fails if this run no longer owns the journal: another run has taken over, or the target was erased.
     check_own: &'t dyn Fn() -> Result<()>,
     waiting: Vec<NodeDocuments>,
     since: Instant,
 }
 
-/// Documents are created in batches, since each batch waits for the disk: with the first node that ends at least this long after the
-/// last batch, or at the end.
+/// Shortest time between two batches of documents. Documents are created in batches, since each batch waits for the disk; the last batch is
+/// created at the end.
 const PAUSE: Duration = Duration::from_secs(1);
 
 impl<'t> DocumentQueue<'t> {
@@ -25,13 +25,13 @@ impl<'t> DocumentQueue<'t> {
         Self { target, check_own, waiting: Vec::new(), since: Instant::now() }
     }
 
-    /// Takes the documents of a node, and from time to time creates all that wait.
+    /// Adds the documents of a node, and creates all waiting nodes if the last batch is at least [`PAUSE`] old.
     pub(super) fn add(&mut self, documents: NodeDocuments) -> Result<()> {
         self.waiting.push(documents);
         if !self.target.capabilities().durable || self.since.elapsed() >= PAUSE { self.create() } else { Ok(()) }
     }
 
-    /// Creates the nodes that wait.
+    /// Creates all waiting nodes.
     pub(super) fn create(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         if waiting.is_empty() {
@@ -53,8 +53,8 @@ impl<'t> DocumentQueue<'t> {
         (self.check_own)()
     }
 
-    /// Creates nodes in their order, with few waits for the disk: one for the chunks and the documents that go before the deciding ones, and
-    /// those of [`Store::create_many`].
+    /// Creates the nodes in order, with few waits for the disk: one wait for the chunks and for the documents before the deciding
+    /// documents, and the waits of [`Store::create_many`].
     fn create_together(&self, waiting: Vec<NodeDocuments>) -> Result<()> {
         let nodes = waiting.iter().map(NodeDocuments::apart).collect::<Result<Vec<_>>>()?;
         // The document that is for the whole hierarchy makes its root, which is created before the others that have it.
@@ -87,7 +87,7 @@ impl<'t> DocumentQueue<'t> {
         self.decide(&together)
     }
 
-    /// Writes the documents that make nodes.
+    /// Writes the documents that make the nodes visible.
     fn decide(&self, nodes: &[KeyedDocuments]) -> Result<()> {
         let documents: Vec<(&Key, &[u8])> =
             nodes.iter().map(|node| (&node.deciding.0, node.deciding.1.as_slice())).collect();

@@ -1,4 +1,4 @@
-//! The rest of a move that was interrupted while it erased the source.
+//! Completion of a move that was interrupted while it erased the source.
 
 use super::is_same;
 use super::journal::ForeignJournal;
@@ -16,17 +16,17 @@ use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node, walk};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{Key, Prefix, Store, StoreExt};
 
-/// Finishes a move from one path to another by copying ([`Conversion::run_move`](crate::Conversion::run_move)) that was
-/// interrupted while it erased the source: erases the rest of the source, after a comparison with the node at the new
-/// path. False if nothing shows that there was such a move.
+/// Finishes a move by copying ([`Conversion::run_move`](crate::Conversion::run_move)) from `from` to `to` that was interrupted while
+/// it erased the source: compares the rest of the source with the node at `to`, and erases the rest. Returns false if nothing shows
+/// that there was such a move.
 ///
-/// It shows by the node being gone from its old path, or some of the nodes of an implicit group; by documents or chunks
-/// being left there; and by all of these being equal to their copies at the new path. So nothing is lost, were it no
+/// Three conditions show such a move: the document of the node is gone from `from` (or the document of some node of an implicit
+/// group); documents or chunks are left there; and each of them equals its copy at `to`. So nothing is lost even if there was no
 /// move.
 ///
 /// # Errors
-/// [`ErrorKind::Conflict`] naming the key that is left and differs, with nothing erased; [`ErrorKind::Exists`] if the move is at work,
-/// naming its process; [`ErrorKind::Store`].
+/// [`ErrorKind::Conflict`] with the key of a value that differs from its copy, with nothing erased; [`ErrorKind::Exists`] if the move
+/// is running, with its process; [`ErrorKind::Store`].
 pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>, to: &str) -> Result<bool> {
     let in_source = |error| in_store(&**source, error);
     let (from, to) = (parse_path(from).map_err(in_source)?, parse_path(to)?);
@@ -78,19 +78,19 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
     }
 }
 
-/// The rest of the source.
+/// The keys of a node that an interrupted move left in the source.
 #[derive(Debug, Default)]
 struct Rest {
-    /// The nodes as they were, the moved one first.
+    /// The nodes as they were before the move, the moved node first.
     nodes: Vec<StoredNode>,
     documents: BTreeSet<String>,
     chunks: Vec<Key>,
-    /// Whether a node has no document any more.
+    /// Whether the document of a node is missing.
     has_gaps: bool,
 }
 
 impl Rest {
-    /// Compares the rest of the source with the copies. The inner error is the key of the value that differs.
+    /// Compares the rest of the source with the copies. The inner error is the key of a value that differs from its copy.
     fn find(
         source: &dyn Store,
         from: &NodePath,
@@ -146,7 +146,8 @@ impl Rest {
         })
     }
 
-    /// Whether a move may have left this. Of an implicit group, a node has to be gone.
+    /// Returns whether an interrupted move may have left this rest. For an implicit group, the document of at least one node has to be
+    /// missing.
     fn is_of_move(&self, is_implied: bool) -> bool {
         (self.has_gaps || !is_implied) && !self.is_empty()
     }
@@ -155,7 +156,7 @@ impl Rest {
         self.documents.is_empty() && self.chunks.is_empty()
     }
 
-    /// Erases documents and then chunks, as the move did.
+    /// Erases documents and then chunks, in the order in which the move erased them.
     fn erase(&self, source: &dyn Store) -> Result<()> {
         let mut ranked: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for (number, node) in self.nodes.iter().enumerate() {
@@ -177,7 +178,7 @@ impl Rest {
     }
 }
 
-/// The document that is for the whole hierarchy, where there is one.
+/// Returns the document of the whole hierarchy; empty if there is none.
 fn entry(store: &dyn Store, dialect: Dialect) -> Result<Documents> {
     let mut entry = Documents::new();
     if let Some(key) = zarr_meta::entry_point_key(dialect)
@@ -188,7 +189,7 @@ fn entry(store: &dyn Store, dialect: Dialect) -> Result<Documents> {
     Ok(entry)
 }
 
-/// The node that a copy was made of.
+/// Rebuilds the source node at `path` from its copy. `keys` pairs each document key of the source with the key of the copy.
 fn as_it_was(copy: &StoredNode, path: NodePath, entry: &Documents, keys: &[(String, String)]) -> Result<StoredNode> {
     if copy.implicit {
         return Ok(StoredNode::implicit(copy.dialect, path));
@@ -202,7 +203,7 @@ fn as_it_was(copy: &StoredNode, path: NodePath, entry: &Documents, keys: &[(Stri
     reread(copy.dialect, &path, &documents)
 }
 
-/// A document of a node that is or lies below `path`, except the known documents.
+/// Finds a document of a node at or below `path` that is not in `known`.
 fn other_document(
     store: &dyn Store,
     dialect: Dialect,

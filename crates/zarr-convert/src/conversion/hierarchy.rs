@@ -1,4 +1,4 @@
-//! The convention that the nodes of a hierarchy follow.
+//! Detection of the conventions that the nodes of a hierarchy follow.
 
 use super::ConvertOptions;
 use super::images::Images;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use zarr_meta::conventions::Conventions;
 use zarr_meta::{ArrayMetadata, Node, StoredNode};
 
-/// The arrays of a hierarchy, as far as they show what the others follow.
+/// Properties of the arrays of a hierarchy that show which convention other nodes follow.
 #[derive(Clone, Debug)]
 pub(super) struct Hierarchy {
-    /// There are arrays whose dimensions have names.
+    /// Whether there are arrays whose dimensions have names.
     is_named: bool,
-    /// There are arrays with dimensions that have none.
+    /// Whether there are arrays whose dimensions have no names.
     is_unnamed: bool,
-    /// Fill values stay, whatever they mean.
+    /// Whether fill values are kept, whatever a convention says about them.
     pub(super) keeps_fill: bool,
-    /// No chunk of the array in question is missing.
+    /// Whether no chunk of the array under conversion is missing.
     pub(super) all_stored: bool,
-    /// The images of OME-Zarr.
+    /// The OME-Zarr images of the hierarchy.
     pub(super) images: Arc<Images>,
 }
 
@@ -37,17 +37,17 @@ impl Hierarchy {
         Self { is_named, is_unnamed, keeps_fill: false, all_stored: false, images }
     }
 
-    /// The same, but fill values stay.
+    /// Returns a copy of `self` that keeps fill values.
     pub(super) fn keeping_fill(&self) -> Self {
         Self { keeps_fill: true, ..self.clone() }
     }
 
-    /// The same for an array of which all chunks are stored, or not.
+    /// Returns a copy of `self` for an array of which all chunks are stored, or not.
     pub(super) fn storing_all(&self, all_stored: bool) -> Self {
         Self { all_stored, ..self.clone() }
     }
 
-    /// Whether a node has a meaning by a convention.
+    /// Returns whether a node follows a convention that the conversion respects.
     pub(super) fn is_followed(&self, found: &StoredNode, options: &ConvertOptions) -> bool {
         match (options.conventions, &found.node) {
             (Conventions::Ignore, _) => false,
@@ -57,15 +57,16 @@ impl Hierarchy {
         }
     }
 
-    /// Whether an array is a variable without dimensions, though these have no names: it lies in a group, and other arrays have names,
-    /// or there is none that could. Up to version 2 names of no dimensions are the rule, so that nothing else shows a variable there.
+    /// Returns whether a scalar array is a variable of xarray, although it has no dimension names: it lies in a group, and either other
+    /// arrays have names, or the format has names and no array lacks them. Up to version 2 an array may have names for no dimensions, so
+    /// only other named arrays count there.
     pub(super) fn has_scalar(&self, found: &StoredNode, array: &ArrayMetadata) -> bool {
         let may_be_alone = !found.dialect.precedes_v3() && !self.is_unnamed;
         array.shape.is_empty() && !found.path.is_root() && (self.is_named || may_be_alone)
     }
 }
 
-/// Whether all dimensions have names; in version 2 an array may have names of no dimensions.
+/// Returns whether all dimensions have names. An array without dimensions may have an empty list of names in version 2.
 fn has_names(array: &ArrayMetadata) -> bool {
     array.dimension_names.as_ref().is_some_and(|names| names.iter().all(Option::is_some))
 }

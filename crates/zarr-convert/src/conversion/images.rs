@@ -1,4 +1,4 @@
-//! The convention of OME-Zarr: metadata of the version that goes with the format, and dimensions named by the axes of images.
+//! The OME-Zarr convention: metadata of the version that belongs to the Zarr format, and dimension names taken from the axes of images.
 
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,7 @@ use zarr_meta::conventions::{Conventions, FILL_VALUE};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, Note, StoredNode};
 use zarr_ome::{Multiscales, Version};
 
-/// The images of a hierarchy: for each array that is a level of one, the names of the axes.
+/// Axis names of each array that is a level of an OME-Zarr image, by the path of the array.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Images(Arc<HashMap<NodePath, Vec<String>>>);
 
@@ -27,18 +27,18 @@ impl Images {
         Self(Arc::new(axes))
     }
 
-    /// Whether an array is a level of an image.
+    /// Returns whether the array at `path` is a level of an image.
     pub(super) fn has_level(&self, path: &NodePath) -> bool {
         self.0.contains_key(path)
     }
 
-    /// The names that an array of this number of dimensions has as a level of an image.
+    /// Returns the axis names of the level at `path`; `None` if it is no level, or if the number of names is not `rank`.
     fn names(&self, path: &NodePath, rank: usize) -> Option<&[String]> {
         self.0.get(path).map(Vec::as_slice).filter(|names| names.len() == rank)
     }
 
-    /// Whether the dimensions of an array have the names that its image gives them, where the format has them for every reader, and
-    /// nothing says that it is a variable of xarray as well.
+    /// Returns whether the dimension names of an array are exactly the axis names of its image, the format stores names for every reader,
+    /// and nothing marks the array as an xarray variable.
     pub(super) fn name_alone(&self, found: &StoredNode, array: &ArrayMetadata) -> bool {
         let own = array.dimension_names.iter().flatten().map(Option::as_deref);
         found.dialect.is_v3()
@@ -48,7 +48,7 @@ impl Images {
                 .is_some_and(|names| own.eq(names.iter().map(|name| Some(name.as_str()))))
     }
 
-    /// The step of a conversion, if it has one.
+    /// Returns the OME-Zarr step for a node; `None` unless the conversion is between v2 and v3 and respects conventions.
     pub(super) fn step<'a>(
         &'a self,
         found: &'a StoredNode,
@@ -63,35 +63,35 @@ impl Images {
     }
 }
 
-/// The effect of a conversion between Zarr v2 and v3 on a node.
+/// OME-Zarr step of a conversion of one node between Zarr v2 and v3.
 ///
-/// Groups change on the side of v3, before a node is fitted into it and after it was fitted into v2, so that pointers into attributes that
-/// are carried along are always those of v3.
+/// Metadata of groups is changed while the node is in v3 form: before the node is fitted into v3, or after it was fitted into v2. So
+/// JSON pointers into attributes always refer to v3.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OmeConversion<'a> {
     images: &'a Images,
     found: &'a StoredNode,
     to_v3: bool,
-    /// Whether names of dimensions stay in v2, by a convention that the caller has chosen.
+    /// Whether dimension names are kept in v2, since the caller has chosen a convention.
     keeps_names: bool,
 }
 
-/// The effect of the step on a group.
+/// Result of the OME-Zarr step for a group.
 #[derive(Debug, Default)]
 pub(super) struct OmeChange {
-    /// The version of its metadata, if that is another one now.
+    /// New version of the OME-Zarr metadata; `None` if it does not change.
     pub(super) version: Option<Version>,
-    /// Why the metadata stays as it is, of a version that does not go with the format.
+    /// Reason why metadata of a version that does not belong to the format stays unchanged.
     pub(super) warning: Option<String>,
 }
 
 impl OmeConversion<'_> {
-    /// Whether the dimensions of an array lose their names, which are those of the axes of its image.
+    /// Returns whether the dimension names of an array are dropped, since they are the axis names of its image.
     pub(super) fn drops_names(self, array: &ArrayMetadata) -> bool {
         !self.to_v3 && !self.keeps_names && self.images.name_alone(self.found, array)
     }
 
-    /// Before the node is fitted into the dialect.
+    /// Applies the step before the node is fitted into the dialect.
     pub(super) fn before(self, node: &mut Node, notes: &mut Vec<Note>) -> OmeChange {
         match node {
             Node::Group(_) if self.to_v3 => self.metadata(node, notes),
@@ -104,7 +104,7 @@ impl OmeConversion<'_> {
         }
     }
 
-    /// After it was fitted.
+    /// Applies the step after the node was fitted into the dialect.
     pub(super) fn after(self, node: &mut Node, notes: &mut Vec<Note>) -> OmeChange {
         match node {
             Node::Group(_) if !self.to_v3 => self.metadata(node, notes),
@@ -119,7 +119,7 @@ impl OmeConversion<'_> {
         }
     }
 
-    /// Gives metadata the form of the other version.
+    /// Converts OME-Zarr metadata of a group to the other version.
     fn metadata(self, node: &mut Node, notes: &mut Vec<Note>) -> OmeChange {
         let (name, attributes) = (self.found.path.name(), node.attributes_mut());
         let (converted, version) = match self.to_v3 {

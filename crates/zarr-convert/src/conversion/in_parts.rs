@@ -1,7 +1,7 @@
-//! Carrying out a conversion in parts.
+//! Conversion in parts by several processes.
 //!
-//! All parts share a journal, which the first one sets, and each has its own. All have the name of the conversion, drawn by chance, so that
-//! no part, and not the end, takes a journal of an earlier one for its own.
+//! All parts share a journal, which the first part creates, and each part has its own. All journals hold the random identifier of the
+//! conversion, so that neither a part nor the final step uses a journal of an earlier conversion.
 
 use super::destination::{self, ExistingDocuments, InTheWay};
 use super::document_queue::DocumentQueue;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
 use zarr_store::{Key, Store};
 
-/// Greatest number of missing parts whose numbers an error lists.
+/// Greatest number of missing parts that an error lists.
 const LISTED: usize = 20;
 
-/// Entries of a journal that all parts have in common.
+/// State that all parts read from the shared journal.
 struct SharedJournal {
     key: Key,
     id: String,
@@ -27,7 +27,7 @@ struct SharedJournal {
     existing: ExistingDocuments,
 }
 
-/// Chunks that the parts left out.
+/// Chunks that the parts could not read.
 #[derive(Default)]
 struct SkippedByParts {
     chunks: Vec<SkippedChunk>,
@@ -35,8 +35,8 @@ struct SkippedByParts {
 }
 
 impl Conversion {
-    /// Ends a conversion of which [parts](super::ConvertOptions::part) were done: writes the documents after all parts are, and erases
-    /// their journals. Options are those of the parts.
+    /// Ends a conversion whose [parts](super::ConvertOptions::part) are all done: writes the documents and erases the journals. The options
+    /// have to be those of the parts.
     ///
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if no part was begun or all is finished;
@@ -51,9 +51,9 @@ impl Conversion {
         self.finish_reporting(target, &Reporter::new(&report))
     }
 
-    /// Gives up a conversion of which [parts](super::ConvertOptions::part) were begun: erases their journals and the chunks that they
-    /// wrote, so that another one, or the same one anew, can begin. Options are those of the parts, since they decide which keys chunks
-    /// have. It may be interrupted, and run again.
+    /// Gives up a conversion whose [parts](super::ConvertOptions::part) were begun: erases their journals and the chunks that they wrote,
+    /// so that a new conversion can begin. The options have to be those of the parts, since they determine the keys of chunks. An
+    /// interrupted call can be repeated.
     ///
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are no journals of parts;
@@ -66,7 +66,7 @@ impl Conversion {
         self.abandon_parts(target).map_err(|error| in_store(target, error))
     }
 
-    /// Writes the chunks of a part.
+    /// Writes the chunks of `part`.
     pub(super) fn write_part(&self, target: &Arc<dyn Store>, part: Part, reporter: &Reporter<'_>) -> Result<()> {
         let in_target = |error: Error| in_store(target, error);
         self.check_target(target)?;
@@ -101,7 +101,7 @@ impl Conversion {
         journal.release_as(JournalState::Written).and_then(|()| Ok(target.flush()?)).map_err(in_target)
     }
 
-    /// The journal of a part, begun or gone on with; none if the part is done.
+    /// Begins or resumes the journal of `part`; `None` if the part is done.
     fn begin_part(
         &self,
         target: &Arc<dyn Store>,
@@ -135,7 +135,7 @@ impl Conversion {
         }
     }
 
-    /// Begins the journal that all parts share, unless another part did.
+    /// Begins the shared journal, unless another part has begun it.
     fn join_parts(&self, target: &Arc<dyn Store>, identity: &Identity) -> Result<SharedJournal> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
@@ -192,7 +192,7 @@ impl Conversion {
         erased.and_then(|()| journal.erase()).map_err(in_target)
     }
 
-    /// Writes the documents, after all parts are done.
+    /// Writes the documents after all parts are done.
     fn write_documents(&self, target: &Arc<dyn Store>, journal: &Journal, reporter: &Reporter<'_>) -> Result<()> {
         let in_target = |error: Error| in_store(target, error);
         if journal.state() != JournalState::Ending {
@@ -209,7 +209,7 @@ impl Conversion {
         self.end(target)
     }
 
-    /// The journal that all parts share, after a check that all are done, and how many there are.
+    /// Takes over the shared journal after a check that all parts are done. Also returns the number of parts.
     fn begin_finish(&self, target: &Arc<dyn Store>) -> Result<(Journal, u64)> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
@@ -237,7 +237,7 @@ impl Conversion {
         Ok((journal, parts))
     }
 
-    /// Checks that all parts are done. Gives what they left out.
+    /// Checks that all parts are done. Returns the chunks that the parts could not read.
     fn check_parts(
         &self,
         target: &Arc<dyn Store>,
@@ -328,7 +328,7 @@ impl Conversion {
     }
 }
 
-/// Checks that parts of the conversion go on.
+/// Checks that parts of the conversion may still run: it is neither given up nor being finished.
 fn check_state(shared: &ForeignJournal, key: &Key) -> Result<()> {
     match shared.state()? {
         JournalState::Abandoned => Err(given_up(key)),
@@ -337,7 +337,7 @@ fn check_state(shared: &ForeignJournal, key: &Key) -> Result<()> {
     }
 }
 
-/// Checks that the conversion that a part joined is still the one there.
+/// Checks that the shared journal still belongs to the conversion that the part joined.
 fn check_shared(target: &Arc<dyn Store>, shared: &SharedJournal) -> Result<()> {
     match ForeignJournal::read(&**target, &shared.key)? {
         Some(found) if found.id().is_ok_and(|id| id == shared.id) => check_state(&found, &shared.key),
@@ -345,7 +345,7 @@ fn check_shared(target: &Arc<dyn Store>, shared: &SharedJournal) -> Result<()> {
     }
 }
 
-/// Checks that the journal of a part is of this conversion, and not of one before.
+/// Checks that the journal of a part belongs to this conversion and not to an earlier conversion.
 fn check_id(part: &ForeignJournal, id: &str, key: &Key) -> Result<()> {
     if part.id()? == id {
         return Ok(());

@@ -1,8 +1,8 @@
-//! The journal of a conversion beside its target, by which another run goes on where one was interrupted.
+//! The journal of a conversion, stored beside its target, from which a later run resumes an interrupted conversion.
 //!
-//! One run owns it at a time. It sets each entry on the condition of the version of its entry before, so that it notices at the next one
-//! that another run took over. That one does not as long as it sees the owner at work (`owner.rs`), for which a thread
-//! writes entries when the work has none (`refresh.rs`).
+//! One run owns the journal at a time. It sets each entry on condition that the stored version is that of its last entry, so it
+//! notices at the next entry if another run has taken over. No run takes over while the owner is seen to be active (`owner.rs`); a
+//! thread writes entries while the work writes none (`refresh.rs`).
 
 mod entry;
 mod foreign_journal;
@@ -35,37 +35,37 @@ use zarr_hierarchy::{Error, Result};
 use zarr_scan::{lock, try_lock};
 use zarr_store::{Durability, Key, Precondition, SetOptions, Store, Version};
 
-/// Number of chunks stored since the last entry from which on another entry is written.
+/// Number of chunks stored since the last entry that causes a new entry.
 const CHUNKS: u64 = 64;
-/// Time since the last entry from which on another entry is written.
+/// Time since the last entry that causes a new entry.
 const PAUSE: Duration = Duration::from_secs(5);
-/// Divisor of the time: where chunks have to reach the disk before the entry that says that they are there, at most one in `SHARE` parts
-/// of the time is spent on that.
+/// Divisor that limits the time for entries: if chunks have to reach the disk before an entry, entries take at most one part in `SHARE` of
+/// the time.
 const SHARE: u32 = 20;
 
-/// The journal while a run owns it.
+/// A journal that this run owns.
 #[derive(Debug)]
 pub(super) struct Journal {
-    /// Ends before the run does.
+    /// Thread that repeats entries; it ends before the run does.
     _refresh: Option<Refresh>,
     lease: Arc<JournalLease>,
 }
 
-/// The hold of a run on its journal, which the thread that writes entries when the work has none shares.
+/// Ownership of a journal by a run, shared with the thread that repeats entries.
 #[derive(Debug)]
 struct JournalLease {
     target: Arc<dyn Store>,
     key: Key,
-    /// Members that all entries have in common.
+    /// Members that are equal in all entries of the run.
     common: JournalEntry,
     run: ActiveRun,
     is_resumed: bool,
     next: Mutex<NextEntry>,
-    /// Locked while an entry is made of all that is done, so that none replaces a later one; before `written`.
+    /// Locked while an entry is built and set, so that no older entry replaces a newer one. Locked before `written`.
     recorded: Mutex<RecordTiming>,
-    /// Locked while an entry is set. It is not while chunks have to reach the disk: the run shows that it is at work meanwhile.
+    /// Locked while an entry is set, but not while chunks reach the disk: the refresh thread can set entries meanwhile.
     written: Mutex<LastEntry>,
-    /// The time at which the last entry was about to be set.
+    /// Time just before the last entry was set.
     entered: Mutex<Instant>,
 }
 
@@ -74,45 +74,45 @@ struct JournalLease {
 struct NextEntry {
     state: JournalState,
     done: usize,
-    /// The units of the node after those that are done, if it is begun.
+    /// Units of the node with index `done`, if it is begun.
     units: Option<Units>,
     skipped: SkippedChunks,
-    /// Whether the last entry lacks some of them.
+    /// Whether the last entry lacks some of the `skipped` chunks.
     has_more_skipped: bool,
-    /// Chunks since the last entry.
+    /// Number of chunks stored since the last entry.
     fresh: u64,
-    /// Whether this run has begun with the chunks of an array.
+    /// Whether this run has begun to write chunks of an array.
     has_written: bool,
 }
 
-/// The last entry that was made of all that is done, and not to repeat another one.
+/// Timing of the last entry that recorded progress (not a repeated entry).
 #[derive(Debug)]
 struct RecordTiming {
     at: Instant,
-    /// The time that the entry took, where chunks had to reach the disk.
+    /// Time that the entry took, if chunks had to reach the disk.
     cost: Duration,
 }
 
-/// The last entry.
+/// The last entry that this run has set.
 #[derive(Debug)]
 struct LastEntry {
-    /// The version of the value in the store, if there is one.
+    /// Version of the value in the store; `None` if there is no value, `Some(None)` if the store has no versions.
     version: Option<Option<Version>>,
     entry: Option<JournalEntry>,
-    /// The reason why this run writes no further entry.
+    /// Reason why this run writes no further entry; `None` while it owns the journal.
     lost: Option<LeaseLoss>,
     /// Whether this run has ended.
     is_over: bool,
 }
 
-/// Contents of a journal at its beginning.
+/// Contents of a new journal.
 pub(super) struct Beginning<'a> {
     pub(super) identity: &'a Identity,
     pub(super) state: JournalState,
-    /// Identifier of the conversion that the run is a part of; `None` if it is a new one.
+    /// Identifier of the conversion that the run joins; `None` for a new conversion.
     pub(super) id: Option<&'a str>,
     pub(super) items: BTreeMap<usize, u64>,
-    /// The journal that it replaces, if there is one.
+    /// The journal that the new one replaces, if there is one.
     pub(super) found: Option<ForeignJournal>,
 }
 
@@ -138,7 +138,7 @@ impl Beginning<'_> {
     }
 }
 
-/// Sets the journal that all parts share, which no run owns; false if there is one.
+/// Sets the shared journal of a conversion in parts, which no run owns. Returns false if there is one already.
 pub(super) fn announce(target: &dyn Store, key: &Key, beginning: &Beginning<'_>) -> Result<bool> {
     let when = if target.capabilities().conditional { Precondition::NotExists } else { Precondition::None };
     let options = SetOptions::when(when).durable(Durability::Full);
@@ -150,7 +150,7 @@ pub(super) fn announce(target: &dyn Store, key: &Key, beginning: &Beginning<'_>)
 }
 
 impl Journal {
-    /// Begins a journal, in place of one that is there.
+    /// Begins a new journal, in place of an existing one.
     pub(super) fn begin(target: &Arc<dyn Store>, key: Key, beginning: Beginning<'_>) -> Result<Self> {
         let entry = beginning.entry();
         let version = beginning.found.map(|found| found.version);
@@ -158,7 +158,7 @@ impl Journal {
         Self::own(target, key, entry, false, version, Durability::Full)
     }
 
-    /// Goes on with a journal that was found, of whose run nothing shows that it is at work. Were it, it would fail at its next entry.
+    /// Takes over a journal whose run does not seem to be active. If that run is active, it fails at its next entry.
     pub(super) fn resume(target: &Arc<dyn Store>, found: ForeignJournal) -> Result<Self> {
         found.entry()?;
         Self::own(target, found.key, found.entry?, true, Some(found.version), Durability::File)
@@ -202,17 +202,17 @@ impl Journal {
         Ok(Self { _refresh: refresh, lease })
     }
 
-    /// Whether an earlier run began it.
+    /// Returns whether an earlier run began the journal.
     pub(super) fn is_resumed(&self) -> bool {
         self.lease.is_resumed
     }
 
-    /// The number of parts of the conversion whose journals are to be erased.
+    /// Returns the number of parts of an earlier conversion whose journals are to be erased.
     pub(super) fn former_parts(&self) -> Option<u64> {
         self.lease.common.former_parts
     }
 
-    /// The bytes of an element of a node, where it is known.
+    /// Returns the size of an element of the node with index `node`, in bytes, if it is known.
     pub(super) fn item(&self, node: usize) -> Option<u64> {
         self.lease.common.items.get(&node).copied()
     }
@@ -221,12 +221,12 @@ impl Journal {
         lock(&self.lease.next).state
     }
 
-    /// The chunks that could not be read so far, and how many more.
+    /// Returns the chunks that could not be read so far, and the number of further ones.
     pub(super) fn skipped(&self) -> (Vec<SkippedChunk>, u64) {
         lock(&self.lease.next).skipped.shown()
     }
 
-    /// Adds a chunk that cannot be read; false if it is known.
+    /// Adds a chunk that cannot be read. Returns false if it was added before.
     pub(super) fn skip(&self, chunk: &SkippedChunk) -> bool {
         let mut next = lock(&self.lease.next);
         let is_new = next.skipped.insert(chunk);
@@ -234,35 +234,35 @@ impl Journal {
         is_new
     }
 
-    /// Adds `count` chunks of which only the number is known.
+    /// Adds `count` to the number of unreadable chunks that are not listed.
     pub(super) fn skip_more(&self, count: u64) {
         lock(&self.lease.next).skipped.add(count);
     }
 
-    /// Writes an entry if there are chunks that cannot be read and no entry has: before the document of their array, after which nobody
-    /// reads them again.
+    /// Writes an entry if unreadable chunks are not recorded yet. Called before the document of their array is written, after which no run
+    /// reads these chunks again.
     pub(super) fn record_skipped(&self) -> Result<()> {
         let has_more = lock(&self.lease.next).has_more_skipped;
         if has_more { self.record() } else { Ok(()) }
     }
 
-    /// Whether all chunks of a node were stored by an earlier run.
+    /// Returns whether all chunks of the node with index `node` are recorded as stored.
     pub(super) fn is_done(&self, node: usize) -> bool {
         node < lock(&self.lease.next).done
     }
 
-    /// Whether an earlier run began with a node.
+    /// Returns whether the chunks of the node with index `node` were begun and not completed.
     pub(super) fn has_begun(&self, node: usize) -> bool {
         let next = lock(&self.lease.next);
         node == next.done && next.units.is_some()
     }
 
-    /// Whether this run has begun with the chunks of an array.
+    /// Returns whether this run has begun to write chunks of an array.
     pub(super) fn has_written(&self) -> bool {
         lock(&self.lease.next).has_written
     }
 
-    /// Begins with a node, or goes on with it, in units of `unit` chunks along each axis.
+    /// Begins or resumes a node, in units of `unit` chunks along each axis.
     pub(super) fn begin_node(&self, node: usize, unit: &[u64]) {
         let mut next = lock(&self.lease.next);
         let was = next.units.take().filter(|_| next.done == node).map(|units| units.reached());
@@ -270,7 +270,7 @@ impl Journal {
         next.units = Some(Units::new(was, unit));
     }
 
-    /// Records that all chunks of a node are stored.
+    /// Records that all chunks of the node with index `node` are stored.
     pub(super) fn end_node(&self, node: usize) {
         let mut next = lock(&self.lease.next);
         if node >= next.done {
@@ -278,7 +278,7 @@ impl Journal {
         }
     }
 
-    /// Whether an earlier run did a unit.
+    /// Returns whether an earlier run stored the unit with these chunk ranges.
     pub(super) fn was_done(&self, chunks: &[Range<u64>]) -> bool {
         lock(&self.lease.next).units.as_ref().is_some_and(|units| units.was_done(chunks))
     }
@@ -308,8 +308,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Checks that this run still owns the journal, by another entry if the last one is so old that others may have taken over: before
-    /// something is written.
+    /// Checks that this run still owns the journal, before something is written. Sets another entry if the last entry is so old that
+    /// another run may have taken over.
     pub(super) fn confirm(&self) -> Result<()> {
         let mut written = match try_lock(&self.lease.written) {
             Some(written) => written,
@@ -323,7 +323,7 @@ impl Journal {
         }
     }
 
-    /// Checks that the journal in the store is still that of this run: before something is erased, or becomes visible.
+    /// Checks that the journal in the store still belongs to this run, before something is erased or becomes visible.
     pub(super) fn check_own(&self) -> Result<()> {
         self.lease.look(&mut lock(&self.lease.written))
     }
@@ -333,13 +333,13 @@ impl Journal {
         self.lease.write(Durability::File)
     }
 
-    /// Goes over to another state.
+    /// Changes the state, and writes an entry.
     pub(super) fn enter(&self, state: JournalState) -> Result<()> {
         lock(&self.lease.next).state = state;
         self.lease.write(Durability::File)
     }
 
-    /// Writes a last entry, which says that this run has ended: another one need not wait.
+    /// Writes a last entry, which says that this run has ended, so that the next run need not wait.
     pub(super) fn release(&self) -> Result<()> {
         let mut recorded = lock(&self.lease.recorded);
         let done = self.lease.write_entry(&mut recorded, Durability::File, false);
@@ -347,13 +347,13 @@ impl Journal {
         done
     }
 
-    /// Goes over to a state in which this run has ended.
+    /// Changes the state, and ends this run.
     pub(super) fn release_as(&self, state: JournalState) -> Result<()> {
         lock(&self.lease.next).state = state;
         self.release()
     }
 
-    /// Erases the journal: the conversion is over.
+    /// Erases the journal after the conversion is complete.
     pub(super) fn erase(self) -> Result<()> {
         let target = &self.lease.target;
         // No entry follows.
@@ -374,12 +374,12 @@ impl JournalLease {
         self.write_entry(&mut lock(&self.recorded), durability, true)
     }
 
-    /// The time since the last entry was about to be set.
+    /// Returns the time since the last entry was about to be set.
     fn since_entry(&self) -> Duration {
         lock(&self.entered).elapsed()
     }
 
-    /// Writes all that is done; unless the run goes on, nobody owns the journal then.
+    /// Writes an entry with all progress. If `goes_on` is false, the entry names no owner.
     fn write_entry(&self, recorded: &mut RecordTiming, durability: Durability, goes_on: bool) -> Result<()> {
         let begun = Instant::now();
         let entry = {
@@ -417,7 +417,7 @@ impl JournalLease {
         Ok(())
     }
 
-    /// Shows that the run is at work, if nothing else has.
+    /// Repeats the last entry if it is older than [`REFRESH`], so that the run is seen to be active.
     fn refresh(&self) {
         let Some(mut written) = try_lock(&self.written) else { return };
         if !written.is_over && self.since_entry() >= REFRESH {
@@ -426,7 +426,7 @@ impl JournalLease {
         }
     }
 
-    /// Writes the last entry again, whose chunks are on the disk.
+    /// Writes the last entry again, whose chunks are already on the disk.
     fn repeat(&self, written: &mut LastEntry) -> Result<()> {
         match written.entry.clone() {
             Some(entry) => self.set(written, entry, Durability::File),
@@ -434,7 +434,7 @@ impl JournalLease {
         }
     }
 
-    /// Looks whether the journal in the store is still that of this run, or writes another entry if the last one is old.
+    /// Checks that the journal in the store still belongs to this run, or repeats the last entry if it is old.
     fn look(&self, written: &mut LastEntry) -> Result<()> {
         self.check_owned(written)?;
         if written.is_over {
@@ -488,7 +488,7 @@ impl JournalLease {
         Ok(())
     }
 
-    /// Another run has the journal, or it is gone: this one writes nothing further.
+    /// Marks the journal as lost, to another run or by erasure: this run writes no further entry.
     fn lose(&self, written: &mut LastEntry, found: Option<&ForeignJournal>) -> Error {
         let lost = LeaseLoss::new(found, &self.common, self.since_entry());
         written.lost.insert(lost).error(&self.key)

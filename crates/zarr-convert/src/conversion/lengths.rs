@@ -1,13 +1,13 @@
-//! Shapes of chunks and shards that are given by the names of dimensions, or chosen.
+//! Shapes of chunks and shards that are given by dimension names, or chosen automatically.
 
 use std::collections::{BTreeMap, BTreeSet};
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::ArrayMetadata;
 
-/// About as many bytes of elements as a shard that is chosen holds at most.
+/// Approximate upper limit for the bytes of elements in an automatic shard.
 const SHARD: u64 = 64 << 20;
 
-/// Checks that each name is that of a dimension of some array.
+/// Checks that each name in `lengths` is a dimension of some array, and that no length is 0. `what` names the option in errors.
 pub(super) fn check<'a>(
     what: &str,
     lengths: &BTreeMap<String, u64>,
@@ -27,13 +27,13 @@ pub(super) fn check<'a>(
     }
 }
 
-/// The names of the dimensions of an array.
+/// Returns the dimension names of an array.
 fn names(array: &ArrayMetadata) -> impl Iterator<Item = Option<&str>> {
     array.dimension_names.iter().flatten().map(Option::as_deref)
 }
 
-/// Chunks of these lengths along the named dimensions, no longer than the array, and as `now` along others; `None` if the array has none of
-/// them.
+/// Returns a chunk shape with the given lengths along named dimensions, no longer than the array, and the lengths of `now` along other
+/// dimensions; `None` if the array has none of the named dimensions.
 pub(super) fn by_name(lengths: &BTreeMap<String, u64>, array: &ArrayMetadata, now: &[u64]) -> Option<Vec<u64>> {
     let mut shape = now.to_vec();
     let mut is_named = false;
@@ -46,8 +46,8 @@ pub(super) fn by_name(lengths: &BTreeMap<String, u64>, array: &ArrayMetadata, no
     is_named.then_some(shape)
 }
 
-/// Shards of these lengths along the named dimensions, rounded up to whole chunks, and one chunk long along others; `None` if the array has
-/// none of them.
+/// Returns a shard shape with the given lengths along named dimensions, rounded up to whole chunks, and one chunk long along other
+/// dimensions; `None` if the array has none of the named dimensions.
 pub(super) fn shards_by_name(
     lengths: &BTreeMap<String, u64>,
     array: &ArrayMetadata,
@@ -57,8 +57,8 @@ pub(super) fn shards_by_name(
     Some(shard.iter().zip(chunk).map(|(length, chunk)| length.next_multiple_of((*chunk).max(1))).collect())
 }
 
-/// Shards of whole chunks for an array with elements of `item` bytes: doubled along the dimension with the most of them, as long as about
-/// 64 MiB suffice. `None` where a shard would hold one chunk.
+/// Chooses a shard shape of whole chunks for an array with elements of `item` bytes: repeatedly doubles the shard along the dimension with
+/// most shards, up to about 64 MiB. `None` if a shard would hold one chunk.
 pub(super) fn chosen(shape: &[u64], chunk: &[u64], item: u64) -> Option<Vec<u64>> {
     let mut shard: Vec<u64> = chunk.iter().map(|length| (*length).max(1)).collect();
     let counts =

@@ -1,10 +1,9 @@
-//! Symbolic links in the way of a move.
+//! Check for symbolic links before a move.
 
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
 use zarr_store::{Prefix, Store};
-/// Checks that neither the node is a symbolic link nor one lies below it: erasing it key by key would erase the target
-/// of a link.
+/// Checks that `node` is no symbolic link and contains none: erasing the node key by key would erase the target of the link.
 pub(super) fn check_links(store: &dyn Store, node: &StoredNode) -> Result<()> {
     for prefix in node.own_prefixes() {
         if let Some(link) = store.find_link(&Prefix::new(&prefix)?)? {

@@ -1,4 +1,4 @@
-//! Conversion of a hierarchy where it lies: new documents beside the old ones, which stay until they are dropped.
+//! Conversion of a hierarchy in its own store: new documents are written beside the old documents, which stay until they are dropped.
 
 mod changes;
 mod checks;
@@ -35,15 +35,16 @@ use zarr_store::{Key, Precondition, Store};
 
 /// A conversion of a whole hierarchy into another dialect in its own store.
 ///
-/// Where the other dialect can say the same chunks under the same keys, only documents are written; else chunks are copied, or
-/// decoded and encoded again, to keys of their own. Nothing that is there is changed: until [`finish`](Self::finish) drops the old
-/// documents, readers of either dialect find their hierarchy, and [`undo`](Self::undo) drops the new ones instead.
-/// Writers have to wait for one of both: chunks of both hierarchies may be the same, shape and attributes are not. Finishing notices
-/// documents of the old hierarchy that were changed nevertheless; it does not notice chunks, where they are others than the new ones.
+/// If the new dialect can express the same chunks under the same keys, only documents are written. Otherwise chunks are copied, or
+/// decoded and encoded again, to other keys. Existing values are not changed: until [`finish`](Self::finish) drops the old documents,
+/// readers of both dialects find their hierarchy, and [`undo`](Self::undo) drops the new documents instead. Writers have to wait
+/// until the migration is finished or undone: both hierarchies may share chunks, but not shape and attributes. Finishing detects
+/// changed documents of the old hierarchy. It does not detect changed chunks of old arrays whose new arrays have chunks under other
+/// keys.
 ///
-/// A record in the store, under the key `.zmigration`, names the old and new documents and chunks, and how far the
-/// migration has come. An interrupted operation is completed by doing it again. Other software takes no notice of it,
-/// but for a warning of zarr-python 3 when it lists members, as it gives of documents of another version.
+/// A record in the store, under the key `.zmigration`, names the old and new documents and chunks, and the state of the migration.
+/// Repeating an interrupted operation completes it. Other software ignores the record, except that zarr-python 3 warns about it when
+/// it lists members, as about documents of another version.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -66,17 +67,16 @@ use zarr_store::{Key, Precondition, Store};
 pub struct Migration {
     conversion: Conversion,
     record: Record,
-    /// That of a run that was interrupted.
+    /// Record of an interrupted migration that this one begins again.
     interrupted: Option<Record>,
-    /// The nodes of the new dialect that are dropped before.
+    /// Existing documents of the new dialect that are dropped first.
     replaced: Option<DocumentRemoval>,
-    /// How many chunks go with them.
+    /// Number of chunks that are dropped with the `replaced` documents.
     replaced_chunks: usize,
 }
 
 impl Migration {
-    /// Plans the migration of all nodes in `store` to `dialect`. Nothing is written. An interrupted one is begun
-    /// again.
+    /// Plans the migration of all nodes in `store` to `dialect`. Writes nothing. An interrupted migration is begun again.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no hierarchy of another dialect; [`ErrorKind::Exists`] if there are nodes of `dialect`
@@ -86,8 +86,8 @@ impl Migration {
         Self::plan_with(store, registry, dialect, ConvertOptions::default())
     }
 
-    /// As [`plan`](Self::plan), with options about members that the dialect cannot express, how arrays are read and
-    /// written, and how much memory may be used. Options about nodes, chunks, codecs, parts and interruptions are ignored.
+    /// Plans as [`plan`](Self::plan) does, with options about members that the dialect cannot express, about how arrays are read and
+    /// written, and about memory. Options about nodes, chunks, codecs, parts and interruptions are ignored.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -100,9 +100,9 @@ impl Migration {
         Self::plan_over(store, registry, dialect, options, None)
     }
 
-    /// As [`plan_with`](Self::plan_with), but nodes of `dialect` that are there already are no error: [`run`](Self::run) drops them
-    /// first, as [`DocumentRemoval`] does with `force`, and their chunks that the old arrays do not use. Whatever keeps the migration
-    /// from being done is an error before that.
+    /// Plans as [`plan_with`](Self::plan_with) does, but accepts existing nodes of `dialect`: [`run`](Self::run) first drops them, as
+    /// [`DocumentRemoval`] does with `force`, and their chunks that the old arrays do not use. An obstacle to the migration is reported
+    /// before anything is dropped.
     ///
     /// # Errors
     /// As [`plan_with`](Self::plan_with) and [`DocumentRemoval::plan`]; without `force` also [`ErrorKind::Conflict`] naming a document that
@@ -201,28 +201,30 @@ impl Migration {
         Ok(Self { conversion, record, interrupted, replaced, replaced_chunks: chunks.len() })
     }
 
-    /// The nodes, sorted by path.
+    /// Returns the planned nodes, sorted by path.
     pub fn nodes(&self) -> &[PlannedNode] {
         self.conversion.nodes()
     }
 
-    /// The keys of documents of the new dialect that [`run`](Self::run) erases first, where it [replaces](Self::plan_replacing) nodes.
+    /// Returns the keys of documents of the new dialect that [`run`](Self::run) erases first; empty unless it
+    /// [replaces](Self::plan_replacing) nodes.
     pub fn replaced(&self) -> &[Key] {
         self.replaced.as_ref().map_or(&[], DocumentRemoval::keys)
     }
 
-    /// How many chunks [`run`](Self::run) erases with these documents: those of arrays of the new dialect that no old array uses.
+    /// Returns the number of chunks that [`run`](Self::run) erases with the [`replaced`](Self::replaced) documents: chunks of arrays of the
+    /// new dialect that no old array uses.
     pub fn replaced_chunks(&self) -> usize {
         self.replaced_chunks
     }
 
-    /// The conversion that this is, with its cost.
+    /// Returns the underlying conversion, with its cost.
     pub fn conversion(&self) -> &Conversion {
         &self.conversion
     }
 
-    /// Writes the new chunks, where they are others, and documents: the documents of the root last, so that whoever
-    /// opens it before still finds the old hierarchy. Documents and chunks of an interrupted run are dropped first.
+    /// Writes new chunks, unless they are the old chunks, and new documents. The documents of the root are written last, so that a reader
+    /// who opens the root before still finds the old hierarchy. Documents and chunks of an interrupted run are dropped first.
     ///
     /// # Errors
     /// The errors of reading and writing arrays. The old hierarchy is whole: to plan and run again completes the
@@ -234,8 +236,8 @@ impl Migration {
         self.run_reporting(&Reporter::new(&|event| progress(event).into_flow()))
     }
 
-    /// Writes the new documents to another store, and no chunks: the metadata of a hierarchy whose chunks lie where the old
-    /// documents are. The source is not changed.
+    /// Writes the new documents, and no chunks, to another store. They describe the chunks that lie beside the old documents. The source is
+    /// not changed.
     ///
     /// # Errors
     /// [`ErrorKind::NotExpressible`] naming an array whose chunks would have to be written again; [`ErrorKind::Exists`] if there
@@ -244,8 +246,8 @@ impl Migration {
         self.write_documents_over(target, None)
     }
 
-    /// As [`write_documents`](Self::write_documents), but documents of the new dialect in `target` are erased first, as
-    /// [`DocumentRemoval`] does with `force`. Whatever keeps the new ones from being written is an error before that.
+    /// Writes the new documents as [`write_documents`](Self::write_documents) does, but first erases documents of the new dialect in
+    /// `target`, as [`DocumentRemoval`] does with `force`. An obstacle to writing is reported before anything is erased.
     ///
     /// # Errors
     /// As [`write_documents`](Self::write_documents) and, of what is erased, [`plan_replacing`](Self::plan_replacing).
@@ -346,7 +348,7 @@ impl Migration {
         store.flush().map_err(|error| in_store(error.into()))
     }
 
-    /// How far the migration of a store has come; `None` if none is recorded there.
+    /// Returns the state of the migration that is recorded in `store`; `None` if none is recorded.
     ///
     /// # Errors
     /// [`ErrorKind::UnsupportedVersion`] if the record is of a later version, others if it is broken; [`ErrorKind::Store`].
@@ -356,8 +358,8 @@ impl Migration {
         Ok(record.map(|record| record.state))
     }
 
-    /// Checks that a store may be changed: no migration of it is running, being finished or undone, or was interrupted in that.
-    /// Otherwise values that are written could be dropped with the old or new documents.
+    /// Checks that `store` may be changed: no migration of the store is running, being finished or being undone, or was interrupted in such
+    /// a state. Otherwise written values could be dropped with the old or new documents.
     ///
     /// # Errors
     /// [`ErrorKind::Exists`] if one is; the errors of [`state`](Self::state).
@@ -369,9 +371,8 @@ impl Migration {
         }
     }
 
-    /// Drops the old documents, and old chunks that are no chunks of the new arrays, after each old node was found to
-    /// have a new one at its path. `dialect` is the new one: the record says it, except for a migration without a
-    /// record.
+    /// Drops the old documents, and old chunks that are not chunks of the new arrays, after a check that each old node has a new node at
+    /// its path. `dialect` is the new dialect; it is needed only for a migration without a record.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or a node has no new one;
@@ -383,10 +384,10 @@ impl Migration {
         end::finish(&**store, dialect).map_err(in_store)
     }
 
-    /// Drops the new documents of a migration, done or not, and new chunks that are no chunks of the old arrays, after each old
-    /// node was found to be there. `dialect` is the new one: the record says it, except for a migration without a
-    /// record. What was written to the new hierarchy since the migration was done is kept, by an error, as far as documents and chunks of other
-    /// keys show it: [`undo_with_changes`](Self::undo_with_changes) drops it.
+    /// Drops the new documents of a migration, complete or not, and new chunks that are not chunks of the old arrays, after a check that
+    /// each old node exists. `dialect` is the new dialect; it is needed only for a migration without a record. Fails if data was written to
+    /// the new hierarchy after the migration, as far as changed documents and chunks under new keys show;
+    /// [`undo_with_changes`](Self::undo_with_changes) drops such data.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or an old node is gone;
@@ -398,7 +399,8 @@ impl Migration {
         end::undo(&**store, dialect, true).map_err(in_store)
     }
 
-    /// As [`undo`](Self::undo), with all that was written to the new hierarchy since, and with new nodes whose old ones are gone.
+    /// Undoes a migration as [`undo`](Self::undo) does, but also drops data that was written to the new hierarchy after the migration, and
+    /// new nodes whose old nodes are gone.
     ///
     /// # Errors
     /// As [`undo`](Self::undo), but those of changes.
@@ -408,19 +410,19 @@ impl Migration {
     }
 }
 
-/// Writes the document that says the dialect of all nodes.
+/// Writes the document that tells the dialect of all nodes; `None` does nothing.
 fn write_entry(entry: Option<(&str, Vec<u8>)>, store: &dyn Store) -> Result<()> {
     let Some((key, document)) = entry else { return Ok(()) };
     store.set(&Key::new(key)?, &document, &document_options(Precondition::None, true))?;
     Ok(())
 }
 
-/// Whether the chunks of an array are written again.
+/// Returns whether the chunks of an array are copied or encoded again.
 fn has_new_chunks(planned: &PlannedNode) -> bool {
     matches!(planned.how, Action::CopyChunks | Action::Reencode)
 }
 
-/// The node that an old one is migrated to.
+/// Plans the new node for the old node `found`.
 fn in_place(
     store: &Arc<dyn Store>,
     found: StoredNode,
@@ -441,7 +443,7 @@ fn in_place(
     plan::planned(store, found, &hierarchy, registry, options, are_texts)
 }
 
-/// The node with the chunks that are there; `None` if these are not the chunks of the new array.
+/// Plans a new node that uses the existing chunks; `None` if they are not valid chunks of the new array.
 fn kept(
     store: &Arc<dyn Store>,
     found: &StoredNode,
@@ -472,7 +474,7 @@ fn kept(
     Ok(stays.then_some(planned))
 }
 
-/// How the keys of the chunks of an array are really formed, where its metadata leaves that open.
+/// Returns the chunk key encoding that the stored chunks really have, if the metadata leaves it open.
 fn actual_keys(store: &dyn Store, found: &StoredNode, array: &ArrayMetadata) -> Result<NamedConfig> {
     let prefix = found.chunk_prefix();
     let others = other_locations(found, &prefix, array.shape.len())?;

@@ -11,7 +11,7 @@ use zarr_meta::conventions::Conventions;
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::Store;
 
-/// Options of a [`Conversion`](super::Conversion): a default, and a method for each.
+/// Options of a [`Conversion`](super::Conversion), with defaults and a method for each option.
 ///
 /// ```
 /// use zarr_convert::ConvertOptions;
@@ -23,76 +23,76 @@ use zarr_store::Store;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// The dialect to write. By default the one found, or Zarr v3 where that is older than v2.
+    /// Dialect to write. By default the dialect of the source, or Zarr v3 if that is older than v2.
     pub dialect: Option<Dialect>,
-    /// The shape of chunks (of inner chunks, if there are shards), for arrays of as many dimensions. Others keep theirs.
+    /// Shape of chunks (of inner chunks, if there are shards) for arrays with as many dimensions as the shape has. Other arrays keep their
+    /// chunks.
     pub chunks: Option<Vec<u64>>,
-    /// The lengths of chunks along dimensions of these names, for arrays that have one of them; along other dimensions they stay as they
-    /// are. Not beside [`chunks`](Self#structfield.chunks).
+    /// Chunk length per dimension name, for arrays that have at least one of the named dimensions. Along other dimensions chunk lengths
+    /// stay. Cannot be combined with [`chunks`](Self#structfield.chunks).
     pub chunk_lengths: BTreeMap<String, u64>,
-    /// The shards. By default arrays stay sharded as they are, except arrays that get other chunks, which are not sharded.
+    /// Which arrays are sharded. By default sharded arrays keep their shards, unless they get other chunks: then they are not sharded.
     pub shards: Option<Shards>,
-    /// The codecs of chunks, as [`NewArray::codecs`](zarr_array::NewArray::codecs) takes them.
+    /// Codecs of chunks, in the form that [`NewArray::codecs`](zarr_array::NewArray::codecs) takes. By default arrays keep their codecs.
     pub codecs: Option<CodecList>,
-    /// Convert this node alone, with all below it. The groups above it are converted with it, unless it goes to a path of its
-    /// own.
+    /// Node to convert, with all nodes below it. The groups above it are converted as well, unless [`to`](Self#structfield.to) names its
+    /// path in the target. By default the whole hierarchy is converted.
     pub node: Option<NodePath>,
-    /// Convert these arrays alone, with the groups above them. By default all.
+    /// Arrays to convert, with the groups above them. By default all.
     pub arrays: Option<Vec<NodePath>>,
-    /// The elements of arrays of the source, by path, that are converted: boxes, with steps or without. Other arrays are converted whole.
-    /// The arrays that are written have the shapes of these regions, dimensions of one element included, and chunks as long as in the
-    /// source, or as the region. Chunks that lie in a region as a whole are copied as they are stored, where all of them do. Levels of
-    /// OME-Zarr images are not cut, and a move cuts nothing.
+    /// Regions of source arrays to convert, by path: boxes, with steps or without. Other arrays are converted whole. A written array has
+    /// the shape of its region, including dimensions of length 1, and chunks as long as in the source or as the region. If all chunks of a
+    /// region lie in the region as a whole, they are copied as they are stored. Levels of OME-Zarr images cannot have regions, and a move
+    /// cannot either.
     pub regions: BTreeMap<NodePath, Region>,
-    /// Nodes that are left out, with all below them, whether they can be read or not.
+    /// Nodes that are left out, with all nodes below them, even if they cannot be read.
     pub exclude: Vec<NodePath>,
-    /// Whether keys below groups that belong to no node are copied with their groups, as they are: tables in Parquet, XML, text files,
-    /// whatever other software keeps beside arrays ([`other_keys`](zarr_hierarchy::other_keys)). Default true; not where
+    /// Whether keys below groups that belong to no node are copied unchanged with their groups: Parquet tables, XML, text and other files
+    /// that other software stores beside arrays ([`other_keys`](zarr_hierarchy::other_keys)). Default true; no such keys are copied if
     /// [`arrays`](Self#structfield.arrays) are chosen.
     pub other_keys: bool,
-    /// The path of the node in the target, or of the root if no node is named. Groups above it are made where there are none. By default
-    /// the path in the source.
+    /// Path of the node in the target, or of the root if no node is named. Missing groups above it are created. By default the path in the
+    /// source.
     pub to: Option<NodePath>,
-    /// Whether members that the dialect cannot express are kept in the attribute [`CARRIED`](zarr_meta::CARRIED), from
-    /// where a conversion back takes them. Otherwise they are left out with a note, and dimension names are an error.
+    /// Whether members that the dialect cannot express are stored in the attribute [`CARRIED`](zarr_meta::CARRIED), from which a conversion
+    /// back restores them. Otherwise they are left out with a note, and dimension names are an error.
     pub carry: bool,
-    /// Whether documents are kept to the letter, with a warning where that gives data another meaning to xarray. By default
-    /// nodes that follow a convention keep their meaning instead: see [`ForDialect::meaning`](zarr_meta::ForDialect::meaning). Metadata of
-    /// OME-Zarr become those of 0.5 in Zarr v3, and of 0.4 in older versions, and the axes of images name the dimensions of levels.
+    /// Whether documents keep their literal values, with a warning if data gets another meaning for xarray. By default nodes that follow a
+    /// convention keep their meaning instead: see [`ForDialect::meaning`](zarr_meta::ForDialect::meaning). OME-Zarr metadata is converted
+    /// to version 0.5 in Zarr v3, and to 0.4 in older versions, and the axes of images name the dimensions of levels.
     pub literal: bool,
-    /// Whether arrays of objects all of whose elements are strings become arrays of the data type `string` with the codec `vlen-utf8`,
-    /// which other software reads. To find that out, their elements are read when the conversion is planned. Others stay as they are. By
-    /// default all do: in Zarr v3 no other software reads them ([`PlannedNode::unread`](super::PlannedNode::unread)).
+    /// Whether arrays of objects become arrays of the data type `string` with the codec `vlen-utf8`, which other software reads, if all
+    /// their elements are strings. To find out, planning the conversion reads their elements. By default all arrays of objects keep their
+    /// data type, which in Zarr v3 no other software reads ([`PlannedNode::unread`](super::PlannedNode::unread)).
     pub objects_as_strings: bool,
-    /// The convention that nodes follow. By default the one by which the dimensions of an array are named.
+    /// Convention that nodes follow. By default it is detected from the way in which the dimensions of an array are named.
     pub conventions: Conventions,
     /// Greatest number of bytes of memory for data. Default 1 GiB.
     pub memory: u64,
-    /// The store in which elements are stored temporarily, uncompressed, when the memory is so small that each chunk of the source would
-    /// be decoded three times or more: up to as many bytes as the elements of the array have, which are erased at the end. By default the
-    /// target, beside the node (an SQLite file keeps its size when they are erased); in zip files, which take nothing that is erased
-    /// again, chunks are decoded several times instead. A killed process leaves the elements in this store; in the target the next run of
-    /// the conversion, or of the part, erases them.
+    /// Store in which elements are stored temporarily, uncompressed, if memory is so small that each chunk of the source would be decoded
+    /// three times or more. Takes at most as many bytes as the elements of an array, which are erased at the end. By default the target,
+    /// beside the node (an SQLite file keeps its size when they are erased). In zip files, where nothing can be erased, chunks are decoded
+    /// several times instead. A killed process leaves the elements in the store; in the target, the next run of the conversion, or of the
+    /// part, erases them.
     pub scratch: Option<Arc<dyn Store>>,
-    /// Whether nodes that are in the way are replaced: in one step, when all is written, where the target exchanges prefixes, else they
-    /// are erased first. See [`Conversion::run`](super::Conversion::run).
+    /// Whether existing nodes at the target path are replaced: in one step at the end if the target exchanges prefixes; otherwise they are
+    /// erased first. See [`Conversion::run`](super::Conversion::run).
     pub overwrite: bool,
-    /// Whether to go on where an earlier run with the same options was interrupted, whose journal is in the target. Without a
-    /// journal the conversion begins as usual. It is an error while that run is still at work; whether one on another machine is, takes up
-    /// to 30 s to see.
+    /// Whether to resume an interrupted run with the same options, whose journal is in the target. Without a journal the conversion begins
+    /// as usual. Fails if that run is still active; for a run on another machine this check takes up to 30 s.
     pub resume: bool,
-    /// Whether to go on where a chunk of the source cannot be read or decoded: it is reported
+    /// Whether to continue if a chunk of the source cannot be read or decoded: the chunk is reported
     /// ([`Progress::Skipped`](super::Progress::Skipped)), and its elements have the fill value in the target. A node that cannot be read or
-    /// converted is left out ([`Conversion::refused`](super::Conversion::refused)). Where chunks are copied as
-    /// bytes ([`Action::CopyChunks`](super::Action::CopyChunks)) nothing is decoded: a chunk that cannot be is copied as it is. Another key
-    /// that cannot be read is left out, too ([`Progress::SkippedKey`](super::Progress::SkippedKey)).
+    /// converted is left out ([`Conversion::refused`](super::Conversion::refused)). Chunks that are copied as bytes
+    /// ([`Action::CopyChunks`](super::Action::CopyChunks)) are not decoded, so a corrupt chunk is copied as it is. Keys of no node that
+    /// cannot be read are left out, too ([`Progress::SkippedKey`](super::Progress::SkippedKey)).
     pub keep_going: bool,
-    /// Do this part alone, which any process may do on any machine, at the same time as others do others. A part that was interrupted
-    /// goes on where it stopped when it is run again. All parts have the same options, but for
-    /// [`threads`](zarr_array::Options#structfield.threads). No node is there until [`Conversion::finish`](super::Conversion::finish).
-    /// [`Conversion::abandon`](super::Conversion::abandon) gives all of them up. By default all is done by one process.
+    /// Part to convert, for conversions that several processes share, on any machines and at the same time. Running an interrupted part
+    /// again resumes it. All parts need the same options, except [`threads`](zarr_array::Options#structfield.threads). No node exists until
+    /// [`Conversion::finish`](super::Conversion::finish); [`Conversion::abandon`](super::Conversion::abandon) gives all parts up. By
+    /// default one process converts everything.
     pub part: Option<Part>,
-    /// Options with which arrays are read and written.
+    /// Options for reading and writing arrays.
     pub options: Options,
 }
 
@@ -126,7 +126,7 @@ impl Default for ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// The path that a node goes to.
+    /// Returns the path in the target of the node at `path` in the source.
     pub(super) fn moved(&self, path: &NodePath) -> Result<NodePath> {
         let Some(to) = &self.to else { return Ok(path.clone()) };
         let from = self.node.as_ref().map_or(0, |node| node.names().count());

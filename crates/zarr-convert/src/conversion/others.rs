@@ -1,4 +1,4 @@
-//! Keys below groups that belong to no node: files of other software, which go with their groups.
+//! Keys below groups that belong to no node: files of other software, which are copied with their groups.
 
 use super::copy::copy_within;
 use super::progress::{Progress, Reporter};
@@ -12,7 +12,7 @@ use zarr_store::{ByteRange, Bytes, GetOptions, Key, SetOptions, Store, StoreExt}
 /// Number of bytes of a value that are read at a time.
 const PIECE: u64 = 8 << 20;
 
-/// Where the other keys go, in a target of `dialect`.
+/// Plans the keys in a target of `dialect` to which the keys `others` are copied.
 pub(super) fn planned(others: Vec<OtherKey>, dialect: Dialect, options: &ConvertOptions) -> Result<Vec<CopiedKey>> {
     let spaces = zarr_meta::key_spaces(dialect);
     let planned = |OtherKey { key, group, .. }: OtherKey| {
@@ -29,13 +29,13 @@ pub(super) fn planned(others: Vec<OtherKey>, dialect: Dialect, options: &Convert
 }
 
 impl Conversion {
-    /// The keys that belong to no node and are copied with their groups: files of other software, such as tables in Parquet, XML, text
-    /// files.
+    /// Returns the keys that belong to no node and are copied with their groups: files of other software, such as Parquet tables, XML and
+    /// text files.
     pub fn other_keys(&self) -> &[CopiedKey] {
         &self.others
     }
 
-    /// Copies the keys that belong to no node. Where the conversion keeps going, a key that cannot be read is left out, and reported.
+    /// Copies the keys that belong to no node. If the conversion keeps going, a key that cannot be read is left out and reported.
     pub(super) fn copy_other_keys(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>) -> Result<()> {
         for other in &self.others {
             match self.copy_other_key(other, target, &|bytes| reporter.report(Progress::OtherKey(other, bytes))) {
@@ -49,7 +49,7 @@ impl Conversion {
         Ok(())
     }
 
-    /// Copies a key; `report` is told of its beginning, and then of the bytes that are copied.
+    /// Copies one key. Calls `report` with 0 at the beginning, and then with the number of bytes copied since the last call.
     fn copy_other_key(
         &self,
         other: &CopiedKey,
@@ -72,7 +72,7 @@ impl Conversion {
         copy_in_pieces((&*self.source, from), (&**target, to), self.options.memory, report).map_err(located)
     }
 
-    /// Copies the keys again that were changed or made since they were copied, before the source is erased.
+    /// Copies keys again that were changed after they were copied, before the source is erased.
     pub(super) fn copy_changed_keys(&self, target: &Arc<dyn Store>) -> Result<()> {
         for other in &self.others {
             if !have_equal_bytes((&*self.source, &other.from), (&**target, &other.to))? {
@@ -82,18 +82,18 @@ impl Conversion {
         Ok(())
     }
 
-    /// Erases what [`copy_other_keys`](Self::copy_other_keys) has set.
+    /// Erases the keys in the target that [`copy_other_keys`](Self::copy_other_keys) set.
     pub(super) fn erase_other_keys(&self, target: &dyn Store) -> Result<()> {
         self.others.iter().try_for_each(|other| Ok(target.erase(&other.to)?))
     }
 
-    /// Erases in the source what was copied.
+    /// Erases the copied keys in the source.
     pub(super) fn erase_moved_keys(&self) -> Result<()> {
         self.others.iter().try_for_each(|other| Ok(self.source.erase(&other.from)?))
     }
 }
 
-/// Erases keys of no node below `from` that are equal to those below the nodes at `to`, where a move has ended but for these.
+/// Erases keys of no node below `from` that equal the keys below `to`. Completes a move that has ended except for these keys.
 pub(super) fn erase_copied_keys(
     (source, from): (&dyn Store, &NodePath),
     (target, to): (&dyn Store, &NodePath),
@@ -109,13 +109,13 @@ pub(super) fn erase_copied_keys(
     Ok(())
 }
 
-/// Why a key could not be copied.
+/// Error of copying a key, by its cause.
 enum KeyCopyError {
-    /// It cannot be read.
+    /// The key cannot be read.
     Source(Error),
-    /// It cannot be written.
+    /// The copy cannot be written.
     Target(Error),
-    /// As the work was cancelled.
+    /// Another error, such as a cancelled conversion.
     Other(Error),
 }
 
@@ -137,8 +137,8 @@ impl From<KeyCopyError> for Error {
     }
 }
 
-/// Copies a value in pieces. A target that brings the pieces together in memory is given no more than `memory` bytes. A value that is gone
-/// since it was listed is left out.
+/// Copies a value in pieces. If the target collects the pieces in memory, fails for a value of more than `memory` bytes. A value that was
+/// erased since it was listed is left out.
 fn copy_in_pieces(
     (source, from): (&dyn Store, &Key),
     (target, to): (&dyn Store, &Key),

@@ -1,10 +1,10 @@
-//! The parts of a conversion that several processes do.
+//! Parts of a conversion that several processes share.
 
 use std::fmt;
 use std::str::FromStr;
 use zarr_hierarchy::{Error, Result};
 
-/// One of the parts of a conversion, each of which any process does on any machine: see
+/// One part of a conversion that several processes share, on any machines: see
 /// [`ConvertOptions::part`](super::ConvertOptions#structfield.part).
 ///
 /// ```
@@ -21,11 +21,11 @@ pub struct Part {
     of: u64,
 }
 
-/// More than anybody has processes for: each part has a key in the store.
+/// Greatest number of parts: each part has a key in the store.
 const MOST: u64 = 100_000;
 
 impl Part {
-    /// Part `number`, counted from 1, of `of` parts.
+    /// Creates part `number`, counted from 1, of `of` parts.
     ///
     /// # Errors
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if there is no such part, or there are more than 100,000.
@@ -38,18 +38,18 @@ impl Part {
         Ok(Self { number, of })
     }
 
-    /// The number of the part, from 1.
+    /// Returns the number of the part, counted from 1.
     pub fn number(self) -> u64 {
         self.number
     }
 
-    /// The number of all parts.
+    /// Returns the number of all parts.
     pub fn of(self) -> u64 {
         self.of
     }
 
-    /// Whether a unit of the array with this number among the nodes is of this part; `counts` are the units along each axis. Units
-    /// that follow each other are of different parts, so that all parts have as much to do, wherever chunks are stored.
+    /// Returns whether a unit belongs to this part. `node` is the index of the array among the nodes, and `counts` is the number of units
+    /// along each axis. Successive units belong to different parts, so that parts have equal work wherever chunks are stored.
     pub(super) fn has(self, node: usize, unit: &[u64], counts: &[u64]) -> bool {
         let of = u128::from(self.of);
         let add = |sum: u128, (&index, &count): (&u64, &u64)| (sum * (u128::from(count) % of) + u128::from(index)) % of;

@@ -1,4 +1,4 @@
-//! The nodes that are converted, and the nodes that they become.
+//! Plans which nodes are converted, and to which nodes.
 
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
@@ -19,21 +19,21 @@ use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated
 use zarr_scan::Selected;
 use zarr_store::{Key, Store, StoreExt};
 
-/// The nodes to be converted, and the nodes left out.
+/// Planned nodes, and nodes that are left out.
 pub(super) struct ConversionPlan {
-    /// The nodes in the order of their paths, each or why it cannot be converted.
+    /// Planned nodes in the order of their paths; an error for each node that cannot be converted.
     pub(super) nodes: Vec<Result<PlannedNode>>,
-    /// The groups of the target that are to have consolidated metadata, as in the source.
+    /// Groups of the target that get consolidated metadata, as in the source.
     pub(super) consolidate: Vec<NodePath>,
-    /// Nodes of the source that are not converted.
+    /// Nodes of the source that are not converted, each with the reason.
     pub(super) left_out: Vec<String>,
-    /// Keys of the source that belong to no node.
+    /// Keys that belong to no node and are copied.
     pub(super) others: Vec<CopiedKey>,
-    /// Why nodes of the source cannot be read, where it goes on without them.
+    /// Errors of nodes that cannot be read, if the conversion keeps going.
     pub(super) unread: Vec<Error>,
 }
 
-/// Plans from metadata alone.
+/// Plans a conversion from metadata alone.
 pub(super) fn plan(
     source: &Arc<dyn Store>,
     registry: &Arc<Registry>,
@@ -73,20 +73,20 @@ pub(super) fn plan(
     Ok(ConversionPlan { nodes, consolidate, left_out, others, unread })
 }
 
-/// The nodes and keys that are found in the source.
+/// Nodes and keys that were found in the source.
 struct SourceContents {
-    /// The nodes to be converted.
+    /// Nodes to convert.
     nodes: Vec<StoredNode>,
     /// Nodes that are left out, since others hide them.
     left_out: Vec<String>,
-    /// Keys of no node.
+    /// Keys that belong to no node.
     others: Vec<OtherKey>,
-    /// Why nodes cannot be read, where the conversion goes on without them.
+    /// Errors of nodes that cannot be read, if the conversion keeps going.
     unread: Vec<Error>,
 }
 
-/// The nodes to be converted: all, or one and the nodes below it, and the groups above if it stays below them; of these the arrays that
-/// were chosen, and no nodes that were excluded.
+/// Finds the nodes to convert: the whole hierarchy, or the chosen node with the nodes below it, and with the groups above it unless it gets
+/// another path. Keeps only chosen arrays, and no excluded nodes.
 fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<SourceContents> {
     let path = options.node.clone().unwrap_or_else(NodePath::root);
     let mut walk = walk_together(source, &path)?;
@@ -130,7 +130,7 @@ fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<SourceConte
     Ok(SourceContents { nodes, left_out, others, unread })
 }
 
-/// Takes excluded nodes out of a walk, with all below them. Lists that groups keep of their nodes lose them.
+/// Removes excluded nodes, with all nodes below them, from a walk and from the lists of children in group metadata.
 fn exclude(walk: &mut Walk, excluded: &[NodePath]) -> Result<()> {
     let is_within = |path: &NodePath| excluded.iter().any(|above| path.is_within(above));
     let path_of = |error: &Error| error.location().path.as_deref().and_then(|path| NodePath::parse(path).ok());
@@ -158,12 +158,12 @@ fn exclude(walk: &mut Walk, excluded: &[NodePath]) -> Result<()> {
     }
 }
 
-/// Whether a path is one of the chosen ones, or above one.
+/// Returns whether `path` is, or lies above, one of the paths in `chosen`.
 fn has_below(path: &NodePath, chosen: &[NodePath]) -> bool {
     chosen.iter().any(|array| array.is_within(path))
 }
 
-/// The chosen arrays, and the groups above them. Lists that groups keep of their arrays lose the others.
+/// Keeps the chosen arrays and the groups above them. Removes other arrays from the lists of children in group metadata.
 fn choose(nodes: Vec<StoredNode>, chosen: &[NodePath]) -> Result<Vec<StoredNode>> {
     let is_there = |path: &&NodePath| nodes.iter().any(|found| found.path == **path && found.node.as_array().is_some());
     if let Some(path) = chosen.iter().find(|path| !is_there(path)) {
@@ -177,7 +177,7 @@ fn choose(nodes: Vec<StoredNode>, chosen: &[NodePath]) -> Result<Vec<StoredNode>
     Ok(kept)
 }
 
-/// Takes nodes that are left out from the lists that groups keep.
+/// Removes the nodes `left` from the lists of children in the metadata of the groups `kept`.
 fn unlist(kept: &mut [StoredNode], left: &[StoredNode]) {
     for found in left {
         let (Some(parent), Some(name)) = (found.path.parent(), found.path.name()) else { continue };
@@ -188,7 +188,7 @@ fn unlist(kept: &mut [StoredNode], left: &[StoredNode]) {
     }
 }
 
-/// Chunks and shards are for arrays of as many dimensions; if there are none, something else was meant.
+/// Checks that some array has as many dimensions as the chunk shape and the shard shape in the options.
 fn check_ranks<'a>(arrays: impl Iterator<Item = &'a ArrayMetadata>, options: &ConvertOptions) -> Result<()> {
     let ranks: Vec<usize> = arrays.map(|array| array.shape.len()).collect();
     let shards = match &options.shards {
@@ -220,8 +220,8 @@ pub(super) fn is_consolidated(source: &Arc<dyn Store>, found: &StoredNode) -> Re
     }
 }
 
-/// A hierarchy with what the chunks of one of its nodes show. Whether all are stored is looked up where it matters: where NaN, as a fill
-/// value that marks nothing, could become null.
+/// Returns `hierarchy` with the information whether all chunks of the node `found` are stored. The chunks are listed only if it matters: if
+/// NaN, as a fill value that does not mark missing values, could become null.
 pub(super) fn looked_up(
     hierarchy: &Hierarchy,
     store: &dyn Store,
@@ -237,7 +237,7 @@ pub(super) fn looked_up(
     Ok(hierarchy.storing_all(is_asked && are_all_stored(store, found)?))
 }
 
-/// Whether no chunk is missing, as far as the store can list them.
+/// Returns whether all chunks are stored. False if the store cannot list.
 pub(super) fn are_all_stored(store: &dyn Store, found: &StoredNode) -> Result<bool> {
     if !store.capabilities().list {
         return Ok(false);
@@ -247,7 +247,7 @@ pub(super) fn are_all_stored(store: &dyn Store, found: &StoredNode) -> Result<bo
     Ok(keys.stored(store)?.len() as u128 == all)
 }
 
-/// How a node is converted. `are_texts` says that it is an array of objects whose elements become strings.
+/// Plans the conversion of one node. `are_texts` says that the node is an array of objects whose elements become strings.
 pub(super) fn planned(
     source: &Arc<dyn Store>,
     found: StoredNode,
@@ -339,7 +339,7 @@ pub(super) fn planned(
     Ok(PlannedNode { source: found, path, target, dialect, how, region, notes, warning, unread, ome, size })
 }
 
-/// Whether chunks that are missing in an array may be missing in the converted array, where both have the same fill
+/// Returns whether chunks that are missing in the source may be missing in the converted array, given that both arrays have the same fill
 /// value.
 pub(super) fn missing_stay(found: &StoredNode, path: &NodePath, target: &Node, dialect: Dialect) -> Result<bool> {
     if found.dialect == dialect {
@@ -362,7 +362,7 @@ pub(super) fn missing_stay(found: &StoredNode, path: &NodePath, target: &Node, d
     Ok(target::missing_stay(found, NodeDocuments::new(&planned, &zarr_meta::Documents::new())?.found(), true))
 }
 
-/// An array that is decoded and encoded again, if it can be.
+/// Checks that an array can be decoded and encoded again, and returns `planned`.
 fn reencoded(array: Array, planned: PlannedNode, options: &ConvertOptions) -> Result<PlannedNode> {
     // Opened on the source, which it does not touch: whether codecs are known, and memory suffices, is to be seen now.
     let found = NodeDocuments::new(&planned, &zarr_meta::Documents::new())?.found().clone();
@@ -372,7 +372,7 @@ fn reencoded(array: Array, planned: PlannedNode, options: &ConvertOptions) -> Re
     Ok(planned)
 }
 
-/// Adds a hint about an array that a dialect cannot express.
+/// Adds a hint to the error of an array that a dialect cannot express.
 fn with_way_out(error: Error) -> Error {
     let pointer = error.location().pointer.clone().unwrap_or_default();
     match error.kind() {
@@ -384,7 +384,7 @@ fn with_way_out(error: Error) -> Error {
     }
 }
 
-/// Bytes of the elements of an array that need not be opened; 0 if its data type is not known.
+/// Returns the decoded size of an array in bytes from its metadata; 0 if its data type is unknown.
 pub(super) fn size_of(array: &ArrayMetadata, dialect: Dialect, types: &DataTypes) -> u128 {
     let item = zarr_array::element_spec(array, dialect, types).map_or(0, |element| element.item_size() as u64);
     zarr_grid::total_size(&array.shape, item)

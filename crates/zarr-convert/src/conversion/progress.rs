@@ -1,11 +1,11 @@
-//! The progress reports of a conversion, and its cancellation.
+//! Progress reports of a conversion, and its cancellation.
 
 use super::skipped::{SkippedChunk, SkippedKey};
 use super::{CopiedKey, PlannedNode};
 use std::ops::ControlFlow;
 use zarr_hierarchy::{IntoFlow, Result};
 
-/// An event of a running conversion.
+/// Event of a running conversion.
 ///
 /// A conversion that is [cancelled](IntoFlow) ends with [`ErrorKind::Cancelled`](zarr_hierarchy::ErrorKind::Cancelled), in the state that
 /// an error of a store leaves: the arrays that are there are complete, and the source is as it was. Nodes in the way that were to be
@@ -16,24 +16,24 @@ use zarr_hierarchy::{IntoFlow, Result};
 pub enum Progress<'a> {
     /// A node is begun.
     Begin(&'a PlannedNode),
-    /// The number of bytes of elements, as [`PlannedNode::size`] counts them, that are done. A conversion that is resumed begins with the
-    /// bytes that were done before.
+    /// Bytes of elements, as [`PlannedNode::size`] counts them, that were done since the last report. A resumed conversion first reports
+    /// the bytes that were done before.
     Done(u128),
-    /// A chunk of the source cannot be read, and is left out: see [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going). Each
-    /// is reported once, and once more where a conversion is resumed.
+    /// A chunk of the source cannot be read and is left out: see [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going). Each
+    /// chunk is reported once, and once more if a conversion is resumed.
     Skipped(&'a SkippedChunk),
-    /// The approximate number of further chunks that were left out by earlier runs, or other parts, of which the journal has no more than
-    /// the number: it lists 1,000 at most.
+    /// Approximate number of further chunks that earlier runs or other parts left out, and that the journal does not list: it lists at most
+    /// 1,000 chunks.
     MoreSkipped(u64),
-    /// A key that belongs to no node, and the number of its bytes that were copied since the last report; 0 when it is begun. They are
-    /// not among those of [`Done`](Self::Done).
+    /// Key that belongs to no node, with the number of its bytes that were copied since the last report; 0 at its beginning. These bytes
+    /// are not counted in [`Done`](Self::Done).
     OtherKey(&'a CopiedKey, u64),
-    /// A key that belongs to no node cannot be read, and is left out: see
-    /// [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going). It is reported again where a conversion is resumed.
+    /// A key that belongs to no node cannot be read and is left out: see [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going).
+    /// It is reported again if a conversion is resumed.
     SkippedKey(&'a SkippedKey),
 }
 
-/// The function that is told of progress.
+/// Wrapper of the caller's function for progress reports.
 pub(super) struct Reporter<'a>(&'a (dyn Fn(Progress<'_>) -> ControlFlow<()> + Sync));
 
 impl<'a> Reporter<'a> {
@@ -41,12 +41,12 @@ impl<'a> Reporter<'a> {
         Self(report)
     }
 
-    /// Reports a node that is begun.
+    /// Reports that a node is begun.
     pub(super) fn begin(&self, node: &PlannedNode) -> Result<()> {
         self.report(Progress::Begin(node))
     }
 
-    /// Reports the number of bytes of elements that are done.
+    /// Reports bytes of elements that were done since the last report.
     pub(super) fn done(&self, bytes: u128) -> Result<()> {
         self.report(Progress::Done(bytes))
     }
@@ -56,7 +56,7 @@ impl<'a> Reporter<'a> {
         self.report(Progress::Skipped(chunk))
     }
 
-    /// Reports the chunks that earlier runs could not read, and `more` of which only the number is known.
+    /// Reports the unreadable chunks of earlier runs, and the number `more` of further ones that are not listed.
     pub(super) fn all_skipped(&self, chunks: &[SkippedChunk], more: u64) -> Result<()> {
         chunks.iter().try_for_each(|chunk| self.skipped(chunk))?;
         if more > 0 { self.report(Progress::MoreSkipped(more)) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Other chunks, shards and codecs for an array.
+//! Change of the chunks, shards and codecs of an array.
 
 use super::{ConvertOptions, Shards, lengths};
 use zarr_array::{NewArray, Registry, element_spec};
@@ -6,7 +6,7 @@ use zarr_hierarchy::Result;
 use zarr_json::{NamedConfig, Value};
 use zarr_meta::{ArrayMetadata, Dialect};
 
-/// Changes chunks, shards and codecs as the options say.
+/// Changes chunks, shards and codecs of `array` as the options say.
 pub(super) fn rechunk(
     array: &mut ArrayMetadata,
     dialect: Dialect,
@@ -62,14 +62,14 @@ pub(super) fn rechunk(
     Ok(())
 }
 
-/// The chunks of an array without regard to shards.
+/// Chunks of an array with any shards resolved.
 #[derive(Debug)]
 pub(super) struct Flat {
-    /// The shape of (innermost inner) chunks; `None` if they have various shapes.
+    /// Shape of the (innermost) chunks; `None` if chunks have various shapes.
     pub(super) chunk: Option<Vec<u64>>,
-    /// The shape of shards, if there are any.
+    /// Shape of the outermost shards; `None` if there are none.
     pub(super) shard: Option<Vec<u64>>,
-    /// The codecs of a chunk.
+    /// Codecs of an (innermost) chunk.
     codecs: Vec<NamedConfig>,
 }
 
@@ -87,8 +87,8 @@ fn lengths(list: &Value) -> Option<Vec<u64>> {
     list.as_array()?.iter().map(Value::as_u64).collect()
 }
 
-/// The shape of inner chunks in the order of the array's dimensions, and the codecs that an inner chunk goes through from
-/// there; `None` if there are no shards.
+/// Returns the shape of inner chunks in the order of the array's dimensions, and the codecs of an inner chunk in that order; `None` if
+/// there are no shards.
 fn unshard(codecs: &[NamedConfig]) -> Option<(Vec<u64>, Vec<NamedConfig>)> {
     let at = codecs.iter().position(|codec| codec.name == "sharding_indexed")?;
     let (before, shard) = (codecs.get(..at)?, codecs.get(at)?);
@@ -110,7 +110,7 @@ fn unshard(codecs: &[NamedConfig]) -> Option<(Vec<u64>, Vec<NamedConfig>)> {
     Some((shape, before.iter().cloned().chain(inner).collect()))
 }
 
-/// Whether chunks have inner chunks, some of which may be missing in a chunk that is stored.
+/// Returns whether chunks have inner chunks, which may be missing in a stored chunk.
 pub(super) fn is_sharded(array: &ArrayMetadata) -> bool {
     unshard(&array.codecs).is_some()
 }

@@ -1,4 +1,4 @@
-//! Decoding and encoding an array, slab by slab.
+//! Decoding and encoding of an array, slab by slab.
 
 use super::scratch::{Scratch, ScratchName};
 use super::skipped::{is_of_chunk, read_good};
@@ -15,7 +15,7 @@ use zarr_meta::StoredNode;
 use zarr_scan::{COMFORT, Memory, OVERHEAD, Selected, Slabs, in_parallel, lock, usual_item_size};
 use zarr_store::Store;
 
-/// Number of small parts that are under way at once.
+/// Greatest number of small parts that are processed together.
 const BATCH: usize = 1024;
 
 /// Checks that memory suffices, as far as metadata tells.
@@ -25,8 +25,8 @@ pub(super) fn check(source: &Selected, sink: &Array, options: &ConvertOptions) -
     plan.map(drop).ok_or_else(|| too_large(source, sink, item, options.memory))
 }
 
-/// Reads all elements of a node and writes them to `target`, in slabs of whole chunks of the new array. Two slabs are under way at a
-/// time: one is read while the other is written.
+/// Reads all elements of a node and writes them to `target`, in slabs of whole chunks of the new array. Two slabs are processed at a time:
+/// one is read while the other is written.
 pub(super) fn reencode(
     conversion: &Conversion,
     planned: &PlannedNode,
@@ -76,7 +76,7 @@ pub(super) fn reencode(
     work.advance(planned.size.saturating_sub(done))
 }
 
-/// A plan to store elements temporarily, if that saves much.
+/// Plans to store elements temporarily; `None` if that would not save much.
 fn scratch<'a>(
     conversion: &Conversion,
     source: &Selected,
@@ -98,21 +98,21 @@ fn scratch<'a>(
     Scratch::plan(source, &plan.slabs, share, plan.budget, store, name)
 }
 
-/// Bytes of the elements of parts.
+/// Returns the size in bytes of the elements of `parts`, for elements of `item` bytes.
 fn bytes_of(parts: &[SparsePart], item: u64) -> u64 {
     let size = |part: &SparsePart| part.region.len_checked().unwrap_or(u64::MAX).saturating_mul(item);
     parts.iter().fold(0, |sum: u64, part| sum.saturating_add(size(part)))
 }
 
-/// A slab of which some is to be read and written.
+/// Slab that is read and written, at least in part.
 struct Unit {
     slab: ChunkIndex,
-    /// The parts that meet stored chunks; `None`: all of it.
+    /// Parts of the slab that meet stored chunks; `None` for the whole slab.
     parts: Option<Vec<SparsePart>>,
 }
 
 impl Unit {
-    /// The chunks of the new array that it has.
+    /// Returns the number of chunks of the new array in the unit.
     fn chunks(&self, slabs: &Slabs) -> u64 {
         match &self.parts {
             Some(parts) => parts.iter().fold(0, |sum, part| sum.saturating_add(part.count())),
@@ -123,22 +123,22 @@ impl Unit {
     }
 }
 
-/// An array that is decoded and encoded again.
+/// Array that is decoded and encoded again.
 struct Reencoding<'a> {
     source: Selected,
     sink: Array,
     work: &'a Work<'a>,
     plan: &'a ReencodePlan,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     item: u64,
-    /// The elements between reading and writing, if they are stored temporarily.
+    /// Temporary storage of elements; `None` if they are not stored temporarily.
     scratch: Option<Scratch<'a>>,
     /// Bytes of elements that were reported as done.
     done: Mutex<u128>,
 }
 
 impl Reencoding<'_> {
-    /// Writes all units that are left, of which chunks are stored in the source.
+    /// Writes all remaining units; if `stored` is given, only the chunks that meet these stored chunks of the source.
     fn run(&self, stored: Option<Vec<ChunkIndex>>, elides: bool, workers: usize) -> Result<()> {
         let (plan, work, item) = (self.plan, self.work, self.item);
         if let Some(scratch) = &self.scratch {
@@ -196,7 +196,7 @@ impl Reencoding<'_> {
         })
     }
 
-    /// Bytes of the elements of a unit, as they are counted for progress.
+    /// Returns the size of the elements of a unit in bytes, as counted for progress.
     fn bytes(&self, unit: &Unit) -> u128 {
         let size = |region: &Region| {
             zarr_grid::total_size(&region.shape(), self.source.array().data_type().item_size() as u64)
@@ -243,7 +243,7 @@ impl Reencoding<'_> {
         Ok(())
     }
 
-    /// Reads the stored chunks of a part, and writes the chunks that it meets.
+    /// Reads the stored chunks of a part, and writes the chunks of the new array that meet them.
     fn write_part(&self, part: &SparsePart) -> Result<()> {
         let data = self.read(&part.region, Some(&part.stored))?;
         match part.met(self.source.grid(), self.sink.chunk_grid()) {
@@ -252,7 +252,7 @@ impl Reencoding<'_> {
         }
     }
 
-    /// Reads a region, of which these chunks are stored, or all.
+    /// Reads the elements of `region`. `stored` holds the stored chunks that it meets; `None` if all may be stored.
     fn read(&self, region: &Region, stored: Option<&[ChunkIndex]>) -> Result<ArrayData> {
         let read = match stored {
             Some(stored) => self.source.read_stored(region, stored),
@@ -270,20 +270,19 @@ impl Reencoding<'_> {
 
 struct ReencodePlan {
     slabs: Slabs,
-    /// Greatest number of bytes of elements of a slab.
+    /// Greatest size of a slab in bytes.
     budget: u64,
-    /// Bytes of elements that may be held where parts are smaller than slabs.
+    /// Greatest number of bytes of elements in memory, for parts that are smaller than slabs.
     room: u64,
-    /// Number of slabs that may be under way at once.
+    /// Number of slabs that may be in memory at once.
     workers: usize,
-    /// Options with fewer threads than were asked for, where memory does not suffice for all.
+    /// Options, with fewer threads than requested if memory does not suffice for all.
     options: Options,
 }
 
 impl ReencodePlan {
-    /// Two slabs of half the memory, or one where chunks are too large for that, and the most threads for which the rest suffices;
-    /// `None` if a chunk is too large. Slabs are the same however many threads there are: a run that resumes, and one that does another
-    /// part, may have others.
+    /// Plans two slabs of half the memory, or one if chunks are too large for that, and as many threads as the rest of the memory allows;
+    /// `None` if a chunk is too large. Slabs do not depend on the number of threads, which may differ in a resumed run or in another part.
     fn new(source: &Selected, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
         let (decoded, encoded) = (source.array().part_shape(), sink.chunk_grid().largest_chunk_shape());
         let memory = Memory::new(options.memory, [(&decoded[..], item), (&encoded[..], item)], &options.options);
@@ -303,7 +302,7 @@ impl ReencodePlan {
     }
 }
 
-/// Writes the chunks `met` of `data`, the elements of `region`.
+/// Writes the chunks `met` of `sink`; `data` holds the elements of `region`.
 fn write_met(sink: &Array, region: &Region, data: &ArrayData, met: &BTreeSet<ChunkIndex>) -> Result<()> {
     let overlaps = sink.chunk_grid().intersect(region);
     let mut rest = overlaps.iter().peekable();
@@ -331,7 +330,7 @@ fn write_met(sink: &Array, region: &Region, data: &ArrayData, met: &BTreeSet<Chu
     Ok(())
 }
 
-/// Whether a chunk is the next one on the last axis.
+/// Returns whether `chunk` follows `before` on the last axis.
 fn follows(before: &[u64], chunk: &[u64]) -> bool {
     let (Some((last, outer)), Some((next, others))) = (before.split_last(), chunk.split_last()) else { return false };
     outer == others && last + 1 == *next
@@ -355,7 +354,8 @@ fn too_large(source: &Selected, sink: &Array, item: u64, memory: u64) -> Error {
     })
 }
 
-/// Bytes that an element takes in memory, if metadata does not tell: it decides which slabs there are, and so what a part is.
+/// Returns the size in memory of an element of variable length, in bytes, after a look at stored chunks; `None` for data types of fixed
+/// size. The size determines the slabs, and so the units of each part.
 pub(super) fn looked_up_item(conversion: &Conversion, planned: &PlannedNode) -> Result<Option<u64>> {
     let Conversion { source, registry, options, .. } = conversion;
     let source = Array::from_found(source, planned.source.clone(), registry, options.options.clone())?;
@@ -365,7 +365,7 @@ pub(super) fn looked_up_item(conversion: &Conversion, planned: &PlannedNode) -> 
     }
 }
 
-/// As [`usual_item_size`]; may pass over chunks that cannot be read.
+/// Returns the result of [`usual_item_size`]. If `keeps_going`, ignores chunks that cannot be read.
 fn item_size(source: &Array, keeps_going: bool) -> Result<u64> {
     usual_item_size(source, |error| keeps_going && is_of_chunk(error))
 }

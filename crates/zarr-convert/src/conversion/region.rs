@@ -1,4 +1,4 @@
-//! Regions of arrays as arrays of their own: their metadata, and where their chunks are in the source.
+//! Regions of arrays as new arrays: their metadata, and the position of their chunks in the source.
 
 use super::{ConvertOptions, Shards, rechunk};
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use zarr_hierarchy::{Error, Result};
 use zarr_json::Value;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, conventions};
 
-/// Greatest number of regions that a journal lists as strings; for more there is a hash.
+/// Greatest number of regions that a journal lists as strings. More regions are stored as a hash.
 const LISTED: usize = 16;
 
-/// The elements of an array that are converted; `None` for all.
+/// Returns the region of the array that is converted; `None` for the whole array.
 pub(super) fn of(found: &StoredNode, options: &ConvertOptions) -> Result<Option<Region>> {
     let Some(region) = options.regions.get(&found.path) else { return Ok(None) };
     let Node::Array(array) = &found.node else {
@@ -21,8 +21,8 @@ pub(super) fn of(found: &StoredNode, options: &ConvertOptions) -> Result<Option<
     Ok(Some(region).filter(|region| !region.is_whole(&array.shape)).cloned())
 }
 
-/// Makes of an array one of a region of it. Chunks stay as long as they are, unless the array is shorter; shards then hold as many whole
-/// chunks as it takes.
+/// Changes the metadata of `array` to that of its region. Chunks keep their lengths unless the new array is shorter; shards then hold as
+/// many whole chunks as the new array needs.
 pub(super) fn take(array: &mut ArrayMetadata, region: &Region, dialect: Dialect, registry: &Registry) -> Result<()> {
     let before = ChunkGrid::from_config(&array.chunk_grid, &array.shape)?;
     array.shape = region.shape().to_vec();
@@ -44,7 +44,7 @@ pub(super) fn take(array: &mut ArrayMetadata, region: &Region, dialect: Dialect,
     }
 }
 
-/// The chunks of an axis that a range of it has. Where it has steps, chunks of one length.
+/// Returns the chunks of the new axis that is made of `range` of an axis. If the range has steps, all chunks have one length.
 fn cut(axis: &AxisChunks, range: AxisRange) -> Result<AxisChunks> {
     if range.is_empty() || range.step > 1 || axis.repeated_len().is_some() {
         let longest = axis.longest().div_ceil(range.step).min(range.len).max(1);
@@ -81,7 +81,7 @@ fn clipped(chunk: &[u64], shape: &[u64]) -> Vec<u64> {
     chunk.iter().zip(shape).map(|(&chunk, &len)| chunk.min(len.max(1))).collect()
 }
 
-/// Gives an array, whose shape is that of the region already, chunks that are no longer than it is.
+/// Shortens the chunks of an array, whose shape is already that of the region, to at most its shape.
 fn shorten(
     array: &mut ArrayMetadata,
     region: &Region,
@@ -117,14 +117,14 @@ fn shorten(
     Ok(())
 }
 
-/// Whether a range of an axis has whole chunks, but for the last one of the axis.
+/// Returns whether a range of an axis consists of whole chunks, where the last chunk of the axis counts as whole.
 fn is_aligned(range: &AxisRange, len: u64, chunk: u64) -> bool {
     let (chunk, end) = (chunk.max(1), range.start.saturating_add(range.len));
     let is_contiguous = range.step == 1 && !range.is_empty();
     is_contiguous && range.start.is_multiple_of(chunk) && (end == len || end.is_multiple_of(chunk))
 }
 
-/// The array as if the chunks of a region of it were all that it has; `None` if the region has parts of chunks.
+/// Returns the metadata of an array that consists of the chunks of the region; `None` if the region cuts chunks.
 pub(super) fn aligned(array: &ArrayMetadata, region: Option<&Region>) -> Option<ArrayMetadata> {
     let Some(region) = region else { return Some(array.clone()) };
     first_chunk(array, region)?;
@@ -133,7 +133,7 @@ pub(super) fn aligned(array: &ArrayMetadata, region: Option<&Region>) -> Option<
     Some(array)
 }
 
-/// The first chunk of a region that has whole chunks.
+/// Returns the index of the first chunk of the region; `None` if the region cuts chunks.
 pub(super) fn first_chunk(array: &ArrayMetadata, region: &Region) -> Option<ChunkIndex> {
     let grid = ChunkGrid::from_config(&array.chunk_grid, &array.shape).ok()?;
     let chunk = grid.regular_chunk_shape()?;
@@ -143,7 +143,7 @@ pub(super) fn first_chunk(array: &ArrayMetadata, region: &Region) -> Option<Chun
         .then(|| axes().map(|((range, _), &chunk)| range.start / chunk.max(1)).collect())
 }
 
-/// Checks regions against the arrays that there are.
+/// Checks that each region names an array that is found, and no level of an image.
 pub(super) fn check(
     found: &[StoredNode],
     options: &ConvertOptions,
@@ -168,8 +168,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Gives the dimensions that NCZarr lists in groups their new lengths. Groups within each other may have dimensions of one name: that of an
-/// array is the one that it refers to, or else that of the nearest group.
+/// Changes the lengths of dimensions that NCZarr lists in group metadata. Nested groups may have dimensions of the same name: an array uses
+/// the one that it refers to, or else that of the nearest group.
 pub(super) fn resize_dimensions(found: &mut [StoredNode], options: &ConvertOptions) {
     let mut resized: Vec<(NodePath, String, u64, u64)> = Vec::new();
     for node in found.iter() {
@@ -198,7 +198,7 @@ pub(super) fn resize_dimensions(found: &mut [StoredNode], options: &ConvertOptio
     }
 }
 
-/// Regions as a journal has them.
+/// Returns the regions as a journal stores them.
 pub(super) fn to_value(regions: &BTreeMap<NodePath, Region>) -> Value {
     let texts = || regions.iter().map(|(path, region)| (path.to_string(), region.to_string()));
     if regions.len() <= LISTED {

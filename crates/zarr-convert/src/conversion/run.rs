@@ -1,4 +1,4 @@
-//! Carrying out a conversion: from the beginning, or where it was interrupted.
+//! Execution of a conversion, from the beginning or from the point of an interruption.
 
 use super::destination::{self, ExistingDocuments, InTheWay};
 use super::document_queue::DocumentQueue;
@@ -15,47 +15,49 @@ use zarr_hierarchy::node::ListNode;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers, consolidate};
 use zarr_store::Store;
 
-/// Next steps of a run that has the journal.
+/// Next steps of a run that owns the journal.
 struct RunPlan {
     unfinished: UnfinishedNode,
     start: Start,
 }
 
 enum Start {
-    /// Nothing was there: a new conversion.
+    /// A new conversion, with no node at the target path.
     New(ExistingDocuments),
-    /// Nodes are in the way, and maybe what another conversion left.
+    /// Nodes at the target path are overwritten; `left` is the unfinished node of another conversion, if there is one.
     Overwriting { left: Option<UnfinishedNode> },
-    /// The place of the node of the interrupted run; `None` if it had not begun to write it.
+    /// A resumed conversion, with the place of its unfinished node; `None` if the interrupted run had not begun to write it.
     Resuming(Option<Whereabouts>),
 }
 
 impl Conversion {
-    /// Writes everything to `target`, or [one part](super::ConvertOptions::part) of it. The source is not changed.
+    /// Writes all nodes to `target`, or the chunks of [one part](super::ConvertOptions::part). The source is not changed.
     ///
-    /// The metadata of an array is written after all its chunks: an array that is there is complete, also if the
-    /// conversion is interrupted.
+    /// The metadata of an array is written after all its chunks, so an array that exists in the target is complete even if the conversion
+    /// is interrupted.
     ///
-    /// While it runs, a journal beside the target node (the key `.zconversion`, with the name of the node behind it unless that is the
-    /// root) says what it is and which chunks are stored. It is written after every 64 chunks or 5 s, and erased at the end; by it
-    /// another run [resumes](super::ConvertOptions::resume) a conversion that was interrupted. It names the process that writes it: while
-    /// that is at work, no other run goes on with it or replaces it. Whether a process on another machine is at work shows by its
-    /// entries, for which a run that resumes or overwrites waits 30 s. Who erases, moves or replaces the target erases the journal first:
-    /// the conversion ends with an error then.
+    /// During the conversion, a journal beside the target node (key `.zconversion`, followed by the name of the node unless that is the
+    /// root) describes the conversion and the stored chunks. It is written after every 64 chunks or 5 s, and erased at the end. With the
+    /// journal another run can [resume](super::ConvertOptions::resume) an interrupted conversion. The journal names the process that
+    /// writes it: while that process is active, no other run resumes or replaces the conversion. Whether a process on another machine is
+    /// active shows only by new entries, for which a run that resumes or overwrites waits 30 s. An operation that erases, moves or
+    /// replaces the target erases the journal first; then the conversion ends with an error.
     ///
-    /// A node that is [overwritten](super::ConvertOptions::overwrite) stays whole to the end where the store exchanges prefixes
-    /// (a directory, a SQLite file, memory) and all of it lies under its path (v2, v3, not the root): the new one is written under
-    /// the prefix `.zreplacement` beside it and exchanged for it. Elsewhere it is erased first.
+    /// A node that is [overwritten](super::ConvertOptions::overwrite) stays complete until the end if the store exchanges prefixes (a
+    /// directory, an SQLite file, memory) and all keys of the node lie under its path (v2, v3, not the root): the new node is written
+    /// under the prefix `.zreplacement` beside it, and the two are exchanged. Otherwise the old node is erased first.
     ///
     /// In a store whose values [appear at a flush](zarr_store::Capabilities::appears_at_flush), such as a zip file, the conversion ends
-    /// with one. If it fails there is none: drop the store, which leaves the file as it was, or away. There is no journal.
+    /// with a flush, and there is no journal. If the conversion fails, nothing is flushed: drop the store, which leaves an existing file
+    /// as it was and creates no new one.
     ///
     /// # Errors
-    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set, or an
-    /// interrupted conversion and neither that nor [`ConvertOptions::resume`] is; or if another run is at work, or takes over, naming its
-    /// process, or the target was erased meanwhile; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the target is the source, a
-    /// chunk needs more memory than there may be, or the journal is of another conversion, naming the difference; the errors of reading
-    /// and writing arrays; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
+    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if nodes exist at the target path and [`ConvertOptions::overwrite`] is not set; if a
+    /// conversion to the path was interrupted and neither [`ConvertOptions::overwrite`] nor [`ConvertOptions::resume`] is set; or if
+    /// another run is active or takes over (with its process), or the target was erased meanwhile.
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the target is the source, a chunk needs more memory than is allowed, or the
+    /// journal belongs to another conversion (with the difference). The errors of reading and writing arrays.
+    /// [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
     ///
     /// [`ConvertOptions::overwrite`]: super::ConvertOptions::overwrite
     /// [`ConvertOptions::resume`]: super::ConvertOptions::resume
@@ -71,7 +73,7 @@ impl Conversion {
         }
     }
 
-    /// Writes everything. The journal stays, and says so if `is_move`.
+    /// Writes all nodes. Keeps the journal, and records in it that the conversion has ended if `is_move`.
     pub(super) fn write(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>, is_move: bool) -> Result<Journal> {
         self.check_target(target)?;
         if self.options.resume && target.capabilities().appears_at_flush {
@@ -140,7 +142,7 @@ impl Conversion {
         Ok(())
     }
 
-    /// The journal of this run, and what it begins with.
+    /// Takes or creates the journal of this run, and plans its first step.
     fn begin(&self, target: &Arc<dyn Store>) -> Result<(Journal, RunPlan)> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
@@ -180,7 +182,7 @@ impl Conversion {
         }
     }
 
-    /// Goes on with a journal of this conversion.
+    /// Takes over the journal of an interrupted run of this conversion.
     fn go_on(&self, target: &Arc<dyn Store>, found: ForeignJournal) -> Result<(Journal, RunPlan)> {
         let (_, path) = self.paths();
         let unfinished = found.unfinished(&path)?;
@@ -198,7 +200,7 @@ impl Conversion {
         Ok((journal, RunPlan { unfinished, start: Start::Resuming(whereabouts) }))
     }
 
-    /// Makes room for what is written, now that this run owns the journal. Gives the documents that are there already.
+    /// Makes room for the nodes, now that this run owns the journal. Returns the documents that exist already.
     fn make_ready(
         &self,
         target: &Arc<dyn Store>,
@@ -237,7 +239,7 @@ impl Conversion {
         Ok(existing)
     }
 
-    /// Erases what is in the way, and what earlier conversions to here have left beside it.
+    /// Erases nodes at the target path, and keys that earlier conversions left beside it.
     fn clear(
         &self,
         target: &Arc<dyn Store>,
@@ -254,7 +256,7 @@ impl Conversion {
         Ok(existing)
     }
 
-    /// Consolidates metadata, and lists the node in the group above.
+    /// Writes consolidated metadata, and lists the node in the group above.
     pub(super) fn end(&self, target: &Arc<dyn Store>) -> Result<()> {
         for group in &self.consolidate {
             consolidate(&**target, &group.to_string(), None)?;
@@ -262,8 +264,8 @@ impl Conversion {
         self.list_in(&**target, true).and_then(|()| Ok(target.flush()?)).map_err(|error| in_store(target, error))
     }
 
-    /// Adds the node that went to a path of its own to the lists of the group there, or takes it out of the lists of
-    /// its old group.
+    /// If the node got another path, adds it to the list of children of its new group (`is_there`), or removes it from that of its old
+    /// group.
     pub(super) fn list_in(&self, store: &dyn Store, is_there: bool) -> Result<()> {
         let (from, to) = self.paths();
         let Some(root) = self.nodes.iter().find(|node| node.path == to) else { return Ok(()) };
@@ -275,7 +277,8 @@ impl Conversion {
         run(store, ListNode::new(path, is_array, is_there, store.capabilities()).job())
     }
 
-    /// Writes the chunks of all nodes that the journal does not have, and hands over their documents, unless `queue` is none.
+    /// Writes the chunks of all nodes that the journal does not record as done, and adds their documents to `queue`. Without `queue`,
+    /// writes chunks only.
     pub(super) fn write_nodes(
         &self,
         target: &Arc<dyn Store>,
@@ -320,7 +323,8 @@ impl Conversion {
         Ok(())
     }
 
-    /// Checks that the source is not written over, and that one run of several can own the journal, where strict writers ask for that.
+    /// Checks that the source is not overwritten and, if strict writers are required, that the store can ensure that only one run owns the
+    /// journal.
     pub(super) fn check_target(&self, target: &Arc<dyn Store>) -> Result<()> {
         let (_, path) = self.paths();
         if is_same(&self.source, target) {

@@ -1,9 +1,9 @@
-//! Elements that are stored temporarily between reading and writing: where memory is too small to decode each part of the source once.
+//! Temporary storage of elements between reading and writing, for memory that is too small to decode each part of the source once.
 //!
-//! Slabs of the target then cut most parts of the source, and each part would be decoded for every slab that it meets: often, where rows
-//! become columns. Instead the source is read once, in slabs of its own. The elements of such a slab are stored as one value, slab of the
-//! target by slab of the target, so that each of these later gets its elements by one range of each value. So everything is decoded once
-//! and encoded once, and its elements are stored once in between, uncompressed.
+//! Slabs of the target cut most parts of the source, so each part would be decoded for every slab that it meets: many times if rows
+//! become columns. Instead the source is read once, in slabs of its own. The elements of a source slab are stored as one value,
+//! ordered by target slab, so that each target slab later reads its elements with one range of each value. So each chunk is decoded
+//! once and encoded once, and elements are stored once in between, uncompressed.
 
 use super::journal;
 use super::part::Part;
@@ -17,46 +17,47 @@ use zarr_meta::NodePath;
 use zarr_scan::{Selected, Slabs, in_parallel, lock};
 use zarr_store::{ByteRange, Key, Store, StoreExt};
 
-/// Number of times that parts would be decoded otherwise from which on elements are stored: that costs less than to store and to read
-/// them.
+/// Least number of times that parts would be decoded otherwise at which elements are stored temporarily: above it, storing and reading them
+/// is cheaper.
 const TIMES: f64 = 3.0;
-/// Least number of bytes of pieces on average; with smaller ones requests would cost more than decoding does.
+/// Least average size of pieces in bytes. For smaller pieces requests would cost more than decoding.
 const PIECE: u64 = 4 << 10;
-/// Greatest number of bytes of a slab of the source: databases do not take values of every size.
+/// Greatest size of a slab of the source in bytes, since databases limit the size of values.
 const LARGEST: u64 = 256 << 20;
-/// Requests under way at once where they take long.
+/// Greatest number of concurrent requests to a remote store.
 const REQUESTS: usize = 16;
 
-/// The elements of an array between reading and writing.
+/// Temporary storage of the elements of an array.
 #[derive(Debug)]
 pub(super) struct Scratch<'a> {
     store: Arc<dyn Store>,
     name: ScratchName,
-    /// The slabs in which the source is read.
+    /// Slabs in which the source is read.
     sources: Slabs,
-    /// The slabs in which the target is written.
+    /// Slabs in which the target is written.
     targets: &'a Slabs,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     item: u64,
 }
 
-/// Name by which the values of one run are found.
+/// Name from which the keys of temporary values of one run are formed.
 #[derive(Clone, Debug)]
 pub(super) struct ScratchName {
     path: NodePath,
     part: Option<Part>,
-    /// The number of the first value, drawn by chance: a run that was taken for ended, and goes on, neither replaces nor erases values of
-    /// the run that took over.
+    /// Number of the first value, drawn at random, so that a run that continues after another run has taken over neither replaces nor
+    /// erases its values.
     first: u64,
 }
 
 impl ScratchName {
-    /// The name for a conversion to `path`, in the target: beside its journal.
+    /// Returns the name for a conversion to `path` whose values are stored in the target, beside its journal.
     pub(super) fn beside(path: NodePath, part: Option<Part>) -> Self {
         Self { path, part, first: new_id() }
     }
 
-    /// The name for one run of a conversion, in a store that others may use, too: no later run looks for it.
+    /// Returns the name for one run whose values are in another store, which other conversions may use, too. No later run looks for such
+    /// values.
     pub(super) fn elsewhere() -> Result<Self> {
         Ok(Self { path: NodePath::root().join(&format!("{:016x}", new_id()))?, part: None, first: 0 })
     }
@@ -67,8 +68,8 @@ impl ScratchName {
 }
 
 impl<'a> Scratch<'a> {
-    /// A plan for elements of fixed size, if it saves much where this share of the slabs of the target is to be written. A slab of the
-    /// source takes half of `budget` bytes at most.
+    /// Plans the storage of elements of fixed size; `None` if it would not save much, given the `share` of target slabs that are still to
+    /// be written. A slab of the source takes at most half of `budget` bytes.
     pub(super) fn plan(
         source: &Selected,
         targets: &'a Slabs,
@@ -94,8 +95,8 @@ impl<'a> Scratch<'a> {
         (size >= PIECE as f64 * pieces).then(|| Self { store: Arc::clone(store), name, sources, targets, item })
     }
 
-    /// Reads the slabs of the source that meet slabs of the target for which `is_wanted` holds, on `threads` threads, and stores their
-    /// elements. Reports the number of bytes of the elements in these slabs of the target to `advance`.
+    /// Reads the slabs of the source that meet target slabs for which `is_wanted` is true, on `threads` threads, and stores their elements.
+    /// Calls `advance` with the number of bytes of elements that belong to these target slabs.
     pub(super) fn fill(
         &self,
         threads: usize,
@@ -127,7 +128,7 @@ impl<'a> Scratch<'a> {
         })
     }
 
-    /// The elements of a slab of the target, in C order, all of which are stored.
+    /// Reads the elements of a slab of the target, in C order. All of them must have been stored.
     pub(super) fn read(&self, target: &ChunkIndex) -> Result<FixedElements> {
         let region = self.targets.region(target);
         let size = zarr_grid::total_size(&region.shape(), self.item);
@@ -164,8 +165,8 @@ impl<'a> Scratch<'a> {
         (0..self.sources.counts().iter().product()).try_for_each(erase)
     }
 
-    /// Where the elements of a piece lie in the value of a slab of the source: behind those of all slabs of the target that come before
-    /// in C order, of which the value has boxes behind one another.
+    /// Returns the byte range of a piece in the value of the source slab `slab`. The value holds the pieces for all target slabs, one after
+    /// another, in C order.
     fn position(&self, piece: &Region, slab: &Region) -> Result<std::ops::Range<u64>> {
         let axes = || piece.axes().iter().zip(slab.axes());
         let too_large = || Error::internal("a slab does not fit into memory");
@@ -204,7 +205,7 @@ impl FixedElements {
     }
 }
 
-/// A region within another one, from where that starts.
+/// Returns the region `part` relative to the start of the region `all`.
 fn within(part: &Region, all: &Region) -> Region {
     let range = |(part, all): (&AxisRange, &AxisRange)| part.start - all.start..part.start - all.start + part.len;
     Region::from_ranges(&part.axes().iter().zip(all.axes()).map(range).collect::<Vec<_>>())

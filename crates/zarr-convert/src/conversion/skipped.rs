@@ -9,21 +9,21 @@ use zarr_json::{Map, Value};
 use zarr_meta::NodePath;
 use zarr_store::Key;
 
-/// A cause of more bytes is cut.
+/// Greatest length of a cause in bytes. Longer causes are cut.
 const LONGEST: usize = 400;
 
-/// A chunk of the source that could not be read or decoded. Where a conversion
-/// [keeps going](super::ConvertOptions#structfield.keep_going), its elements have the fill value in the target.
+/// Chunk of the source that could not be read or decoded. If a conversion [keeps going](super::ConvertOptions#structfield.keep_going), the
+/// elements of the chunk have the fill value in the target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct SkippedChunk {
-    /// The array in the source.
+    /// Path of the array in the source.
     pub path: NodePath,
-    /// The index of the chunk (or shard).
+    /// Index of the chunk (or shard).
     pub chunk: Vec<u64>,
-    /// Its key in the source, if it is known.
+    /// Key of the chunk in the source, if it is known.
     pub key: Option<String>,
-    /// Why it could not be read.
+    /// Message of the error that occurred when the chunk was read.
     pub cause: String,
 }
 
@@ -37,14 +37,14 @@ impl fmt::Display for SkippedChunk {
     }
 }
 
-/// A key of the source that belongs to no node and could not be read. Where a conversion
-/// [keeps going](super::ConvertOptions#structfield.keep_going), the target is without it.
+/// Key of the source that belongs to no node and could not be read. If a conversion [keeps
+/// going](super::ConvertOptions#structfield.keep_going), the target lacks it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct SkippedKey {
     /// The key in the source.
     pub key: Key,
-    /// Why it could not be read.
+    /// Message of the error that occurred when the key was read.
     pub cause: String,
 }
 
@@ -60,7 +60,7 @@ impl SkippedKey {
     }
 }
 
-/// The message of an error, cut if it is long.
+/// Returns the message of an error, cut to [`LONGEST`] bytes.
 fn cause(error: &Error) -> String {
     let mut cause = error.message_with_causes();
     if cause.len() > LONGEST {
@@ -101,7 +101,7 @@ impl SkippedChunk {
     }
 }
 
-/// Whether an error is one of a chunk, and others may be readable.
+/// Returns whether an error concerns one chunk, so that other chunks may be readable.
 pub(super) fn is_of_chunk(error: &Error) -> bool {
     match error.kind() {
         ErrorKind::CorruptChunk | ErrorKind::ChecksumMismatch | ErrorKind::ShardIndex => true,
@@ -111,8 +111,8 @@ pub(super) fn is_of_chunk(error: &Error) -> bool {
     }
 }
 
-/// Reads a region of which some chunks cannot be read: these have the fill value, and each is told to `skip`. `chunks`: those that are
-/// stored, or all.
+/// Reads a region with unreadable chunks: their elements have the fill value, and `skip` is called for each of them. `chunks` holds the
+/// stored chunks; `None` if all chunks are to be read.
 pub(super) fn read_good(
     source: &Array,
     region: &Region,

@@ -1,48 +1,47 @@
-//! Which parts of an array are converted where some of its chunks are missing. Pure arithmetic, which takes as long as there are
-//! chunks that are stored, however many are not.
+//! Selection of the parts of an array that are converted if some chunks are missing. Pure arithmetic, whose time depends on the number of
+//! stored chunks and not of missing ones.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 use zarr_grid::{ChunkGrid, ChunkIndex, Region};
 use zarr_scan::{SelectedGrid, Slabs};
 
-/// Number of bytes up to which a part is read and written as one, whatever is missing in it: less is not worth a search.
+/// Size in bytes up to which a part is read and written as a whole, even if chunks in it are missing: a search would not pay.
 const SMALL: u64 = 256 << 10;
-/// Greatest number of chunks of such a part: each chunk is looked at.
+/// Greatest number of chunks of a part that is processed as a whole, since each chunk is looked at.
 const FEW: u64 = 4096;
 
-/// Boxes of whole chunks of the new array that hold all elements of the chunks that are stored.
+/// Boxes of whole chunks of the new array that contain all elements of the stored chunks.
 ///
-/// The array is divided in two, and each half again, until a part lies in one slab and much of it is stored, or it is
-/// small. Parts that meet no stored chunk are dropped at each step. The parts of a slab follow each other, and slabs come in C order.
+/// The array is bisected repeatedly until a part lies in one slab and is either small or mostly stored. Parts that meet no stored
+/// chunk are dropped at each step. The parts of a slab follow each other, and slabs come in C order.
 #[derive(Debug)]
 pub(super) struct SparseParts<'a> {
     source: &'a SelectedGrid,
     slabs: &'a Slabs,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     item: u64,
-    /// Chunks of nothing but fill values need not be stored, so that a part may have some.
+    /// Whether chunks that hold only the fill value need not be stored, so that a part may contain some.
     elides: bool,
-    /// To be taken from the end.
+    /// Parts still to be divided; the next one is at the end.
     rest: Vec<SparsePart>,
 }
 
-/// Some chunks of the new array, in a box.
+/// Box of chunks of the new array.
 #[derive(Debug)]
 pub(super) struct SparsePart {
-    /// Along each axis.
+    /// Range of chunk indices along each axis.
     chunks: Vec<Range<u64>>,
-    /// The elements.
+    /// Elements of the chunks.
     pub(super) region: Region,
-    /// The chunks of the source that are stored and lie in it, or partly: sorted.
+    /// Stored chunks of the source that overlap the region, sorted.
     pub(super) stored: Vec<ChunkIndex>,
-    /// All chunks may be written: each meets one that is stored, or is left out for being nothing but fill values.
+    /// Whether all chunks may be written: each meets a stored chunk, or is left out since it holds only the fill value.
     pub(super) is_whole: bool,
 }
 
 impl<'a> SparseParts<'a> {
-    /// The parts of an array in which these chunks are stored, sorted, and which is written in `slabs` of elements of
-    /// `item` bytes.
+    /// Creates the parts of an array with the stored chunks `stored` (sorted) that is written in `slabs` of elements of `item` bytes.
     pub(super) fn new(
         source: &'a SelectedGrid,
         stored: Vec<ChunkIndex>,
@@ -60,7 +59,7 @@ impl<'a> SparseParts<'a> {
         Self { source, slabs, item, elides, rest: vec![all] }
     }
 
-    /// The box around the chunks of a part that meet a stored one; `None` if none do.
+    /// Shrinks a part to the box around its chunks that meet a stored chunk; `None` if there are none.
     fn around(&self, part: SparsePart) -> Option<SparsePart> {
         let mut ends: Option<Vec<Range<u64>>> = None;
         for chunk in &part.stored {
@@ -84,7 +83,8 @@ impl<'a> SparseParts<'a> {
         Some(SparsePart { chunks, region, ..part })
     }
 
-    /// Where a part is to be divided: the axis, and the first chunk of the second half. `None` if it is to be converted as it is.
+    /// Returns the axis along which a part is to be divided, and the index of the first chunk of the second half; `None` if the part is
+    /// converted as it is.
     fn cut(&self, part: &mut SparsePart) -> Option<(usize, u64)> {
         let slabs = |(range, &taken): (&Range<u64>, &u64)| (range.start / taken, range.end.saturating_sub(1) / taken);
         let slabs = part.chunks.iter().zip(self.slabs.chunks()).map(slabs);
@@ -107,7 +107,7 @@ impl<'a> SparseParts<'a> {
         Some((axis, range.start + len(range) / 2))
     }
 
-    /// The two halves of a part, of which the second begins with chunk `at` along an axis.
+    /// Divides a part in two. `at` is the index of the first chunk of the second half along `axis`.
     fn halves(&self, part: SparsePart, axis: usize, at: u64) -> [SparsePart; 2] {
         let half = |range: Range<u64>| {
             let mut chunks = part.chunks.clone();
@@ -151,17 +151,17 @@ impl Iterator for SparseParts<'_> {
 }
 
 impl SparsePart {
-    /// The slab that it lies in.
+    /// Returns the index of the slab that contains the part.
     pub(super) fn slab(&self, slabs: &Slabs) -> ChunkIndex {
         self.chunks.iter().zip(slabs.chunks()).map(|(range, &taken)| range.start / taken).collect()
     }
 
-    /// How many chunks of the new array it has.
+    /// Returns the number of chunks of the new array in the part.
     pub(super) fn count(&self) -> u64 {
         self.chunks.iter().fold(1, |count, range| count.saturating_mul(range.end - range.start))
     }
 
-    /// Its chunks that are to be written, in grids of the source and of the new array; `None` for all.
+    /// Returns the chunks of the part that are to be written, in the grid of the new array; `None` for all.
     pub(super) fn met(&self, source: &SelectedGrid, sink: &ChunkGrid) -> Option<BTreeSet<ChunkIndex>> {
         let common = |chunk: &ChunkIndex| source.chunk_region(chunk).overlap(&self.region);
         let met = |common: Region| sink.intersect(&common).iter().map(|overlap| overlap.index).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Units of an array that are done. Pure: no store, no array.
+//! Units of an array that are stored. Pure arithmetic, without a store or an array.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -6,27 +6,27 @@ use zarr_grid::ChunkIndex;
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 
-/// Greatest number of bytes of the runs of a journal. Units under way at the same time, a few dozen, separate the runs: the last ones are
-/// done again only where there are more runs than that.
+/// Greatest size of the runs in a journal, in bytes. The few dozen units in progress separate the runs; if the runs take more space, the
+/// last ones are left out, and their units are done again.
 const MOST: usize = 24 << 10;
 
-/// The units of an array that are completely stored. A unit is a box of chunks of the new array; units are done in C order, a few at
-/// the same time.
+/// Set of units of an array that are completely stored. A unit is a box of chunks of the new array. Units are processed in C order, a few
+/// at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StoredUnits {
-    /// The chunks of a unit along each axis.
+    /// Number of chunks of a unit along each axis.
     unit: Vec<u64>,
-    /// Units in C order, from one to the next that is not known to be done. Sorted, and none meets another.
+    /// Runs of stored units in C order, each from its first unit to the first unit after it. Sorted and disjoint.
     runs: Vec<(ChunkIndex, ChunkIndex)>,
 }
 
 impl StoredUnits {
-    /// Nothing.
+    /// Returns an empty set.
     fn none(unit: &[u64]) -> Self {
         Self { unit: unit.to_vec(), runs: Vec::new() }
     }
 
-    /// Whether a box of chunks, of units that may have another shape, is known to be done.
+    /// Returns whether a box of chunks is known to be stored. The box may belong to units of another shape.
     pub(super) fn has(&self, chunks: &[Range<u64>]) -> bool {
         if chunks.len() != self.unit.len() {
             return false;
@@ -41,7 +41,7 @@ impl StoredUnits {
         self.runs.iter().any(|(from, to)| *from <= first && last < *to)
     }
 
-    /// Adds a run that does not begin before others.
+    /// Adds a run that does not begin before the last one.
     fn push(&mut self, from: ChunkIndex, to: ChunkIndex) {
         match self.runs.last_mut() {
             _ if from >= to => {}
@@ -90,12 +90,12 @@ impl StoredUnits {
     }
 }
 
-/// A unit as an index of one number at least, which has one behind it also where there is but one unit.
+/// Returns the unit as a position of at least one number, so that there is a position after it even in an array without dimensions.
 fn in_order(unit: &[u64]) -> ChunkIndex {
     if unit.is_empty() { ChunkIndex::from_slice(&[0]) } else { ChunkIndex::from_slice(unit) }
 }
 
-/// The first index in C order behind a unit, of an array of whatever shape.
+/// Returns the first position after a unit in C order, for arrays of any shape.
 fn behind(unit: &[u64]) -> ChunkIndex {
     let mut index = in_order(unit);
     if let Some(last) = index.last_mut() {
@@ -104,31 +104,31 @@ fn behind(unit: &[u64]) -> ChunkIndex {
     index
 }
 
-/// The units of an array while it is worked on.
+/// Units of an array during a run.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// The units that an earlier run did.
+    /// Units that an earlier run stored.
     was: StoredUnits,
     unit: Vec<u64>,
-    /// The units that are begun, and not yet done.
+    /// Units that are begun and not ended.
     begun: BTreeSet<ChunkIndex>,
-    /// The last unit that was begun.
+    /// Last unit that was begun.
     last: Option<ChunkIndex>,
 }
 
 impl Units {
-    /// Units of `unit` chunks along each axis.
+    /// Creates the state for units of `unit` chunks along each axis. `was` holds the units that an earlier run stored.
     pub(super) fn new(was: Option<StoredUnits>, unit: &[u64]) -> Self {
         let was = was.unwrap_or_else(|| StoredUnits::none(unit));
         Self { was, unit: unit.to_vec(), begun: BTreeSet::new(), last: None }
     }
 
-    /// Whether an earlier run did it.
+    /// Returns whether an earlier run stored the chunks.
     pub(super) fn was_done(&self, chunks: &[Range<u64>]) -> bool {
         self.was.has(chunks)
     }
 
-    /// Begins a unit, the next in C order. Those that are passed over need nothing.
+    /// Begins a unit. Units are begun in C order; units that are passed over need no work.
     pub(super) fn begin(&mut self, unit: &ChunkIndex) {
         self.begun.insert(unit.clone());
         self.last = Some(unit.clone());
@@ -138,7 +138,7 @@ impl Units {
         self.begun.remove(unit);
     }
 
-    /// The units that are done: all up to the last one that was begun, without those that are under way.
+    /// Returns the stored units: all units up to the last one that was begun, except those in progress.
     pub(super) fn reached(&self) -> StoredUnits {
         let Some(last) = &self.last else { return self.was.clone() };
         let mut reached = StoredUnits::none(&self.unit);

@@ -1,4 +1,4 @@
-//! Arrays of objects all of whose elements are strings, as arrays of the data type `string`.
+//! Conversion of arrays of objects whose elements are all strings to arrays of the data type `string`.
 
 use super::ConvertOptions;
 use super::skipped::is_of_chunk;
@@ -12,7 +12,8 @@ use zarr_json::{NamedConfig, Value};
 use zarr_meta::{Node, Note, StoredNode};
 use zarr_store::Store;
 
-/// Whether a node is an array of objects that all are strings, where these are to become the data type `string`. Reads all elements.
+/// Returns whether a node is an array of objects whose elements are all strings, if the options ask for such arrays to be converted. Reads
+/// all elements.
 pub(super) fn are_all_texts(
     store: &Arc<dyn Store>,
     found: &StoredNode,
@@ -52,16 +53,16 @@ fn is_objects(data_type: &NamedConfig) -> bool {
     data_type.name == DataType::Object.to_config().name
 }
 
-/// The forms of an array of strings.
+/// An array of strings as it is read and as it is written.
 pub(super) struct Strings {
     /// The array as it is read, with the data type `string`.
     pub(super) source: StoredNode,
-    /// The array with the codec that strings have by default.
+    /// The array as it is written, with the default codec for strings.
     pub(super) target: StoredNode,
     pub(super) note: Note,
 }
 
-/// The forms of an array of objects all of whose elements are strings; `None` where strings have no codec.
+/// Builds both forms of an array of objects whose elements are all strings; `None` if the registry has no codec for strings.
 pub(super) fn forms(found: &StoredNode, registry: &Registry) -> Option<Strings> {
     let (mut source, mut target) = (found.clone(), found.clone());
     let (Node::Array(read), Node::Array(written)) = (&mut source.node, &mut target.node) else { return None };
@@ -77,7 +78,7 @@ pub(super) fn forms(found: &StoredNode, registry: &Registry) -> Option<Strings> 
     Some(Strings { source, target, note: Note::change("/data_type", what) })
 }
 
-/// Puts another codec in the place of the one that turns elements into bytes, in shards that of inner chunks.
+/// Replaces the codec that turns elements into bytes; in shards, the codec of inner chunks. Returns false if there is none.
 fn replace_serializer(chain: &mut [NamedConfig], serializer: &NamedConfig, registry: &Registry) -> bool {
     let is_serializer = |codec: &&mut NamedConfig| {
         registry.codecs.get(&codec.name).is_some_and(|entry| entry.kind() == Kind::ArrayToBytes)

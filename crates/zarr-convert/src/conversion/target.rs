@@ -1,4 +1,4 @@
-//! The node that a source node is converted to.
+//! The metadata of a node in the target.
 
 use super::hierarchy::Hierarchy;
 use super::{ConvertOptions, Shards, rechunk, region};
@@ -11,21 +11,21 @@ use zarr_meta::readers::{self, Unread};
 use zarr_meta::{ArrayMetadata, Dialect, ForDialect, Node, Note, StoredNode};
 use zarr_ome::Version;
 
-/// The node that a node becomes.
+/// Metadata of a node in the target.
 #[derive(Debug)]
 pub(super) struct TargetNode {
     pub(super) node: Node,
-    /// The differences that the dialect causes.
+    /// Differences that the dialect causes.
     pub(super) notes: Vec<Note>,
-    /// A warning of values to which other software gives another meaning.
+    /// Warning about values that other software understands differently; `None` if there are none.
     pub(super) warning: Option<String>,
-    /// Its data type and codecs that no other software reads.
+    /// Data type and codecs of the node that no other software reads.
     pub(super) unread: Vec<Unread>,
-    /// The version of OME-Zarr of its metadata, if that is another one now.
+    /// New version of the OME-Zarr metadata; `None` if it does not change.
     pub(super) ome: Option<Version>,
 }
 
-/// The node to be written.
+/// Converts the metadata of a node to `dialect`, as the options say.
 pub(super) fn target(
     found: &StoredNode,
     dialect: Dialect,
@@ -122,8 +122,8 @@ pub(super) fn target(
     }
 }
 
-/// The data type and codecs of the new array that no other software reads. Those that the array has in that format already are not
-/// of the conversion.
+/// Returns the data type and codecs of the new array that no other software reads. Leaves out those that the array has in the same dialect
+/// already.
 fn unread(found: &StoredNode, node: &Node, dialect: Dialect) -> Vec<Unread> {
     let Some(array) = node.as_array() else { return Vec::new() };
     let mut unread = readers::unread(array, dialect);
@@ -134,8 +134,8 @@ fn unread(found: &StoredNode, node: &Node, dialect: Dialect) -> Vec<Unread> {
     unread
 }
 
-/// The array with the members that its codecs have, of the right type, in their configurations: others are read with a warning, and may
-/// not be in a new document; and notes of these. Chunks are encoded alike.
+/// Removes from the codec configurations of an array all members that the codecs do not know, or that have a wrong type; they may not be
+/// written to a new document. Returns a note for each. The encoding of chunks does not change.
 pub(super) fn with_known_members(
     mut found: StoredNode,
     registry: &Registry,
@@ -156,7 +156,7 @@ pub(super) fn with_known_members(
     (found, different.into_iter().map(note).collect())
 }
 
-/// Gives codecs that have a URI of their own that name in the drafts, and no such name elsewhere.
+/// Replaces codec names by the URIs that the codecs have in the drafts, or the URIs by names in other dialects.
 fn name_codecs(codecs: &mut [NamedConfig], dialect: Dialect, registry: &Registry) {
     let is_draft = !dialect.is_v3() && !dialect.precedes_v3();
     for codec in codecs {
@@ -175,7 +175,7 @@ fn name_codecs(codecs: &mut [NamedConfig], dialect: Dialect, registry: &Registry
     }
 }
 
-/// Makes the count of it of a fill value that is a date. Only in version 2 may it be a text.
+/// Replaces a fill value that is a date string by its number. Only version 2 allows date strings.
 fn count_date(array: &mut ArrayMetadata, dialect: Dialect, registry: &Registry) -> Result<()> {
     let is_text = array.fill_value.as_ref().is_some_and(|value| value.as_str().is_some());
     if is_text && array.data_type.name == "numpy.datetime64" {
@@ -185,7 +185,7 @@ fn count_date(array: &mut ArrayMetadata, dialect: Dialect, registry: &Registry) 
     Ok(())
 }
 
-/// Gives an array whose data type is a fallback another one of that size.
+/// Replaces the fallback data type of an array by another data type of the same size.
 fn take_instead(array: &mut ArrayMetadata, from: Dialect, data_type: &NamedConfig, registry: &Registry) -> Result<()> {
     let fallback = element_spec(array, from, &registry.data_types)?;
     let (element, codecs) = instead_of_fallback(array, &fallback, data_type, &registry.data_types)?;
@@ -195,7 +195,8 @@ fn take_instead(array: &mut ArrayMetadata, from: Dialect, data_type: &NamedConfi
     Ok(())
 }
 
-/// The data type as it stands in the document of an array which is read as the fallback that it names; `None` if it stays there.
+/// Returns the data type in the document of an array that is read as its fallback data type; `None` if there is no fallback, or the dialect
+/// does not change.
 fn fallback_of(found: &StoredNode, dialect: Dialect) -> Option<Value> {
     found.fallback.as_ref().filter(|_| found.dialect != dialect)?;
     let document = found.documents.get(found.document_key()?)?;
@@ -203,8 +204,8 @@ fn fallback_of(found: &StoredNode, dialect: Dialect) -> Option<Value> {
     parsed.value.get("data_type").cloned()
 }
 
-/// The note on numbers in attributes that JSON does not have: other software reads the strings in their place as strings, and may refuse
-/// documents of version 3 in which the numbers stay.
+/// Returns a note on numbers in attributes that JSON cannot express (NaN and infinities): other software reads the strings in their place
+/// as strings, and may refuse documents of version 3 in which the numbers stay.
 fn nan_literals(found: &StoredNode, node: &Node, dialect: Dialect) -> Option<String> {
     let [before, after] = [&found.node, node].map(|node| node.attributes().count_nan_literals());
     if before > after {
@@ -218,7 +219,8 @@ fn nan_literals(found: &StoredNode, node: &Node, dialect: Dialect) -> Option<Str
     })
 }
 
-/// A name that several dimensions have: a reader of attributes need not mind, but a reader of documents that have names may refuse it.
+/// Returns a warning if several dimensions have the same name: a reader of documents with dimension names may refuse it, although readers
+/// of names in attributes need not.
 fn names_twice(found: &StoredNode, node: &Node, dialect: Dialect) -> Option<String> {
     if found.dialect.has_dimension_names() || !dialect.has_dimension_names() {
         return None;
@@ -232,8 +234,8 @@ fn names_twice(found: &StoredNode, node: &Node, dialect: Dialect) -> Option<Stri
     ))
 }
 
-/// Whether chunks that are missing in `from` may be missing in `to`: they read alike to everybody, or were undefined before.
-/// `same_fill`: the fill values are the same.
+/// Returns whether chunks that are missing in `from` may be missing in `to`: all readers read them alike, or they were undefined before.
+/// `same_fill` says whether the fill values are equal.
 pub(super) fn missing_stay(from: &StoredNode, to: &StoredNode, same_fill: bool) -> bool {
     let undefined = from.node.as_array().is_some_and(|array| array.fill_value.is_none());
     // Other software reads the missing chunks of both in the same way.
@@ -241,7 +243,7 @@ pub(super) fn missing_stay(from: &StoredNode, to: &StoredNode, same_fill: bool) 
     undefined || (same_fill && alike)
 }
 
-/// The same for a node that is found in the target, whatever its fill value.
+/// Returns whether chunks that are missing in `from` may be missing in `to`, a node in the target; also compares the fill values.
 pub(super) fn missing_may_stay(from: &StoredNode, to: &StoredNode) -> bool {
     match (from.node.as_array(), to.node.as_array()) {
         (Some(source), Some(target)) => fills_alike(source, target) && missing_stay(from, to, true),
@@ -249,12 +251,12 @@ pub(super) fn missing_may_stay(from: &StoredNode, to: &StoredNode) -> bool {
     }
 }
 
-/// Whether the chunks of `from` and `to` are encoded alike, and so are missing ones.
+/// Returns whether stored and missing chunks of `from` and `to` have the same encoding and meaning.
 pub(super) fn encodes_alike(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
     fills_alike(from, to) && same_form(from, to)
 }
 
-/// Whether missing chunks of `to` may have the value that they have in `from`.
+/// Returns whether the fill values allow missing chunks of `from` to be missing in `to`.
 pub(super) fn fills_alike(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
     match (&from.fill_value, &to.fill_value) {
         (Some(from), Some(to)) => from.semantically_eq(to),
@@ -264,7 +266,7 @@ pub(super) fn fills_alike(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
     }
 }
 
-/// The same without regard to the fill value.
+/// Returns whether the chunks of `from` and `to` have the same encoding, without regard to the fill value.
 pub(super) fn same_form(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
     let list = |codecs: &[NamedConfig]| Value::Array(codecs.iter().map(explicit).collect());
     from.shape == to.shape
@@ -273,8 +275,8 @@ pub(super) fn same_form(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
         && list(&from.codecs).semantically_eq(&list(&to.codecs))
 }
 
-/// A codec with the byte order that it has if it does not say: dialects differ in whether it stands there, and in the orders of
-/// types that filters name.
+/// Returns the codec with an explicit byte order, for comparison: dialects differ in whether they state it, and in the byte orders that
+/// filters name.
 fn explicit(codec: &NamedConfig) -> Value {
     let mut codec = zarr_meta::without_filter_orders(codec);
     if codec.name == "bytes" && !codec.configuration.contains_key("endian") {

@@ -1,4 +1,4 @@
-//! Copying and moving nodes, within a store or from one to another.
+//! Copies and moves of nodes, within a store or between stores.
 
 use super::destination::{self, InTheWay};
 use super::journal::{self, ForeignJournal, Journal};
@@ -18,9 +18,9 @@ use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::{Key, Prefix, Store, StoreExt};
 
 impl Conversion {
-    /// Plans to copy the node at `from`, with all below it, to `to` in a store which may be the same. It takes the dialect of the
-    /// hierarchy there; if there is none, it stays in its own, and its documents keep their spelling. An array of
-    /// version 1 or before goes to Zarr v3 unless it becomes the root, since these versions have nothing else.
+    /// Plans to copy the node at `from`, with all nodes below it, to `to` in `target`, which may be the same store. The copy gets the
+    /// dialect of the hierarchy in `target`. If there is none, it keeps its dialect, and its documents keep their spelling. An array of
+    /// version 1 or before is converted to Zarr v3 unless it becomes the root, since these versions have no hierarchies.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -57,7 +57,7 @@ impl Conversion {
     }
 }
 
-/// A node that is to be copied or moved, with all below it.
+/// A copy or move of a node with all nodes below it.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -96,7 +96,8 @@ impl fmt::Debug for Transfer<'_> {
 }
 
 impl<'p> Transfer<'p> {
-    /// A transfer of the node at `from`. The node goes to the same path, in the store that [`in_store`](Self::in_store) names.
+    /// Creates a transfer of the node at `from` in `source`. By default the node keeps its store and path: see [`in_store`](Self::in_store)
+    /// and [`to`](Self::to).
     pub fn of(source: &Arc<dyn Store>, from: &str) -> Self {
         Self {
             source: Arc::clone(source),
@@ -108,39 +109,40 @@ impl<'p> Transfer<'p> {
         }
     }
 
-    /// Sets the store that the node goes to. By default it stays in its own.
+    /// Sets the target store. By default it is the source store.
     pub fn in_store(mut self, target: &Arc<dyn Store>) -> Self {
         self.target = Arc::clone(target);
         self
     }
 
-    /// Sets the path that the node goes to.
+    /// Sets the path of the node in the target. By default it is the path in the source.
     pub fn to(mut self, path: &str) -> Self {
         path.clone_into(&mut self.to);
         self
     }
 
-    /// Whether a node that is there is replaced, as [`ConvertOptions::overwrite`](ConvertOptions#structfield.overwrite) says; where a
-    /// move renames, it is renamed aside first, so that for a moment readers find none. By default it is an error.
+    /// Sets whether an existing node at the target path is replaced, as [`ConvertOptions::overwrite`](ConvertOptions#structfield.overwrite)
+    /// says. If a move renames, it renames the existing node aside first, so that readers find no node for a moment. By default an existing
+    /// node is an error.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.options.overwrite = overwrite;
         self
     }
 
-    /// Whether to go on where an earlier run was interrupted: see [`ConvertOptions::resume`](ConvertOptions#structfield.resume).
+    /// Sets whether to resume an interrupted run: see [`ConvertOptions::resume`](ConvertOptions#structfield.resume).
     pub fn resume(mut self, resume: bool) -> Self {
         self.options.resume = resume;
         self
     }
 
-    /// Calls a function with the progress, which may cancel: see [`Progress`].
+    /// Sets a function that is called with the progress and may cancel: see [`Progress`].
     pub fn progress<F: IntoFlow>(mut self, progress: impl Fn(Progress<'_>) -> F + Send + Sync + 'p) -> Self {
         self.report = Some(Arc::new(move |event: Progress<'_>| progress(event).into_flow()));
         self
     }
 
-    /// Copies it; groups above are made where there are none. Chunks are copied as they are stored, unless the hierarchy there is of
-    /// a dialect that stores them in another way. [`Conversion::plan_copy`] gives the plan before.
+    /// Copies the node, and creates missing groups above it. Chunks are copied as they are stored, unless the dialect of the target
+    /// hierarchy stores chunks differently. [`Conversion::plan_copy`] only plans the copy.
     ///
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is nothing at the path;
@@ -150,8 +152,8 @@ impl<'p> Transfer<'p> {
         self.plan(registry)?.run(&self.target, |event| self.report(event))
     }
 
-    /// Moves it, as [`Conversion::run_move`] does, or finishes a move that was interrupted, as [`finish_move`] does. Consolidated
-    /// metadata of groups above either path, which becomes stale, is dropped.
+    /// Moves the node, as [`Conversion::run_move`] does, or finishes an interrupted move, as [`finish_move`] does. Consolidated metadata of
+    /// groups above either path, which becomes stale, is dropped.
     ///
     /// # Errors
     /// As [`copy`](Self::copy), [`Conversion::run_move`] and [`finish_move`].
@@ -175,21 +177,20 @@ impl<'p> Transfer<'p> {
 }
 
 impl Conversion {
-    /// Writes everything to `target`, as [`run`](Self::run) does, and then erases it in the source.
+    /// Writes the node to `target`, as [`run`](Self::run) does, and then erases it in the source.
     ///
-    /// Within one store that can rename all keys under a prefix at once (a directory), in dialects in which all of a node lies
-    /// under its path (v2, v3), it is renamed: others see it at the one path or at the other.
+    /// In a store that can rename all keys under a prefix at once (a directory), and in dialects in which all keys of a node lie under
+    /// its path (v2, v3), the node is renamed: readers find it at either the old or the new path.
     ///
-    /// Else it is copied, and erased when the copy is complete: documents first, the node's own before the documents
-    /// below it. An interruption leaves the node whole at its old path, or whole at the new one, where [`finish_move`]
-    /// erases the rest. At the old path chunks, documents and the files that were copied with their groups are erased.
+    /// Otherwise the node is copied, and erased when the copy is complete: its own documents first, and then those of the nodes below it.
+    /// If a move is interrupted, the node is complete at its old path, or complete at its new path; then [`finish_move`] erases the rest.
+    /// Chunks, documents and the files that were copied with their groups are erased at the old path.
     ///
     /// # Errors
-    /// As [`run`](Self::run) and [`erase_node`](zarr_hierarchy::erase_node);
-    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if the node in the way may be the whole of a node of which an
-    /// interrupted move left a part in the source; [`Argument`](zarr_hierarchy::ErrorKind::Argument) naming a symbolic
-    /// link that lies below the node, or that the node is; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if
-    /// `progress` cancels before the source is erased.
+    /// The errors of [`run`](Self::run) and [`erase_node`](zarr_hierarchy::erase_node); [`Exists`](zarr_hierarchy::ErrorKind::Exists) if
+    /// the existing node may be the complete copy of a node of which an interrupted move left a part in the source;
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) with the name of a symbolic link that is the node or lies below it;
+    /// [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels before the source is erased.
     pub fn run_move<F: IntoFlow>(
         &self,
         target: &Arc<dyn Store>,
@@ -257,7 +258,7 @@ impl Conversion {
         }
     }
 
-    /// Erases what was copied, if it is there as it was, and so is the copy.
+    /// Erases the copied nodes in the source, after a check that both the source and the copy are unchanged.
     fn erase_source(&self, target: &Arc<dyn Store>, journal: &Journal) -> Result<()> {
         let ((from, _), source) = (self.paths(), &*self.source);
         let (in_target, in_source) = (|error: Error| in_store(target, error), |error: Error| in_store(source, error));
@@ -278,7 +279,7 @@ impl Conversion {
         source.flush().map_err(|error| in_source(error.into()))
     }
 
-    /// Checks that the node is still at its old path: others may have moved or erased it since it was found.
+    /// Checks that the node still exists at its old path: another process may have moved or erased it since it was planned.
     pub(super) fn check_there(&self) -> Result<()> {
         let (from, _) = self.paths();
         let Some(root) = self.nodes.first() else { return Ok(()) };
@@ -288,7 +289,7 @@ impl Conversion {
         }
     }
 
-    /// Checks that all that there is in the source is copied, and can be erased as one hierarchy.
+    /// Checks that all nodes of the source are copied, and belong to one hierarchy, so that they can be erased.
     fn check_complete(&self) -> Result<()> {
         let Some(root) = self.nodes.first() else { return Ok(()) };
         let of_other = self.nodes.iter().find(|node| !same_hierarchy(node.source.dialect, root.source.dialect));
@@ -302,8 +303,7 @@ impl Conversion {
         Err(Error::argument(message).with_hint("copy it, and then erase it").at_path(&root.source.path))
     }
 
-    /// Checks that what earlier runs copied is there, as far as nodes and the number of their chunks show it: somebody may have erased it
-    /// since.
+    /// Checks that the nodes and chunks that earlier runs copied still exist, as far as nodes and the number of their chunks show.
     fn check_copied(&self, target: &Arc<dyn Store>) -> Result<()> {
         let chunks = |store: &Arc<dyn Store>, found: &StoredNode| {
             let array = Array::from_found(store, found.clone(), &self.registry, self.options.options.clone())?;
@@ -333,8 +333,8 @@ impl Conversion {
         Ok(())
     }
 
-    /// Checks that the source has the nodes that were copied, and no others: nodes that were created or changed
-    /// meanwhile are not erased. Chunks that were written meanwhile are not noticed. Returns the nodes.
+    /// Checks that the source has exactly the nodes that were copied: nodes that were created or changed meanwhile must not be erased. Does
+    /// not notice chunks that were written meanwhile. Returns the nodes.
     fn check_unchanged(&self, from: &NodePath) -> Result<Walk> {
         let changed = |path: &NodePath| {
             let message = "the source was changed while it was copied; nothing was erased";
@@ -358,7 +358,7 @@ impl Conversion {
         }
     }
 
-    /// Whether all that there is of the node lies under its path, before and after the move.
+    /// Returns whether all keys of the node lie under its path, before and after the move, and need no change.
     fn can_rename(&self, from: &NodePath, to: &NodePath) -> bool {
         let Some(root) = self.nodes.first() else { return false };
         let lies_below = |path: &NodePath| is_one_prefix(root.dialect, path);
@@ -369,8 +369,8 @@ impl Conversion {
         root.dialect.check_path(to).is_ok() && lies_below(from) && lies_below(to) && self.nodes.iter().all(stays)
     }
 
-    /// Renames the node; false if the store does not rename. A node in the way is renamed aside before and erased afterwards, or gets its
-    /// path back if the node cannot be renamed; where it cannot be renamed itself, it is erased before.
+    /// Renames the node. Returns false if the store does not rename. An existing node at the new path is first renamed aside and erased at
+    /// the end, or renamed back if the node cannot be renamed. An existing node that cannot be renamed is erased first.
     fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
         let (from, to) = self.paths();
         self.check_there()?;
@@ -431,7 +431,7 @@ impl Conversion {
         Ok(is_renamed?)
     }
 
-    /// Checks that a move may replace a node: no document is lost with it, and nothing is erased that a run is at work on.
+    /// Checks that a move may replace the node at `to`: consolidated metadata above it can be removed, and no conversion to it is active.
     fn check_replaced(&self, store: &Arc<dyn Store>, to: &NodePath, journal: &Key) -> Result<()> {
         destination::check_above(store, self)?;
         match ForeignJournal::read_idle(&**store, journal)? {
@@ -440,8 +440,8 @@ impl Conversion {
         }
     }
 
-    /// Refuses to replace a node that may be the whole of the node of which the source has a part: a group that has no
-    /// document of its own is still there when a move that was interrupted erased some of the nodes below it.
+    /// Refuses to replace a node that may be the complete copy of a node of which the source has only a part: a group without a document
+    /// still exists after an interrupted move has erased some of the nodes below it.
     fn check_whole(&self, target: &dyn Store, to: &NodePath) -> Result<()> {
         if !self.options.overwrite || self.nodes.first().is_none_or(|root| !root.source.implicit) {
             return Ok(());
@@ -467,7 +467,7 @@ impl Conversion {
     }
 }
 
-/// The error of a move whose source others have taken away.
+/// Returns the error of a move whose source another process has moved or erased.
 fn gone(path: &NodePath) -> Error {
     let message = "the node was moved or erased meanwhile, and is not moved here";
     Error::new(ErrorKind::Conflict, message).at_path(path)

@@ -1,9 +1,9 @@
-//! Keys that a conversion writes until it ends: the place of the node, and the mark by which another run knows that the node is still
-//! there.
+//! Keys that a conversion writes until it ends: the place of the node, and the mark by which another run knows that the node still
+//! exists.
 //!
-//! The mark is a key under the prefix of the node that is written, with a number that the journal has as well. Whatever erases the
-//! node, moves it away or replaces it takes the mark along, be it software that knows no journals: so what the journal says of chunks
-//! is not believed then.
+//! The mark is a key under the prefix of the written node, with a number that the journal holds as well. Any software that erases,
+//! moves or replaces the node also removes the mark, even if it knows nothing of journals. Without the mark, a run does not trust
+//! what the journal says about stored chunks.
 
 use super::destination::{self, InTheWay};
 use super::{Conversion, PlannedNode};
@@ -16,33 +16,33 @@ use zarr_json::{Map, Value};
 use zarr_meta::{NodePath, StoredNode};
 use zarr_store::{Key, Prefix, Prefixed, Store, StoreExt};
 
-/// The members of the journal.
+/// Member names in the journal.
 const MARK: &str = "mark";
 const STAGED: &str = "replaces";
 
-/// The unfinished node of a conversion.
+/// Node that a conversion has begun to write and not completed.
 #[derive(Clone, Debug)]
 pub(super) struct UnfinishedNode {
     path: Prefix,
-    /// The number of the mark; none where all of the node does not lie under its path, and so nothing under it tells.
+    /// Number of the mark; `None` if keys of the node lie outside its path, so that no key under its path could serve as a mark.
     mark: Option<u64>,
-    /// The prefix under which the node is written, if it is to replace the node at its path.
+    /// Prefix under which the node is written, if it will replace the node at its path.
     stage: Option<Prefix>,
-    /// The prefix of all nodes that are to replace the one at the path.
+    /// Prefix of all nodes that are written to replace the node at the path.
     replacements: Option<Prefix>,
 }
 
 /// Place of the unfinished node of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whereabouts {
-    /// The node is where it is written.
+    /// The node is at the prefix where it is written.
     Here,
-    /// The node is at its path: it has replaced the other one.
+    /// The node is at its final path: it has replaced the old node.
     InPlace,
 }
 
 impl UnfinishedNode {
-    /// A new one; `is_staged` if it is to replace a node.
+    /// Creates an unfinished node. `is_staged` says whether it will replace an existing node.
     pub(super) fn new(target: &dyn Store, conversion: &Conversion, is_staged: bool) -> Result<Self> {
         let (_, path) = conversion.paths();
         // Without a journal no mark is looked for.
@@ -55,14 +55,14 @@ impl UnfinishedNode {
         Ok(Self { path: Prefix::new(&path.key_prefix())?, mark, stage, replacements: replacements(path)? })
     }
 
-    /// The unfinished node of a journal with these members.
+    /// Reads the unfinished node from the members of a journal.
     pub(super) fn of_members(path: &NodePath, members: &Map) -> Result<Self> {
         let mark = members.get(MARK).and_then(Value::as_str).and_then(|text| u64::from_str_radix(text, 16).ok());
         let is_staged = members.get(STAGED).and_then(Value::as_bool) == Some(true);
         Self::with_mark(path, mark, is_staged)
     }
 
-    /// Adds what a journal says of it.
+    /// Adds the members that describe the unfinished node to those of a journal.
     pub(super) fn add_to(&self, members: &mut Map) {
         if let Some(mark) = self.mark {
             members.insert(MARK, format!("{mark:016x}"));
@@ -70,17 +70,17 @@ impl UnfinishedNode {
         }
     }
 
-    /// Whether it is written elsewhere than at its path.
+    /// Returns whether the node is written under another prefix than its path.
     pub(super) fn is_staged(&self) -> bool {
         self.stage.is_some()
     }
 
-    /// Whether there is a mark.
+    /// Returns whether the node has a mark.
     pub(super) fn is_marked(&self) -> bool {
         self.mark.is_some()
     }
 
-    /// The store to write the nodes to.
+    /// Returns the store to which the nodes are written.
     pub(super) fn store(&self, target: &Arc<dyn Store>) -> Arc<dyn Store> {
         match &self.stage {
             Some(stage) => Arc::new(Prefixed::in_place(Arc::clone(target), stage.clone(), self.path.clone())),
@@ -92,7 +92,7 @@ impl UnfinishedNode {
         Ok(self.mark.map(|mark| prefix.join(&format!("{CONVERSION_JOURNAL}.{mark:016x}"))).transpose()?)
     }
 
-    /// The key of the mark until the end.
+    /// Returns the key of the mark while the node is being written.
     fn mark(&self) -> Result<Option<Key>> {
         self.mark_below(self.stage.as_ref().unwrap_or(&self.path))
     }
@@ -105,7 +105,7 @@ impl UnfinishedNode {
         }
     }
 
-    /// Finds the node; `None` if the mark was not set yet, or somebody has erased, moved or replaced the node since.
+    /// Finds the unfinished node; `None` if the mark was never set, or another process has erased, moved or replaced the node.
     pub(super) fn find(&self, target: &dyn Store) -> Result<Option<Whereabouts>> {
         let (Some(mark), Some(in_place)) = (self.mark()?, self.mark_below(&self.path)?) else {
             return Ok(Some(Whereabouts::Here));
@@ -116,12 +116,12 @@ impl UnfinishedNode {
         Ok((self.is_staged() && target.exists(&in_place)?).then_some(Whereabouts::InPlace))
     }
 
-    /// The error that the journal is not to be believed.
+    /// Returns the error for a journal whose node is gone.
     pub(super) fn gone(&self) -> Error {
         gone().at(|location| location.key = self.mark().ok().flatten().map(|mark| mark.to_string()))
     }
 
-    /// Checks that there is a node of a conversion that has come to its end.
+    /// Checks that the node of a conversion that has written all documents exists.
     pub(super) fn check_there(&self, target: &dyn Store, conversion: &Conversion) -> Result<()> {
         let (_, path) = conversion.paths();
         match open_stored_node(target, &path.to_string(), None) {
@@ -131,7 +131,7 @@ impl UnfinishedNode {
         }
     }
 
-    /// Erases other nodes that were to replace this one, which interrupted runs have left.
+    /// Erases other replacement nodes for this path, which interrupted runs have left.
     pub(super) fn erase_others(&self, target: &dyn Store) -> Result<()> {
         let capabilities = target.capabilities();
         let Some(all) = self.replacements.as_ref().filter(|_| capabilities.exchanges && capabilities.list) else {
@@ -150,8 +150,8 @@ impl UnfinishedNode {
             .try_for_each(|other| Ok(target.erase_prefix(other)?))
     }
 
-    /// Puts the node in the place of the old one, in one step where the store can. All of it is written; `is_ours` fails if another
-    /// process has taken over, or erased the journal.
+    /// Puts the complete node in the place of the old node, in one step if the store can. `is_ours` fails if another process has taken over
+    /// or erased the journal.
     pub(super) fn put_in_place(
         &self,
         target: &Arc<dyn Store>,
@@ -184,12 +184,12 @@ impl UnfinishedNode {
         Err(error.at_path(&path))
     }
 
-    /// Whether it is where it is written, and not at its path already.
+    /// Returns whether the node is at the prefix where it is written, and not at its final path.
     fn is_here(&self, target: &Arc<dyn Store>) -> Result<bool> {
         self.find(&**target)?.map(|whereabouts| whereabouts == Whereabouts::Here).ok_or_else(|| self.gone())
     }
 
-    /// Erases the mark, and the node that was replaced. The journal says that all is written.
+    /// Erases the mark, and the node that was replaced. The journal already says that all documents are written.
     pub(super) fn end(&self, target: &dyn Store) -> Result<()> {
         if self.is_marked() && target.capabilities().durable {
             // Or a loss of power could leave a journal that misses the mark.
@@ -210,13 +210,14 @@ fn gone() -> Error {
     Error::new(ErrorKind::Conflict, message).with_hint("--overwrite begins anew")
 }
 
-/// Whether a mark goes with the node: all of it lies under its path. The root has the journal itself.
+/// Returns whether all keys of the node lie under its path, so that a mark disappears with the node. The root needs no mark, since the
+/// journal itself lies under it.
 fn is_markable(conversion: &Conversion, path: &NodePath) -> bool {
     conversion.nodes.first().is_some_and(|first| is_one_prefix(first.dialect, path))
 }
 
-/// Whether a conversion that overwrites a node can write the new one beside it, to exchange them: there is a node, all of both lies
-/// under the path, and the store exchanges prefixes.
+/// Returns whether a conversion can write the new node beside the existing node and then exchange them: there is a node, all keys of both
+/// nodes lie under the path, and the store exchanges prefixes.
 pub(super) fn may_replace(target: &dyn Store, conversion: &Conversion) -> Result<bool> {
     let (_, path) = conversion.paths();
     let capabilities = target.capabilities();

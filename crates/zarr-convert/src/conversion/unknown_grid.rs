@@ -1,5 +1,5 @@
-//! Arrays whose chunk grid is not known: which keys are those of chunks nobody can say, so that all values below the array are copied, under
-//! the same names.
+//! Arrays with an unknown chunk grid. Since the keys of their chunks are unknown, all values below such an array are copied under the same
+//! names.
 
 use super::copy::{copy_within, value_within};
 use super::work::Work;
@@ -9,7 +9,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::{ArrayMetadata, Dialect, StoredNode};
 use zarr_store::{Key, Prefix, Store, StoreExt};
 
-/// Whether a node is an array with a chunk grid that is not known.
+/// Returns whether a node is an array with an unknown chunk grid.
 pub(super) fn is_of(found: &StoredNode) -> bool {
     let is_unknown = |array: &ArrayMetadata| {
         let grid = ChunkGrid::from_config(&array.chunk_grid, &array.shape);
@@ -23,7 +23,7 @@ pub(super) fn is_of(found: &StoredNode) -> bool {
 /// Checks that the array is copied as it is stored: in its dialect, as a whole, with its codecs.
 ///
 /// # Errors
-/// `error`, which says what is not known.
+/// Returns `error`, which says what is unknown.
 pub(super) fn check(
     found: &StoredNode,
     to: &ArrayMetadata,
@@ -42,7 +42,7 @@ pub(super) fn check(
     }
 }
 
-/// Copies all values below the array but the documents of nodes, and what lies below other nodes.
+/// Copies all values below the array, except documents of nodes and keys below other nodes.
 pub(super) fn copy(
     conversion: &Conversion,
     planned: &PlannedNode,
@@ -67,7 +67,7 @@ pub(super) fn copy(
     work.advance(planned.size)
 }
 
-/// The keys of the values that are copied.
+/// Returns the keys of the values that are copied.
 pub(super) fn keys(store: &dyn Store, found: &StoredNode) -> Result<Vec<Key>> {
     if !store.capabilities().list {
         let message = "the store cannot list, and which keys chunks have is not known";

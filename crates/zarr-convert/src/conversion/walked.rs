@@ -1,4 +1,4 @@
-//! The nodes of a source as they are at one time.
+//! Consistent listing of the nodes of a source.
 
 use std::sync::Arc;
 use zarr_hierarchy::node::pin;
@@ -6,11 +6,12 @@ use zarr_hierarchy::{Error, ErrorKind, Result, Walk, in_store, open_node, walk};
 use zarr_meta::{NodePath, StoredNode};
 use zarr_store::{Conflicts, GetOptions, Key, Store, Version};
 
-/// How often the nodes are looked up again that others take away meanwhile.
+/// Greatest number of times that the nodes are listed again after another process has replaced them.
 const MAX_TRIES: u32 = 20;
 
-/// The node at `path` and all below it. If others erase, move or replace the node meanwhile, all are looked up again. Where the store cannot
-/// hold it, and keys are erased one by one, nodes may be left out whose documents went before that of the node itself.
+/// Lists the node at `path` and all nodes below it. If another process erases, moves or replaces the node meanwhile, lists them again. If
+/// the store cannot pin the node and keys are erased one by one, nodes may be left out whose documents were erased before that of the node
+/// itself.
 pub(super) fn walk_together(source: &Arc<dyn Store>, path: &NodePath) -> Result<Walk> {
     let mut conflicts = Conflicts::new(MAX_TRIES);
     loop {
@@ -31,15 +32,15 @@ pub(super) fn walk_together(source: &Arc<dyn Store>, path: &NodePath) -> Result<
     }
 }
 
-/// The state of a value: `None` where it is not there, and else its version, where the store tells any.
+/// State of a value: `None` if there is no value; `Some(None)` if the store has no versions.
 type ValueState = Option<Option<Version>>;
 
-/// A group whose nodes are looked up.
+/// Group whose nodes are being listed.
 struct WatchedGroup<'s> {
     source: &'s Arc<dyn Store>,
-    /// The store in which the group stays what it is, where there is such a store.
+    /// Store in which the group stays as it is even if others replace it; `None` if the store cannot pin it.
     pinned: Option<Arc<dyn Store>>,
-    /// Else a document of it, and its state.
+    /// Document of the group that is not pinned, with its state at the beginning.
     document: Option<(Key, ValueState)>,
 }
 
@@ -61,7 +62,7 @@ impl<'s> WatchedGroup<'s> {
         self.pinned.as_ref().map_or(&**self.source, |pinned| &**pinned)
     }
 
-    /// Whether the group is the same as it was.
+    /// Returns whether the group was not replaced since the beginning.
     fn is_there(&self) -> Result<bool> {
         match (&self.pinned, &self.document) {
             (Some(pinned), _) => pinned.is_in_place().map_err(|error| in_store(self.source, error.into())),

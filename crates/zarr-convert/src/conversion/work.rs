@@ -1,4 +1,4 @@
-//! The work of one run on one array: which units it has to do, and what it tells of them.
+//! The work of one run on one array: the units that it processes, and their records and reports.
 
 use super::destination;
 use super::journal::Journal;
@@ -13,31 +13,31 @@ use zarr_meta::StoredNode;
 use zarr_scan::lock;
 use zarr_store::Store;
 
-/// A unit is a box of chunks of the new array. Units are begun in C order, and several may be under way.
+/// Work of one run on one array. A unit is a box of chunks of the new array. Units are begun in C order, and several may be in progress.
 pub(super) struct Work<'a> {
     reporter: &'a Reporter<'a>,
     recorded: Option<NodeJournal<'a>>,
-    /// The number of units along each axis.
+    /// Number of units along each axis.
     counts: OnceLock<Vec<u64>>,
     /// Bytes that are done and not yet reported.
     passed: Mutex<u128>,
 }
 
-/// Journal in which the work is recorded.
+/// Journal in which the work is recorded, and the array that it concerns.
 #[derive(Clone, Copy)]
 pub(super) struct NodeJournal<'a> {
     pub(super) journal: &'a Journal,
     pub(super) target: &'a dyn Store,
-    /// The number of the node.
+    /// Index of the node in the conversion.
     pub(super) node: usize,
-    /// The part whose units alone are done.
+    /// Part whose units this run processes; `None` for all units.
     pub(super) part: Option<Part>,
-    /// Whether chunks of the source that cannot be read are left out.
+    /// Whether unreadable chunks of the source are left out.
     pub(super) keep_going: bool,
 }
 
 impl<'a> Work<'a> {
-    /// Work that leaves no journal: all of it is done.
+    /// Creates work without a journal: all units are processed.
     pub(super) fn unrecorded(reporter: &'a Reporter<'a>) -> Self {
         Self { reporter, recorded: None, counts: OnceLock::new(), passed: Mutex::new(0) }
     }
@@ -46,8 +46,8 @@ impl<'a> Work<'a> {
         Self { recorded: Some(recorded), ..Self::unrecorded(reporter) }
     }
 
-    /// Begins or goes on, in units of `unit` chunks along each axis. Unless it goes on, chunks of a former node, or of a conversion that
-    /// was interrupted, are erased, which would become chunks of the new array.
+    /// Begins or resumes the array, in units of `unit` chunks along each axis. When it begins, erases chunks of a former node or of an
+    /// interrupted conversion, which would become chunks of the new array.
     pub(super) fn begin(&self, written: &StoredNode, unit: &[u64], counts: &[u64]) -> Result<()> {
         self.counts.get_or_init(|| counts.to_vec());
         let Some(NodeJournal { journal, target, node, .. }) = self.recorded else { return Ok(()) };
@@ -67,7 +67,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Whether a unit is of the part that is done.
+    /// Returns whether a unit belongs to the part that this run processes.
     fn is_own(&self, unit: &[u64]) -> bool {
         match &self.recorded {
             Some(NodeJournal { part: Some(part), node, .. }) => {
@@ -77,17 +77,17 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Whether a unit, of these chunks, is still to be done by this run.
+    /// Returns whether this run still has to process a unit with these chunks.
     pub(super) fn has(&self, unit: &[u64], chunks: &[Range<u64>]) -> bool {
         self.is_own(unit) && !self.recorded.is_some_and(|recorded| recorded.journal.was_done(chunks))
     }
 
-    /// The bytes of an element, on which the parts of a conversion agree, where they cannot be known from metadata.
+    /// Returns the size of an element in bytes on which the parts of a conversion agree; `None` if metadata tells it.
     pub(super) fn item(&self) -> Option<u64> {
         self.recorded.and_then(|recorded| recorded.journal.item(recorded.node))
     }
 
-    /// Checks that no other run has taken over, before chunks are written.
+    /// Checks, before chunks are written, that no other run has taken over.
     pub(super) fn confirm(&self) -> Result<()> {
         let Some(NodeJournal { journal, target, .. }) = self.recorded else { return Ok(()) };
         journal.confirm().map_err(|error| error.at(|location| location.store = Some(target.to_string())))
@@ -107,23 +107,23 @@ impl<'a> Work<'a> {
         journal.end_unit(unit, chunks).map_err(in_target)
     }
 
-    /// Bytes of elements that need nothing done.
+    /// Counts bytes of elements that need no work. They are reported with the next call of [`advance`](Self::advance).
     pub(super) fn pass(&self, bytes: u128) {
         *lock(&self.passed) += bytes;
     }
 
-    /// Reports bytes of elements that are done.
+    /// Reports bytes of elements that are done, and those that were passed.
     pub(super) fn advance(&self, bytes: u128) -> Result<()> {
         let passed = std::mem::take(&mut *lock(&self.passed));
         self.reporter.done(bytes.saturating_add(passed))
     }
 
-    /// Whether chunks of the source that cannot be read are left out.
+    /// Returns whether unreadable chunks of the source are left out.
     pub(super) fn keeps_going(&self) -> bool {
         self.recorded.is_some_and(|recorded| recorded.keep_going)
     }
 
-    /// Leaves out a chunk of the source that cannot be read.
+    /// Records and reports an unreadable chunk, unless it is known.
     pub(super) fn skip(&self, chunk: &SkippedChunk) -> Result<()> {
         match self.recorded {
             Some(recorded) if recorded.journal.skip(chunk) => self.reporter.skipped(chunk),

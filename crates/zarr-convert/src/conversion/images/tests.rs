@@ -1,4 +1,4 @@
-//! Images between Zarr v2 and v3.
+//! Tests of OME-Zarr images in conversions between Zarr v2 and v3.
 
 use crate::{Conversion, ConvertOptions, Migration};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn images(version: &str) -> Value {
     json!([{"axes": [(axis("y")), (axis("x"))], "datasets": [(level("0")), (level("1"))], "version": version}])
 }
 
-/// A group with attributes, and two levels of which a chunk is stored.
+/// Returns a store with a group that has `attributes`, and two levels with one stored chunk each.
 fn store(dialect: Dialect, attributes: Value, names: Option<&[&str]>) -> Arc<dyn Store> {
     let (store, registry): (Arc<dyn Store>, _) = (Arc::new(MemoryStore::new()), registry());
     let group = NewGroup::new().dialect(dialect).attributes(attributes.as_object().unwrap().clone());
@@ -46,7 +46,7 @@ fn attributes(store: &Arc<dyn Store>) -> Value {
     Value::Object(Group::open(store, "/", &registry()).unwrap().attributes().unwrap().clone())
 }
 
-/// The names of the dimensions of a level, and the document of its attributes.
+/// Returns the dimension names, the attributes and the elements of the level at `path`.
 fn level(store: &Arc<dyn Store>, path: &str) -> (Option<Vec<String>>, String, Vec<u8>) {
     let array = Array::open(store, path, &registry()).unwrap();
     let names = array.dimension_names().map(|names| names.iter().flatten().cloned().collect());

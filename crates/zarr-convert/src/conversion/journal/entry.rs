@@ -1,4 +1,4 @@
-//! The value of a journal: what is done.
+//! Entries of a journal: the recorded progress of a conversion.
 
 use super::super::skipped::SkippedChunk;
 use super::super::stored_units::StoredUnits;
@@ -9,24 +9,24 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 
-/// The version of the format of entries.
+/// Version of the format of entries.
 const VERSION: u64 = 1;
-/// Greatest number of chunks that cannot be read which an entry lists, and of the bytes for them. For more there is only the number.
+/// Greatest number of unreadable chunks that an entry lists. Further ones are only counted.
 pub(super) const LISTED: usize = 1_000;
 const LISTED_BYTES: usize = 24 << 10;
 
-/// Progress of a conversion.
+/// State of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JournalState {
-    /// Nodes in the way are being erased.
+    /// Existing nodes at the target path are being erased.
     Clearing,
     /// Chunks and documents are being written.
     Writing,
-    /// All chunks of a part are written, or of all parts.
+    /// All chunks are written: of a part, or in a shared journal those of all parts.
     Written,
     /// All documents are written.
     Ending,
-    /// A conversion in parts is given up: its journals are being erased.
+    /// A conversion in parts was given up: its journals are being erased.
     Abandoned,
 }
 
@@ -47,27 +47,28 @@ impl JournalState {
 #[derive(Clone, Debug)]
 pub(super) struct JournalEntry {
     pub(super) identity: Identity,
-    /// Identifier of the conversion, drawn at random when it was begun: all its runs and parts have it.
+    /// Identifier of the conversion, drawn at random when it was begun, and shared by all its runs and parts.
     pub(super) id: String,
-    /// The run that wrote it, and how many it wrote before: no two entries are equal, also for stores whose versions are hashes.
+    /// Identifier of the run that wrote the entry. With `number`, the count of its earlier entries, it makes all entries distinct, even for
+    /// stores whose versions are hashes.
     pub(super) run: String,
     pub(super) number: u64,
-    /// The run that writes the next entry; `None` if it has ended.
+    /// The run that owns the journal; `None` if it has ended.
     pub(super) owner: Option<Owner>,
-    /// The time at which the entry was written, in seconds since 1970.
+    /// Time at which the entry was written, in seconds since 1970.
     pub(super) at: u64,
     pub(super) state: JournalState,
-    /// The number of nodes of which all chunks are stored.
+    /// Number of nodes of which all chunks are stored.
     pub(super) done: usize,
-    /// The units that are stored of the node after those that are done, if it is begun: no key of its chunks has a value from before.
+    /// Stored units of the node with index `done`, if it is begun. None of its chunk keys has a value from before the conversion.
     pub(super) array: Option<StoredUnits>,
-    /// Some of the chunks that cannot be read.
+    /// Unreadable chunks that the entry lists.
     pub(super) skipped: Vec<SkippedChunk>,
-    /// The number of further chunks that cannot be read.
+    /// Number of further unreadable chunks.
     pub(super) more_skipped: u64,
-    /// The bytes of an element, of nodes with elements of variable length, where parts must agree on them.
+    /// Size of an element in bytes by node index, for nodes with elements of variable length, on which all parts must agree.
     pub(super) items: BTreeMap<usize, u64>,
-    /// The number of parts of the conversion whose journals are to be erased.
+    /// Number of parts of an earlier conversion whose journals are to be erased.
     pub(super) former_parts: Option<u64>,
 }
 

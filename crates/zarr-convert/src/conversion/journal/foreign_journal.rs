@@ -12,28 +12,28 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::NodePath;
 use zarr_store::{ByteRange, Durability, Key, Precondition, SetOptions, Store, StoreExt, Version};
 
-/// Age of an entry, in seconds by whatever clock, after which its run has ended.
+/// Age of an entry in seconds, by any clock, after which its run counts as ended.
 const LONG_AGO: u64 = 600;
 
-/// A journal that was found in a store.
+/// Journal that was found in a store.
 #[derive(Debug)]
 pub(in super::super) struct ForeignJournal {
     pub(super) key: Key,
     pub(super) version: Option<Version>,
-    /// An error if it is broken.
+    /// The last entry; an error if the journal is broken.
     pub(super) entry: Result<JournalEntry>,
 }
 
 impl ForeignJournal {
-    /// The journal at a key, if there is one.
+    /// Reads the journal at `key`; `None` if there is none.
     pub(in super::super) fn read(store: &dyn Store, key: &Key) -> Result<Option<Self>> {
         let Some(fetched) = store.get_ranges(key, &[ByteRange::Full])? else { return Ok(None) };
         let text = String::from_utf8_lossy(fetched.part(0)).into_owned();
         Ok(Some(Self { key: key.clone(), version: fetched.version, entry: JournalEntry::from_text(&text) }))
     }
 
-    /// The journal at a key, if there is one, when no run that writes it is at work: an error that says which one is. Of a run on another
-    /// machine nothing shows but that it goes on to write entries: for that this waits.
+    /// Reads the journal at `key`, and fails if its run is active, with an error that names the run. Whether a run on another machine is
+    /// active shows only by new entries, so this waits for them.
     pub(in super::super) fn read_idle(store: &dyn Store, key: &Key) -> Result<Option<Self>> {
         let Some(first) = Self::read(store, key)? else { return Ok(None) };
         let Some((activity, age)) = first.activity() else { return Ok(Some(first)) };
@@ -57,15 +57,15 @@ impl ForeignJournal {
         }
     }
 
-    /// Checks that there is no journal of a conversion to `path`: an error that says whether its run is at work, as far as that shows
-    /// without waiting.
+    /// Checks that there is no journal of a conversion to `path`. The error says whether its run is active, as far as that is known without
+    /// waiting.
     pub(in super::super) fn check_none(store: &dyn Store, path: &NodePath) -> Result<()> {
         let Some(found) = Self::read(store, &names::key(path, None)?)? else { return Ok(()) };
         found.check_idle()?;
         Err(found.in_the_way())
     }
 
-    /// Checks that its run does not seem to be at work, without waiting.
+    /// Checks, without waiting, that the run of the journal does not seem to be active.
     fn check_idle(&self) -> Result<()> {
         match self.activity() {
             None | Some((Activity::Ended, _)) => Ok(()),
@@ -74,8 +74,8 @@ impl ForeignJournal {
         }
     }
 
-    /// The keys of the journals of parts of a conversion to `path`, of which this is the journal that they share: by their numbers, or as
-    /// far as the store lists them if it is broken. None, if it is not done in parts, and replaces none.
+    /// Returns the keys of the journals of parts of a conversion to `path`; `self` is the shared journal. If `self` is broken, returns the
+    /// keys that the store lists. Empty if the conversion is not done in parts and replaces none that was.
     pub(in super::super) fn part_journals(&self, store: &dyn Store, path: &NodePath) -> Result<Vec<Key>> {
         match &self.entry {
             Ok(entry) => match entry.identity.parts().or(entry.former_parts) {
@@ -86,13 +86,13 @@ impl ForeignJournal {
         }
     }
 
-    /// Checks that no part of the conversion is at work, without waiting.
+    /// Checks, without waiting, that no part of the conversion is active.
     pub(in super::super) fn check_parts_idle(&self, store: &dyn Store, path: &NodePath) -> Result<()> {
         check_idle(store, &self.part_journals(store, path)?)
     }
 
-    /// The journal of a move from `from` in `source` to `to` in `target`, if it was interrupted at its end; an error, if a run of it is
-    /// at work.
+    /// Reads the journal of a move from `from` in `source` to `to` in `target` that was interrupted while it erased the source; `None` if
+    /// there is none. Fails if a run of the move is active.
     pub(in super::super) fn read_end_of_move(
         source: &dyn Store,
         from: &NodePath,
@@ -110,14 +110,15 @@ impl ForeignJournal {
         }
     }
 
-    /// Erases such a journal, with the mark in the target.
+    /// Erases the journal of an interrupted move, and the mark of an unfinished node at `to`.
     pub(in super::super) fn erase_end_of_move(&self, target: &dyn Store, to: &NodePath) -> Result<()> {
         self.unfinished(to)?.end(target)?;
         target.erase(&self.key)?;
         Ok(target.flush()?)
     }
 
-    /// Whether its run is at work, and how many seconds ago the entry was written; `None` if it has ended, or the journal is broken.
+    /// Returns the activity of the run, and the age of its last entry in seconds; `None` if the entry names no owner, or the journal is
+    /// broken.
     fn activity(&self) -> Option<(Activity, u64)> {
         let entry = self.entry.as_ref().ok()?;
         Some((entry.owner.as_ref()?.activity(&entry.run), now().saturating_sub(entry.at)))
@@ -127,12 +128,12 @@ impl ForeignJournal {
         self.entry.as_ref().ok().map(|entry| (entry.run.as_str(), entry.number))
     }
 
-    /// Whether a run wrote it.
+    /// Returns whether the run with the identifier `run` wrote the journal.
     pub(super) fn is_of_run(&self, run: &str) -> bool {
         self.entry.as_ref().is_ok_and(|entry| entry.run == run)
     }
 
-    /// Which process wrote it, and when.
+    /// Describes the process that wrote the journal, and the time of the entry.
     pub(super) fn author(&self) -> String {
         match &self.entry {
             Ok(JournalEntry { owner: Some(owner), at, .. }) => format!("{owner}, at {}", utc(*at)),
@@ -158,44 +159,44 @@ impl ForeignJournal {
         })
     }
 
-    /// How far it has come.
+    /// Returns the state of the conversion.
     pub(in super::super) fn state(&self) -> Result<JournalState> {
         Ok(self.entry()?.state)
     }
 
-    /// Whether it says of no chunk that it is stored.
+    /// Returns whether the journal records no stored chunk.
     pub(in super::super) fn has_nothing(&self) -> Result<bool> {
         let entry = self.entry()?;
         Ok(entry.done == 0 && entry.array.is_none())
     }
 
-    /// The node that is written to `path`.
+    /// Returns the unfinished node that is written to `path`.
     pub(in super::super) fn unfinished(&self, path: &NodePath) -> Result<UnfinishedNode> {
         self.entry()?.identity.unfinished(path)
     }
 
-    /// The name of the conversion, drawn by chance.
+    /// Returns the random identifier of the conversion.
     pub(in super::super) fn id(&self) -> Result<&str> {
         Ok(&self.entry()?.id)
     }
 
-    /// The bytes of an element, of nodes with elements of variable length, on which parts agree.
+    /// Returns the size of an element in bytes by node index, for nodes with elements of variable length, on which all parts agree.
     pub(in super::super) fn items(&self) -> Result<&BTreeMap<usize, u64>> {
         Ok(&self.entry()?.items)
     }
 
-    /// In how many parts the conversion is done, if it is.
+    /// Returns the number of parts; `None` if the conversion is not done in parts.
     pub(in super::super) fn parts(&self) -> Result<Option<u64>> {
         Ok(self.entry()?.identity.parts())
     }
 
-    /// The chunks that could not be read, and how many more.
+    /// Returns the listed chunks that could not be read, and the number of further ones.
     pub(in super::super) fn skipped(&self) -> Result<(&[SkippedChunk], u64)> {
         let entry = self.entry()?;
         Ok((&entry.skipped, entry.more_skipped))
     }
 
-    /// Checks that it is of this conversion.
+    /// Checks that the journal belongs to the conversion with `identity`.
     pub(in super::super) fn check(&self, identity: &Identity) -> Result<()> {
         let hint = match (self.parts()?, identity.parts()) {
             (Some(_), Some(_)) => "give the options it was begun with, or --abandon it to begin anew",
@@ -204,7 +205,7 @@ impl ForeignJournal {
         self.check_difference(self.entry()?.identity.difference(identity), hint)
     }
 
-    /// Checks that it is of a conversion whose chunks have the same keys.
+    /// Checks that the chunks of the journal's conversion have the same keys as those of the conversion with `identity`.
     pub(in super::super) fn check_keys(&self, identity: &Identity) -> Result<()> {
         let hint = "give the options it was begun with; --overwrite begins anew, not in parts";
         self.check_difference(self.entry()?.identity.difference_of_keys(identity), hint)
@@ -218,7 +219,7 @@ impl ForeignJournal {
         Err(self.located(Error::new(kind, message).with_hint(hint)))
     }
 
-    /// Why a new conversion does not begin.
+    /// Returns the error for a new conversion that may not begin because of this journal.
     pub(in super::super) fn in_the_way(&self) -> Error {
         let parts = match self.parts() {
             Ok(parts) => parts,
@@ -237,7 +238,7 @@ impl ForeignJournal {
         self.located(Error::new(ErrorKind::Exists, message).with_hint(hint))
     }
 
-    /// Says in the journal that all parts share that the conversion is given up: no part goes on with it.
+    /// Sets the shared journal to [`JournalState::Abandoned`], so that no part continues.
     pub(in super::super) fn abandon(&self, store: &dyn Store) -> Result<()> {
         let entry = self.entry()?.clone();
         let entry = JournalEntry {
@@ -265,7 +266,7 @@ impl ForeignJournal {
     }
 }
 
-/// Checks that no run that writes one of these journals is at work, without waiting.
+/// Checks, without waiting, that no run of any journal in `journals` is active.
 pub(in super::super) fn check_idle(store: &dyn Store, journals: &[Key]) -> Result<()> {
     journals.iter().try_for_each(|key| ForeignJournal::read(store, key)?.map_or(Ok(()), |found| found.check_idle()))
 }

@@ -11,20 +11,20 @@ use zarr_json::{Map, Value};
 use zarr_meta::NodePath;
 use zarr_store::Store;
 
-/// Members that two runs must have in common so that one goes on with the work of the other. An error names the one that differs.
+/// Members that must be equal in two runs so that one can continue the work of the other. An error names the member that differs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Identity(Map);
 
-/// The member for the number of parts.
+/// Member with the number of parts.
 const PARTS: &str = "parts";
-/// Others that an error explains, or that are not always compared.
+/// Members that an error explains, or that are not always compared.
 const KEEP_GOING: &str = "keep_going";
 const MEMORY: &str = "memory";
 const SOURCE_DOCUMENTS: &str = "source_documents";
 const TARGET_DOCUMENTS: &str = "target_documents";
 
 impl Identity {
-    /// The identity of a conversion, in `parts` parts if it is done in parts.
+    /// Returns the identity of `conversion`. `parts` is the number of parts, if it is done in parts.
     pub(crate) fn of(conversion: &Conversion, parts: Option<u64>) -> Result<Self> {
         let options = &conversion.options;
         let (from, to) = conversion.paths();
@@ -81,13 +81,13 @@ impl Identity {
         Ok(Self(map))
     }
 
-    /// Adds the members by which the journal describes the node that is written. Runs need not have them in common.
+    /// Adds the members by which the journal describes the unfinished node. These members may differ between runs.
     pub(crate) fn with(mut self, unfinished: &UnfinishedNode) -> Self {
         unfinished.add_to(&mut self.0);
         self
     }
 
-    /// The node that is written to `path`.
+    /// Returns the unfinished node at `path`.
     pub(super) fn unfinished(&self, path: &NodePath) -> Result<UnfinishedNode> {
         UnfinishedNode::of_members(path, &self.0)
     }
@@ -100,24 +100,24 @@ impl Identity {
         Value::Object(self.0.clone())
     }
 
-    /// Whether the node at `from` in a store is converted.
+    /// Returns whether the conversion reads the node at `from` in `source`.
     pub(super) fn is_from(&self, source: &dyn Store, from: &NodePath) -> bool {
         let is = |name: &str, text: &str| self.0.get(name).and_then(Value::as_str) == Some(text);
         is("source", &address(&source.to_string())) && is("from", &from.to_string())
     }
 
-    /// The number of parts, if the conversion is done in parts.
+    /// Returns the number of parts; `None` if the conversion is not done in parts.
     pub(super) fn parts(&self) -> Option<u64> {
         self.0.get(PARTS).and_then(Value::as_u64)
     }
 
-    /// The first difference of another run, `now`, from this one.
+    /// Describes the first difference between this identity and `now`; `None` if they are equal.
     pub(super) fn difference(&self, now: &Self) -> Option<String> {
         self.difference_in(now, |_| true)
     }
 
-    /// The first difference of another run, `now`, from this one that may decide which keys chunks have: documents of the source may have
-    /// changed since.
+    /// Describes the first difference between this identity and `now` that may change the keys of chunks; `None` if there is none.
+    /// Documents of the source may differ, since they may have changed after the conversion began.
     pub(super) fn difference_of_keys(&self, now: &Self) -> Option<String> {
         let is_changed = self.0.get(SOURCE_DOCUMENTS) != now.0.get(SOURCE_DOCUMENTS);
         self.difference_in(now, |name| match name {
@@ -145,7 +145,7 @@ impl Identity {
     }
 }
 
-/// The address of a store; the real one of a directory, which may be called by several names.
+/// Returns the address of a store. For a directory, returns the path without symbolic links, since several paths may name it.
 fn address(text: &str) -> String {
     let real = std::fs::canonicalize(text.strip_prefix("file://").unwrap_or(text)).ok();
     real.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| text.to_owned())

@@ -1,4 +1,4 @@
-//! Why a run owns its journal no longer.
+//! The reason why a run no longer owns its journal.
 
 use super::entry::JournalEntry;
 use super::foreign_journal::ForeignJournal;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use zarr_hierarchy::{Error, ErrorKind};
 use zarr_store::Key;
 
-/// The reason why a run owns its journal no longer.
+/// The reason why a run no longer owns its journal.
 #[derive(Debug)]
 pub(super) struct LeaseLoss {
     message: String,
@@ -15,7 +15,8 @@ pub(super) struct LeaseLoss {
 }
 
 impl LeaseLoss {
-    /// The journal that was found instead of the run's own entry, if there is one. The run has written none for so long.
+    /// Builds the reason from the journal that was found in place of the run's own entry (`None` if there is no journal) and from `since`,
+    /// the time since the run's last entry.
     pub(super) fn new(found: Option<&ForeignJournal>, own: &JournalEntry, since: Duration) -> Self {
         let Some(found) = found else { return Self::gone(own.identity.parts().is_some(), since) };
         let message = match found.id() {
@@ -25,7 +26,7 @@ impl LeaseLoss {
         Self { message, hint: None }
     }
 
-    /// Whoever erases, moves or replaces the target begins with the journal.
+    /// Builds the reason for a missing journal: erasing, moving or replacing the target erases the journal first.
     fn gone(is_in_parts: bool, since: Duration) -> Self {
         let (also, hint) = match is_in_parts {
             true => (
@@ -41,7 +42,7 @@ impl LeaseLoss {
         Self { message: format!("{message}{also}: its journal is gone"), hint: Some(hint) }
     }
 
-    /// At the key of the journal.
+    /// Returns the reason as an error at the key of the journal.
     pub(super) fn error(&self, key: &Key) -> Error {
         let error = Error::new(ErrorKind::Exists, self.message.as_str());
         let error = match self.hint {

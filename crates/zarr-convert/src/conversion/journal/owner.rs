@@ -1,4 +1,4 @@
-//! The run that a journal is of: which process on which machine, and whether it is still at work.
+//! The run that owns a journal: its process and machine, and whether it is active.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -9,22 +9,23 @@ use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 use zarr_scan::lock;
 
-/// A run that is at work writes an entry at least after this time.
+/// Greatest time between two entries of an active run.
 pub(super) const REFRESH: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 5_000 });
-/// A run of which nobody can tell whether it is at work has ended if it has not written an entry for so long.
+/// Time without a new entry after which a run counts as ended, if nothing else shows whether it is active.
 pub(super) const ENDED_AFTER: Duration = Duration::from_millis(if cfg!(test) { 1_000 } else { 30_000 });
-/// A run writes no chunk if its last entry is older, before it has written another one: by then others may take it for ended.
+/// Greatest age of the last entry at which a run writes chunks. A run whose last entry is older sets a new entry first, since other runs
+/// may soon take it for ended.
 pub(super) const OWNED_FOR: Duration = Duration::from_millis(if cfg!(test) { 500 } else { 20_000 });
 
-/// The runs of this process that are at work. A process may have several, and one after another, which its number does not tell apart.
+/// Identifiers of the active runs of this process. A process may have several runs, which its process number does not distinguish.
 static RUNNING: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// A name by chance: 16 hexadecimal digits.
+/// Returns a random identifier of 16 hexadecimal digits.
 pub(super) fn random_id() -> String {
     format!("{:016x}", new_id())
 }
 
-/// A run of this process, at work until it is dropped.
+/// Run of this process, which is active until the value is dropped.
 #[derive(Debug)]
 pub(super) struct ActiveRun(String);
 
@@ -46,30 +47,29 @@ impl Drop for ActiveRun {
     }
 }
 
-/// A process.
+/// Process that runs a conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     host: String,
-    /// The machine since it was started, and the processes of it that see each other; empty if it is not known.
+    /// Identifier of the boot and the process namespace of the machine, within which process numbers are comparable; empty if unknown.
     machine: String,
     process: u32,
-    /// The time at which the process was started, as the machine counts it: numbers of processes are used again. Empty if it is not
-    /// known.
+    /// Start time of the process by the clock of the machine, since process numbers are reused. Empty if unknown.
     started: String,
 }
 
-/// Whether a run is at work.
+/// Whether a run is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activity {
     Running,
     Ended,
-    /// Its process is there; whether the run in it has ended shows by the age of its last entry, by the same clock.
+    /// The process of the run exists. Whether the run has ended shows by the age of its last entry, by the clock of the same machine.
     Process,
     Unknown,
 }
 
 impl Owner {
-    /// This process.
+    /// Returns the owner for this process.
     pub(super) fn this() -> Self {
         let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let variable = |name: &str| std::env::var(name).ok();
@@ -86,7 +86,7 @@ impl Owner {
         Self { host, machine, process, started: started(process).known().unwrap_or_default() }
     }
 
-    /// Whether a run of it is at work.
+    /// Returns whether the run with the identifier `run` of this process is active.
     pub(super) fn activity(&self, run: &str) -> Activity {
         let this = Self::this();
         if self.machine.is_empty() || self.machine != this.machine || self.started.is_empty() {
@@ -134,14 +134,14 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Time at which a process was started.
+/// Start time of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ProcessStart {
-    /// The time in ticks since the machine was started.
+    /// Start time in ticks since the machine was booted.
     At(String),
-    /// There is no such process.
+    /// The process does not exist.
     Gone,
-    /// The system does not tell the time.
+    /// The system does not tell the start time.
     Unknown,
 }
 
@@ -158,10 +158,10 @@ fn started(process: u32) -> ProcessStart {
     started_by(std::fs::read_to_string(format!("/proc/{process}/stat")), sees_all)
 }
 
-/// Reads the time of the start from the description of a process; `sees_all`: whether each process that there is would have a
-/// description.
+/// Parses the start time from `stat`, the contents of /proc/PID/stat. `sees_all` returns whether every existing process would have such a
+/// file.
 fn started_by(stat: io::Result<String>, sees_all: impl FnOnce() -> bool) -> ProcessStart {
-    /// The process ended while its description was read.
+    /// Error number if the process ended while the file was read.
     const ESRCH: i32 = 3;
     let stat = match stat {
         Ok(stat) => stat,
@@ -180,7 +180,7 @@ fn started_by(stat: io::Result<String>, sees_all: impl FnOnce() -> bool) -> Proc
     }
 }
 
-/// Whether the system shows the processes of others, which an option of its file system hides.
+/// Returns whether /proc shows the processes of other users: it is not mounted with `hidepid`.
 fn sees_all() -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let mut of_processes = mounts.lines().filter(|line| line.split(' ').nth(1) == Some("/proc")).peekable();
@@ -188,12 +188,12 @@ fn sees_all() -> bool {
     is_known && of_processes.all(|line| !line.contains("hidepid=")) && std::fs::metadata("/proc/1/stat").is_ok()
 }
 
-/// Seconds since 1970.
+/// Returns the current time in seconds since 1970.
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
-/// A time in seconds since 1970, as people write it.
+/// Formats a time in seconds since 1970 as date and time in UTC.
 pub(super) fn utc(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Days from 1 March of a year that begins 400 years, so that the day that is put in is the last one.

@@ -1,10 +1,10 @@
-//! The thread by which a run shows that it is at work, however long a unit takes.
+//! Thread that repeats journal entries, so that a run is seen to be active while a unit takes long.
 
 use super::owner::REFRESH;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-/// Calls a function again and again until it is dropped. It waits then for a call that is under way.
+/// Thread that calls a function at intervals of [`REFRESH`] until this value is dropped. Dropping waits for a call in progress.
 #[derive(Debug)]
 pub(super) struct Refresh {
     ends: Option<Sender<()>>,
@@ -12,7 +12,7 @@ pub(super) struct Refresh {
 }
 
 impl Refresh {
-    /// Where no thread can be started, units of the work alone show that it goes on.
+    /// Starts the thread. If no thread can be started, `refresh` is never called, and only finished units write entries.
     pub(super) fn new(refresh: impl Fn() + Send + 'static) -> Self {
         let (ends, ended) = channel();
         let work = move || {

@@ -1,23 +1,23 @@
-//! Chunks of the source that a run cannot read, of which a journal lists some.
+//! Chunks of the source that a run cannot read. The journal lists some of them.
 
 use super::super::fingerprint::Fingerprint;
 use super::super::skipped::SkippedChunk;
 use super::entry::LISTED;
 use std::collections::BTreeSet;
 
-/// Chunks that cannot be read: those that an entry lists, and how many more.
+/// Chunks that cannot be read: the listed chunks, and the number of further ones.
 #[derive(Debug, Default)]
 pub(super) struct SkippedChunks {
-    /// The chunks that an entry lists.
+    /// Chunks that an entry lists, at most [`LISTED`].
     listed: BTreeSet<SkippedChunk>,
-    /// Hashes of the others of this run, by which they are known again.
+    /// Hashes of the further chunks of this run, so that each is counted once.
     others: BTreeSet<Fingerprint>,
-    /// The number of further chunks that earlier runs and parts left out.
+    /// Number of further chunks that earlier runs and parts could not read.
     more: u64,
 }
 
 impl SkippedChunks {
-    /// The chunks that an entry lists, and the number of further ones.
+    /// Creates the set from the chunks that an entry lists, and the number of further ones.
     pub(super) fn new(listed: Vec<SkippedChunk>, more: u64) -> Self {
         let mut left_out = Self { more, ..Self::default() };
         for chunk in listed {
@@ -26,7 +26,7 @@ impl SkippedChunks {
         left_out
     }
 
-    /// Adds a chunk; false if it is known.
+    /// Adds a chunk. Returns false if it was added before.
     pub(super) fn insert(&mut self, chunk: &SkippedChunk) -> bool {
         if self.listed.contains(chunk) {
             return false;
@@ -37,12 +37,12 @@ impl SkippedChunks {
         self.others.insert(Fingerprint::new().with(chunk.to_value().to_string().as_bytes()))
     }
 
-    /// Adds `count` chunks of which only the number is known.
+    /// Adds `count` to the number of further chunks.
     pub(super) fn add(&mut self, count: u64) {
         self.more = self.more.saturating_add(count);
     }
 
-    /// Returns the chunks that are listed, and the number of further ones.
+    /// Returns the listed chunks, and the number of further ones.
     pub(super) fn shown(&self) -> (Vec<SkippedChunk>, u64) {
         (self.listed.iter().cloned().collect(), self.more.saturating_add(self.others.len() as u64))
     }

@@ -1,4 +1,4 @@
-//! Runs that show that they are at work, and runs that look. Times are short in these tests.
+//! Tests of runs that repeat entries, and of runs that check whether another run is active. Times are short in these tests.
 
 use super::owner::ENDED_AFTER;
 use super::*;
@@ -21,19 +21,19 @@ fn begin(target: &Arc<dyn Store>) -> Journal {
     Journal::begin(target, at(), beginning).unwrap()
 }
 
-/// Without the thread that writes entries when the work has none.
+/// Begins a journal without the thread that repeats entries.
 fn begin_alone(target: &Arc<dyn Store>) -> Journal {
     let mut journal = begin(target);
     journal._refresh = None;
     journal
 }
 
-/// As if the last entry had been set so long ago.
+/// Sets the time of the last entry back by `age`.
 fn age(journal: &Journal, age: Duration) {
     *lock(&journal.lease.entered) = Instant::now().checked_sub(age).unwrap();
 }
 
-/// As if it were set all the time.
+/// Sets the time of the last entry into the future, so that it does not get old.
 fn keep_fresh(journal: &Journal) {
     *lock(&journal.lease.entered) = Instant::now() + Duration::from_secs(3_600);
 }
@@ -46,7 +46,7 @@ fn stored(target: &Arc<dyn Store>) -> JournalEntry {
     ForeignJournal::read(&**target, &at()).unwrap().unwrap().entry.unwrap()
 }
 
-/// Changes the journal in the store as other software may.
+/// Replaces `from` by `to` in the stored journal, as other software may.
 fn change(target: &Arc<dyn Store>, from: &str, to: &str) {
     let text = String::from_utf8(target.get_all(&at()).unwrap().unwrap().to_vec()).unwrap();
     assert!(text.contains(from), "{text}");
@@ -107,7 +107,7 @@ fn a_run_elsewhere_is_at_work_as_long_as_it_writes_entries() {
     finds_at_once(&target);
 }
 
-/// Finds a journal of which no run is at work without waiting: however slow the machine is, one of several times.
+/// Checks that a journal without an active run is read without waiting. Takes the shortest of several times, since the machine may be slow.
 fn finds_at_once(target: &Arc<dyn Store>) {
     let times = (0..5).map(|_| {
         let begun = Instant::now();
@@ -171,7 +171,7 @@ fn a_run_whose_journal_is_gone_says_what_may_have_become_of_it() {
     }
 }
 
-/// The set before took effect, but nobody was told of its version.
+/// A set that took effect without an answer is not taken for an entry of another run.
 #[test]
 fn an_answer_that_was_lost_is_no_other_run() {
     let target = memory();
@@ -185,7 +185,7 @@ fn an_answer_that_was_lost_is_no_other_run() {
     assert_eq!(stored(&target).run, journal.lease.run.id());
 }
 
-/// While a thread sets an entry, others go on as long as the last one says that the run is at work, and wait then.
+/// While one thread sets an entry, other threads go on as long as the last entry is fresh, and wait otherwise.
 #[test]
 fn no_chunk_is_begun_while_the_entry_after_an_old_one_is_being_set() {
     let target = memory();
@@ -205,7 +205,7 @@ fn no_chunk_is_begun_while_the_entry_after_an_old_one_is_being_set() {
     assert!(journal.lease.since_entry() < ENDED_AFTER);
 }
 
-/// A panic of a thread that sets an entry keeps no other from looking.
+/// A panic of a thread that sets an entry does not prevent other threads from checking the journal.
 #[test]
 fn a_run_looks_whatever_became_of_a_thread() {
     let target = memory();
@@ -222,7 +222,7 @@ fn a_run_looks_whatever_became_of_a_thread() {
     assert_eq!(journal.confirm().unwrap_err().kind(), ErrorKind::Exists);
 }
 
-/// A disk that takes long: a barrier ends when it is let through.
+/// Store with a slow disk: a barrier ends when `is_let_through` is set.
 #[derive(Debug)]
 struct Slow {
     store: MemoryStore,
@@ -274,7 +274,7 @@ fn a_run_shows_that_it_is_at_work_while_chunks_reach_the_disk() {
     assert_eq!(stored(&target).state, JournalState::Ending);
 }
 
-/// Entries that show that the run is at work say nothing of what is done since: they do not count.
+/// Repeated entries do not delay the next entry that records progress.
 #[test]
 fn what_is_done_is_recorded_in_time_also_beside_entries_that_repeat() {
     let target = memory();

@@ -1,4 +1,4 @@
-//! Checks for changes that were made since a migration, and would be lost with one side of it.
+//! Checks for changes that were made after a migration and would be lost if one hierarchy is dropped.
 
 use super::chunks::own_chunks;
 use super::found::nodes;
@@ -8,10 +8,10 @@ use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_json::Value;
 use zarr_store::Store;
 
-/// A hint where more would be dropped than documents that can be written again.
+/// Hint if more would be dropped than documents that can be written again.
 const DROPPED: &str = "--force drops the documents and their chunks nevertheless, with all that was written to them";
 
-/// Checks that all documents of the new hierarchy go with the migration: a node that was created since has no old one.
+/// Checks that all documents of the new hierarchy are recorded: a node that was created after the migration has no old node.
 pub(super) fn check_no_others(store: &dyn Store, record: &Record, hint: &str) -> Result<()> {
     let root = match open_stored_node(store, "/", Some(record.to)) {
         Err(error) if error.is_not_found() => return Ok(()),
@@ -31,7 +31,7 @@ pub(super) fn check_no_others(store: &dyn Store, record: &Record, hint: &str) ->
     }
 }
 
-/// Checks that nothing that was written to the new nodes since the migration goes with their documents.
+/// Checks that dropping the new documents loses no data that was written to the new nodes after the migration.
 pub(super) fn check_no_changes(store: &dyn Store, record: &Record) -> Result<()> {
     check_changes(store, record, true)
 }
@@ -41,7 +41,7 @@ pub(super) fn check_unchanged(store: &dyn Store, record: &Record) -> Result<()> 
     check_changes(store, record, false)
 }
 
-/// Checks that the new nodes have no changes; `is_lenient` about those by which nothing is lost.
+/// Checks that the new nodes have no changes. If `is_lenient`, changes by which no data is lost are accepted.
 fn check_changes(store: &dyn Store, record: &Record, is_lenient: bool) -> Result<()> {
     if !record.has_new_hashes() {
         return Ok(());
@@ -71,15 +71,15 @@ fn check_changes(store: &dyn Store, record: &Record, is_lenient: bool) -> Result
     Ok(())
 }
 
-/// The difference by which something would be lost: between a new node and the old one at its path.
+/// Data that would be lost with a new node, compared to the old node at its path.
 enum MigrationLoss {
     Nothing,
     Some(String),
-    /// Another change of an array, or of documents that cannot be read.
+    /// Other changes of an array, or documents that cannot be read.
     Unknown,
 }
 
-/// Compares a new node with the old one.
+/// Compares a new node with the old node.
 fn lost_with(store: &dyn Store, entry: &NodeRecord, record: &Record) -> Result<MigrationLoss> {
     let path = entry.path().to_string();
     let mut sides = Vec::new();
@@ -114,8 +114,8 @@ fn lost_with(store: &dyn Store, entry: &NodeRecord, record: &Record) -> Result<M
     })
 }
 
-/// Checks that no chunks go of arrays of which the migration shared all with the old ones, as the record of it says, so that they were
-/// written since.
+/// Checks that no chunks are dropped of arrays that shared all chunks with the old arrays according to the record `before`: chunks that an
+/// array does not share any more were written after the migration.
 pub(super) fn check_shared_chunks(store: &dyn Store, before: &Record, record: &Record) -> Result<()> {
     let shared = |entry: &&NodeRecord| matches!(entry.arrays(Side::New, before.from, before.to), Ok(None));
     let shared: BTreeSet<_> = before.nodes().iter().filter(shared).map(NodeRecord::path).collect();
@@ -123,7 +123,7 @@ pub(super) fn check_shared_chunks(store: &dyn Store, before: &Record, record: &R
     check_chunks(store, Side::New, &Record::new(record.from, record.to, entries))
 }
 
-/// Checks that no chunks go with the documents.
+/// Checks that dropping the documents of `side` drops no chunks.
 pub(super) fn check_chunks(store: &dyn Store, side: Side, record: &Record) -> Result<()> {
     let (own, other) = if side == Side::Old { (record.from, record.to) } else { (record.to, record.from) };
     for entry in record.nodes() {

@@ -1,4 +1,4 @@
-//! Conditions that must hold before new documents are written beside old ones.
+//! Conditions that must hold before new documents are written beside old documents.
 
 use super::super::{Action, PlannedNode};
 use super::removal::DocumentRemoval;
@@ -8,12 +8,12 @@ use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Store};
 
-/// The keys of documents that are erased first.
+/// Returns the keys of documents that are erased before the migration.
 pub(super) fn dropped(replaced: Option<&DocumentRemoval>) -> BTreeSet<&str> {
     replaced.into_iter().flat_map(DocumentRemoval::keys).map(Key::as_str).collect()
 }
 
-/// Checks that there is no node of the new dialect but one whose documents are dropped.
+/// Checks that no node of the new dialect exists at the path, except a node whose documents are all in `dropped`.
 pub(super) fn check_unused(store: &dyn Store, planned: &PlannedNode, dropped: &BTreeSet<&str>) -> Result<()> {
     match open_stored_node(store, &planned.path.to_string(), Some(planned.dialect)) {
         Ok(found) if !found.implicit && !found.own_documents().all(|key| dropped.contains(key)) => {
@@ -25,7 +25,7 @@ pub(super) fn check_unused(store: &dyn Store, planned: &PlannedNode, dropped: &B
     }
 }
 
-/// Checks that nothing of the old hierarchy is written over by the new node.
+/// Checks that the new node overwrites no key of the old hierarchy. `taken` holds the keys of the old documents.
 pub(super) fn check_keys(
     store: &dyn Store,
     planned: &PlannedNode,

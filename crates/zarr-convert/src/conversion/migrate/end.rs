@@ -1,4 +1,4 @@
-//! The end of a migration: the old hierarchy or the new one is dropped.
+//! The end of a migration, which drops the old or the new hierarchy.
 
 use super::changes;
 use super::chunks::own_chunks;
@@ -12,21 +12,21 @@ use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, StoredNode};
 use zarr_store::{Key, Lock, Prefix, Store, backoff};
 
-/// A hint for an old node without a new one, although the migration is done.
+/// Hint for an old node without a new node, although the migration is done.
 const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which is refused where it would \
     drop what was written to the new hierarchy, and migrate again";
 
-/// A hint for a new node without an old one.
+/// Hint for a new node without an old node.
 const LEFT: &str =
     "erase it if it is not wanted; --force drops the documents of the others nevertheless, and leaves it behind";
 
-/// Bound of the arrays that are locked: each lock keeps a file open, and a process may have no more than 256 in all.
+/// Greatest number of arrays that are locked: each lock keeps a file open, and a process may be limited to 256 open files.
 const MAX_LOCKS: usize = 64;
 
-/// How often the lock is asked for. Who creates a node holds it for a moment, a migration for longer.
+/// Number of attempts to take the lock. Creating a node holds the lock for a moment, a migration holds it longer.
 const MAX_TRIES: u32 = 50;
 
-/// Excludes others who migrate the store, as far as its locks reach.
+/// Locks the root, so that no other process migrates the store, as far as the locks of the store reach.
 pub(super) fn lock(store: &dyn Store) -> Result<Lock> {
     for attempt in 1..=MAX_TRIES {
         if let Some(lock) = store.try_lock(&Prefix::root())? {
@@ -38,8 +38,8 @@ pub(super) fn lock(store: &dyn Store) -> Result<Lock> {
     Err(Error::new(ErrorKind::Conflict, message).with_hint("wait until it has ended"))
 }
 
-/// Excludes others who change the shapes of arrays, on both sides, until the locks are dropped: of up to [`MAX_LOCKS`] of them. The lock of
-/// the root is held.
+/// Locks up to [`MAX_LOCKS`] arrays among `nodes`, so that no other process changes their shapes until the locks are dropped. The caller
+/// holds the lock of the root.
 pub(super) fn lock_arrays<'n>(store: &dyn Store, nodes: impl IntoIterator<Item = &'n StoredNode>) -> Result<Vec<Lock>> {
     let arrays = nodes.into_iter().filter(|node| node.node.as_array().is_some());
     let prefixes = arrays.map(order::lock_prefix).collect::<Result<BTreeSet<Prefix>>>()?;
@@ -48,7 +48,7 @@ pub(super) fn lock_arrays<'n>(store: &dyn Store, nodes: impl IntoIterator<Item =
     taken.map(|prefix| run(store, TakeLock::new(prefix).job())).collect()
 }
 
-/// The arrays of a recorded migration, of both sides, as far as they are there.
+/// Returns the arrays of a recorded migration, old and new, that exist.
 fn arrays_of(store: &dyn Store, record: &Record) -> Result<Vec<StoredNode>> {
     let mut arrays = Vec::new();
     for (entry, dialect) in record.nodes().iter().flat_map(|entry| [(entry, record.from), (entry, record.to)]) {
@@ -62,12 +62,12 @@ fn arrays_of(store: &dyn Store, record: &Record) -> Result<Vec<StoredNode>> {
     Ok(arrays)
 }
 
-/// See [`Migration::finish`](super::Migration::finish).
+/// Implements [`Migration::finish`](super::Migration::finish).
 pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
     end(store, Side::Old, || to_finish(store, to))
 }
 
-/// The migration that [`finish`] ends, with the nodes that are there now. Nothing is changed.
+/// Returns the migration that [`finish`] ends, with the nodes that exist now. Changes nothing.
 pub(super) fn to_finish(store: &dyn Store, to: Option<Dialect>) -> Result<Record> {
     let Some(record) = Record::read(store)? else {
         let to = to.ok_or_else(unrecorded)?;
@@ -87,7 +87,7 @@ pub(super) fn to_finish(store: &dyn Store, to: Option<Dialect>) -> Result<Record
     }
 }
 
-/// See [`Migration::undo`](super::Migration::undo).
+/// Implements [`Migration::undo`](super::Migration::undo), and `undo_with_changes` if `is_careful` is false.
 pub(super) fn undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) -> Result<()> {
     end(store, Side::New, || {
         let record = to_undo(store, to, is_careful)?;
@@ -109,8 +109,8 @@ pub(super) fn undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) -> 
     })
 }
 
-/// Ends the migration that `find` finds by dropping one side. Nobody else migrates the store, or appends to its arrays, from before that on:
-/// a chunk that both sides have got by then is no chunk of one of them alone.
+/// Ends the migration that `find` returns by dropping `side`. Locks exclude other migrations and appends to arrays before the chunks of
+/// both sides are compared.
 pub(super) fn end(store: &dyn Store, side: Side, find: impl Fn() -> Result<Record>) -> Result<()> {
     let _lock = lock(store)?;
     let _arrays = lock_arrays(store, &arrays_of(store, &find()?)?)?;
@@ -122,7 +122,7 @@ pub(super) fn end(store: &dyn Store, side: Side, find: impl Fn() -> Result<Recor
     drop_side(store, record, side)
 }
 
-/// The migration that [`undo`] ends, with the nodes that are there now. Nothing is changed.
+/// Returns the migration that [`undo`] ends, with the nodes that exist now. Changes nothing.
 pub(super) fn to_undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) -> Result<Record> {
     let Some(record) = Record::read(store)? else {
         let to = to.ok_or_else(unrecorded)?;
@@ -146,7 +146,7 @@ pub(super) fn to_undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) 
     }
 }
 
-/// All nodes of the old hierarchy, each with the new one at its path, which has to exist.
+/// Returns all nodes of the old hierarchy with their new nodes. Fails with `hint` if a new node is missing.
 pub(super) fn with_new(store: &dyn Store, old: &StoredNode, to: Dialect, hint: &str) -> Result<Vec<NodeRecord>> {
     let mut pairs = Vec::new();
     for old in nodes(store, old)? {
@@ -172,7 +172,7 @@ fn missing(to: Dialect, hint: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("no node of dialect {to} here yet; nothing was dropped")).with_hint(hint)
 }
 
-/// Checks that the old nodes are as they were when they were migrated: later changes are not in the new ones.
+/// Checks that the old nodes are unchanged since they were migrated: the new nodes lack later changes.
 pub(super) fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Result<()> {
     let message =
         "the document was changed since it was migrated, and the new node is without that; nothing was dropped";
@@ -181,7 +181,8 @@ pub(super) fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Rec
     check_as_recorded(store, root, record, message, hint)
 }
 
-/// Checks that the old nodes are as they were when the migration of `record` was planned. `is_begun`: nodes that it replaces were dropped.
+/// Checks that the old nodes are as they were when the migration of `record` was planned. `is_begun` says whether nodes that the migration
+/// replaces were already dropped.
 pub(super) fn check_as_planned(store: &dyn Store, record: &Record, is_begun: bool) -> Result<()> {
     let old = open_stored_node(store, "/", Some(record.from))?;
     let (message, hint) = match is_begun {
@@ -205,8 +206,7 @@ fn check_as_recorded(store: &dyn Store, root: &StoredNode, record: &Record, mess
     Ok(())
 }
 
-/// Checks that the nodes that are migrated are still there: others may have erased, moved or replaced one who began before the migration
-/// did. The new ones are of the old ones.
+/// Checks that the source nodes still exist: another process that started before the migration may have erased, moved or replaced one.
 pub(super) fn check_there<'n>(store: &dyn Store, sources: impl IntoIterator<Item = &'n StoredNode>) -> Result<()> {
     for source in sources {
         let gone = || {
@@ -228,8 +228,8 @@ pub(super) fn check_there<'n>(store: &dyn Store, sources: impl IntoIterator<Item
     Ok(())
 }
 
-/// The nodes that were to be migrated, each with the new one, as far as it exists. Where the old one does not exist, others have taken it away:
-/// then the new one may not exist either, if `is_careful`.
+/// Returns the recorded nodes, each with its new node if that exists. If an old node is missing, another process has erased it; if
+/// `is_careful`, its new node must be missing as well.
 fn with_old(store: &dyn Store, record: &Record, is_careful: bool) -> Result<Vec<NodeRecord>> {
     let mut entries = Vec::new();
     for entry in record.nodes() {
@@ -254,7 +254,7 @@ fn with_old(store: &dyn Store, record: &Record, is_careful: bool) -> Result<Vec<
     Ok(entries)
 }
 
-/// The node of the new dialect at the path of an old one.
+/// Returns the node of the new dialect at the path of `old`; `None` if there is none.
 fn found(store: &dyn Store, old: &StoredNode, to: Dialect) -> Result<Option<StoredNode>> {
     match open_stored_node(store, &old.path.to_string(), Some(to)) {
         Ok(new) => Ok(Some(new)),
@@ -263,7 +263,7 @@ fn found(store: &dyn Store, old: &StoredNode, to: Dialect) -> Result<Option<Stor
     }
 }
 
-/// Drops one side, and then the record.
+/// Drops the hierarchy of `side`, and then erases the record.
 fn drop_side(store: &dyn Store, record: Record, side: Side) -> Result<()> {
     // The side that stays is on the disk before the other one is gone.
     store.barrier()?;
@@ -272,7 +272,7 @@ fn drop_side(store: &dyn Store, record: Record, side: Side) -> Result<()> {
     record.erase(store)
 }
 
-/// Erases documents, and chunks that are none of the other side. Keys that are gone already do not matter.
+/// Erases the documents of `side`, and its chunks that are not chunks of the other side. Missing keys are no error.
 pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Result<()> {
     erase_documents(store, record.nodes(), side)?;
     for entry in record.nodes() {
@@ -284,7 +284,7 @@ pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Resu
     Ok(())
 }
 
-/// Erases the documents of one side, from the root on: from then on readers find the other hierarchy at the root.
+/// Erases the documents of `side`, first those of the root: after that, readers find the other hierarchy at the root.
 pub(super) fn erase_documents(store: &dyn Store, nodes: &[NodeRecord], side: Side) -> Result<()> {
     let (root, others): (Vec<&NodeRecord>, Vec<&NodeRecord>) = nodes.iter().partition(|entry| entry.path().is_root());
     for entries in [root, others] {
@@ -302,7 +302,7 @@ pub(super) fn erase_documents(store: &dyn Store, nodes: &[NodeRecord], side: Sid
     Ok(())
 }
 
-/// The same migration with the hashes of the new documents as they are stored now.
+/// Returns the migration with the hashes of the new documents as they are stored now.
 pub(super) fn with_new_hashes(store: &dyn Store, record: Record) -> Result<Record> {
     let mut entries = record.nodes().to_vec();
     for entry in &mut entries {
@@ -322,7 +322,7 @@ fn nothing_dropped(error: Error) -> Error {
          new ones nevertheless"))
 }
 
-/// The records do not show which hierarchy is the old one.
+/// Returns the error for a migration without a record, which would show which hierarchy is the old one.
 fn unrecorded() -> Error {
     let message = format!("no migration is recorded here (key {KEY}); nothing was dropped");
     let hint = "name the dialect that was migrated to, if that was done by hand or by a version that kept no record";

@@ -1,11 +1,11 @@
-//! The hierarchies of a store that is migrated.
+//! The old hierarchy of a store that is migrated.
 
 use zarr_hierarchy::node::same_hierarchy;
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_stored_node, walk, walk_stored};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::Store;
 
-/// The root of the hierarchy that is of another dialect.
+/// Finds the root of the hierarchy whose dialect is not `new`.
 pub(super) fn old_root(store: &dyn Store, new: Dialect) -> Result<StoredNode> {
     let same = |dialect| same_hierarchy(dialect, new);
     // Dialects with a `zarr.json` are detected by it; others may lie beside them.
@@ -22,7 +22,8 @@ pub(super) fn old_root(store: &dyn Store, new: Dialect) -> Result<StoredNode> {
     Err(Error::new(ErrorKind::NotFound, message).at_path(&NodePath::root()))
 }
 
-/// Finds the nodes of the hierarchy, none of them broken, and none that only consolidated metadata have, which an end of the migration erases.
+/// Finds the nodes of a hierarchy. Fails if a node is broken, lies below an array, or exists only in consolidated metadata, since the end
+/// of the migration would lose it.
 pub(super) fn nodes(store: &dyn Store, root: &StoredNode) -> Result<Vec<StoredNode>> {
     let Walk { nodes, broken, below_arrays, .. } = walk_stored(store, "/", Some(root.dialect))?;
     let all = walk(store, "/", Some(root.dialect))?.nodes;

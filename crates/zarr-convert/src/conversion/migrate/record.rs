@@ -11,19 +11,19 @@ use zarr_json::{Map, Value, json};
 use zarr_meta::{ArrayMetadata, Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{ByteRange, Durability, Key, Precondition, SetOptions, Store, StoreExt, Version};
 
-/// The version of its format.
+/// Version of the format of the record.
 const VERSION: u64 = 1;
 /// Members with hashes of documents.
 const HASHES: &str = "hashes";
 const NEW_HASHES: &str = "new_hashes";
 
-/// How far a [`Migration`](super::Migration) has come, as its record in the store says.
+/// State of a [`Migration`](super::Migration), as its record in the store says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MigrationState {
-    /// New chunks and documents are being written, or that was interrupted.
+    /// New chunks and documents are being written, or the run was interrupted.
     Running,
-    /// The new hierarchy is there beside the old one.
+    /// The new hierarchy is complete, and the old hierarchy still exists.
     Done,
     /// The old hierarchy is being dropped, or that was interrupted.
     Finishing,
@@ -50,35 +50,35 @@ impl fmt::Display for MigrationState {
     }
 }
 
-/// Which of the two hierarchies.
+/// One of the two hierarchies of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Old,
     New,
 }
 
-/// The record of a migration.
+/// Record of a migration.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) from: Dialect,
     pub(super) to: Dialect,
     pub(super) state: MigrationState,
     nodes: Vec<NodeRecord>,
-    /// The version of the value in the store, if it is there.
+    /// Version of the stored record; `None` if it is not stored, `Some(None)` if the store has no versions.
     stored: Option<Option<Version>>,
 }
 
-/// A node of the hierarchy, and the keys under which it is stored.
+/// Recorded node, with the keys under which its documents are stored.
 #[derive(Clone, Debug)]
 pub(super) struct NodeRecord {
     path: NodePath,
-    /// The keys of documents: of the old node, and of the new one, each in the order in which they are erased. Records of older
-    /// versions have them sorted.
+    /// Keys of the documents of the old node and of the new node, each in the order in which they are erased. Records of older releases
+    /// have sorted keys.
     keys: [Vec<String>; 2],
-    /// Hashes of the documents: that the old node had when the migration was planned, and that the new one had when it was done. None
-    /// in records of older versions.
+    /// Hashes of the documents of the old node when the migration was planned, and of the new node when the migration was done. Empty in
+    /// records of older releases.
     hashes: [Vec<(String, String)>; 2],
-    /// The documents of the old array and of the new one, where their chunks lie under different keys.
+    /// Documents of the old array and of the new array, if they do not share their chunks.
     arrays: Option<[Documents; 2]>,
 }
 
@@ -93,12 +93,13 @@ impl NodeRecord {
         Self { path: old.path.clone(), keys: [keys(old), keys(new)], hashes: [hashes(old), Vec::new()], arrays }
     }
 
-    /// A node of the old hierarchy, whether there is a new one or not.
+    /// Creates a record of an old node without a new node.
     pub(super) fn alone(old: &StoredNode) -> Self {
         Self { path: old.path.clone(), keys: [keys(old), Vec::new()], hashes: Default::default(), arrays: None }
     }
 
-    /// The key of a document of the node on this side that is not as its hash says.
+    /// Returns the key of a document of `node` that was changed, added or erased since its hash was recorded; `None` if there is none, or
+    /// if no hashes are recorded.
     pub(super) fn changed(&self, side: Side, node: &StoredNode) -> Option<String> {
         let before = self.hashes(side);
         if before.is_empty() {
@@ -109,13 +110,13 @@ impl NodeRecord {
         now.iter().find(|hash| !before.contains(hash)).or(gone).map(|(key, _)| key.clone())
     }
 
-    /// Takes the new node for one that nobody changed.
+    /// Records the hashes of the documents of the new node.
     pub(super) fn set_new_hashes(&mut self, new: &StoredNode) {
         let [_, of_new] = &mut self.hashes;
         *of_new = hashes(new);
     }
 
-    /// The keys of documents on one side with their hashes.
+    /// Returns the keys of documents of `side` with their hashes.
     pub(super) fn hashes(&self, side: Side) -> &[(String, String)] {
         let [old, new] = &self.hashes;
         if side == Side::Old { old } else { new }
@@ -125,7 +126,8 @@ impl NodeRecord {
         &self.path
     }
 
-    /// The same node as it is now, with the keys of new documents that it had before as well, and with the hashes of before.
+    /// Returns a record of the node as it is now, with the recorded hashes. Keeps recorded keys of new documents that do not exist any
+    /// more.
     pub(super) fn again(&self, old: &StoredNode, new: &StoredNode) -> Self {
         let mut now = Self { hashes: self.hashes.clone(), ..Self::new(old, new) };
         let [_, keys] = &mut now.keys;
@@ -134,13 +136,13 @@ impl NodeRecord {
         now
     }
 
-    /// The keys of documents on one side, in the order in which they are erased.
+    /// Returns the keys of documents of `side`, in the order in which they are erased.
     pub(super) fn keys(&self, side: Side) -> &[String] {
         let [old, new] = &self.keys;
         if side == Side::Old { old } else { new }
     }
 
-    /// The array on this side and that on the other one, where their chunks lie under different keys.
+    /// Returns the array of `side` and the array of the other side, if they do not share their chunks.
     pub(super) fn arrays(&self, side: Side, from: Dialect, to: Dialect) -> Result<Option<(StoredNode, StoredNode)>> {
         let Some([old, new]) = &self.arrays else { return Ok(None) };
         let read = |dialect, documents| -> Result<Option<StoredNode>> {
@@ -202,18 +204,18 @@ impl NodeRecord {
     }
 }
 
-/// The keys of the documents of a node, in the order in which they are erased.
+/// Returns the keys of the documents of a node, in the order in which they are erased.
 fn keys(found: &StoredNode) -> Vec<String> {
     order::to_erase(found).into_iter().chain(consolidated::document_key(found)).collect()
 }
 
-/// A key that may be erased.
+/// Parses a key, and checks that it is valid.
 fn key(at: &At<'_>) -> Result<String, ValueError> {
     let text = at.text()?;
     Key::new(text).map(|_| text.to_owned()).map_err(|_| at.invalid("a key"))
 }
 
-/// Whether the chunks of both are the same values, under the same keys.
+/// Returns whether both arrays have the same chunks under the same keys.
 fn share_chunks(old: &StoredNode, a: &ArrayMetadata, new: &StoredNode, b: &ArrayMetadata) -> bool {
     a.shape == b.shape
         && a.chunk_grid == b.chunk_grid
@@ -222,7 +224,7 @@ fn share_chunks(old: &StoredNode, a: &ArrayMetadata, new: &StoredNode, b: &Array
 }
 
 impl Record {
-    /// Documents that both sides have under the same key are of neither.
+    /// Creates a record. Keys of documents that both sides share are removed from both.
     fn of(from: Dialect, to: Dialect, state: MigrationState, mut nodes: Vec<NodeRecord>) -> Self {
         let all = |side| nodes.iter().flat_map(|entry| entry.keys(side)).cloned().collect::<BTreeSet<String>>();
         let both: BTreeSet<String> = all(Side::Old).intersection(&all(Side::New)).cloned().collect();
@@ -233,22 +235,22 @@ impl Record {
         Self { from, to, state, nodes, stored: None }
     }
 
-    /// The hashes of new documents are those of a migration that is done; not so in records of older versions.
+    /// Returns whether hashes of new documents are recorded. A complete migration has them, except in records of older releases.
     pub(super) fn has_new_hashes(&self) -> bool {
         self.nodes.iter().any(|entry| !entry.hashes(Side::New).is_empty())
     }
 
-    /// A record of a migration that is not begun.
+    /// Creates the record of a migration that is not begun.
     pub(super) fn new(from: Dialect, to: Dialect, nodes: Vec<NodeRecord>) -> Self {
         Self::of(from, to, MigrationState::Running, nodes)
     }
 
-    /// The same migration with other nodes.
+    /// Replaces the nodes of the record.
     pub(super) fn with_nodes(self, nodes: Vec<NodeRecord>) -> Self {
         Self { stored: self.stored, ..Self::of(self.from, self.to, self.state, nodes) }
     }
 
-    /// The nodes, sorted by path.
+    /// Returns the recorded nodes, sorted by path.
     pub(super) fn nodes(&self) -> &[NodeRecord] {
         &self.nodes
     }
@@ -257,7 +259,7 @@ impl Record {
         self.nodes
     }
 
-    /// The record in a store, if there is one.
+    /// Reads the record from `store`; `None` if there is none.
     pub(super) fn read(store: &dyn Store) -> Result<Option<Self>> {
         let Some(fetched) = store.get_ranges(&Key::new(KEY)?, &[ByteRange::Full])? else { return Ok(None) };
         let at_key = |error: Error| error.at(|location| location.key = Some(KEY.to_owned()));
@@ -291,7 +293,7 @@ impl Record {
         Ok(Self { from: dialect("from")?, to: dialect("to")?, state: known, nodes, stored: None })
     }
 
-    /// Writes the record in a state. It does not replace a record that others wrote meanwhile.
+    /// Writes the record with a new state. Fails if another process has written the record meanwhile.
     pub(super) fn write(mut self, store: &dyn Store, state: MigrationState) -> Result<Self> {
         self.state = state;
         let mut document = Map::new();
@@ -319,13 +321,13 @@ impl Record {
         Ok(self)
     }
 
-    /// Erases the record: the migration is over.
+    /// Erases the record after the end of the migration.
     pub(super) fn erase(self, store: &dyn Store) -> Result<()> {
         store.erase(&Key::new(KEY)?)?;
         Ok(store.flush()?)
     }
 
-    /// Why another operation cannot be done in this state, and the operations that can.
+    /// Returns the error for an operation that the state does not allow, with the allowed operations as its hint.
     pub(super) fn in_the_way(&self) -> Error {
         let Self { from, to, .. } = self;
         let (what, hint) = match self.state {
@@ -338,7 +340,7 @@ impl Record {
         error.with_hint(hint).at(|location| location.key = Some(KEY.to_owned()))
     }
 
-    /// Checks that the new dialect is `to`, if given.
+    /// Checks that the new dialect is `to`, if `to` is given.
     pub(super) fn check(&self, to: Option<Dialect>) -> Result<()> {
         let Some(said) = to.filter(|said| *said != self.to) else { return Ok(()) };
         let message =

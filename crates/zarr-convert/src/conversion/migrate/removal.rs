@@ -1,4 +1,4 @@
-//! The metadata documents of one dialect, dropped from a store that has those of another.
+//! Removal of the metadata documents of one dialect from a store that has documents of another dialect.
 
 use super::changes::{check_chunks, check_no_others, check_unchanged};
 use super::chunks::own_chunks;
@@ -11,15 +11,14 @@ use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::Dialect;
 use zarr_store::{Key, Store, StoreExt};
 
-/// A hint where the last metadata of a node would be erased.
+/// Hint if the last metadata of a node would be erased.
 const FORCE: &str = "--force erases them nevertheless";
 
-/// The documents of all nodes of one dialect in a store, which are to be erased, as the command `zarr remove-metadata` of zarr-python
-/// does.
+/// Planned removal of the documents of all nodes of one dialect from a store, like the command `zarr remove-metadata` of zarr-python.
 ///
-/// Where a [`Migration`](super::Migration) from or to that dialect is recorded, it is the end of that: as
-/// [`Migration::finish`](super::Migration::finish) or [`undo`](super::Migration::undo) it erases the chunks, too, that the other hierarchy
-/// does not use. Else chunks and all other keys stay.
+/// If a [`Migration`](super::Migration) from or to that dialect is recorded, the removal ends the migration: like
+/// [`Migration::finish`](super::Migration::finish) or [`undo`](super::Migration::undo), it also erases the chunks that the other
+/// hierarchy does not use. Otherwise chunks and all other keys stay.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -45,37 +44,38 @@ pub struct DocumentRemoval {
     store: Arc<dyn Store>,
     dialect: Dialect,
     force: bool,
-    /// Whether nothing goes that was written to the nodes, as far as that can be seen.
+    /// Whether the removal fails if it would lose data that was written to the nodes, as far as that can be seen.
     is_careful: bool,
     way: Way,
     keys: Vec<Key>,
 }
 
-/// How documents are erased.
+/// Kind of the removal.
 #[derive(Debug)]
 enum Way {
-    /// By finishing the migration that is recorded, which drops the old side, or by undoing it.
+    /// Finishes the recorded migration, which drops the old side, or undoes it.
     End(Side, Record),
-    /// Without a migration, those of the old side of the first; the record of a migration that has lost one of its sides is erased with them.
+    /// Erases the old side of the first record without ending a migration. The second record is that of a migration that loses one of its
+    /// sides, and is erased as well.
     Alone(Record, Option<Record>),
 }
 
 impl DocumentRemoval {
-    /// Finds the documents of `dialect`; none if there is no hierarchy of it. Nothing is erased. Each node has to have another one at its
-    /// path, of the same kind and of the dialect that the record of a migration has, else of the other hierarchy in the store; with `force`
-    /// documents are found where that is not so as well.
+    /// Finds the documents of `dialect`; none if the store has no hierarchy of `dialect`. Erases nothing. Each node must have another
+    /// node of the same kind at its path: of the other dialect of a recorded migration, or else of the other hierarchy in the store. With
+    /// `force`, documents are found even if that is not so.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if a node has no other one, also one that was created since a recorded migration; [`ErrorKind::Exists`] if
-    /// a migration of the store is not done, or is being finished or undone; [`ErrorKind::Conflict`] naming a document that was changed
-    /// since it was migrated; the errors of reading metadata.
+    /// [`ErrorKind::NotFound`] if a node has no other node at its path, also if the node was created after a recorded migration;
+    /// [`ErrorKind::Exists`] if a migration of the store is not done, or is being finished or undone; [`ErrorKind::Conflict`] with the
+    /// key of a document that was changed after its migration; the errors of reading metadata.
     pub fn plan(store: &Arc<dyn Store>, dialect: Dialect, force: bool) -> Result<Self> {
         Self::plan_with(store, dialect, force, false)
     }
 
-    /// As [`plan`](Self::plan), for nodes that others are written in place of. Without `force` there are two errors more:
-    /// [`ErrorKind::Conflict`] naming a document that was changed since a recorded migration wrote it, and [`ErrorKind::Exists`] if an array
-    /// has chunks that the other one has not, which may hold what was written to it.
+    /// Plans as [`plan`](Self::plan) does, for nodes that a migration will replace. Without `force` there are two more errors:
+    /// [`ErrorKind::Conflict`] with the key of a document that was changed after a recorded migration wrote it, and [`ErrorKind::Exists`]
+    /// if an array has chunks that its other array has not, since they may hold data that was written to the array.
     pub(super) fn plan_replaced(store: &Arc<dyn Store>, dialect: Dialect, force: bool) -> Result<Self> {
         Self::plan_with(store, dialect, force, !force)
     }
@@ -87,7 +87,7 @@ impl DocumentRemoval {
         Ok(Self { store: Arc::clone(store), dialect, force, is_careful, way, keys })
     }
 
-    /// The keys of chunks that go with the documents.
+    /// Returns the keys of chunks that are erased with the documents.
     pub(super) fn chunks(&self) -> Result<Vec<Key>> {
         let Way::End(side, record) = &self.way else { return Ok(Vec::new()) };
         let mut keys = Vec::new();
@@ -97,17 +97,17 @@ impl DocumentRemoval {
         Ok(keys)
     }
 
-    /// The keys of the documents, those of the root first.
+    /// Returns the keys of the documents that are erased, those of the root first.
     pub fn keys(&self) -> &[Key] {
         &self.keys
     }
 
-    /// Whether the record of a migration goes with them.
+    /// Returns whether the record of a migration is erased with the documents.
     pub(super) fn ends_migration(&self) -> bool {
         !matches!(&self.way, Way::Alone(_, None))
     }
 
-    /// Erases them, after what [`plan`](Self::plan) checks was checked again: others may have changed the store.
+    /// Erases the documents, after the checks of [`plan`](Self::plan) were repeated, since others may have changed the store.
     ///
     /// # Errors
     /// As [`plan`](Self::plan); [`ErrorKind::Conflict`] if somebody else migrates the store right now; [`ErrorKind::Store`]: to plan and
@@ -136,7 +136,7 @@ impl DocumentRemoval {
     }
 }
 
-/// Finds what has to be done, with all checks.
+/// Finds what is to be erased, with all checks.
 fn find(store: &dyn Store, dialect: Dialect, force: bool, is_careful: bool) -> Result<Way> {
     let is_side = |side: Dialect| same_hierarchy(side, dialect);
     let record = Record::read(store)?;
@@ -179,7 +179,7 @@ fn find(store: &dyn Store, dialect: Dialect, force: bool, is_careful: bool) -> R
     Ok(Way::Alone(found, None))
 }
 
-/// The recorded migration of which one side is dropped, with all checks.
+/// Returns the recorded migration whose `side` is dropped, with all checks.
 fn ended(store: &dyn Store, side: Side, is_careful: bool) -> Result<Record> {
     let record = match side {
         Side::Old => end::to_finish(store, None)?,
@@ -197,7 +197,7 @@ fn ended(store: &dyn Store, side: Side, is_careful: bool) -> Result<Record> {
     Ok(record)
 }
 
-/// The keys that will be gone.
+/// Returns the keys of documents that are erased.
 fn keys(store: &dyn Store, way: &Way) -> Result<Vec<Key>> {
     let (nodes, side) = match way {
         Way::End(side, record) => (record.nodes(), *side),
