@@ -1,4 +1,5 @@
-//! Attributes as they are compared: without what a dialect keeps among them for want of another place, and hashed in one form.
+//! Attributes in the form in which they are compared and hashed, without members that a dialect stores there only because it has no other
+//! place.
 
 use crate::Hash;
 use crate::encoding::encode;
@@ -6,7 +7,7 @@ use zarr_json::{Map, Value};
 use zarr_meta::conventions::{ARRAY_DIMENSIONS, dimension_names};
 use zarr_meta::{ArrayMetadata, CARRIED, Node};
 
-/// The attributes of a node, without the names of dimensions that are there by convention, and without what a conversion
+/// Returns the attributes of a node without the dimension names that a convention stores there, and without members that a conversion
 /// [carries](CARRIED).
 pub(crate) fn attributes(node: &Node) -> Map {
     let mut attributes = node.attributes().clone();
@@ -19,7 +20,7 @@ pub(crate) fn attributes(node: &Node) -> Map {
     attributes
 }
 
-/// Whether the attribute [`ARRAY_DIMENSIONS`] says no more than the names that the array has.
+/// Returns whether the attribute [`ARRAY_DIMENSIONS`] only repeats the dimension names of the array.
 fn names_dimensions(array: &ArrayMetadata) -> bool {
     let by_attribute = dimension_names(&array.attributes, &Map::new(), array.shape.len());
     let is_same = |(names, _): &(Vec<String>, _)| {
@@ -29,12 +30,12 @@ fn names_dimensions(array: &ArrayMetadata) -> bool {
     by_attribute.as_ref().is_some_and(is_same)
 }
 
-/// The names of the dimensions of an array, as they are compared; `None` if there is no name.
+/// Returns the dimension names of an array for comparison; `None` if no dimension has a name.
 pub(crate) fn names(array: &ArrayMetadata) -> Option<&[Option<String>]> {
     array.dimension_names.as_deref().filter(|names| names.iter().any(Option::is_some))
 }
 
-/// The hash of the attributes of a node, and of the names of its dimensions.
+/// Returns the hash of the attributes and the dimension names of a node.
 pub(crate) fn hash(node: &Node) -> Hash {
     let names = node.as_array().and_then(names).map_or(Value::Null, |names| {
         Value::Array(names.iter().map(|name| name.as_deref().map_or(Value::Null, Value::from)).collect())

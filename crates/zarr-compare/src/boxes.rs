@@ -1,20 +1,20 @@
-//! The boxes whose elements are hashed together. They depend on shape and data type alone.
+//! Boxes of elements that are hashed together. They depend only on shape and data type.
 
 use zarr_dtype::DataType;
 use zarr_grid::ChunkGrid;
 
-/// Elements of a box at most.
+/// Greatest number of elements of a box.
 const MOST: u64 = 1 << 18;
-/// Bytes of the elements of a box at most, unless one element has more.
+/// Greatest size of a box in bytes, unless a single element is larger.
 const LARGEST: u64 = 4 << 20;
-/// The bytes that an element of variable length is taken to have.
+/// Assumed size of an element of variable length, in bytes.
 const VARIABLE: u64 = 64;
 
-/// The lengths of a box along the axes of an array: powers of two, so that boxes meet the bounds of usual chunks.
+/// Returns the lengths of a box along the axes of an array: powers of two, so that box bounds coincide with those of usual chunks.
 ///
-/// A box has at most 2^18 elements, and at most 4 MiB of them, if one element has no more; one of variable length counts as 64 bytes. The
-/// lengths begin as the least powers of two that are not below those of the array. While a box has more elements than it may have, the longest
-/// length is halved; of several, that of the first axis.
+/// A box has at most 2^18 elements, and at most 4 MiB unless a single element is larger; an element of variable length counts as 64
+/// bytes. Initially each length is the least power of two that is not below the length of the array along that axis. While the box is
+/// too large, its longest length is halved; if several are longest, that of the first axis.
 ///
 /// ```
 /// use zarr_compare::box_shape;
@@ -47,12 +47,12 @@ pub fn box_shape(shape: &[u64], data_type: &DataType) -> Vec<u64> {
     powers.iter().map(length).collect()
 }
 
-/// The boxes of an array; those at its ends are cut.
+/// Returns the boxes of an array as a chunk grid. Boxes at the ends of the array are cut.
 pub(crate) fn boxes(shape: &[u64], data_type: &DataType) -> zarr_grid::Result<ChunkGrid> {
     ChunkGrid::regular(shape, &box_shape(shape, data_type))
 }
 
-/// The number of a box among all, in C order.
+/// Returns the position of a box in C order; `counts` is the number of boxes along each axis.
 pub(crate) fn number(counts: &[u64], index: &[u64]) -> u64 {
     index.iter().zip(counts).fold(0, |number, (index, count)| number.wrapping_mul(*count).wrapping_add(*index))
 }

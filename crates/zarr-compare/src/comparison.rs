@@ -1,4 +1,4 @@
-//! Comparisons: where two nodes, and all below them, differ.
+//! Comparisons of two nodes and all nodes below them.
 
 mod coordinates;
 mod documents;
@@ -30,29 +30,29 @@ use zarr_meta::{Dialect, Node, NodePath, StoredNode};
 use zarr_scan::Selected;
 use zarr_store::{Key, Store};
 
-/// One of the two sides of a comparison: a node in a store.
+/// One side of a comparison: a node in a store, with all nodes below it.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// The store.
+    /// Store of the node.
     pub store: Arc<dyn Store>,
-    /// The path of the node.
+    /// Path of the node in `store`.
     pub path: NodePath,
-    /// See only nodes of this dialect, if the store has several.
+    /// Dialect of the nodes that are compared, for stores with nodes of several dialects; `None` for all nodes.
     pub dialect: Option<Dialect>,
-    /// The elements of arrays that are compared, by path: as many along each axis as on the other side. Of an array without a region all
-    /// are.
+    /// Regions of arrays that are compared, by path. A region needs the same length along each axis as the other side. Arrays without a
+    /// region are compared whole.
     pub regions: BTreeMap<NodePath, Region>,
 }
 
 impl Side {
-    /// The node at a path, of whatever dialect.
+    /// Creates a side for the node at `path`, of any dialect, without regions.
     pub fn new(store: &Arc<dyn Store>, path: NodePath) -> Self {
         Self { store: Arc::clone(store), path, dialect: None, regions: BTreeMap::new() }
     }
 }
 
 impl Side {
-    /// The document of an array as if the elements that are compared were all.
+    /// Returns the node `found` with the shape of its region, if it has one.
     fn as_selected(&self, found: &StoredNode) -> StoredNode {
         let mut found = found.clone();
         if let (Node::Array(array), Some(region)) = (&mut found.node, self.regions.get(&found.path)) {
@@ -62,7 +62,7 @@ impl Side {
     }
 }
 
-/// Where two nodes, and all below them, differ.
+/// Differences between two nodes and all nodes below them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -94,52 +94,52 @@ impl Side {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Nodes of the first side alone, by their paths below its node; `/` is that node.
+    /// Paths of the nodes that only the first side has, relative to its node; `/` is that node itself.
     pub only_in_first: Vec<String>,
-    /// Nodes of the second side alone.
+    /// Paths of the nodes that only the second side has, relative to its node.
     pub only_in_second: Vec<String>,
-    /// The nodes of both sides, sorted by path.
+    /// Comparisons of the nodes that both sides have, sorted by path.
     pub nodes: Vec<NodeComparison>,
-    /// Keys below groups that belong to no node and differ, sorted: files of other software
-    /// ([`other_keys`](zarr_hierarchy::other_keys)).
+    /// Keys below groups that belong to no node and differ, sorted: files of other software ([`other_keys`](zarr_hierarchy::other_keys)).
     pub other_keys: Vec<OtherDifference>,
 }
 
-/// Where two nodes differ.
+/// Differences between two nodes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NodeComparison {
-    /// The path below the nodes that are compared.
+    /// Path of the node, relative to the compared root nodes; `/` is the root node itself.
     pub path: String,
-    /// Facts of documents that differ.
+    /// Document members that differ.
     pub facts: Vec<Fact>,
-    /// Attributes that differ, by JSON pointers from them.
+    /// Attributes that differ, each with its JSON pointer into the attributes.
     pub attributes: Vec<Fact>,
-    /// The elements.
+    /// Result of comparing the elements.
     pub values: Values,
 }
 
 impl NodeComparison {
-    /// Whether nothing differs but layout, as far as was asked; elements that [could not be compared](NotCompared) are not equal.
+    /// Returns whether no compared property differs except the layout. False if elements [could not be compared](NotCompared).
     pub fn is_equal(&self) -> bool {
         self.facts.iter().chain(&self.attributes).all(|fact| fact.is_layout) && self.values.are_equal()
     }
 
-    /// Whether facts of layout differ: dialect, chunks, codecs, keys of chunks.
+    /// Returns whether the layout differs: dialect, chunks, codecs or chunk keys.
     pub fn has_other_layout(&self) -> bool {
         self.facts.iter().chain(&self.attributes).any(|fact| fact.is_layout)
     }
 }
 
 impl Comparison {
-    /// Compares two nodes, and all below them.
+    /// Compares two nodes and all nodes below them.
     ///
-    /// Elements are read in slabs that fit into memory, each chunk of both once if memory suffices; `progress` is told.
+    /// Elements are read in slabs that fit into memory; each chunk of both sides is read once if memory suffices. `progress` is called
+    /// with each event.
     ///
     /// # Errors
-    /// If there is no such node, a node below is broken, or a chunk cannot be read; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if
-    /// chunks are larger than the memory allows, or a region reaches beyond its array; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) for
-    /// a region of no array; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
+    /// If a node does not exist, a node below is broken, or a chunk cannot be read; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if
+    /// chunks are larger than the memory allows, or a region exceeds its array; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) for a
+    /// region whose array does not exist; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
     pub fn of<F: IntoFlow>(
         first: &Side,
         second: &Side,
@@ -174,7 +174,7 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// Whether nothing differs but layout, as far as was asked; elements that [could not be compared](NotCompared) are not equal.
+    /// Returns whether no compared property differs except the layout. False if elements [could not be compared](NotCompared).
     pub fn is_equal(&self) -> bool {
         self.only_in_first.is_empty()
             && self.only_in_second.is_empty()
@@ -182,18 +182,18 @@ impl Comparison {
             && self.nodes.iter().all(NodeComparison::is_equal)
     }
 
-    /// How many nodes have elements that were to be compared and could not be.
+    /// Returns the number of nodes whose elements should have been compared and could not be.
     pub fn not_compared(&self) -> usize {
         self.nodes.iter().filter(|node| matches!(node.values, Values::NotCompared(why) if why.is_unknown())).count()
     }
 
-    /// Whether facts of layout of any node differ.
+    /// Returns whether the layout of any node differs.
     pub fn has_other_layout(&self) -> bool {
         self.nodes.iter().any(NodeComparison::has_other_layout)
     }
 }
 
-/// The nodes of a side with their paths below its node, sorted, and, where they are wanted, the keys of no node.
+/// Returns the nodes of a side with their relative paths, sorted, and, if `with_others`, the keys that belong to no node.
 fn nodes_of(side: &Side, options: &CompareOptions, with_others: bool) -> Result<(Vec<Found>, BTreeMap<String, Key>)> {
     let walk = zarr_hierarchy::walk(&*side.store, &side.path.to_string(), side.dialect)?;
     let others = match with_others {
@@ -212,7 +212,7 @@ fn nodes_of(side: &Side, options: &CompareOptions, with_others: bool) -> Result<
 
 type Found = (String, StoredNode);
 
-/// The nodes that are in both, and a comparison that has the others.
+/// Returns pairs of nodes that both sides have, and a comparison with the nodes that only one side has.
 fn pair(first: Vec<Found>, second: Vec<Found>) -> (Comparison, Vec<(String, StoredNode, StoredNode)>) {
     let mut comparison =
         Comparison { only_in_first: Vec::new(), only_in_second: Vec::new(), nodes: Vec::new(), other_keys: Vec::new() };
@@ -229,7 +229,7 @@ fn pair(first: Vec<Found>, second: Vec<Found>) -> (Comparison, Vec<(String, Stor
     (comparison, pairs)
 }
 
-/// Two nodes that are to be compared, their documents compared already.
+/// Two nodes whose documents are compared, and whose elements are still to be compared.
 struct Planned {
     comparison: NodeComparison,
     arrays: Option<(Selected, Selected)>,
@@ -295,7 +295,7 @@ impl Planned {
         Ok(Self { comparison: NodeComparison { path, facts, attributes, values }, arrays })
     }
 
-    /// Bytes of the elements of both that are to be read.
+    /// Returns the bytes of elements of both arrays that are to be read.
     fn size(&self) -> u128 {
         self.arrays.as_ref().map_or(0, |(a, b)| a.size().saturating_add(b.size()))
     }

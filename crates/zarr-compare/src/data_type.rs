@@ -1,9 +1,9 @@
-//! One name for a data type, whatever dialect names it.
+//! Canonical names of data types, independent of the dialect.
 
 use zarr_dtype::DataType;
 use zarr_json::{Value, json};
 
-/// The data type as JSON, the same for all names of one type.
+/// Returns the data type as JSON, which is equal for all names of one type.
 pub(crate) fn canonical(data_type: &DataType) -> Value {
     match data_type {
         // Bytes without a meaning have two names, and so have byte strings of any length.
@@ -22,7 +22,7 @@ pub(crate) fn canonical(data_type: &DataType) -> Value {
     }
 }
 
-/// Whether elements of two types are stored as the same one, whatever names it has: then the same bytes are the same element.
+/// Returns whether elements of two types are stored in the same form, so that equal bytes are equal elements.
 pub(crate) fn same_storage(a: &DataType, b: &DataType) -> bool {
     let (a, b) = (a.storage(), b.storage());
     a == b || canonical(a).semantically_eq(&canonical(b))

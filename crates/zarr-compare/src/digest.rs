@@ -1,4 +1,4 @@
-//! Digests: hashes that depend on shape, data type and values alone.
+//! Digests: hashes that depend only on shape, data type and values.
 
 mod difference;
 mod document;
@@ -22,22 +22,22 @@ use zarr_meta::{Dialect, Node, NodePath, StoredNode};
 use zarr_scan::Selected;
 use zarr_store::Store;
 
-/// How a digest is made.
+/// Options for the computation of a digest.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DigestOptions {
-    /// Whether all NaNs of a type are the same, and both zeros. By default values are their bits. Such a digest is never the same as one
-    /// of bits.
+    /// Whether all NaNs of a type count as equal, and both zeros. By default values are hashed by their bits. Digests with and without this
+    /// option are never equal.
     pub ieee: bool,
-    /// Whether attributes of nodes and names of dimensions count, and groups with them. By default values of arrays alone do.
+    /// Whether attributes of nodes, dimension names and groups are hashed. By default only the values of arrays are.
     pub attributes: bool,
-    /// How many bytes of memory may be used for data. Default 1 GiB.
+    /// Greatest number of bytes of memory for data. Default 1 GiB.
     pub memory: u64,
-    /// See only nodes of this dialect, if the store has several.
+    /// Dialect of the nodes that are hashed, for stores with nodes of several dialects; `None` for all nodes.
     pub dialect: Option<Dialect>,
-    /// The elements of arrays that count, by path: a region is hashed as an array of its own. Arrays without a region count as a whole.
+    /// Regions of arrays that are hashed, by path: a region is hashed as if it were an array. Arrays without a region are hashed whole.
     pub regions: BTreeMap<NodePath, Region>,
-    /// How arrays are read.
+    /// Options for reading arrays.
     pub options: Options,
 }
 
@@ -102,10 +102,10 @@ impl DigestOptions {
     }
 }
 
-/// The digest of a node and of all nodes below it.
+/// Digest of a node and of all nodes below it.
 ///
-/// It is the same for all copies of the same data, whatever their dialect, chunks, codecs and byte order, and whether chunks of fill values
-/// are stored or missing. `docs/digest.md` of the project has the definition, with test vectors.
+/// All copies of the same data have the same digest, whatever their dialect, chunks, codecs and byte order, and whether chunks of
+/// fill values are stored or missing. `docs/digest.md` of the project has the definition, with test vectors.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -131,52 +131,52 @@ impl DigestOptions {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Digest {
-    /// The hash of all: that of the array if the node is one and attributes do not count.
+    /// Hash of all nodes; if the node is an array and attributes are not hashed, the hash of that array.
     pub hash: Hash,
-    /// Whether all NaNs of a type were the same, and both zeros.
+    /// Whether all NaNs of a type, and both zeros, were taken as equal.
     pub ieee: bool,
-    /// Whether attributes count.
+    /// Whether attributes were hashed.
     pub attributes: bool,
-    /// The nodes, sorted by path: arrays, and groups if attributes count.
+    /// Digests of the nodes, sorted by path: of arrays, and of groups if attributes were hashed.
     pub nodes: Vec<NodeDigest>,
 }
 
-/// The digest of one node.
+/// Digest of one node.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NodeDigest {
-    /// The path below the node of which the digest is; `/` is that node.
+    /// Path of the node, relative to the node of the whole digest; `/` is that node itself.
     pub path: String,
-    /// The digest of the elements; `None` for a group.
+    /// Digest of the elements; `None` for a group.
     pub array: Option<ArrayDigest>,
-    /// The hash of the attributes and the names of dimensions, if they count.
+    /// Hash of the attributes and dimension names; `None` if attributes were not hashed.
     pub attributes: Option<Hash>,
 }
 
-/// The digest of the elements of an array.
+/// Digest of the elements of an array.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ArrayDigest {
-    /// The hash of data type, shape and elements.
+    /// Hash of data type, shape and elements.
     pub hash: Hash,
-    /// The data type as JSON, the same in all dialects.
+    /// Canonical name of the data type as JSON, the same in all dialects.
     pub data_type: Value,
-    /// Elements along each axis; of a region, of it.
+    /// Shape of the array, or of its region.
     pub shape: Vec<u64>,
-    /// The lengths of a box along each axis, see [`box_shape`](crate::box_shape).
+    /// Lengths of a box along each axis, see [`box_shape`](crate::box_shape).
     pub box_shape: Vec<u64>,
-    /// The hashes of the boxes, in C order; `None` if they are not known.
+    /// Hashes of the boxes, in C order; `None` if they are unknown.
     pub parts: Option<Vec<Hash>>,
 }
 
 impl Digest {
-    /// The digest of the node at `path` and of all below it. Elements of arrays are read, each chunk once if memory suffices, and
-    /// `progress` is told.
+    /// Computes the digest of the node at `path` and of all nodes below it. Reads the elements of arrays, each chunk once if memory
+    /// suffices, and calls `progress` with each event.
     ///
     /// # Errors
-    /// If there is no such node, a node below is broken, or a chunk cannot be read; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if
-    /// chunks are larger than the memory allows, or a region reaches beyond its array; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) for a
-    /// region of no array; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
+    /// If the node does not exist, a node below is broken, or a chunk cannot be read; [`Argument`](zarr_hierarchy::ErrorKind::Argument)
+    /// if chunks are larger than the memory allows, or a region exceeds its array; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) for
+    /// a region whose array does not exist; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
     pub fn of<F: IntoFlow>(
         store: &Arc<dyn Store>,
         path: &str,
@@ -240,7 +240,7 @@ impl Digest {
 }
 
 impl ArrayDigest {
-    /// The digest of an opened array, whose attributes do not count.
+    /// Computes the digest of an open array, without its attributes.
     ///
     /// # Errors
     /// As [`Digest::of`].
@@ -288,7 +288,7 @@ impl ArrayDigest {
         finished(&hasher)
     }
 
-    /// The region of the array that the box of this number has; `None` if there is no such box.
+    /// Returns the region of the box at position `part`, in C order; `None` if there is no such box.
     pub fn region(&self, part: usize) -> Option<Region> {
         let boxes = ChunkGrid::regular(&self.shape, &self.box_shape).ok()?;
         let all = boxes.intersect(&Region::whole(&self.shape));
@@ -301,7 +301,7 @@ fn mode(ieee: bool) -> &'static str {
     if ieee { "ieee" } else { "bits" }
 }
 
-/// The hash of a hierarchy of which these are the nodes, sorted.
+/// Returns the hash of a hierarchy with these nodes, sorted by path.
 fn hash_of(nodes: &[NodeDigest], ieee: bool, attributes: bool) -> Hash {
     if let [NodeDigest { path, array: Some(array), .. }] = nodes
         && path == "/"
@@ -326,13 +326,13 @@ fn hash_of(nodes: &[NodeDigest], ieee: bool, attributes: bool) -> Hash {
     finished(&hasher)
 }
 
-/// The path of a node below another; `/` is that one.
+/// Returns `path` relative to `root`; `/` if they are equal.
 pub(crate) fn below(root: &NodePath, path: &NodePath) -> String {
     let rest = path.as_relative().strip_prefix(root.as_relative()).unwrap_or(path.as_relative());
     format!("/{}", rest.trim_start_matches('/'))
 }
 
-/// The boxes of an array of this shape and data type, by the canonical name of the type; `None` for a type that is not known here.
+/// Returns the box shape for an array of this shape and canonical data type; `None` if the data type is unknown.
 fn known_boxes(shape: &[u64], data_type: &Value) -> Option<Vec<u64>> {
     let data_type = DataType::from_config(&NamedConfig::from_value(data_type)?).ok()?;
     Some(boxes::box_shape(shape, &data_type))

@@ -1,19 +1,19 @@
-//! Elements as they are hashed: little-endian, one after another in C order.
+//! Form in which elements are hashed: little-endian, one after another in C order.
 
 use crate::fold::Fold;
 use zarr_codec::View;
 use zarr_dtype::{ByteOrder, DataType, HeapRef, SwapRun};
 use zarr_hierarchy::{Error, Result};
 
-/// Bytes of elements of variable length that are collected before they are hashed.
+/// Number of bytes of elements of variable length that are collected before they are hashed.
 const BLOCK: usize = 64 << 10;
 
-/// How elements of a data type are hashed.
+/// Hasher for the elements of a data type.
 #[derive(Debug)]
 pub(crate) struct ElementHasher {
     data_type: DataType,
     swaps: Vec<SwapRun>,
-    /// `None` if elements are hashed as they are.
+    /// Floats that count as equal; `None` if elements are hashed as they are.
     fold: Option<Fold>,
 }
 
@@ -24,7 +24,7 @@ impl ElementHasher {
         Self { data_type: data_type.clone(), swaps, fold }
     }
 
-    /// Hashes the elements of a view in C order. `scratch` is memory that calls share.
+    /// Hashes the elements of a view in C order. `scratch` is a buffer that calls reuse.
     pub(crate) fn update(&self, view: &View<'_>, scratch: &mut Vec<u8>, hasher: &mut blake3::Hasher) -> Result<()> {
         if self.data_type.is_variable() {
             return self.update_variable(view, scratch, hasher);
@@ -46,7 +46,7 @@ impl ElementHasher {
         Ok(())
     }
 
-    /// Each element is the number of its bytes, in 64 bits, and then these.
+    /// Hashes elements of variable length: for each, its length in bytes as 64 bits, and its bytes.
     fn update_variable(&self, view: &View<'_>, scratch: &mut Vec<u8>, hasher: &mut blake3::Hasher) -> Result<()> {
         let lost = || Error::internal("an element to be hashed is not in its heap");
         let heap = view.heap().ok_or_else(lost)?;

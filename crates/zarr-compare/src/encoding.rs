@@ -1,8 +1,8 @@
-//! JSON values as bytes, so that order of members and spelling of numbers do not count.
+//! Encoding of JSON values as bytes that does not depend on the order of members and the spelling of numbers.
 
 use zarr_json::{Number, Value};
 
-/// A value so that all spellings of it are the same bytes.
+/// Appends the encoding of `value` to `into`. Equal values have equal encodings.
 pub(crate) fn encode(value: &Value, into: &mut Vec<u8>) {
     match value {
         Value::Null => into.push(b'n'),
@@ -31,7 +31,7 @@ fn encode_text(text: &str, into: &mut Vec<u8>) {
     into.extend_from_slice(text.as_bytes());
 }
 
-/// Integers of at most 64 bits, however spelled, in decimal; others as float64.
+/// Appends the encoding of a number: an integer of at most 64 bits in decimal, another number as float64.
 fn encode_number(number: &Number, into: &mut Vec<u8>) {
     let range = i128::from(i64::MIN)..=i128::from(u64::MAX);
     match number.to_i128().filter(|integer| range.contains(integer)) {

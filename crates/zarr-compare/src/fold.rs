@@ -1,24 +1,24 @@
-//! Floats that are taken for the same: all NaNs of a type, and both zeros.
+//! Floats that count as equal: all NaNs of a type, and both zeros.
 
 use zarr_dtype::float::{self, Format};
 use zarr_dtype::{DataType, Field};
 
-/// Which floats are taken for the same.
+/// Choice of floats that count as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fold {
-    /// All NaNs become the quiet NaN without sign and payload.
+    /// Whether all NaNs become the quiet NaN without sign and payload.
     pub(crate) nan: bool,
-    /// The negative zero becomes the positive one.
+    /// Whether negative zero becomes positive zero.
     pub(crate) zero: bool,
 }
 
 impl Fold {
-    /// Whether it changes no element of this type.
+    /// Returns whether the choice affects no element of this type.
     pub(crate) fn is_idle(self, data_type: &DataType) -> bool {
         !(self.nan || self.zero) || !has_floats(data_type)
     }
 
-    /// Brings elements, or inner elements, into the form in which those taken for the same have the same bytes. They are in memory form.
+    /// Changes elements, or inner elements, so that those that count as equal have equal bytes. `items` are in memory form.
     pub(crate) fn apply(self, data_type: &DataType, items: &mut [u8]) {
         if self.is_idle(data_type) {
             return;
@@ -56,7 +56,7 @@ impl Fold {
         }
     }
 
-    /// Whether elements, or inner elements, of the same number of bytes are taken for the same. Copies nothing.
+    /// Returns whether elements, or inner elements, count as equal. Copies nothing.
     pub(crate) fn are_same(self, data_type: &DataType, a: &[u8], b: &[u8]) -> bool {
         if a == b {
             return true;
@@ -83,7 +83,7 @@ impl Fold {
         }
     }
 
-    /// Whether floats whose bits differ are taken for the same.
+    /// Returns whether two floats with different bits count as equal.
     fn are_equal(self, format: &Format, a: &[u8], b: &[u8]) -> bool {
         let [a, b] = [a, b].map(|item| load(item).map(|bits| format.value(bits)));
         let Some((a, b)) = a.zip(b) else { return false };
@@ -106,7 +106,7 @@ fn each<const N: usize>(items: &mut [u8], fold: impl Fn([u8; N]) -> [u8; N]) {
     items.as_chunks_mut::<N>().0.iter_mut().for_each(|item| *item = fold(*item));
 }
 
-/// The bits of a float in memory.
+/// Returns the bits of a float in memory.
 fn load(item: &[u8]) -> Option<u64> {
     match *item {
         [byte] => Some(byte.into()),
@@ -116,7 +116,7 @@ fn load(item: &[u8]) -> Option<u64> {
     }
 }
 
-/// Whether elements are or have floats.
+/// Returns whether elements are floats or contain floats.
 fn has_floats(data_type: &DataType) -> bool {
     match data_type.storage() {
         DataType::Struct(fields) => fields.fields().iter().any(|Field { data_type, .. }| has_floats(data_type)),
@@ -125,7 +125,7 @@ fn has_floats(data_type: &DataType) -> bool {
     }
 }
 
-/// The format of the floats that elements are or consist of, and the bytes of one.
+/// Returns the format of the floats that elements consist of, and the size of one float in bytes; `None` if elements are no floats.
 fn format(data_type: &DataType) -> Option<(Format, usize)> {
     Some(match data_type {
         DataType::SmallFloat(small) | DataType::SmallComplex(small) => (small.format(), 1),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use zarr_hierarchy::Error;
 
-/// A hash by BLAKE3: 32 bytes, as text 64 hexadecimal digits.
+/// BLAKE3 hash of 32 bytes, as a string 64 hexadecimal digits.
 ///
 /// ```
 /// use zarr_compare::Hash;
@@ -19,18 +19,18 @@ use zarr_hierarchy::Error;
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// The hash of these bytes.
+    /// Creates a hash from its bytes.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the hash.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// The hash of what a hasher was given.
+/// Returns the hash of all input of a hasher.
 pub(crate) fn finished(hasher: &blake3::Hasher) -> Hash {
     Hash(hasher.finalize().into())
 }
@@ -50,8 +50,10 @@ impl fmt::Debug for Hash {
 impl FromStr for Hash {
     type Err = Error;
 
+    /// Parses 64 hexadecimal digits.
+    ///
     /// # Errors
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) for anything but 64 hexadecimal digits.
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) for any other string.
     fn from_str(text: &str) -> Result<Self, Error> {
         let refused = || Error::argument(format!("found {text:?}, expected a hash of 64 hexadecimal digits"));
         let mut bytes = [0; 32];

@@ -1,8 +1,8 @@
-//! The hashes of the boxes of an array. Each of its chunks is decoded once if memory suffices.
+//! Hashes of the boxes of an array. Each chunk is decoded once if memory suffices.
 //!
-//! Where slabs of whole boxes and whole chunks are small, each thread reads one and hashes its boxes while they are in the cache. Else
-//! slabs cut boxes along one axis, the first along which boxes are longer than 1: the part of a box in a slab is then a run of its elements
-//! in C order, and a box whose end has not come yet keeps no elements, only the state of its hash.
+//! If slabs of whole boxes and whole chunks are small, each thread reads one slab and hashes its boxes while they are in the cache.
+//! Otherwise slabs cut boxes along one axis, the first axis along which boxes are longer than 1. The part of a box in a slab is then
+//! a run of its elements in C order, and for an incomplete box only the state of its hash is stored.
 
 use crate::Hash;
 use crate::boxes::number;
@@ -17,7 +17,7 @@ use zarr_grid::{AxisRange, ChunkGrid, Region, Shape};
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_scan::{Division, Scan, Selected, lock};
 
-/// The hashes of all boxes, in C order. Tells of bytes of elements that are done.
+/// Returns the hashes of all boxes, in C order. Calls `advance` with the bytes of elements that are done.
 pub(crate) fn leaves(
     selected: &Selected,
     boxes: &ChunkGrid,
@@ -67,7 +67,7 @@ pub(crate) fn leaves(
     Ok(hashing.leaves.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// The boxes that have elements of stored chunks; `None`: all, as far as is known.
+/// Positions of the boxes with elements of stored chunks; `None` if all boxes may have some.
 struct Met(Option<HashSet<u64>>);
 
 impl Met {
@@ -84,14 +84,14 @@ impl Met {
     }
 }
 
-/// The part of a box that lies in a slab.
+/// Part of a box that lies in a slab.
 struct Piece {
     number: u64,
-    /// Region of the part in the slab.
+    /// Region of the part, relative to the slab.
     within: Region,
     /// Number of elements of the whole box.
     len: u64,
-    /// Whether the part has the last elements of the box.
+    /// Whether the part contains the last elements of the box.
     is_last: bool,
 }
 
@@ -102,7 +102,7 @@ struct Hashing<'a> {
     counts: Shape,
     met: Met,
     elements: ElementHasher,
-    /// Hashes of elements that are all the fill value, by the number of elements.
+    /// Hashes of boxes that only contain the fill value, by the number of elements.
     fills: Mutex<HashMap<u64, Hash>>,
     scratches: Mutex<Vec<Vec<u8>>>,
     leaves: Mutex<Vec<Hash>>,
@@ -110,7 +110,7 @@ struct Hashing<'a> {
 }
 
 impl Hashing<'_> {
-    /// Hashes the boxes of a slab that cuts none.
+    /// Hashes the boxes of a slab that cuts no box.
     fn whole(&self, region: &Region) -> Result<()> {
         let (read, fill) = self.pieces(region)?;
         self.set_fills(&fill)?;
@@ -167,7 +167,7 @@ impl Hashing<'_> {
         Ok(())
     }
 
-    /// The parts of boxes that lie in a region: those of boxes with elements of stored chunks, and those of others.
+    /// Returns the parts of boxes in a region: parts of boxes with elements of stored chunks, and parts of other boxes.
     fn pieces(&self, region: &Region) -> Result<(Vec<Piece>, Vec<Piece>)> {
         let (mut read, mut fill) = (Vec::new(), Vec::new());
         for overlap in self.boxes.intersect(region).iter() {
@@ -189,14 +189,14 @@ impl Hashing<'_> {
         done
     }
 
-    /// Notes the hashes of boxes that are all fill value.
+    /// Sets the hashes of boxes that only contain the fill value.
     fn set_fills(&self, pieces: &[Piece]) -> Result<()> {
         let last = pieces.iter().filter(|piece| piece.is_last);
         let hashes = last.map(|piece| Ok((piece.number, self.fill(piece.len)?))).collect::<Result<Vec<_>>>()?;
         self.set(&hashes)
     }
 
-    /// The hash of `len` elements that are all the fill value.
+    /// Returns the hash of `len` fill values.
     fn fill(&self, len: u64) -> Result<Hash> {
         if let Some(hash) = lock(&self.fills).get(&len) {
             return Ok(*hash);

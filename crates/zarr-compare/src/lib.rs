@@ -1,4 +1,4 @@
-//! Comparison of Zarr hierarchies and arrays: where stored data differ, and digests that are the same for all copies of the same data.
+//! Comparison of Zarr hierarchies and arrays: differences between stored data, and digests that are equal for all copies of the same data.
 //!
 //! A [`Comparison`] names the nodes, facts, attributes and elements in which two hierarchies differ. A [`Digest`] is a hash that depends on
 //! shapes, data types and values alone, so that copies are compared that are on other machines, in other dialects, chunks and codecs.

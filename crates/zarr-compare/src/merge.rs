@@ -1,8 +1,8 @@
-//! Two sorted lists of nodes beside each other.
+//! Merging of two sorted lists of nodes.
 
 use std::cmp::Ordering;
 
-/// The items at one path: of one of two lists, or of both.
+/// Items at one path: of the first list, of the second list, or of both.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Pair<T> {
     First(T),
@@ -10,7 +10,7 @@ pub(crate) enum Pair<T> {
     Both(T, T),
 }
 
-/// Goes through two lists that are sorted by path.
+/// Merges two lists that are sorted by path.
 pub(crate) fn merge<T>(
     first: impl IntoIterator<Item = T>,
     second: impl IntoIterator<Item = T>,

@@ -1,13 +1,13 @@
-//! The progress reports of comparisons and digests, and their cancellation.
+//! Progress reports of comparisons and digests, and their cancellation.
 
 use std::ops::ControlFlow;
 use zarr_hierarchy::{IntoFlow, Result};
 
-/// An event of a running comparison or digest, which a function [may cancel](IntoFlow).
+/// Event of a running comparison or digest. The function that receives it [may cancel](IntoFlow).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// Number of bytes of elements that are to be looked at; elements of variable length count as 16 each. The first event.
+    /// Number of bytes of elements that will be read; an element of variable length counts as 16 bytes. The first event.
     Total(u128),
     /// The array at this path is begun.
     Begin(&'a str),
@@ -15,7 +15,7 @@ pub enum Progress<'a> {
     Done(u128),
 }
 
-/// The function that is told of progress.
+/// Wrapper of the caller's function for progress reports.
 pub(crate) struct Reporter<'a>(&'a (dyn Fn(Progress<'_>) -> ControlFlow<()> + Sync));
 
 impl<'a> Reporter<'a> {

@@ -1,4 +1,4 @@
-//! The regions of arrays whose elements count.
+//! Selection of regions of arrays.
 
 use std::collections::BTreeMap;
 use zarr_array::Array;
@@ -7,13 +7,13 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::{NodePath, StoredNode};
 use zarr_scan::Selected;
 
-/// The elements of an array that regions choose: all, unless it has one.
+/// Returns the region of an array that `regions` chooses, or the whole array if there is none.
 pub(crate) fn select(array: Array, regions: &BTreeMap<NodePath, Region>) -> Result<Selected> {
     let region = regions.get(array.path()).cloned();
     Selected::new(array, region)
 }
 
-/// Checks that regions are those of arrays that there are.
+/// Checks that each region names an existing array.
 pub(crate) fn check<'n>(
     regions: &BTreeMap<NodePath, Region>,
     nodes: impl Iterator<Item = &'n StoredNode> + Clone,

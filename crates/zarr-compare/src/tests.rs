@@ -1,4 +1,4 @@
-//! Digests and comparisons of small arrays in memory.
+//! Tests of digests and comparisons of small arrays in memory.
 
 mod decoding;
 mod differences;
@@ -31,7 +31,7 @@ fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
 }
 
-/// An array at the root of a store of its own.
+/// Creates an array at the root of a new store.
 fn array(new: NewArray, data: &ArrayData) -> Array {
     let array = Array::create(&memory(), "/", new, &registry()).unwrap();
     array.write(.., data).unwrap();

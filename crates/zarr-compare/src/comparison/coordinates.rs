@@ -1,4 +1,4 @@
-//! The labels of elements that differ, where their array is a variable of a data set.
+//! Coordinate labels of elements that differ, if their array is a variable of a data set.
 
 use super::values::DifferentElement;
 use std::collections::BTreeMap;
@@ -8,8 +8,8 @@ use zarr_dataset::{Dataset, DatasetOptions, Variable};
 use zarr_grid::AxisSelection;
 use zarr_hierarchy::{Result, open_node};
 
-/// Adds the coordinates that dimensions of the array have. Those that cannot be read are left out: they are for people, and a comparison
-/// of their own array says what is wrong.
+/// Adds to `elements` the labels of coordinates along the dimensions of `array`. Coordinates that cannot be read are left out, since labels
+/// only help people.
 pub(super) fn add(array: &Array, registry: &Arc<Registry>, elements: &mut [DifferentElement]) {
     if elements.is_empty() || array.shape().is_empty() {
         return;
@@ -34,7 +34,7 @@ pub(super) fn add(array: &Array, registry: &Arc<Registry>, elements: &mut [Diffe
     }
 }
 
-/// The array with its coordinates, and its name there.
+/// Returns the data set with the array as a variable and its coordinates, and the name of the variable.
 fn dataset(array: &Array, registry: &Arc<Registry>) -> Option<(Dataset, String)> {
     let parent = array.path().parent()?;
     let name = array.path().as_relative().rsplit('/').next()?.to_owned();
@@ -44,7 +44,7 @@ fn dataset(array: &Array, registry: &Arc<Registry>) -> Option<(Dataset, String)>
     Some((Dataset::open_variables(&group, &[&name], &options).ok()?, name))
 }
 
-/// The labels at the positions that elements have along an axis.
+/// Returns the labels of `dimension` by position, at the positions of `elements` along `axis`.
 fn labels(
     dataset: &Dataset,
     dimension: &str,

@@ -1,4 +1,4 @@
-//! The differences of documents: facts of data, and facts of layout, by which no element gets another value.
+//! Differences between documents: facts of data, and facts of layout, which do not change the value of any element.
 
 use crate::fold::Fold;
 use crate::{attributes, data_type};
@@ -10,25 +10,26 @@ use zarr_json::{Map, Value};
 use zarr_meta::conventions::{FILL_VALUE, missing_data_difference};
 use zarr_meta::{ArrayMetadata, StoredNode};
 
-/// A value in the documents of two nodes that differs.
+/// Value that differs between the documents of two nodes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fact {
-    /// Where it is: a JSON pointer into a document of version 3 (for older dialects: into the one they are read as), or into the attributes.
-    /// `/dialect` is no member, but the dialect.
+    /// JSON pointer into a document of version 3 (for older dialects: into the document converted to version 3), or into the attributes.
+    /// `/dialect` stands for the dialect, which is no member.
     pub pointer: String,
-    /// The value of the first; `None` if it has none.
+    /// Value of the first node; `None` if the member is missing.
     pub first: Option<Value>,
-    /// The value of the second; `None` if it has none.
+    /// Value of the second node; `None` if the member is missing.
     pub second: Option<Value>,
-    /// Whether it is one of layout.
+    /// Whether the value only concerns the layout.
     pub is_layout: bool,
 }
 
-/// Members of a document that say how elements are stored.
+/// Document members that determine how elements are stored.
 const LAYOUT: [&str; 4] = ["chunk_grid", "chunk_key_encoding", "codecs", "storage_transformers"];
 
-/// The facts that differ. Of data types that are known, types and fill values are compared, of others their spelling.
+/// Returns the document members that differ. Data types and fill values are compared by meaning if the data types are known, otherwise by
+/// their JSON values.
 pub(super) fn facts(a: &StoredNode, b: &StoredNode, types: &DataTypes, equal_nan: bool) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut add = |pointer: &str, first: Option<Value>, second: Option<Value>, is_layout: bool| {
@@ -76,7 +77,7 @@ pub(super) fn facts(a: &StoredNode, b: &StoredNode, types: &DataTypes, equal_nan
     facts
 }
 
-/// Whether chunks that are not stored read as the same elements.
+/// Returns whether missing chunks of both arrays read as the same elements.
 fn same_fill(
     a: &ArrayMetadata,
     b: &ArrayMetadata,
@@ -93,7 +94,8 @@ fn same_fill(
     }
 }
 
-/// Whether one of two arrays marks missing data by its fill value and the other by an attribute, and xarray takes the same for missing.
+/// Returns whether one array marks missing data by its fill value and the other by an attribute, so that xarray treats the same elements as
+/// missing.
 fn mark_the_same(a: &StoredNode, b: &StoredNode) -> bool {
     let arrays = a.node.as_array().zip(b.node.as_array());
     arrays.is_some_and(|(first, second)| {
@@ -102,7 +104,8 @@ fn mark_the_same(a: &StoredNode, b: &StoredNode) -> bool {
     })
 }
 
-/// The attributes that differ. One that marks missing data where the other dialect does so by its fill value is one of layout.
+/// Returns the attributes that differ. An attribute that marks missing data only concerns the layout if the other dialect marks missing
+/// data by its fill value.
 pub(super) fn attributes(a: &StoredNode, b: &StoredNode) -> Vec<Fact> {
     let (first, second) = (attributes::attributes(&a.node), attributes::attributes(&b.node));
     let mut facts = Vec::new();
@@ -114,7 +117,8 @@ pub(super) fn attributes(a: &StoredNode, b: &StoredNode) -> Vec<Fact> {
     facts
 }
 
-/// The values that differ within two values, each with its pointer. Order of members and spelling of numbers do not count.
+/// Adds the differences within two JSON values, each with its pointer, to `facts`. The order of members and the spelling of numbers do not
+/// matter.
 fn differences(a: Option<&Value>, b: Option<&Value>, pointer: &str, is_layout: bool, facts: &mut Vec<Fact>) {
     match (a, b) {
         (None, None) => {}

@@ -1,4 +1,4 @@
-//! Whether two elements are equal, and how far they are apart.
+//! Comparison of two elements: whether they are equal, and their distance.
 
 use super::{CompareOptions, Tolerance};
 use crate::data_type::same_storage;
@@ -6,19 +6,19 @@ use crate::fold::Fold;
 use zarr_array::Array;
 use zarr_dtype::{Class, DataType, Heap, HeapRef, Layout};
 
-/// How elements of two arrays are compared.
+/// Rules for comparing the elements of two arrays.
 #[derive(Debug)]
 pub(super) struct Elements {
     first: DataType,
     second: DataType,
-    /// Whether elements of the same bytes are the same values.
+    /// Whether equal bytes are equal elements.
     pub(super) same_type: bool,
     tolerance: Option<Tolerance>,
-    /// `None` if NaNs are compared by their bits.
+    /// NaNs that count as equal; `None` if NaNs are compared by their bits.
     fold: Option<Fold>,
 }
 
-/// A number, or the parts of a complex one.
+/// Real or complex number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Number {
     Integer(i128),
@@ -38,14 +38,13 @@ impl Elements {
         }
     }
 
-    /// Whether elements of these types can be compared: of the same type, or both real numbers.
+    /// Returns whether elements of types `a` and `b` can be compared: the types are stored alike, or both are real numbers.
     pub(super) fn are_comparable(a: &DataType, b: &DataType) -> bool {
         let is_real = |data_type: &DataType| data_type.class().is_some_and(|class| class != Class::Complex);
         same_storage(a, b) || (is_real(a) && is_real(b))
     }
 
-    /// How far two elements are apart that are not equal; of such as have no difference, or none that is a number, `None` within.
-    /// `None` if they are equal.
+    /// Returns the distance of two elements; `None` if they are equal, and `Some(None)` if they differ without a numeric distance.
     pub(super) fn difference(&self, a: &[u8], b: &[u8]) -> Option<Option<f64>> {
         if self.same_type && a == b {
             return None;
@@ -66,7 +65,7 @@ impl Elements {
         }
     }
 
-    /// Whether two numbers are equal but for the bits of NaNs.
+    /// Returns whether two numbers are equal except for the bits of NaNs.
     fn are_nan(&self, a: &[u8], b: &[u8], a_number: Number, b_number: Number) -> bool {
         match (a_number, b_number) {
             (Number::Float(a), Number::Float(b)) => a.is_nan() && b.is_nan(),
@@ -78,7 +77,7 @@ impl Elements {
         self.fold.map_or_else(|| a == b, |fold| fold.are_same(&self.first, a, b))
     }
 
-    /// As [`difference`](Self::difference) of elements of variable length; `Err` if one is not in its heap.
+    /// Returns the [`difference`](Self::difference) of two elements of variable length; `Err` if an element is not in its heap.
     pub(super) fn variable_difference(
         &self,
         (a, a_heap): (&[u8], &Heap),
@@ -135,7 +134,7 @@ impl Number {
     }
 }
 
-/// The number that an element is.
+/// Returns the numeric value of an element; `None` if its data type is not numeric.
 fn number(data_type: &DataType, item: &[u8]) -> Option<Number> {
     match data_type.class()? {
         Class::Bool => Some(Number::Integer(item.first().copied()?.into())),

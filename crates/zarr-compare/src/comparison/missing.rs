@@ -1,17 +1,17 @@
-//! The slabs of which no element is stored. There may be very many: they are counted, and not gone through.
+//! Slabs without stored elements. There may be very many, so they are counted without visiting each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use zarr_grid::ChunkIndex;
 use zarr_scan::Slabs;
 
-/// All slabs of an array but some.
+/// All slabs of an array except `met`.
 #[derive(Debug)]
 pub(super) struct Missing<'a> {
     slabs: &'a Slabs,
-    /// Slabs that have elements of stored chunks.
+    /// Slabs with elements of stored chunks.
     met: &'a BTreeSet<ChunkIndex>,
-    /// Shape of the array, which has elements.
+    /// Shape of the array, which is not empty.
     shape: &'a [u64],
 }
 
@@ -20,13 +20,13 @@ impl<'a> Missing<'a> {
         Self { slabs, met, shape }
     }
 
-    /// The number of elements of these slabs.
+    /// Returns the number of elements of the missing slabs.
     pub(super) fn count(&self) -> u128 {
         let met = self.met.iter().map(|slab| zarr_grid::total_size(&self.slabs.region(slab).shape(), 1));
         zarr_grid::total_size(self.shape, 1).saturating_sub(met.fold(0, u128::saturating_add))
     }
 
-    /// The box around their elements, of which there are some.
+    /// Returns the bounding box of the elements of the missing slabs, of which there is at least one.
     pub(super) fn bounds(&self) -> Vec<Range<u64>> {
         (0..self.shape.len()).map(|axis| self.range(axis)).collect()
     }
@@ -53,7 +53,7 @@ impl<'a> Missing<'a> {
         elements(first).start..elements(last).end
     }
 
-    /// The indices of the first elements, `most` at most, in C order.
+    /// Returns the indices of at most `most` elements of missing slabs, the first in C order.
     pub(super) fn first(&self, most: usize) -> Vec<Vec<u64>> {
         let lengths = self.slabs.region(&vec![0; self.shape.len()]).shape();
         let slab_of = |index: &[u64]| index.iter().zip(&lengths).map(|(at, len)| at / (*len).max(1)).collect();
@@ -78,7 +78,7 @@ impl<'a> Missing<'a> {
     }
 }
 
-/// Goes on with the next row if this one is over; false at the end of the array.
+/// Carries `index` over to the next row if its row is complete. Returns false at the end of the array.
 fn carry(index: &mut [u64], shape: &[u64]) -> bool {
     let mut axes = index.iter_mut().zip(shape).rev().peekable();
     let has_axes = axes.peek().is_some();

@@ -1,11 +1,11 @@
-//! Images of OME-Zarr in stores of different formats, which have their metadata in different places.
+//! OME-Zarr images in stores of different Zarr formats, whose OME-Zarr metadata is in different places.
 
 use std::collections::HashMap;
 use zarr_meta::{Node, NodePath, StoredNode};
 use zarr_ome::Multiscales;
 
-/// Gives the nodes of a side the form that a conversion into Zarr v3 gives them: metadata of 0.4 that of 0.5, and the dimensions of levels
-/// the names of the axes.
+/// Converts the nodes of a side to the form that a conversion to Zarr v3 would give them: OME-Zarr metadata of version 0.4 becomes that of
+/// 0.5, and the dimensions of levels get the names of the axes.
 pub(super) fn as_in_v3(nodes: &mut [(String, StoredNode)]) {
     let mut names: HashMap<NodePath, Vec<Option<String>>> = HashMap::new();
     for (_, node) in nodes.iter_mut() {

@@ -2,16 +2,16 @@
 
 use zarr_array::Options;
 
-/// How far numbers may be apart: `|a - b| <= absolute + relative * |b|`, as `numpy.isclose` has it.
+/// Greatest accepted difference of numbers: `|a - b| <= absolute + relative * |b|`, as in `numpy.isclose`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// The share of the number of the second side.
+    /// Accepted difference as a fraction of the number of the second side.
     pub relative: f64,
-    /// The difference itself.
+    /// Accepted absolute difference.
     pub absolute: f64,
 }
 
-/// How two nodes are compared.
+/// Options for the comparison of two nodes.
 ///
 /// ```
 /// use zarr_compare::CompareOptions;
@@ -22,25 +22,25 @@ pub struct Tolerance {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompareOptions {
-    /// How far numbers may be apart. By default elements are equal if their bits are, so that the zeros differ. With a tolerance, of
-    /// numbers alone: fields of structs and inner elements of lists are compared by their bits.
+    /// Greatest accepted difference of numbers. By default elements are equal if their bits are, so the two zeros differ. A tolerance
+    /// applies only to elements that are numbers: fields of structs and inner elements of lists are compared by their bits.
     pub tolerance: Option<Tolerance>,
-    /// Whether all NaNs are equal. By default a NaN equals only one of the same bits.
+    /// Whether all NaNs are equal. By default a NaN only equals a NaN with the same bits.
     pub equal_nan: bool,
-    /// Whether facts of documents are compared, such as shapes, data types, fill values, chunks and codecs.
+    /// Whether document members are compared, such as shapes, data types, fill values, chunks and codecs. Default true.
     pub metadata: bool,
-    /// Whether attributes are compared.
+    /// Whether attributes are compared. Default true.
     pub attributes: bool,
-    /// Whether elements are compared.
+    /// Whether elements are compared. Default true.
     pub values: bool,
-    /// Whether keys below groups that belong to no node are compared ([`other_keys`](zarr_hierarchy::other_keys)); not where a side
-    /// shows nodes of one dialect only, or cannot list.
+    /// Whether keys below groups that belong to no node are compared ([`other_keys`](zarr_hierarchy::other_keys)). Default true; they are
+    /// not compared if a side has a [`dialect`](Side#structfield.dialect), or cannot list.
     pub other_keys: bool,
-    /// How many different elements of each array are told with their values. Default 10.
+    /// Greatest number of different elements of each array that are reported with their values. Default 10.
     pub first: usize,
-    /// How many bytes of memory may be used for data. Default 1 GiB.
+    /// Greatest number of bytes of memory for data. Default 1 GiB.
     pub memory: u64,
-    /// How arrays are read.
+    /// Options for reading arrays.
     pub options: Options,
 }
 

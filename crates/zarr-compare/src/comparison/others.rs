@@ -1,40 +1,40 @@
-//! Keys that belong to no node: files of other software beside arrays.
+//! Comparison of keys that belong to no node: files of other software beside arrays.
 
 use super::Side;
 use std::collections::BTreeMap;
 use zarr_hierarchy::{OtherKey, Result, have_equal_bytes};
 use zarr_store::Key;
 
-/// A key below a group that belongs to no node, and differs.
+/// Key below a group that belongs to no node and differs between the sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherDifference {
-    /// The key below the nodes that are compared.
+    /// The key, relative to the compared nodes.
     pub key: String,
-    /// How it differs.
+    /// The kind of difference.
     pub how: OtherKeyDiffers,
 }
 
-/// How a key that belongs to no node differs.
+/// Kind of difference between the two sides at a key that belongs to no node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OtherKeyDiffers {
-    /// It is in the first side alone.
+    /// Only the first side has the key.
     OnlyInFirst,
-    /// It is in the second side alone.
+    /// Only the second side has the key.
     OnlyInSecond,
-    /// The bytes differ.
+    /// The bytes of the values differ.
     Bytes,
 }
 
-/// The keys of no node of a side, by their keys below its node.
+/// Returns the keys that belong to no node, by their names relative to the node of the side.
 pub(super) fn below(side: &Side, others: Vec<OtherKey>) -> BTreeMap<String, Key> {
     let prefix = side.path.key_prefix();
     let relative = |key: &Key| key.as_str().strip_prefix(&prefix).unwrap_or(key.as_str()).to_owned();
     others.into_iter().map(|other| (relative(&other.key), other.key)).collect()
 }
 
-/// The differences of both, sorted by key.
+/// Returns the differences between the keys of both sides, sorted by key.
 pub(super) fn compare(
     (first, a): (&Side, BTreeMap<String, Key>),
     (second, mut b): (&Side, BTreeMap<String, Key>),

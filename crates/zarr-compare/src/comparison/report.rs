@@ -6,7 +6,7 @@ use super::{
 use zarr_json::{Map, Value};
 
 impl Comparison {
-    /// All that differs, as JSON; nodes without a difference are left out.
+    /// Returns all differences as JSON. Nodes without a difference are left out.
     pub fn to_json(&self) -> Value {
         let differ = |node: &&NodeComparison| !node.is_equal() || node.has_other_layout();
         let mut map = Map::new();
@@ -84,7 +84,7 @@ fn values(values: &ValueDifferences) -> Value {
 }
 
 impl NotCompared {
-    /// Whether there are elements that were to be compared: it is not known whether they are equal.
+    /// Returns whether there are elements that should have been compared, so that it is unknown whether they are equal.
     pub fn is_unknown(self) -> bool {
         match self {
             Self::NotAsked | Self::NoArrays | Self::StoredAlike => false,
@@ -92,7 +92,7 @@ impl NotCompared {
         }
     }
 
-    /// The reason in kebab case.
+    /// Returns the name of the reason in kebab case.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotAsked => "not-asked",

@@ -1,4 +1,4 @@
-//! Arrays that cannot be decoded here: whether their stored bytes are the same.
+//! Comparison of the stored bytes of arrays that cannot be decoded.
 
 use super::{Side, documents, others};
 use std::collections::BTreeMap;
@@ -7,8 +7,8 @@ use zarr_hierarchy::Result;
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Prefix};
 
-/// Whether two arrays have the same documents, but for attributes, and the same bytes under the keys of their chunks: then their elements are
-/// the same, whatever they are.
+/// Returns whether two arrays have equal documents, apart from attributes, and equal bytes under their chunk keys. Then their elements are
+/// equal, even though they cannot be decoded.
 pub(super) fn are_alike(first: (&Side, &StoredNode), second: (&Side, &StoredNode), types: &DataTypes) -> Result<bool> {
     let can_list = [first.0, second.0].iter().all(|side| side.store.capabilities().list);
     if !can_list || !documents::facts(first.1, second.1, types, false).is_empty() {
@@ -17,7 +17,7 @@ pub(super) fn are_alike(first: (&Side, &StoredNode), second: (&Side, &StoredNode
     Ok(others::compare((first.0, values(first)?), (second.0, values(second)?))?.is_empty())
 }
 
-/// The keys below the prefix of the chunks of an array, but for its documents.
+/// Returns the keys below the chunk prefix of an array, except its documents, by their names relative to the prefix.
 fn values((side, found): (&Side, &StoredNode)) -> Result<BTreeMap<String, Key>> {
     let prefix = found.chunk_prefix();
     let keys = side.store.list_prefix(&Prefix::new(&prefix)?)?;

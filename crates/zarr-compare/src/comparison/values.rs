@@ -1,7 +1,7 @@
-//! The differences of elements, found slab by slab. Each chunk of both arrays is decoded once if memory suffices.
+//! Comparison of elements, slab by slab. Each chunk of both arrays is decoded once if memory suffices.
 //!
-//! Slabs are of whole parts of one array, and the parts of the other are decoded. Those in which neither array has a stored chunk are
-//! not gone through: their elements are counted, and the fill values are compared once.
+//! Slabs consist of whole parts of one array; the parts of the other array are decoded as needed. Slabs in which neither array has a
+//! stored chunk are not visited: their elements are counted, and the fill values are compared once.
 
 use super::CompareOptions;
 use super::elements::Elements;
@@ -17,75 +17,76 @@ use zarr_hierarchy::{Error, Result};
 use zarr_json::Value;
 use zarr_scan::{Division, Scan, Selected, lock};
 
-/// As many elements are compared at once, and one by one only if some of them differ.
+/// Number of elements that are compared at once. They are compared one by one only if the run differs.
 const RUN: usize = 1024;
-/// As many elements of a large slab are compared by one thread at a time.
+/// Number of elements of a large slab that one thread compares at a time.
 const PIECE: usize = RUN << 8;
 
-/// The elements of two nodes.
+/// Result of comparing the elements of two nodes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Values {
-    /// They were not compared.
+    /// Elements were not compared.
     NotCompared(NotCompared),
-    /// They were compared.
+    /// Elements were compared.
     Compared(ValueDifferences),
 }
 
-/// Why elements were not compared.
+/// Reason why elements were not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotCompared {
-    /// It was not asked for.
+    /// The options exclude elements.
     NotAsked,
-    /// The nodes are groups.
+    /// Both nodes are groups.
     NoArrays,
-    /// One of the nodes is a group, the other an array.
+    /// One node is a group, the other an array.
     Kinds,
-    /// Shapes differ.
+    /// The shapes differ.
     Shapes,
-    /// Data types differ, and one of them at least is none of real numbers.
+    /// The data types differ, and at least one is not a type of real numbers.
     DataTypes,
-    /// A data type, a codec or another extension is not known; documents and stored bytes are the same, and so are elements.
+    /// A data type, codec or other extension is unknown. Documents and stored bytes are equal, and therefore elements are equal.
     StoredAlike,
-    /// A data type, a codec or another extension is not known, and documents or stored bytes differ.
+    /// A data type, codec or other extension is unknown, and documents or stored bytes differ.
     Unknown,
 }
 
-/// How the elements of two arrays of one shape differ.
+/// Differences between the elements of two arrays of the same shape.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ValueDifferences {
-    /// How many elements were compared.
+    /// Number of elements that were compared.
     pub compared: u128,
-    /// How many of them differ.
+    /// Number of elements that differ.
     pub different: u128,
-    /// The largest difference of two numbers, as float64 (of complex ones: its magnitude); `None` if no numbers differ, or by no finite
-    /// number.
+    /// Largest distance of two different numbers, as float64 (for complex numbers, the magnitude of the difference); `None` if no numbers
+    /// differ, or none by a finite distance.
     pub max_abs: Option<f64>,
-    /// The smallest box of the first array that has all elements that differ, as a range along each axis; `None` if none differ.
+    /// Smallest box in the first array that contains all different elements, as an index range along each axis; `None` if no elements
+    /// differ.
     pub bounds: Option<Vec<Range<u64>>>,
-    /// The first elements that differ, in C order.
+    /// First different elements, in C order.
     pub first: Vec<DifferentElement>,
 }
 
-/// An element that differs.
+/// Element that differs between two arrays.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DifferentElement {
-    /// Its index along each axis, in the first array.
+    /// Index of the element in the first array, along each axis.
     pub index: Vec<u64>,
-    /// The names of the dimensions that have a coordinate, and the label of the element there, if the first array is a variable of a data
-    /// set. Times are in the notation of ISO 8601.
+    /// Names of the dimensions with a coordinate, each with the label of the element, if the first array is a variable of a data set;
+    /// otherwise empty. Times are in ISO 8601 notation.
     pub coordinates: Vec<(String, String)>,
-    /// The element of the first array, in the notation of fill values.
+    /// Element of the first array, in the JSON notation of fill values.
     pub first: Value,
-    /// The element of the second array.
+    /// Element of the second array, in the JSON notation of fill values.
     pub second: Value,
 }
 
 impl Values {
-    /// Whether no element differs, as far as was asked; false if elements could not be compared.
+    /// Returns whether no compared element differs. False if elements should have been compared and could not be.
     pub fn are_equal(&self) -> bool {
         match self {
             Self::Compared(values) => values.different == 0,
@@ -94,7 +95,7 @@ impl Values {
     }
 }
 
-/// Whether the elements of two arrays can be compared: if so, as compared with none compared yet.
+/// Returns the reason why the elements of two arrays cannot be compared, or [`Values::Compared`] without any counts if they can.
 pub(super) fn comparable(a: &Selected, b: &Selected) -> Values {
     if a.shape() != b.shape() {
         return Values::NotCompared(NotCompared::Shapes);
@@ -105,7 +106,7 @@ pub(super) fn comparable(a: &Selected, b: &Selected) -> Values {
     }
 }
 
-/// Compares the elements of two arrays that are as many along each axis.
+/// Compares the elements of two arrays or regions of the same shape.
 pub(super) fn compare(
     a: &Selected,
     b: &Selected,
@@ -152,7 +153,7 @@ struct Comparing<'a> {
 }
 
 impl Comparing<'_> {
-    /// Compares the elements of slabs that are not stored: all are the fill values, which are compared once.
+    /// Compares the elements of slabs that are not stored: all are fill values, which are compared once.
     fn missing(&self, missing: &Missing<'_>) -> Result<()> {
         let different = missing.count();
         if different == 0 {
@@ -181,7 +182,7 @@ impl Comparing<'_> {
         }
     }
 
-    /// Compares elements of a region, of which the first is this one in C order.
+    /// Compares consecutive elements of a region; `start` is the position of the first one in C order.
     fn piece(
         &self,
         region: &Region,
@@ -214,7 +215,7 @@ impl Comparing<'_> {
         Ok(())
     }
 
-    /// How far two elements are apart, see [`Elements::difference`].
+    /// Returns the distance of two elements as [`Elements::difference`] does; `heaps` are the heaps of elements of variable length.
     fn difference(&self, a: &[u8], b: &[u8], heaps: Option<(&Heap, &Heap)>) -> Result<Option<Option<f64>>> {
         match heaps {
             None => Ok(self.elements.difference(a, b)),
@@ -234,7 +235,7 @@ fn lost() -> Error {
     Error::internal("an element to be compared is not in its block")
 }
 
-/// Puts the index in the array of an element of a region, which is counted in C order.
+/// Sets `index` to the index in the array of the element at `position` of a region, in C order.
 fn index_in(region: &Region, position: usize, index: &mut [u64]) {
     let mut rest = position as u64;
     for (at, axis) in index.iter_mut().zip(region.axes()).rev() {
@@ -252,7 +253,7 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 }
 
 impl ValueDifferences {
-    /// The same by indices of the array that has the elements.
+    /// Converts indices in the region to indices in the array.
     fn within(mut self, selected: &Selected) -> Self {
         for element in &mut self.first {
             element.index = selected.index(&element.index);
@@ -265,7 +266,7 @@ impl ValueDifferences {
         self
     }
 
-    /// Counts an element that differs.
+    /// Counts a different element, and extends the bounds.
     fn note(&mut self, index: &[u64], distance: Option<f64>) {
         self.different += 1;
         self.max_abs = larger(self.max_abs, distance);
@@ -279,7 +280,7 @@ impl ValueDifferences {
         }
     }
 
-    /// Adds the differences of another slab; of the first elements `most` are kept.
+    /// Adds the differences of another slab, and keeps at most `most` of the first elements.
     fn add(&mut self, other: Self, most: usize) {
         self.different += other.different;
         self.max_abs = larger(self.max_abs, other.max_abs);

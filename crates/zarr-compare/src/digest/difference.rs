@@ -1,4 +1,4 @@
-//! Where two digests differ: the nodes, and the boxes of arrays if both have their hashes.
+//! Differences between two digests: nodes, and boxes of arrays if both digests have their hashes.
 
 use super::{ArrayDigest, Digest, NodeDigest};
 use crate::merge::{Pair, merge};
@@ -6,42 +6,42 @@ use zarr_grid::Region;
 use zarr_hierarchy::{Error, Result};
 use zarr_json::{Map, Value};
 
-/// A difference between two digests.
+/// Difference between two digests.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DigestDifference {
-    /// The node at this path is in the first alone.
+    /// Path of a node that only the first digest has.
     OnlyInFirst(String),
-    /// The node at this path is in the second alone.
+    /// Path of a node that only the second digest has.
     OnlyInSecond(String),
-    /// One is an array and the other a group.
+    /// Path at which one digest has an array and the other a group.
     Kind(String),
-    /// The attributes, or the names of dimensions, of the node at this path differ.
+    /// Path of a node whose attributes or dimension names differ.
     Attributes(String),
-    /// The elements of the array at this path differ.
+    /// Path of an array whose elements differ, with the kind of difference.
     Array(String, ArrayDifference),
 }
 
-/// How the elements of two arrays differ, as far as their digests tell.
+/// Difference between two arrays, as far as their digests tell.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ArrayDifference {
-    /// By their data types, of which each is given.
+    /// The data types differ: those of the first and of the second array.
     DataType(Value, Value),
-    /// By their shapes.
+    /// The shapes differ: those of the first and of the second array.
     Shape(Vec<u64>, Vec<u64>),
-    /// In elements of these regions.
+    /// Elements differ in these regions.
     Boxes(Vec<Region>),
-    /// Somewhere: one digest has no hashes of boxes.
+    /// Elements differ in unknown regions, since one digest lacks the hashes of boxes.
     Somewhere,
 }
 
 impl Digest {
-    /// Where this digest differs from another; nothing if all is the same.
+    /// Returns the differences between this digest and `other`; empty if they are equal.
     ///
     /// # Errors
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if one takes NaNs and zeros for the same, or counts attributes, and the other does
-    /// not.
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the two digests were computed with different options for NaNs and zeros, or
+    /// for attributes.
     pub fn differences(&self, other: &Self) -> Result<Vec<DigestDifference>> {
         if (self.ieee, self.attributes) != (other.ieee, other.attributes) {
             let of = |digest: &Self| format!("ieee {}, attributes {}", digest.ieee, digest.attributes);
@@ -61,7 +61,7 @@ impl Digest {
 }
 
 impl DigestDifference {
-    /// The path of the node.
+    /// Returns the path of the node that differs.
     pub fn path(&self) -> &str {
         match self {
             Self::OnlyInFirst(path) | Self::OnlyInSecond(path) | Self::Kind(path) | Self::Attributes(path) => path,
@@ -69,7 +69,7 @@ impl DigestDifference {
         }
     }
 
-    /// The difference as JSON, for a digest that was compared with that of a file.
+    /// Returns the difference as JSON, where `self` is the computed digest and the second digest is that of a file.
     pub fn to_json(&self) -> Value {
         let mut map = Map::new();
         map.insert("path", self.path());
@@ -105,7 +105,7 @@ impl DigestDifference {
     }
 }
 
-/// The start and the end along each axis.
+/// Returns the start and the end of a region along each axis, as JSON.
 fn ranges(region: &Region) -> Value {
     let range = |axis: &zarr_grid::AxisRange| Value::from(vec![axis.start, axis.start + axis.len]);
     Value::Array(region.axes().iter().map(range).collect())

@@ -1,4 +1,4 @@
-//! Digests as JSON, with the hashes of all boxes if asked for: by that copies on other machines are compared.
+//! Digests as JSON, optionally with the hashes of all boxes, by which copies on different machines can be compared.
 
 use super::{ArrayDigest, Digest, NodeDigest, hash_of, known_boxes};
 use crate::Hash;
@@ -7,11 +7,11 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Map, Value};
 
-/// The version of the definition of digests.
+/// Version of the definition of digests.
 const VERSION: u64 = 1;
 
 impl Digest {
-    /// The digest as JSON; `parts`: with the hashes of the boxes of arrays. [`from_json`](Self::from_json) takes it back.
+    /// Returns the digest as JSON, with the hashes of boxes if `parts`. [`from_json`](Self::from_json) is the inverse.
     pub fn to_json(&self, parts: bool) -> Value {
         let mut map = Map::new();
         map.insert("zarr_digest", VERSION);
@@ -23,7 +23,7 @@ impl Digest {
         Value::Object(map)
     }
 
-    /// The digest that JSON has. Its hashes are checked as far as it has the hashes that they are of.
+    /// Reads a digest from JSON. Checks each hash if the hashes that it is computed from are present.
     ///
     /// # Errors
     /// [`InvalidJson`](ErrorKind::InvalidJson), [`UnsupportedVersion`](ErrorKind::UnsupportedVersion), or

@@ -1,4 +1,4 @@
-//! How often chunks are read, and how much memory that takes.
+//! Tests of how often chunks are read, and how much memory that takes.
 
 use super::{memory, registry};
 use crate::{ArrayDigest, CompareOptions, Comparison, DigestOptions, Progress, Side};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use zarr_array::{Array, NewArray, NodePath, Options};
 use zarr_store::{Counted, Store};
 
-/// An array of ascending numbers in compressed chunks, and the store that counts its requests.
+/// Creates an array of ascending numbers in compressed chunks, read through a store that counts requests.
 fn ascending(shape: &[u64], chunks: &[u64]) -> (Array, Arc<Counted<Arc<dyn Store>>>) {
     let new = NewArray::new(shape, "uint32").chunks(chunks).codecs("bytes,zstd(1)").unwrap();
     let array = Array::create(&memory(), "/", new, &registry()).unwrap();

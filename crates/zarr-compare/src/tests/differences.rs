@@ -1,4 +1,4 @@
-//! Differences that comparisons find.
+//! Tests of the differences that comparisons find.
 
 use super::{array, memory, registry};
 use crate::{CompareOptions, Comparison, NotCompared, Side, Values};
@@ -153,7 +153,7 @@ fn nodes_are_paired_by_their_paths() {
     assert!(!elements.nodes[2].is_equal() && elements.nodes[0].is_equal());
 }
 
-/// Dialects and names of one type.
+/// Elements of raw bytes are compared by their bytes, whatever dialect and name the data type has.
 #[test]
 fn bytes_are_compared_whatever_they_are_called() {
     let raw = |data_type: &str, dialect: Dialect, items: [u8; 6]| {
@@ -191,7 +191,7 @@ fn nothing_but_infinity_is_close_to_infinity() {
     assert_eq!(different(&compare(&a, &b, &CompareOptions::default().tolerance(0.0, f64::INFINITY))), 3);
 }
 
-/// The time depends on the stored chunks, however many there could be.
+/// The time for a comparison depends on the number of stored chunks, not on the shape.
 #[test]
 fn huge_arrays_of_few_chunks_are_compared() {
     let shape = [1 << 40, 1 << 20];
@@ -274,7 +274,7 @@ fn elements_that_differ_have_coordinates() {
     assert!(json.contains(member), "{json}");
 }
 
-/// Metadata of OME-Zarr are the same in the version of each format, and images name the dimensions of levels.
+/// OME-Zarr metadata in the versions of different Zarr formats compares as equal, and images name the dimensions of levels.
 #[test]
 fn images_are_the_same_in_other_formats() {
     let side = |dialect: Dialect, version: &str, is_in_ome: bool, names: Option<[&str; 2]>| {

@@ -1,4 +1,4 @@
-//! Properties of arrays that digests depend on.
+//! Tests of the properties that digests depend on.
 
 use super::{array, digest, hash, memory, registry};
 use crate::{ArrayDifference, Digest, DigestDifference, DigestOptions};

@@ -1,4 +1,4 @@
-//! Digests and comparisons of random arrays against simple models.
+//! Tests of digests and comparisons of random arrays against simple models.
 
 use super::{array, registry};
 use crate::boxes::number;
@@ -11,7 +11,7 @@ use zarr_dtype::DataType;
 use zarr_grid::{ChunkGrid, Region};
 use zarr_scan::Selected;
 
-/// The hashes of boxes one after another, of elements that are in memory.
+/// Returns the hashes of boxes, computed one after another from elements in memory.
 fn model(elements: &[u16], shape: &[u64], boxes: &ChunkGrid) -> Vec<Hash> {
     let all = boxes.intersect(&Region::whole(shape));
     let of_box = |index: &[u64]| {

@@ -1,4 +1,4 @@
-//! Regions of arrays: they are hashed and compared as arrays of their own.
+//! Tests of regions of arrays, which are hashed and compared as if they were arrays.
 
 use super::{memory, registry};
 use crate::{CompareOptions, Comparison, Digest, DigestOptions, NotCompared, Side, Values};
@@ -21,7 +21,7 @@ fn values(a: &Side, b: &Side, options: &CompareOptions) -> Values {
     Comparison::of(a, b, &registry(), options, |_| {}).unwrap().nodes.remove(0).values
 }
 
-/// An array of this shape in chunks, of which only those are stored that have one of the elements.
+/// Creates an array of `shape` in which only the chunks of the given elements are stored.
 fn stored(shape: &[u64], chunks: &[u64], elements: &[(Vec<u64>, u16)]) -> Array {
     let new = NewArray::new(shape, "uint16").chunks(chunks).codecs("bytes").unwrap().fill(7);
     let array = Array::create(&memory(), "/", new, &registry()).unwrap();
@@ -32,7 +32,7 @@ fn stored(shape: &[u64], chunks: &[u64], elements: &[(Vec<u64>, u16)]) -> Array 
     array
 }
 
-/// The length of an axis, of its chunks here and there, and the start, the step and the length of a range of it.
+/// Generates the length of an axis, two chunk lengths, and a range of the axis.
 fn axis() -> impl Strategy<Value = (u64, u64, u64, AxisRange)> {
     (1_u64..20, 1_u64..6, 1_u64..6, 0_u64..20, 1_u64..4, 1_u64..20).prop_map(|(len, a, b, start, step, count)| {
         let start = start % len;

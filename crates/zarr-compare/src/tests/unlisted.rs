@@ -1,4 +1,4 @@
-//! Stores whose lists fail, though gets do not.
+//! Tests with stores that fail to list although they can get values.
 
 use super::registry;
 use crate::{ArrayDigest, CompareOptions, Comparison, DigestOptions, Hash, Side};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_array::{Array, NewArray, Result};
 use zarr_store::{Error, ErrorKind, Key, MemoryStore, Operation, Prefix, Store};
 
-/// A store that refuses to list all keys below a prefix.
+/// Store that fails to list all keys below a prefix.
 #[derive(Debug)]
 struct Unlisted(MemoryStore, ErrorKind);
 
@@ -25,7 +25,7 @@ impl Store for Unlisted {
     zarr_store::delegate! { |this| this.0; get, set, erase, list_dir, list_sizes, access_profile, capabilities }
 }
 
-/// An array of which two chunks of ten are stored.
+/// Creates an array with two of ten chunks stored.
 fn sparse(store: Arc<dyn Store>) -> Array {
     let new = NewArray::new(&[20], "int32").chunks(&[2]).codecs("bytes").unwrap().fill(7);
     let array = Array::create(&store, "/", new, &registry()).unwrap();

@@ -1,4 +1,4 @@
-//! The digests that `tests/vectors.py` makes by `docs/digest.md` alone.
+//! Tests against the digests that `tests/vectors.py` computes from `docs/digest.md` alone.
 
 use super::{array, digest, memory, registry};
 use crate::{Digest, DigestOptions};
@@ -18,7 +18,7 @@ fn bytes(hex: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The elements of a vector in memory form.
+/// Returns the elements of a test vector in memory form.
 fn elements(data_type: &DataType, shape: &[u64], given: &Value) -> ArrayData {
     let Some(items) = given.as_array() else {
         let count = zarr_grid::element_count(shape).unwrap();
