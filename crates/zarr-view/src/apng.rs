@@ -1,14 +1,14 @@
-//! Pictures as PNG.
+//! Encoding of pictures as PNG.
 
 use crate::color_map::Rgb;
 use crate::picture::Picture;
 use crate::{Error, ErrorKind, Result};
 use std::io::Write;
 
-/// The picture as a PNG file.
+/// Encodes a picture as a PNG file.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if it is too large for one.
+/// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the picture is too large for PNG.
 pub fn png(picture: &Picture) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut file = Animation::new(&mut bytes, (picture.width(), picture.height()), 1, 1)?;
@@ -17,7 +17,7 @@ pub fn png(picture: &Picture) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// An animated PNG that is written frame by frame, and begins again at its end. Software that knows no animations shows the first frame.
+/// Animated PNG that is written frame by frame and repeats endlessly. Software without support for animations shows the first frame.
 ///
 /// ```
 /// use zarr_view::{Animation, Picture};
@@ -37,10 +37,11 @@ pub struct Animation<W: Write> {
 }
 
 impl<W: Write> Animation<W> {
-    /// An animation of `frames` frames of a width and a height in pixels, `per_second` of them in a second.
+    /// Begins an animation of `frames` frames. `size` is the width and height of a frame in pixels, and `per_second` the number of frames
+    /// per second.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are none, or they are too large; an error of `out`.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if `frames` is 0 or the frames are too large; the errors of writing to `out`.
     pub fn new(out: W, size: (usize, usize), frames: usize, per_second: u16) -> Result<Self> {
         let number = |length: usize| {
             u32::try_from(length).map_err(|_| Error::argument("found pictures that are too large for PNG"))
@@ -60,11 +61,11 @@ impl<W: Write> Animation<W> {
         Ok(Self { writer: encoder.write_header().map_err(failed)?, size })
     }
 
-    /// Appends a frame. One that is smaller gets white pixels to the right and below.
+    /// Appends a frame. A frame that is smaller than the animation gets white pixels to the right and below.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if it is larger, or there are more frames than were announced; an error of what
-    /// is written to.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the frame is larger than the animation, or exceeds the announced number of
+    /// frames; the errors of writing.
     pub fn write(&mut self, picture: &Picture) -> Result<()> {
         let (width, height) = self.size;
         if (picture.width(), picture.height()) == self.size {
@@ -87,7 +88,7 @@ impl<W: Write> Animation<W> {
     /// Ends the file.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are fewer frames than were announced; an error of what is written to.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if fewer frames were written than announced; the errors of writing.
     pub fn finish(self) -> Result<()> {
         self.writer.finish().map_err(failed)
     }

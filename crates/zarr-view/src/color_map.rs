@@ -1,14 +1,14 @@
-//! Tables of colours.
+//! Colour maps: tables of colours.
 
 use std::fmt;
 
-/// Red, green and blue.
+/// Red, green and blue components of a colour.
 pub type Rgb = [u8; 3];
 
-/// Number of colours of an even map.
+/// Number of colours of a map that is not categorical.
 const LEN: usize = 256;
 
-/// A colour map: a table of colours from the least value to the greatest, or of categories.
+/// Colour map: a table of colours from the least value to the greatest, or for categories.
 ///
 /// The tables are those that matplotlib publishes, rounded to bytes; `src/tables/README.md` has their authors and licences.
 ///
@@ -27,7 +27,7 @@ pub struct ColorMap {
     kind: ColorMapKind,
 }
 
-/// Kind of the values that a map is made for.
+/// Kind of values that a colour map is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColorMapKind {
     Sequential,
@@ -36,26 +36,26 @@ enum ColorMapKind {
 }
 
 impl ColorMap {
-    /// Dark violet over green to yellow; perceptually even, also for people who see no red or no green.
+    /// Map from dark violet over green to yellow. Perceptually even, also for people who see no red or no green.
     pub const VIRIDIS: Self = Self::new("viridis", &VIRIDIS, ColorMapKind::Sequential);
-    /// Dark blue over grey to yellow; looks nearly the same to people who see no red or no green.
+    /// Map from dark blue over grey to yellow. Looks nearly the same to people who see no red or no green.
     pub const CIVIDIS: Self = Self::new("cividis", &CIVIDIS, ColorMapKind::Sequential);
-    /// Black over violet to light yellow.
+    /// Map from black over violet to light yellow.
     pub const MAGMA: Self = Self::new("magma", &MAGMA, ColorMapKind::Sequential);
-    /// Black over red to light yellow.
+    /// Map from black over red to light yellow.
     pub const INFERNO: Self = Self::new("inferno", &INFERNO, ColorMapKind::Sequential);
-    /// Blue over red to yellow.
+    /// Map from blue over red to yellow.
     pub const PLASMA: Self = Self::new("plasma", &PLASMA, ColorMapKind::Sequential);
-    /// Black to white.
+    /// Map from black to white.
     pub const GRAY: Self = Self::new("gray", &GRAY, ColorMapKind::Sequential);
-    /// Red over white to blue, for deviations.
+    /// Map from red over white to blue, for deviations.
     pub const RDBU: Self = Self::new("rdbu", &RDBU, ColorMapKind::Diverging);
-    /// Blue over light grey to red, for deviations.
+    /// Map from blue over light grey to red, for deviations.
     pub const COOLWARM: Self = Self::new("coolwarm", &COOLWARM, ColorMapKind::Diverging);
-    /// Twenty colours for categories.
+    /// Map of twenty colours for categories.
     pub const TAB20: Self = Self::new("tab20", &TAB20, ColorMapKind::Categorical);
 
-    /// All maps.
+    /// All colour maps.
     pub const ALL: [Self; 9] = [
         Self::VIRIDIS,
         Self::CIVIDIS,
@@ -72,40 +72,40 @@ impl ColorMap {
         Self { name, colors, kind }
     }
 
-    /// The map of a name, in any case. `grey` is `gray`.
+    /// Returns the colour map with a name, in any case; `grey` is accepted for `gray`. `None` if there is none.
     pub fn by_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let name = if name == "grey" { "gray" } else { &name };
         Self::ALL.into_iter().find(|map| map.name == name)
     }
 
-    /// The name: `viridis`.
+    /// Returns the name of the map, such as `viridis`.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// The colours, 256 from the least value to the greatest; of categories 20.
+    /// Returns the colours: 256 from the least value to the greatest, or 20 for categories.
     pub fn colors(self) -> &'static [Rgb] {
         self.colors
     }
 
-    /// The bytes of the [colours](Self::colors): red, green and blue of the first, of the second, and so on.
+    /// Returns the bytes of the [colours](Self::colors): red, green and blue of each colour in turn.
     pub fn bytes(self) -> &'static [u8] {
         self.colors.as_flattened()
     }
 
-    /// Whether the colours are those of categories: neighbours in the table differ.
+    /// Returns whether the map is for categories: neighbouring colours in the table differ strongly.
     pub fn is_categorical(self) -> bool {
         self.kind == ColorMapKind::Categorical
     }
 
-    /// Whether the middle of the map is its neutral colour, for deviations from a value.
+    /// Returns whether the middle of the map is a neutral colour, for deviations from a value.
     pub fn is_diverging(self) -> bool {
         self.kind == ColorMapKind::Diverging
     }
 
-    /// The colour of a fraction of the range, as matplotlib has it: of `256 * fraction` rounded down. Below 0 it is the first, from 1 on
-    /// the last one; NaN has none.
+    /// Returns the colour at `fraction` of the range, as matplotlib does: the colour with index `256 * fraction`, rounded down. Fractions
+    /// below 0 have the first colour, those from 1 the last; `None` for NaN.
     pub fn at(self, fraction: f64) -> Option<Rgb> {
         if fraction.is_nan() {
             return None;
@@ -116,7 +116,7 @@ impl ColorMap {
         self.colors.get(index.min(last)).copied()
     }
 
-    /// The colour of a category, by its number; the colours repeat.
+    /// Returns the colour of the category with index `number`. Colours repeat after the last.
     pub fn category(self, number: usize) -> Rgb {
         self.colors.get(number % self.colors.len().max(1)).copied().unwrap_or_default()
     }

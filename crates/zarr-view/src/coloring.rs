@@ -1,8 +1,8 @@
-//! Colours for values.
+//! Mapping of values to colours.
 
 use crate::color_map::{ColorMap, Rgb};
 
-/// Colours for values: a map, the values that its first and its last colour stand for, and a linear or a logarithmic scale.
+/// Mapping of values to colours: a colour map, the values of its first and last colour, and a linear or logarithmic scale.
 ///
 /// ```
 /// use zarr_view::{ColorMap, Coloring};
@@ -23,37 +23,37 @@ pub struct Coloring {
 }
 
 impl Coloring {
-    /// The colour of missing values, grey.
+    /// Colour of missing values: grey.
     pub const MISSING: Rgb = [128, 128, 128];
 
-    /// The first colour of a map for value `first`, the last one for value `last`, which may be less. If they are equal, or one is not
-    /// finite, all values have the colour in the middle.
+    /// Creates a linear mapping from `first` to the first colour of `map`, and from `last`, which may be less than `first`, to the last
+    /// colour. If both are equal, or one is not finite, all values have the middle colour.
     pub fn new(map: ColorMap, first: f64, last: f64) -> Self {
         Self { map, first, last, is_log: false }
     }
 
-    /// The same by the logarithms of values. Zero and negative values are missing then; if a bound is one, all positive values have the
-    /// colour in the middle.
+    /// Returns the mapping with a logarithmic scale. Zero and negative values then count as missing; if a bound is not positive, all
+    /// positive values have the middle colour.
     pub fn logarithmic(self) -> Self {
         Self { is_log: true, ..self }
     }
 
-    /// The colour map.
+    /// Returns the colour map.
     pub fn map(&self) -> ColorMap {
         self.map
     }
 
-    /// The values that the first and the last colour stand for.
+    /// Returns the values of the first and the last colour.
     pub fn bounds(&self) -> (f64, f64) {
         (self.first, self.last)
     }
 
-    /// Whether logarithms of values are shown.
+    /// Returns whether the scale is logarithmic.
     pub fn is_logarithmic(&self) -> bool {
         self.is_log
     }
 
-    /// The part of the range that lies below a value: 0 for the first bound, 1 for the last, less and more beyond them, NaN for NaN.
+    /// Returns the position of a value in the range: 0 for the first bound, 1 for the last, other values beyond the bounds, NaN for NaN.
     pub fn fraction(&self, value: f64) -> f64 {
         let [value, first, last] = match self.is_log {
             true => [value, self.first, self.last].map(|it| if it > 0.0 { it.log10() } else { f64::NAN }),
@@ -68,7 +68,7 @@ impl Coloring {
         }
     }
 
-    /// The value at a fraction of the range, the inverse of [`fraction`](Self::fraction).
+    /// Returns the value at a position in the range, the inverse of [`fraction`](Self::fraction).
     pub fn value(&self, fraction: f64) -> f64 {
         match self.is_log && self.first > 0.0 && self.last > 0.0 {
             true => 10_f64.powf(self.first.log10() * (1.0 - fraction) + self.last.log10() * fraction),
@@ -76,12 +76,12 @@ impl Coloring {
         }
     }
 
-    /// The colour of a value; [`MISSING`](Self::MISSING) for NaN.
+    /// Returns the colour of a value; [`MISSING`](Self::MISSING) for NaN.
     pub fn pixel(&self, value: f64) -> Rgb {
         self.map.at(self.fraction(value)).unwrap_or(Self::MISSING)
     }
 
-    /// The colours of values, 3 bytes for each.
+    /// Returns the colours of values, 3 bytes for each.
     pub fn pixels(&self, values: &[f64]) -> Vec<u8> {
         values.iter().flat_map(|&value| self.pixel(value)).collect()
     }

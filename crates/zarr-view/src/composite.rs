@@ -1,25 +1,26 @@
-//! Several channels in one picture.
+//! Composition of several channels in one picture.
 
 use crate::color_map::Rgb;
 use crate::coloring::Coloring;
 use crate::shading::{Categories, Category, Shading};
 use crate::slice::Slice;
 
-/// A channel of a picture: its values, its colour, and the values that are black and the full colour.
+/// Channel of a composed picture: values, colour, and range of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// The values.
+    /// Values of the channel.
     pub slice: Slice,
-    /// The colour that is added for the greatest value.
+    /// Colour that is added for the upper bound of `window`.
     pub color: Rgb,
-    /// The values that are black, and of the full colour.
+    /// Value that is black, and value that has the full `color`.
     pub window: (f64, f64),
-    /// The name of the channel.
+    /// Name of the channel.
     pub name: String,
 }
 
-/// The colours of channels together: the sum of each channel's colour by its value, as fluorescence microscopes show them. Missing values
-/// add nothing; where all are missing the colour is that of missing values. The second part is the legend.
+/// Composes channels to one colour per element: the sum of the channel colours, each weighted by its value, as fluorescence microscopes
+/// show them. Missing values add nothing; an element that is missing in all channels has the colour of missing values. Also returns the
+/// legend, with a category for each channel.
 ///
 /// ```
 /// # use zarr_view::{Layer, Numbers, Samples, Slice, composite};

@@ -1,41 +1,41 @@
-//! Cuts, the parts of arrays that are shown: the axes, and the indices along the others.
+//! Cuts: the parts of arrays that are shown.
 
 use crate::samples::Samples;
 use crate::{Error, Result};
 use zarr_array::Selection;
 use zarr_grid::{AxisRange, AxisSelection, Region, Resolved};
 
-/// The part of an array that is shown: the axes of a plane or of a line, and an index along each other axis.
+/// Part of an array that is shown: the axes of a plane or line, and an index along each other axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The elements that are selected, along each axis of the array.
+    /// Selected elements along each axis of the array.
     picks: Vec<Pick>,
-    /// The axes that are shown: rows and columns; one of a line, none of a single element.
+    /// Axes that are shown: those of rows and of columns for a plane, one for a line, none for a single element.
     shown: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pick {
-    /// One index was asked for.
+    /// One selected index.
     One(u64),
-    /// The samples of an axis; the first one is taken if the axis is not shown.
+    /// Several selected elements. If the axis is not shown, its first element is taken.
     Many(Samples),
 }
 
-/// An axis that is not shown.
+/// Axis of the array that is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HiddenAxis {
-    /// The axis.
+    /// Number of the axis.
     pub axis: usize,
-    /// The index along it that is shown.
+    /// Index along the axis at which the cut lies.
     pub index: u64,
-    /// The number of indices that are selected, of which this is the first.
+    /// Number of selected indices along the axis; `index` is the first of them.
     pub of: u64,
 }
 
 impl Cut {
-    /// The cut of a selection of indices and ranges from an array of this shape. It shows the `axes`, at most two; if they are not given,
-    /// the last two along which more than one element is selected. Along the other axes it is at the first index of the selection.
+    /// Creates the cut for a selection of indices and ranges in an array of shape `shape`. It shows the `axes`, at most two; `None` for the
+    /// last two along which more than one element is selected. Along other axes the cut lies at the first selected index.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) as [`Selection::resolve`], for lists, masks and points, for an axis that does
@@ -62,12 +62,12 @@ impl Cut {
         Ok(Self { picks, shown })
     }
 
-    /// The axes that are shown: rows and columns.
+    /// Returns the axes that are shown: those of rows and columns.
     pub fn shown(&self) -> &[usize] {
         &self.shown
     }
 
-    /// The elements that are selected along the axes that are shown.
+    /// Returns the selected elements along each axis that is shown.
     pub fn samples(&self) -> Vec<Samples> {
         let many = |&axis: &usize| match self.picks.get(axis) {
             Some(Pick::Many(samples)) => *samples,
@@ -77,7 +77,7 @@ impl Cut {
         self.shown.iter().map(many).collect()
     }
 
-    /// The other axes, each with the index that is shown.
+    /// Returns the axes that are not shown, each with its index.
     pub fn others(&self) -> impl Iterator<Item = HiddenAxis> + '_ {
         let others = self.picks.iter().enumerate().filter(|(axis, _)| !self.shown.contains(axis));
         others.map(|(axis, pick)| match pick {
@@ -86,17 +86,17 @@ impl Cut {
         })
     }
 
-    /// Whether elements that are selected along an axis do not lie side by side in ascending order.
+    /// Returns whether some axis has selected elements that are not adjacent and ascending.
     pub(crate) fn has_steps(&self) -> bool {
         self.picks.iter().any(|pick| matches!(pick, Pick::Many(samples) if samples.count > 1 && samples.step != 1))
     }
 
-    /// Whether no element is selected.
+    /// Returns whether no element is selected.
     pub fn is_empty(&self) -> bool {
         self.picks.iter().any(|pick| matches!(pick, Pick::Many(samples) if samples.count == 0))
     }
 
-    /// The elements that are selected along an axis that is not shown, to go through them.
+    /// Returns the selected elements along an axis that is not shown; `None` if the axis is shown, or one index is selected.
     pub fn along(&self, axis: usize) -> Option<Samples> {
         match self.picks.get(axis)? {
             Pick::Many(samples) if !self.shown.contains(&axis) => Some(*samples),
@@ -104,7 +104,7 @@ impl Cut {
         }
     }
 
-    /// The same with one index along an axis that is not shown.
+    /// Returns the cut moved to `index` along an axis that is not shown.
     pub fn at(&self, axis: usize, index: u64) -> Self {
         let mut other = self.clone();
         if let Some(pick) = other.picks.get_mut(axis) {
@@ -113,7 +113,7 @@ impl Cut {
         other
     }
 
-    /// The same with the elements that are selected along another axis shown, too: before rows and columns, as frames.
+    /// Returns the cut with `axis`, which was not shown, as an additional shown axis before rows and columns: that of frames.
     pub(crate) fn with_frames(&self, axis: usize) -> Result<Self> {
         if self.along(axis).is_none() {
             return Err(Error::argument(format!("axis {axis}: found a shown axis or one index, expected a range")));
@@ -123,7 +123,7 @@ impl Cut {
         Ok(other)
     }
 
-    /// The same part of an array of another resolution: of shape `to` instead of `from`.
+    /// Returns the corresponding cut of an array of another resolution, of shape `to` instead of `from`.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the shapes differ in their number of dimensions, or a selection has steps
@@ -158,7 +158,7 @@ impl Cut {
         Ok(other)
     }
 
-    /// The selection of the array that has these samples of the axes that are shown, and of each other axis its index.
+    /// Returns the selection of these samples along the axes that are shown, and of one index along each other axis.
     pub fn selection(&self, samples: &[Samples]) -> Selection {
         let axis = |(axis, pick): (usize, &Pick)| match (self.samples_of(axis, samples), pick) {
             (Some(samples), _) => samples.to_axis(),
@@ -169,7 +169,7 @@ impl Cut {
         Selection::Axes(self.picks.iter().enumerate().map(axis).collect())
     }
 
-    /// The same as a region.
+    /// Returns [`selection`](Self::selection) as a region.
     pub(crate) fn region(&self, samples: &[Samples]) -> Result<Region> {
         let range = |(axis, pick): (usize, &Pick)| match (self.samples_of(axis, samples), pick) {
             (Some(samples), _) => samples.to_range(),
@@ -179,13 +179,13 @@ impl Cut {
         Ok(Region::new(self.picks.iter().enumerate().map(range))?)
     }
 
-    /// The samples of an axis, if it is shown.
+    /// Returns the samples of `axis`; `None` if it is not shown.
     fn samples_of<'s>(&self, axis: usize, samples: &'s [Samples]) -> Option<&'s Samples> {
         self.shown.iter().position(|&shown| shown == axis).and_then(|at| samples.get(at))
     }
 
-    /// The elements that a read of [`selection`](Self::selection) returns, which are in C order of the axes of the array, in C order of
-    /// the axes that are shown: rows from the first to the last. Elements of another number than the samples have stay as they are.
+    /// Reorders the elements that a read of [`selection`](Self::selection) returns, from C order of the array's axes to C order of the
+    /// shown axes: rows from first to last. Returns `elements` unchanged if their number does not match the samples.
     pub fn transposed<T: Clone>(&self, elements: Vec<T>, samples: &[Samples]) -> Vec<T> {
         if self.shown.is_sorted() {
             return elements;
@@ -217,7 +217,7 @@ fn signed(index: u64) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
 
-/// The first axis of which a list or a mask is selected.
+/// Returns the first axis for which a list or mask is selected.
 fn listed(selection: &Selection, rank: usize) -> Option<usize> {
     let Selection::Axes(given) = selection else { return None };
     let is_list = |axis: &AxisSelection| matches!(axis, AxisSelection::Indices(_) | AxisSelection::Mask(_));

@@ -1,4 +1,4 @@
-//! Elements of a cut that are read, so that reading them costs no more than a budget.
+//! Choice of the elements of a cut that are read, within a budget.
 
 use crate::Result;
 use crate::cut::Cut;
@@ -6,46 +6,46 @@ use crate::samples::Samples;
 use zarr_array::Array;
 use zarr_grid::{AxisOverlaps, AxisRange, Region};
 
-/// The bounds of a read for a picture: parts (chunks, inner chunks of shards) and bytes of decoded elements of parts.
+/// Limits for a read of a picture: number of parts (chunks, or inner chunks of shards) and size of the decoded parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Parts that are read at most; one is always read.
+    /// Greatest number of parts that are read. One part is always read.
     pub parts: u64,
-    /// Bytes of the decoded parts, and of the indexes of the shards that they lie in, at most, if parts are more than one.
+    /// Greatest size of the decoded parts and of the indexes of their shards, in bytes, if more than one part is read.
     pub bytes: u64,
 }
 
 impl Default for Budget {
-    /// 4096 parts of 64 MiB together.
+    /// Returns a budget of 4096 parts and 64 MiB in total.
     fn default() -> Self {
         Self { parts: 4096, bytes: 64 << 20 }
     }
 }
 
 impl Budget {
-    /// No bounds.
+    /// Budget without limits.
     pub const UNLIMITED: Self = Self { parts: u64::MAX, bytes: u64::MAX };
 }
 
-/// The elements of a cut that are read: every k-th along each axis that is shown.
+/// Elements of a cut that are read: every k-th along each axis that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CutSamples {
-    /// The elements along each axis that is shown.
+    /// Elements along each axis that is shown.
     pub samples: Vec<Samples>,
-    /// Greatest number of parts (chunks, inner chunks of shards) that they lie in.
+    /// Greatest number of parts (chunks, or inner chunks of shards) that contain the elements.
     pub parts: u64,
-    /// Whether they are fewer than asked for, to keep to the budget.
+    /// Whether fewer elements are read than requested, because of the budget.
     pub is_cut: bool,
-    /// Whether the budget suffices. It does not where a single part goes beyond it.
+    /// Whether the read keeps to the budget. False if a single part exceeds it.
     pub fits: bool,
 }
 
-/// The assumed bytes of an element of variable length.
+/// Assumed size of an element of variable length, in bytes.
 const VARIABLE: usize = 64;
-/// The bytes of an index of a shard for each inner chunk.
+/// Size of a shard index per inner chunk, in bytes.
 const INDEX_ENTRY: u128 = 16;
-/// Number of chunks of different lengths up to which each is counted with its own length; more of them count as the longest.
+/// Greatest number of chunks of different lengths that are counted with their own lengths; if there are more, each counts as the longest.
 const MOST_LENGTHS: u64 = 1 << 16;
 
 impl Cut {
@@ -108,8 +108,8 @@ impl Cut {
         }
     }
 
-    /// Whether the bytes that a read decodes are within the budget, by its plan: of parts that are not compressed it may be fewer than they
-    /// have. Plans of shards read their indexes, and are not made.
+    /// Returns whether a read decodes no more bytes than the budget allows, according to its plan: uncompressed parts may be read in part.
+    /// Not checked for shards, whose plans would read their indexes.
     fn is_partial(&self, array: &Array, samples: &[Samples], parts: u64, budget: &Budget) -> bool {
         let plan = (parts <= budget.parts && !array.is_sharded()).then(|| array.plan(self.selection(samples)));
         plan.and_then(Result::ok).and_then(|plan| plan.decoded_bytes).is_some_and(|bytes| bytes <= budget.bytes)
@@ -118,7 +118,7 @@ impl Cut {
 
 /// Cost of a read of a region.
 struct Cost {
-    /// The parts that are met along each axis of the array.
+    /// Number of parts that the region meets along each axis of the array.
     along: Vec<u64>,
     parts: u64,
     bytes: u128,
@@ -161,8 +161,8 @@ impl Cost {
     }
 }
 
-/// The number of inner chunks of this length that a range meets. Shards are made of whole inner chunks, so that these lie side by side
-/// from index 0 on.
+/// Returns the number of inner chunks of length `part` that a range meets. Shards consist of whole inner chunks, so inner chunks are
+/// adjacent from index 0.
 fn inner(range: &AxisRange, part: u64) -> u64 {
     match range.last() {
         None => 0,
@@ -171,7 +171,7 @@ fn inner(range: &AxisRange, part: u64) -> u64 {
     }
 }
 
-/// The lengths of the chunks that are met, together.
+/// Returns the total length of the chunks that a range meets.
 fn lengths(overlaps: &AxisOverlaps, longest: u64, is_regular: bool) -> u128 {
     if is_regular || overlaps.len() > MOST_LENGTHS {
         return u128::from(overlaps.len()) * u128::from(longest);

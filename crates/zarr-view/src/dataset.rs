@@ -1,4 +1,4 @@
-//! Labels that data sets have for their variables: positions along axes, the names of values.
+//! Labels from data sets: positions along axes, and names of values.
 
 use crate::Result;
 use crate::labels::{AxisLabels, Positions};
@@ -9,12 +9,12 @@ use zarr_dataset::{Dataset, Values, Variable};
 use zarr_dtype::{Cast, Class, cast_items};
 use zarr_json::{Map, Value};
 
-/// Longer coordinates are not read for labels.
+/// Greatest length of a coordinate that is read for labels.
 const MOST_LABELS: u64 = 1 << 22;
 
 impl AxisLabels {
-    /// The labels of a dimension from its coordinate in a data set: numbers, dates, names. Without one, or for a very long one (4 million
-    /// elements), the indices.
+    /// Reads the labels of a dimension from its coordinate in a data set: numbers, dates or names. Without a coordinate, or for one of more
+    /// than 4 million elements, the labels are indices.
     ///
     /// # Errors
     /// As [`Variable::read`] for the coordinate.
@@ -26,7 +26,7 @@ impl AxisLabels {
         Ok(Self { name, units, positions: positions(&values) })
     }
 
-    /// The labels of indices of a dimension that is not shown, with all their digits and with units; `None` without a coordinate.
+    /// Reads the labels of indices of a dimension that is not shown, with all digits and units; `None` without a coordinate.
     ///
     /// # Errors
     /// As [`Variable::read`] for the coordinate.
@@ -42,8 +42,8 @@ impl AxisLabels {
         Ok(Some(labels))
     }
 
-    /// Whether a picture has the last sample at the top: positions rise, as latitudes and heights do, and the coordinate does not say that
-    /// it goes down (`positive`).
+    /// Returns whether a picture should have the last sample at the top: positions rise, as latitudes and heights do, and the attribute
+    /// `positive` of the coordinate is not `down`.
     pub fn is_upwards(&self, dataset: &Dataset) -> bool {
         let down = self.name.as_deref().and_then(|name| coordinate(dataset, name)).is_some_and(|coordinate| {
             coordinate
@@ -56,7 +56,7 @@ impl AxisLabels {
     }
 }
 
-/// The coordinate of a dimension, if it is short enough to be read.
+/// Returns the coordinate of a dimension; `None` if there is none, or if it is too long to read.
 fn coordinate<'d>(dataset: &'d Dataset, dimension: &str) -> Option<&'d Variable> {
     let variable = dataset.variables().find(|variable| variable.name() == dimension)?;
     let is_it = variable.dimensions().eq([dimension]) && variable.shape().iter().all(|&len| len <= MOST_LABELS);
@@ -71,7 +71,7 @@ fn is_number(values: &Values) -> bool {
     matches!(values.data_type().class(), Some(Class::Signed | Class::Unsigned | Class::Float))
 }
 
-/// Values of a coordinate as positions. Integers that are not exact as floats become strings.
+/// Returns the values of a coordinate as positions. Integers that are not exact as floats become strings.
 fn positions(values: &Values) -> Positions {
     if is_number(values)
         && let Ok(numbers) = cast_items::<f64>(values.data_type(), values.data().items(), Cast::Lossy)
@@ -98,7 +98,8 @@ fn texts(values: &Values) -> Vec<String> {
     texts
 }
 
-/// The names of values by the attributes `flag_values` and `flag_meanings` of the CF conventions; none if there are none.
+/// Returns the names of values from the attributes `flag_values` and `flag_meanings` of the CF conventions; empty if they are missing or do
+/// not match.
 pub fn flag_names(attributes: &Map) -> Vec<(f64, String)> {
     let values = match attributes.get("flag_values") {
         Some(Value::Array(values)) => values.iter().filter_map(Value::as_f64).collect(),
@@ -111,8 +112,8 @@ pub fn flag_names(attributes: &Map) -> Vec<(f64, String)> {
     if names.len() == values.len() { values.into_iter().zip(names).collect() } else { Vec::new() }
 }
 
-/// The array of all values of a variable, whatever is selected of it, decoded; the stored one where values are no numbers of a decoded
-/// array, such as times.
+/// Returns the whole array of a variable, without its selection. The array is decoded (`true`) if decoded values are numbers, and otherwise
+/// the stored array (`false`), for instance for times.
 ///
 /// # Errors
 /// As [`Variable::read`].

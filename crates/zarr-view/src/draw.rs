@@ -1,4 +1,4 @@
-//! Pictures of planes: the plane, its axes, and what its colours mean.
+//! Drawing of figures as pictures: the plane, its axes, and its legend.
 
 pub(crate) mod chart;
 
@@ -13,19 +13,19 @@ use crate::shading::{Categories, Shading};
 
 pub(crate) const WHITE: Rgb = [255, 255, 255];
 pub(crate) const BLACK: Rgb = [24, 24, 24];
-/// The length of a mark.
+/// Length of a tick mark in pixels.
 const MARK: usize = 5;
-/// The distance between things that do not belong together.
+/// Distance between separate parts of a picture, in pixels.
 const GAP: usize = 10;
-/// The width of the colour bar.
+/// Width of the colour bar in pixels.
 const BAR: usize = 18;
 /// Greatest number of categories in a legend.
 const MOST_NAMED: usize = 20;
-/// Number of letters to which labels are cut.
+/// Greatest length of labels, in characters. Longer labels are cut.
 pub(crate) const MOST_LETTERS: usize = 24;
 
 impl Figure {
-    /// The plane alone: one or more pixels for each sample, as many as fit.
+    /// Draws the plane without axes: one or more pixels per sample, as many as fit into the room.
     ///
     /// # Errors
     /// As [`Picture::new`].
@@ -36,7 +36,7 @@ impl Figure {
         Ok(picture)
     }
 
-    /// The width and the height of the [`plane`](Self::plane), which is not drawn for this.
+    /// Returns the width and height of the [`plane`](Self::plane) in pixels, without drawing it.
     pub fn plane_size(&self, room: Room) -> (usize, usize) {
         let (across, down) = self.scale(room);
         (self.slice.columns() * across, self.slice.rows() * down)
@@ -51,12 +51,12 @@ impl Figure {
         }
     }
 
-    /// The width and the height of the [`picture`](Self::picture), which are not drawn for this.
+    /// Returns the width and height of the [`picture`](Self::picture) in pixels, without drawing it.
     pub fn size(&self, room: Room) -> (usize, usize) {
         if self.is_plane() { Layout::new(self, room).size } else { chart::Layout::new(self, room).size }
     }
 
-    /// The picture: the plane with its axes, its title, and its colour bar or legend; of a line its chart.
+    /// Draws the figure: a plane with its axes, title, and colour bar or legend; a line as a chart.
     ///
     /// # Errors
     /// As [`Picture::new`].
@@ -92,13 +92,13 @@ impl Figure {
         Ok(picture)
     }
 
-    /// The marks along rows.
+    /// Returns the ticks along rows, at most `most`.
     pub(crate) fn row_ticks(&self, most: usize) -> Vec<Tick> {
         let (Some(axis), Some(samples)) = (self.axes.first(), self.slice.samples.first()) else { return Vec::new() };
         cut(axis.ticks(samples, most))
     }
 
-    /// The marks along columns: as many as have room, if `room` letters lie in a row.
+    /// Returns the ticks along columns: as many as fit if a line has room for `room` characters.
     pub(crate) fn column_ticks(&self, room: usize) -> Vec<Tick> {
         let (Some(axis), Some(samples)) = (self.axes.last(), self.slice.samples.last()) else { return Vec::new() };
         for most in [12, 9, 7, 5, 4, 3, 2] {
@@ -112,11 +112,11 @@ impl Figure {
     }
 }
 
-/// Places and sizes of the elements of the picture of a plane.
+/// Positions and sizes of the parts of the picture of a plane.
 struct Layout<'f> {
-    /// The pixels of a sample, across and down.
+    /// Width and height of a sample in pixels.
     scale: (usize, usize),
-    /// The width and the height of the plane, and where it begins.
+    /// Width and height of the plane in pixels; `left` and `top` are the coordinates of its upper left corner.
     plane: (usize, usize),
     left: usize,
     top: usize,
@@ -149,7 +149,7 @@ impl<'f> Layout<'f> {
     }
 }
 
-/// The marks and the title below a plane or a chart.
+/// Draws the ticks and the axis title below a plane or chart.
 pub(crate) fn draw_columns(
     picture: &mut Picture,
     figure: &Figure,
@@ -168,7 +168,7 @@ pub(crate) fn draw_columns(
     picture.text(x, bottom + MARK + 4 + font::HEIGHT, &title, BLACK);
 }
 
-/// The pixel of a mark: the middle of its sample.
+/// Returns the pixel of a tick: the middle of its sample. `each` is the length of a sample, and `all` the length of the axis, in pixels.
 pub(crate) fn along(tick: &Tick, each: f64, all: usize) -> usize {
     let at = (tick.at + 0.5) * each;
     (at.max(0.0) as usize).min(all.saturating_sub(1))
@@ -181,7 +181,7 @@ fn cut(mut ticks: Vec<Tick>) -> Vec<Tick> {
     ticks
 }
 
-/// The beginning of a text, with two dots if it is longer.
+/// Cuts a string to at most `most` characters, with two dots at the end if it was longer.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     match text.chars().count() <= most {
         true => text.to_owned(),
@@ -189,7 +189,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// Splits a text into lines of at most `most` letters, at spaces where there are some.
+/// Splits a string into lines of at most `most` characters, at spaces if possible.
 pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines = Vec::<String>::new();
     let mut line = String::new();
@@ -209,7 +209,7 @@ pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
 
 /// Legend of the colours.
 enum Legend<'f> {
-    /// The bar, its marks, the title beside it.
+    /// Colour bar: colouring, ticks, and the title beside it.
     Bar(&'f Coloring, Vec<Tick>, String),
     Categories(&'f Categories, String),
 }
@@ -291,7 +291,7 @@ impl<'f> Legend<'f> {
     }
 }
 
-/// The marks of a colour bar, from 0 to 1: round numbers, of logarithms powers of ten.
+/// Returns the ticks of a colour bar, at positions from 0 to 1: round numbers, or powers of ten for a logarithmic scale.
 pub(crate) fn bar_ticks(coloring: &Coloring, most: usize) -> Vec<Tick> {
     let (first, last) = coloring.bounds();
     if first == last || !first.is_finite() || !last.is_finite() {

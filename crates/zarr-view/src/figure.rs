@@ -1,4 +1,4 @@
-//! A slice with all that stands around it.
+//! Figures: slices with titles, labels and colours.
 
 use crate::color_map::Rgb;
 use crate::coloring::Coloring;
@@ -7,43 +7,44 @@ use crate::labels::AxisLabels;
 use crate::shading::Shading;
 use crate::slice::Slice;
 
-/// A slice to be shown, with its title, the labels of its axes and its colours.
+/// Slice to be shown, with its title, axis labels and colours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The title: the thing that is shown.
+    /// Title, which names the array that is shown.
     pub title: String,
-    /// The values.
+    /// Values that are shown.
     pub slice: Slice,
-    /// The labels of the axes: rows and columns; of a line one.
+    /// Labels of the axes: of rows and columns for a plane, of the one axis for a line.
     pub axes: Vec<AxisLabels>,
-    /// The colours.
+    /// Mapping of values to colours.
     pub shading: Shading,
-    /// The colour of each value, instead of those of the shading: of channels that are shown together.
+    /// Colour of each value, which overrides `shading`: for composed channels. `None` otherwise.
     pub colors: Option<Vec<Rgb>>,
-    /// The units of the values.
+    /// Units of the values; `None` if unknown.
     pub units: Option<String>,
-    /// A note on anything else that a reader has to know, such as how much was left out.
+    /// Note to the reader, such as how much was left out; `None` if there is none.
     pub note: Option<String>,
 }
 
-/// The room for a figure, in pixels of elements.
+/// Space for a figure, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     pub(crate) width: usize,
     pub(crate) height: usize,
-    /// The height of a pixel by its width.
+    /// Ratio of the height of a pixel to its width.
     pub(crate) pixel: u8,
-    /// The dots of a line that lie side by side.
+    /// Number of dots of a line along the horizontal axis.
     pub(crate) dots: usize,
 }
 
 impl Room {
-    /// The room in a picture for the plane itself: its axes and labels are beside it.
+    /// Creates the room for a picture whose plane has at most this width and height in pixels; axes and labels are outside.
     pub fn pixels(width: usize, height: usize) -> Self {
         Self { width, height, pixel: 1, dots: width }
     }
 
-    /// The number of samples that make use of the room, along each axis that is shown. `selected` are the lengths of these axes.
+    /// Returns the number of samples along each shown axis that fill the room. `selected` holds the numbers of selected elements along
+    /// these axes.
     pub fn most(&self, selected: &[u64]) -> Vec<u64> {
         match *selected {
             [rows, columns] => {
@@ -57,7 +58,7 @@ impl Room {
 }
 
 impl Figure {
-    /// The lengths of the axes, in elements of the array.
+    /// Returns the numbers of selected elements of the array along rows and columns; 1 for a line.
     fn selected(&self) -> (u64, u64) {
         match self.slice.samples.as_slice() {
             [rows, columns] => (rows.of, columns.of),
@@ -65,14 +66,14 @@ impl Figure {
         }
     }
 
-    /// The width and the height of each sample, in pixels.
+    /// Returns the width and height of a sample in pixels.
     pub(crate) fn scale(&self, room: Room) -> (usize, usize) {
         let (rows, columns) = self.selected();
         let (width, height) = fit::fit(rows, columns, room.width, room.height, f64::from(room.pixel));
         fit::enlarged(&self.slice, width, height)
     }
 
-    /// The colour of a sample of a plane.
+    /// Returns the colour of a sample of a plane.
     pub(crate) fn pixel(&self, row: usize, column: usize) -> Rgb {
         let at = row.saturating_mul(self.slice.columns()).saturating_add(column);
         match &self.colors {
@@ -81,7 +82,7 @@ impl Figure {
         }
     }
 
-    /// Whether it is a plane.
+    /// Returns whether the slice is a plane.
     pub fn is_plane(&self) -> bool {
         self.slice.samples.len() == 2
     }

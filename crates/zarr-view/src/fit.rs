@@ -1,12 +1,12 @@
-//! Size of a picture of a plane.
+//! Size of the picture of a plane.
 
 use crate::slice::Slice;
 
-/// The sides of a picture differ by no more than this factor, whatever the plane is.
+/// Greatest ratio of the sides of a picture.
 const MOST_LONG: f64 = 4.0;
 
-/// Returns the width and the height in pixels with which a plane of `rows` rows and `columns` columns is shown in a box. Pixels of
-/// elements are square, unless the plane is much longer than wide. `pixel` is the height of a pixel by its width.
+/// Returns the width and height in pixels with which a plane of `rows` rows and `columns` columns fits into a box. Elements are square,
+/// unless one side of the plane is more than four times as long as the other. `pixel` is the ratio of the height of a pixel to its width.
 pub(crate) fn fit(rows: u64, columns: u64, width: usize, height: usize, pixel: f64) -> (usize, usize) {
     let ratio = (columns.max(1) as f64 / rows.max(1) as f64).clamp(1.0 / MOST_LONG, MOST_LONG) * pixel;
     let (width, height) = (width.max(1) as f64, height.max(1) as f64);
@@ -16,7 +16,7 @@ pub(crate) fn fit(rows: u64, columns: u64, width: usize, height: usize, pixel: f
     (fitted_width.round().max(1.0) as usize, fitted_height.round().max(1.0) as usize)
 }
 
-/// The pixels of samples: as many for each, at least one.
+/// Returns the width and height of a sample in pixels, at least 1, so that the slice fits into `width` x `height`.
 pub(crate) fn enlarged(slice: &Slice, width: usize, height: usize) -> (usize, usize) {
     let of = |count: usize, pixels: usize| (pixels / count.max(1)).max(1);
     (of(slice.columns(), width), of(slice.rows(), height))

@@ -1,33 +1,33 @@
-//! Letters for pictures: Noto Sans Mono, as pixels.
+//! Glyphs for text in pictures: Noto Sans Mono, as pixels.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, RasterizedChar, get_raster, get_raster_width};
 
 const WEIGHT: FontWeight = FontWeight::Regular;
 const SIZE: RasterHeight = RasterHeight::Size16;
 
-/// Pixels from one letter to the next.
+/// Distance from one character to the next, in pixels.
 pub(crate) const WIDTH: usize = get_raster_width(WEIGHT, SIZE);
-/// Pixels from one line to the next.
+/// Distance from one line to the next, in pixels.
 pub(crate) const HEIGHT: usize = SIZE.val();
 
-/// A letter.
+/// Raster image of a character.
 pub(crate) struct Glyph(Option<RasterizedChar>);
 
 impl Glyph {
-    /// Its rows, each of how strong its pixels are.
+    /// Returns the rows of the glyph, each with the opacity of its pixels.
     pub(crate) fn rows(&self) -> &[&[u8]] {
         self.0.as_ref().map_or(&[], RasterizedChar::raster)
     }
 }
 
-/// The letter of a character: of ASCII and Latin-1; `?` for others, such as those that control terminals.
+/// Returns the glyph of a character of ASCII or Latin-1, and that of `?` for other characters and control characters.
 pub(crate) fn glyph(c: char) -> Glyph {
     // The Greek letter, where the sign is meant.
     let c = if c == 'μ' { 'µ' } else { c };
     Glyph(get_raster(c, WEIGHT, SIZE).or_else(|| get_raster('?', WEIGHT, SIZE)))
 }
 
-/// How wide a text is, in pixels.
+/// Returns the width of a string in pixels.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().count() * WIDTH
 }

@@ -2,40 +2,40 @@
 
 use crate::samples::Samples;
 
-/// The name of an axis of a picture, and the labels along it.
+/// Name of an axis of a picture, and the labels along it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AxisLabels {
-    /// The name; none if the dimension has none.
+    /// Name of the dimension; `None` if it has none.
     pub name: Option<String>,
-    /// The units of positions.
+    /// Units of the positions; `None` if unknown.
     pub units: Option<String>,
-    /// The positions of the samples.
+    /// Positions of the samples.
     pub positions: Positions,
 }
 
-/// The positions of samples along an axis.
+/// Positions of samples along an axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Positions {
-    /// Their indices in the array.
+    /// Positions are the indices of the samples in the array.
     #[default]
     Indices,
-    /// Numbers, one for each sample.
+    /// One number for each sample.
     Numbers(Vec<f64>),
-    /// Strings, one for each sample: dates, names.
+    /// One string for each sample, such as a date or name.
     Texts(Vec<String>),
 }
 
-/// A mark along an axis.
+/// Tick mark along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// The place in samples: 0 is the centre of the first one.
+    /// Position in samples: 0 is the centre of the first sample.
     pub at: f64,
-    /// The label.
+    /// Label of the tick.
     pub text: String,
 }
 
 impl AxisLabels {
-    /// The name with units, `lat (degrees_north)`; empty if there is neither.
+    /// Returns the name with units, such as `lat (degrees_north)`; empty if there is neither.
     pub fn title(&self) -> String {
         match (&self.name, &self.units) {
             (Some(name), Some(units)) => format!("{name} ({units})"),
@@ -45,7 +45,7 @@ impl AxisLabels {
         }
     }
 
-    /// Whether positions are numbers that rise from the first sample to the last.
+    /// Returns whether positions are numbers that rise from the first sample to the last.
     pub fn is_rising(&self) -> bool {
         match &self.positions {
             Positions::Numbers(numbers) => {
@@ -55,7 +55,7 @@ impl AxisLabels {
         }
     }
 
-    /// The same with the last position first.
+    /// Returns the labels in reverse order.
     pub fn reversed(&self) -> Self {
         let mut other = self.clone();
         match &mut other.positions {
@@ -66,7 +66,7 @@ impl AxisLabels {
         other
     }
 
-    /// Marks along these samples, about `most` and never more: at round numbers if positions are numbers in order, else at samples.
+    /// Returns at most `most` ticks along `samples`: at round numbers if positions are monotonic numbers, otherwise at samples.
     pub fn ticks(&self, samples: &Samples, most: usize) -> Vec<Tick> {
         match &self.positions {
             Positions::Indices => {
@@ -114,7 +114,7 @@ fn number_ticks(numbers: &[f64], most: usize) -> Vec<Tick> {
     chosen.into_iter().filter_map(|at| Some(Tick { at: at as f64, text: text(at)? })).collect()
 }
 
-/// At most `most` indices of a list, the first and the last among them.
+/// Returns at most `most` evenly spaced indices of a list of length `len`, including the first and the last.
 fn evenly(len: usize, most: usize) -> Vec<usize> {
     match (len, most) {
         (0, _) | (_, 0) => Vec::new(),
@@ -126,8 +126,8 @@ fn evenly(len: usize, most: usize) -> Vec<usize> {
     }
 }
 
-/// At most `most` round numbers between two bounds, in ascending order, with their labels: multiples of 1, 2 or 5 and a power of ten;
-/// integers alone if asked for.
+/// Returns at most `most` round numbers between `a` and `b`, ascending, with their labels: multiples of 1, 2 or 5 times a power of ten;
+/// only integers if `integers`.
 pub(crate) fn round_numbers(a: f64, b: f64, most: usize, integers: bool) -> Vec<(f64, String)> {
     let (low, high) = (a.min(b), a.max(b));
     if !(a.is_finite() && b.is_finite()) || most == 0 {
@@ -164,7 +164,7 @@ pub(crate) fn round_numbers(a: f64, b: f64, most: usize, integers: bool) -> Vec<
     (0..count.min(most)).map(|number| (value(number), text(value(number), step))).collect()
 }
 
-/// A multiple of a step, with the digits that the step has.
+/// Formats a multiple of `step` with the number of digits that `step` needs.
 fn text(value: f64, step: f64) -> String {
     let magnitude = value.abs().max(step);
     if !(1e-5..1e7).contains(&step) || magnitude >= 1e9 {
@@ -180,7 +180,7 @@ fn text(value: f64, step: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// A number with about five digits.
+/// Formats a number with about five digits.
 pub(crate) fn short(number: f64) -> String {
     zarr_meta::text::rounded(number, 5)
 }

@@ -1,4 +1,4 @@
-//! Images of OME-Zarr: labels of axes, and the level that is read.
+//! OME-Zarr images: axis labels, and the level that is read.
 
 use crate::cut::Cut;
 use crate::figure::Room;
@@ -8,20 +8,20 @@ use crate::{Error, Result};
 use zarr_array::Array;
 use zarr_ome::Image;
 
-/// A level of an image, and what of it is shown.
+/// Level of an image, and the part of it that is shown.
 #[derive(Clone, Debug)]
 pub struct ImageCut {
-    /// The number of the level, from 0, the finest.
+    /// Index of the level; 0 is the finest.
     pub level: usize,
-    /// The array of the level.
+    /// Array of the level.
     pub array: Array,
-    /// The cut of the array that is shown.
+    /// Cut of `array` that is shown.
     pub cut: Cut,
 }
 
 impl ImageCut {
-    /// The coarsest level of an image that fills the room with what `cut` makes of the shape of the finest level, and the same part of it.
-    /// `level` chooses one instead. A selection with steps is taken from the finest one.
+    /// Chooses the coarsest level that fills the room, and the part of it that corresponds to the cut which `cut` returns for the shape of
+    /// the finest level. `level` chooses a level instead. A selection with steps uses the finest level.
     ///
     /// # Errors
     /// As [`Image::level`], and those of `cut`.
@@ -54,8 +54,8 @@ impl ImageCut {
         Ok(Self { level, array, cut })
     }
 
-    /// The labels of an axis that is shown: positions by the scale of the level; its indices, where positions are
-    /// [not known](zarr_ome::Multiscale::unplaced).
+    /// Returns the labels of a shown axis: positions by the scale of the level, or indices if positions are
+    /// [unknown](zarr_ome::Multiscale::unplaced).
     pub fn labels(&self, image: &Image, axis: usize, samples: &Samples) -> Result<AxisLabels> {
         let multiscale = image.multiscale();
         let (Some(axis_of), Some(level)) = (multiscale.axes.get(axis), multiscale.levels.get(self.level)) else {

@@ -5,7 +5,7 @@ use crate::font;
 use crate::{Error, Result};
 use zarr_meta::text::grouped;
 
-/// A picture: rows of pixels, each red, green and blue.
+/// Picture: rows of pixels with red, green and blue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     width: usize,
@@ -14,13 +14,13 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// More pixels are refused: 192 MiB.
+    /// Greatest number of pixels of a picture; they take 192 MiB.
     pub const MOST_PIXELS: usize = 1 << 26;
 
-    /// A picture of one colour. Both lengths are at least 1.
+    /// Creates a picture of one colour. Width and height are raised to at least 1.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are more than [`MOST_PIXELS`](Self::MOST_PIXELS).
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there would be more than [`MOST_PIXELS`](Self::MOST_PIXELS) pixels.
     pub fn new(width: usize, height: usize, color: Rgb) -> Result<Self> {
         let (width, height) = (width.max(1), height.max(1));
         match width.checked_mul(height).filter(|&count| count <= Self::MOST_PIXELS) {
@@ -33,32 +33,32 @@ impl Picture {
         }
     }
 
-    /// Pixels in a row.
+    /// Returns the number of pixels in a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// The pixels, row by row.
+    /// Returns the pixels, row by row.
     pub fn pixels(&self) -> &[Rgb] {
         &self.pixels
     }
 
-    /// The bytes of the pixels: red, green, blue of the first.
+    /// Returns the bytes of the pixels: red, green and blue of each pixel in turn.
     pub fn bytes(&self) -> &[u8] {
         self.pixels.as_flattened()
     }
 
-    /// A pixel; `None` beyond the edges.
+    /// Returns the colour of a pixel; `None` outside the picture.
     pub fn get(&self, x: usize, y: usize) -> Option<Rgb> {
         if x < self.width { self.pixels.get(y * self.width + x).copied() } else { None }
     }
 
-    /// Sets a pixel; one beyond the edges is left out.
+    /// Sets the colour of a pixel. Does nothing outside the picture.
     pub fn set(&mut self, x: usize, y: usize, color: Rgb) {
         if x < self.width
             && let Some(pixel) = self.pixels.get_mut(y.saturating_mul(self.width).saturating_add(x))
@@ -67,14 +67,14 @@ impl Picture {
         }
     }
 
-    /// Fills a box.
+    /// Fills a rectangle.
     pub(crate) fn fill(&mut self, x: usize, y: usize, width: usize, height: usize, color: Rgb) {
         for row in y..y.saturating_add(height).min(self.height) {
             (x..x.saturating_add(width).min(self.width)).for_each(|column| self.set(column, row, color));
         }
     }
 
-    /// The outline of a box.
+    /// Draws the outline of a rectangle.
     pub(crate) fn outline(&mut self, x: usize, y: usize, width: usize, height: usize, color: Rgb) {
         self.fill(x, y, width, 1, color);
         self.fill(x, y + height.saturating_sub(1), width, 1, color);
@@ -82,7 +82,7 @@ impl Picture {
         self.fill(x + width.saturating_sub(1), y, 1, height, color);
     }
 
-    /// A straight line, as wide as `width`.
+    /// Draws a straight line of `width` pixels.
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), width: usize, color: Rgb) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         // Each point lies beside the next one.
@@ -102,7 +102,7 @@ impl Picture {
         }
     }
 
-    /// Text whose upper left corner is at (x, y).
+    /// Draws text with its upper left corner at (x, y).
     pub(crate) fn text(&mut self, x: usize, y: usize, text: &str, color: Rgb) {
         let mut left = x;
         for glyph in text.chars().map(font::glyph) {
@@ -117,7 +117,7 @@ impl Picture {
         }
     }
 
-    /// Text that is turned to the left, from (x, y) upwards; x is its left edge.
+    /// Draws text that is rotated to the left, upwards from (x, y); x is its left edge.
     pub(crate) fn text_upwards(&mut self, x: usize, y: usize, text: &str, color: Rgb) {
         let mut bottom = y;
         for glyph in text.chars().map(font::glyph) {
@@ -136,7 +136,7 @@ impl Picture {
     }
 }
 
-/// A colour over another one, of a strength from 0 to 255.
+/// Blends the colour `over` with the colour `under`, with an opacity from 0 to 255.
 fn mixed(under: Rgb, over: Rgb, strength: u8) -> Rgb {
     let strength = u16::from(strength);
     let mut color = under;

@@ -1,9 +1,9 @@
-//! Which values the first and the last colour stand for.
+//! Ranges of values that colour maps cover.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Which values the first and the last colour of a map stand for.
+/// Choice of the values for the first and the last colour of a map.
 ///
 /// ```
 /// use zarr_view::Range;
@@ -17,24 +17,24 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Range {
-    /// The least and the greatest value.
+    /// The least and the greatest of the values.
     Full,
-    /// Two percentiles of the values, from 0 to 100, between which numpy interpolates.
+    /// Two percentiles of the values, from 0 to 100, interpolated as in numpy.
     Percentiles(f64, f64),
-    /// Two values.
+    /// Two given values.
     Bounds(f64, f64),
 }
 
 impl Default for Range {
-    /// The percentiles 2 and 98.
+    /// Returns the percentiles 2 and 98.
     fn default() -> Self {
         Self::Percentiles(2.0, 98.0)
     }
 }
 
 impl Range {
-    /// The bounds for these values, NaN and infinities left out, with `is_log` also zero and negative numbers. `None` if none are left and
-    /// the range needs some.
+    /// Returns the bounds for `values`. Ignores NaN and infinities, and with `is_log` also zero and negative numbers. `None` if no values
+    /// are left and the range needs some.
     ///
     /// Percentiles between which values do not differ, although values do, are replaced by the least and the greatest value.
     pub fn of(&self, values: &[f64], is_log: bool) -> Option<(f64, f64)> {
@@ -55,7 +55,7 @@ impl Range {
     }
 }
 
-/// A percentile, interpolated between the two values beside it, as `numpy.percentile` does.
+/// Returns a percentile, interpolated between the two neighbouring values, as `numpy.percentile` does.
 fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
     let at = (percent / 100.0).clamp(0.0, 1.0) * last as f64;
@@ -68,7 +68,7 @@ fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
     Some(if part == 0.0 { lower } else { lower * (1.0 - part) + upper * part })
 }
 
-/// A text that is no range.
+/// Error for a string that is not a range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found range {found:?}, expected full, two numbers as 0:25, or two percentiles as p2:p98")]
 pub struct RangeError {

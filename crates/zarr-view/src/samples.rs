@@ -1,33 +1,33 @@
-//! Elements along an axis that are read.
+//! Samples: elements along an axis that are read.
 
 use zarr_grid::{AxisRange, AxisSelection};
 
-/// Elements along an axis, at equal distances: `start`, `start + step` and so on.
+/// Elements at equal distances along an axis: `start`, `start + step` and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Samples {
-    /// The index of the first element.
+    /// Index of the first element.
     pub start: u64,
-    /// Distance from one element to the next; negative if the indices go down.
+    /// Distance from one element to the next; negative if indices descend.
     pub step: i64,
-    /// The number of elements.
+    /// Number of elements.
     pub count: u64,
-    /// The number of elements that they stand for, from the first one on: all that were selected.
+    /// Number of selected elements that the samples represent.
     pub of: u64,
 }
 
 impl Samples {
-    /// All elements of a selection.
+    /// Creates samples for all elements of a selection.
     pub fn all(start: u64, step: i64, count: u64) -> Self {
         Self { start, step, count, of: count }
     }
 
-    /// The index of a sample in the array.
+    /// Returns the index in the array of the sample `number`.
     pub fn index(&self, number: u64) -> u64 {
         let at = i128::from(self.start) + i128::from(self.step) * i128::from(number);
         u64::try_from(at).unwrap_or(0)
     }
 
-    /// At most `most` of the elements (at least one), each the middle one of a run of equal length: `x[(k - 1) // 2::k]` of numpy.
+    /// Returns at most `most` of the elements (at least one), each in the middle of a run of equal length: `x[(k - 1) // 2::k]` in numpy.
     pub fn thinned(&self, most: u64) -> Self {
         let every = self.count.div_ceil(most.max(1)).max(1);
         let first = (every - 1) / 2;
@@ -36,7 +36,7 @@ impl Samples {
         Self { start: self.index(first), step, count, of: self.of }
     }
 
-    /// The elements of a range, from the last on if it is wanted the other way round.
+    /// Creates samples for the elements of a range, in descending order if `is_flipped`.
     pub(crate) fn of_range(range: &AxisRange, is_flipped: bool) -> Self {
         let step = i64::try_from(range.step).unwrap_or(i64::MAX);
         match range.last().filter(|_| is_flipped) {
@@ -45,14 +45,14 @@ impl Samples {
         }
     }
 
-    /// The elements as a range, which is in ascending order.
+    /// Returns the elements as an ascending range.
     pub(crate) fn to_range(self) -> AxisRange {
         let ends = [self.start, self.index(self.count.saturating_sub(1))];
         let start = ends.into_iter().min().unwrap_or(self.start);
         AxisRange { start, len: self.count, step: self.step.unsigned_abs().max(1) }
     }
 
-    /// The elements as a selection along an axis.
+    /// Returns the elements as a selection along an axis.
     pub(crate) fn to_axis(self) -> AxisSelection {
         let signed = |index: u64| i64::try_from(index).unwrap_or(i64::MAX);
         let last = signed(self.index(self.count.saturating_sub(1)));

@@ -6,38 +6,38 @@ use crate::range::Range;
 use crate::slice::Numbers;
 use crate::{Error, Result};
 
-/// Integers with no more different values are categories, if nothing else is asked for.
+/// Greatest number of different integers that are shown as categories by default.
 const MOST_CATEGORIES: usize = 12;
-/// Least number of elements for each category on average, unless the categories have names or are asked for.
+/// Least average number of elements per category, unless categories have names or are requested.
 const ELEMENTS_EACH: usize = 4;
 
-/// Options of the colours of a picture.
+/// Options for the colours of a picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShadingOptions {
-    /// The colour map; if not given viridis, and colours of categories where integers have few values.
+    /// Colour map; by default viridis, or category colours for integers with few different values.
     pub map: Option<ColorMap>,
-    /// The range; if not given from percentile 2 to 98.
+    /// Range of values; by default percentiles 2 to 98.
     pub range: Option<Range>,
-    /// Whether logarithms are shown.
+    /// Whether the scale is logarithmic.
     pub is_log: bool,
-    /// The names of values that are categories, such as those of `flag_meanings` of the CF conventions.
+    /// Names of values that are categories, for instance from the CF attribute `flag_meanings`.
     pub names: Vec<(f64, String)>,
-    /// Whether the elements are known to be categories, such as labels of segments.
+    /// Whether elements are known to be categories, such as labels of segments.
     pub is_categorical: bool,
 }
 
-/// Colours of values.
+/// Mapping of values to colours.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shading {
-    /// Each value has a colour by its place in a range.
+    /// The colour depends on the position of the value in a range.
     Even(Coloring),
-    /// Each value has a colour by the category that it is.
+    /// The colour depends on the category of the value.
     Categories(Categories),
 }
 
 impl Shading {
-    /// The shading for these values, as asked for, else as fits them: two colours for bools, categories for integers with few values.
-    /// The range of a diverging map has 0 in its middle if values lie on both sides of it.
+    /// Chooses the shading for `values` by the options, with defaults that depend on the values: two colours for bools, categories for
+    /// integers with few different values. A diverging map has 0 in its middle if there are values on both sides of 0.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if logarithms are shown of a range with a bound that is not positive.
@@ -75,7 +75,7 @@ impl Shading {
         Ok(Self::Even(if options.is_log { coloring.logarithmic() } else { coloring }))
     }
 
-    /// The colour of a value.
+    /// Returns the colour of a value.
     pub fn pixel(&self, value: f64) -> Rgb {
         match self {
             Self::Even(coloring) => coloring.pixel(value),
@@ -84,26 +84,26 @@ impl Shading {
     }
 }
 
-/// Values that are categories, each with a colour and a name.
+/// Values that are categories, each with a colour and name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Categories {
-    /// The categories, in ascending order of their values.
+    /// Categories, in ascending order of their values.
     pub(crate) entries: Vec<Category>,
 }
 
-/// A value that is a category.
+/// Category of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Category {
-    /// The value.
+    /// Value of the elements in the category.
     pub value: f64,
-    /// The colour of the category.
+    /// Colour of the category.
     pub color: Rgb,
-    /// The name of the category, else the value as text.
+    /// Name of the category; the value as a string if it has no name.
     pub name: String,
 }
 
 impl Categories {
-    /// The different values in ascending order, without NaN.
+    /// Returns the different values except NaN, ascending.
     fn distinct(values: &[f64]) -> Vec<f64> {
         // -0.0 is 0.
         let known = values.iter().filter(|value| !value.is_nan()).map(|&value| if value == 0.0 { 0.0 } else { value });
@@ -113,7 +113,7 @@ impl Categories {
         distinct
     }
 
-    /// The different values as above; `None` if there are more than `most`, which is few.
+    /// Returns the different values except NaN, ascending; `None` if there are more than `most`, which must be small.
     fn few(values: &[f64], most: usize) -> Option<Vec<f64>> {
         let mut few = Vec::<f64>::new();
         for &value in values.iter().filter(|value| !value.is_nan()) {
@@ -142,30 +142,30 @@ impl Categories {
         Self { entries: values.into_iter().enumerate().map(entry).collect() }
     }
 
-    /// The colour of a category by its number among all values, so that neighbours differ.
+    /// Returns the colour of the category with index `number`. Neighbouring categories have different colours.
     fn color(number: usize) -> Rgb {
         ColorMap::TAB20.category(TAB20_ORDER.get(number % TAB20_ORDER.len()).copied().unwrap_or(number))
     }
 
-    /// The categories, by their values.
+    /// Returns the categories, in ascending order of their values.
     pub fn entries(&self) -> &[Category] {
         &self.entries
     }
 
-    /// The number of the category of a value.
+    /// Returns the index of the category of a value; `None` if it is in no category.
     pub fn number(&self, value: f64) -> Option<usize> {
         let value = if value == 0.0 { 0.0 } else { value };
         self.entries.binary_search_by(|known| known.value.total_cmp(&value)).ok()
     }
 
-    /// The colour of a value; that of missing values for one that is no category.
+    /// Returns the colour of a value; that of missing values if it is in no category.
     pub fn pixel(&self, value: f64) -> Rgb {
         let entry = self.number(value).and_then(|number| self.entries.get(number));
         entry.map_or(Coloring::MISSING, |entry| entry.color)
     }
 }
 
-/// The saturated colours before the pale ones beside them, and the two greys, which look like missing values, at the end.
+/// Order of the colours of `tab20`: saturated colours before pale ones, and the two greys, which look like missing values, at the end.
 const TAB20_ORDER: [usize; 20] = [0, 2, 4, 6, 8, 10, 12, 16, 18, 1, 3, 5, 7, 9, 11, 13, 17, 19, 15, 14];
 
 #[cfg(test)]

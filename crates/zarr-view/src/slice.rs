@@ -1,9 +1,9 @@
-//! Values that are read to be shown.
+//! Reading of values to be shown.
 //!
-//! A picture is one read of a region with steps: of each axis that is shown every k-th element, as many as the picture has pixels, and
-//! fewer along the axis that meets most chunks where these are more than the budget has. An image of OME-Zarr is read from its coarsest
-//! level that fills the picture, and of a variable the array of decoded values is read. So there is no second way to read. From the
-//! slice, a colour for each value and labels comes a figure, and from that pixels, escapes of terminals, or characters.
+//! A picture is one read of a region with steps: every k-th element along each shown axis, as many as the picture has pixels, and
+//! fewer along the axis that meets most chunks if they exceed the budget. An OME-Zarr image is read from its coarsest level that
+//! fills the picture, and a variable of a data set from its array of decoded values, so there is only one way to read. A slice, its
+//! shading and its labels form a figure, which becomes pixels, terminal escapes or characters.
 
 use crate::cut::Cut;
 use crate::cut_samples::{Budget, CutSamples};
@@ -12,34 +12,34 @@ use crate::{Error, Result};
 use zarr_array::{Array, ArrayData};
 use zarr_dtype::{Cast, Class, DataType, cast_items};
 
-/// Values of a plane or a line, or of a single element: in C order of the axes that are shown.
+/// Values of a plane, a line or a single element, in C order of the shown axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
-    /// The samples along each axis that is shown: rows and columns.
+    /// Samples along each shown axis: rows and columns.
     pub samples: Vec<Samples>,
-    /// The values; NaN is missing. Integers above 2^53 are rounded.
+    /// Values; NaN if missing. Integers above 2^53 are rounded.
     pub values: Vec<f64>,
     /// Kind of the elements.
     pub numbers: Numbers,
-    /// Whether fewer samples were read than the picture has pixels, since more would have gone beyond the budget.
+    /// Whether fewer samples were read than the picture has pixels, because of the budget.
     pub is_cut: bool,
-    /// A single element as text, with all its digits; `None` of planes and lines.
+    /// Text of a single element, with all its digits; `None` for planes and lines.
     pub text: Option<String>,
 }
 
 /// Kind of elements that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// True and false.
+    /// Bools.
     Bools,
-    /// Integers, all of which are exact.
+    /// Integers that are all exact as floats.
     Integers,
     /// Floats, or integers of which some were rounded.
     Floats,
 }
 
 impl Numbers {
-    /// The kind of the elements of a data type; `None` if they are no numbers that are shown.
+    /// Returns the kind of the elements of a data type; `None` if it cannot be shown, such as complex numbers.
     pub fn of(data_type: &DataType) -> Option<Self> {
         match (data_type.storage(), data_type.class()?) {
             (DataType::Bool, _) => Some(Self::Bools),
@@ -51,7 +51,7 @@ impl Numbers {
 }
 
 impl Slice {
-    /// Reads the samples of a cut, at most `most` along each of its axes, and no more parts than the budget has: see [`Cut::thinned`].
+    /// Reads the samples of a cut, at most `most` along each of its axes, from no more parts than the budget allows: see [`Cut::thinned`].
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the elements are no numbers and no bools, or there are none; as
@@ -66,11 +66,12 @@ impl Slice {
         Ok(Self { samples: thinned.samples, values, numbers, is_cut: thinned.is_cut, text })
     }
 
-    /// Reads the samples of a cut at each index that is selected along another axis, or at `most_frames` of them, each part once. All
-    /// frames together have no more parts than the budget has; if they had, planes are thinned first. Returns these indices, too.
+    /// Reads the samples of a cut at each selected index along `axis`, which is not shown, or at `most_frames` of them. Reads each part
+    /// once. If all frames together would exceed the budget, planes are thinned first. Also returns the indices of the frames.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and if the axis is shown or one index of it is selected.
+    /// The errors of [`read`](Self::read); [`ErrorKind::Argument`](crate::ErrorKind::Argument) if `axis` is shown, or one index along it
+    /// is selected.
     pub fn frames(
         array: &Array,
         cut: &Cut,
@@ -96,7 +97,7 @@ impl Slice {
         Ok((*frames, values.chunks(each.max(1)).map(frame).collect()))
     }
 
-    /// The number of rows; 1 of a line.
+    /// Returns the number of rows; 1 for a line.
     pub fn rows(&self) -> usize {
         match self.samples.as_slice() {
             [rows, _] => usize::try_from(rows.count).unwrap_or(usize::MAX),
@@ -104,18 +105,18 @@ impl Slice {
         }
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.samples.last().map_or(1, |columns| usize::try_from(columns.count).unwrap_or(usize::MAX))
     }
 
-    /// The values of a row.
+    /// Returns the values of a row.
     pub fn row(&self, row: usize) -> &[f64] {
         let start = row.saturating_mul(self.columns());
         self.values.get(start..start.saturating_add(self.columns())).unwrap_or_default()
     }
 
-    /// The same with the last row first.
+    /// Returns the slice with its rows in reverse order.
     pub fn upside_down(&self) -> Self {
         let rows: Vec<f64> = (0..self.rows()).rev().flat_map(|row| self.row(row)).copied().collect();
         let mut samples = self.samples.clone();
@@ -127,7 +128,7 @@ impl Slice {
     }
 }
 
-/// The kind of the elements of an array, of which a cut shows some.
+/// Returns the kind of the elements of an array. Fails if they cannot be shown, or if the cut is empty.
 fn numbers(array: &Array, cut: &Cut) -> Result<Numbers> {
     let Some(numbers) = Numbers::of(array.data_type()) else {
         let message = format!("found elements of {}, expected numbers or bools", array.data_type());
@@ -139,7 +140,7 @@ fn numbers(array: &Array, cut: &Cut) -> Result<Numbers> {
     Ok(numbers)
 }
 
-/// Elements as floats, and whether integers among them are exact.
+/// Converts elements to floats. The kind becomes [`Numbers::Floats`] if integers are not exact.
 fn values(data: &ArrayData, numbers: Numbers) -> Result<(Vec<f64>, Numbers)> {
     let values = cast_items::<f64>(data.data_type(), data.items(), Cast::Lossy).map_err(Error::from)?;
     Ok(match numbers {
@@ -148,12 +149,12 @@ fn values(data: &ArrayData, numbers: Numbers) -> Result<(Vec<f64>, Numbers)> {
     })
 }
 
-/// Whether an integer of this value is exact as `f64`: up to 2^53.
+/// Returns whether an integer of this value is exact as `f64`: below 2^53.
 pub(crate) fn is_exact(integer: f64) -> bool {
     integer.abs() < 9_007_199_254_740_992.0
 }
 
-/// An error with the array that it is about.
+/// Adds the store and path of the array to an error.
 fn locate(array: &Array, error: Error) -> Error {
     let (store, path) = (array.store().to_string(), array.path().to_string());
     error.at(|location| {

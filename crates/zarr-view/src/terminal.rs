@@ -1,4 +1,4 @@
-//! Pictures of pixels in terminals: what is sent to them.
+//! Encoding of pictures for terminals.
 
 use crate::apng::png;
 use crate::color_map::Rgb;
@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-/// Protocols by which a terminal shows pictures.
+/// Protocol by which a terminal shows pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// Half blocks in colours: characters, which every terminal has.
+    /// Half block characters in colours, which work in every terminal.
     Half,
-    /// The graphics protocol of kitty, which Ghostty, Konsole and WezTerm have as well.
+    /// Graphics protocol of kitty, which Ghostty, Konsole and WezTerm also support.
     Kitty,
-    /// Inline images of iTerm2, which WezTerm and mintty have as well.
+    /// Inline images of iTerm2, which WezTerm and mintty also support.
     Iterm,
-    /// Sixel: xterm, mlterm, foot, Windows Terminal.
+    /// Sixel graphics, for xterm, mlterm, foot and Windows Terminal.
     Sixel,
 }
 
@@ -27,7 +27,7 @@ impl Protocol {
     /// All protocols.
     pub const ALL: [Self; 4] = [Self::Half, Self::Kitty, Self::Iterm, Self::Sixel];
 
-    /// The name: `half`, `kitty`, `iterm`, `sixel`.
+    /// Returns the name of the protocol: `half`, `kitty`, `iterm` or `sixel`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Half => "half",
@@ -37,8 +37,8 @@ impl Protocol {
         }
     }
 
-    /// The best one that a terminal is known to have, by the variables of its environment. Within tmux and screen, which pass no pictures
-    /// on, half blocks.
+    /// Returns the best protocol that the terminal is known to support, judged by environment variables. Within tmux and screen, which do
+    /// not pass on pictures, this is [`Half`](Self::Half).
     ///
     /// ```
     /// use zarr_view::Protocol;
@@ -68,10 +68,10 @@ impl Protocol {
         Self::Half
     }
 
-    /// Encodes a picture as the bytes that are sent to the terminal, at most `columns` characters wide.
+    /// Encodes a picture as the string that is sent to the terminal, at most `columns` characters wide.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the picture is too large, or this is [`Half`](Self::Half), which has no
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the picture is too large, or for [`Half`](Self::Half), which cannot show
     /// pixels.
     pub fn encode(self, picture: &Picture, columns: usize) -> Result<String> {
         match self {
@@ -100,10 +100,10 @@ impl FromStr for Protocol {
     }
 }
 
-/// Bytes of base64 in each part, which the protocol bounds.
+/// Greatest number of base64 bytes in each part, by the protocol.
 const KITTY_PART: usize = 4096;
 
-/// The width in characters that a picture takes in a terminal whose characters are 10 pixels wide.
+/// Returns the width of a picture in characters, in a terminal with characters of 10 pixels.
 fn width(picture: &Picture, columns: usize) -> usize {
     picture.width().div_ceil(10).min(columns).max(1)
 }
@@ -133,7 +133,7 @@ fn iterm(picture: &Picture, columns: usize) -> Result<String> {
     Ok(format!("\u{1b}]1337;File=inline=1;size={size};width={width};preserveAspectRatio=1:{data}\u{7}\n"))
 }
 
-/// Number of colours that terminals have for a picture, at least.
+/// Number of colours that terminals support for a sixel picture.
 const SIXEL_COLORS: usize = 256;
 
 fn sixel(picture: &Picture) -> String {
@@ -169,7 +169,7 @@ fn sixel(picture: &Picture) -> String {
     text
 }
 
-/// Writes sixels, repeated ones as their number.
+/// Appends sixels, with run-length encoding.
 fn runs(row: &[u8], text: &mut String) {
     let end = row.iter().rposition(|cell| *cell != 0).map_or(0, |last| last + 1);
     let mut rest = row.get(..end).unwrap_or_default();
@@ -186,8 +186,8 @@ fn runs(row: &[u8], text: &mut String) {
     }
 }
 
-/// At most 256 colours, and the number of the colour of each pixel: the colours themselves if there are no more, else fewer levels of red,
-/// green and blue, from black to white.
+/// Returns at most 256 colours, and the index of the colour of each pixel. If the picture has more colours, they are reduced to fewer
+/// levels of red, green and blue.
 fn palette(picture: &Picture) -> (Vec<Rgb>, Vec<u8>) {
     let fits = |drop: u32| numbered(picture, [drop; 3]).map(|colors| (colors, [drop; 3]));
     // 8 levels of red and of green and 4 of blue are 256 colours.
@@ -203,7 +203,7 @@ fn palette(picture: &Picture) -> (Vec<Rgb>, Vec<u8>) {
     (palette, picture.pixels().iter().map(|pixel| number(pixel).unwrap_or(0)).collect())
 }
 
-/// The colours of a picture with `drop` bits less in each channel, each with its number; `None` if there are more than 256.
+/// Returns the colours of a picture, reduced by `drop` bits per channel, each with its index; `None` if there are more than 256.
 fn numbered(picture: &Picture, drop: [u32; 3]) -> Option<BTreeMap<Rgb, usize>> {
     let mut numbers = BTreeMap::<Rgb, usize>::new();
     for pixel in picture.pixels() {
@@ -216,7 +216,7 @@ fn numbered(picture: &Picture, drop: [u32; 3]) -> Option<BTreeMap<Rgb, usize>> {
     Some(numbers)
 }
 
-/// A colour with `drop` bits less in each channel: the nearest of fewer levels, of which the first is 0 and the last 255.
+/// Returns a colour reduced by `drop` bits per channel, so that the levels still range from 0 to 255.
 fn coarse(color: Rgb, drop: [u32; 3]) -> Rgb {
     let level = |channel: u8, drop: u32| {
         let last = 255_u16 >> drop;

@@ -1,4 +1,4 @@
-//! Pictures of arrays, from the chunks to the pixels that a terminal shows.
+//! Tests of pictures, from the chunks of an array to the pixels in a terminal.
 
 use crate::*;
 use base64::Engine;
@@ -13,7 +13,7 @@ fn registry() -> Arc<Registry> {
     Arc::new(registry)
 }
 
-/// An array whose elements are their own numbers in C order.
+/// Creates an array whose elements are their positions in C order.
 fn numbered(shape: &[u64], chunk: &[u64]) -> Array {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(shape, "int32").chunks(chunk).codecs("bytes").unwrap();
@@ -53,7 +53,7 @@ fn every_kth_element_is_read() {
     assert_eq!((one.values, one.samples.len()), (vec![31.0], 0));
 }
 
-/// 2^40 elements in 2^28 chunks, of which a few are stored.
+/// An array of 2^40 elements in 2^28 chunks, of which few are stored, is read in few requests.
 #[test]
 fn a_huge_array_is_read_in_few_requests() {
     let counted = Arc::new(Counted::new(Arc::new(MemoryStore::new()) as Arc<dyn Store>));
@@ -109,7 +109,7 @@ fn what_is_no_number_is_refused() {
     assert!(read(&numbered(&[4, 4], &[4, 4]), "2:2").ends_with("the selection is empty"));
 }
 
-/// The colours of half blocks, row by row, by the escapes before them.
+/// Parses the colours of the upper and lower pixels of half blocks from the escapes in a line.
 fn half_blocks(line: &str) -> (Vec<Rgb>, Vec<Rgb>) {
     let (mut upper, mut lower) = (Vec::new(), Vec::new());
     let (mut over, mut under) = ([0; 3], [0; 3]);
@@ -180,7 +180,7 @@ fn decoded(png: &[u8]) -> (u32, u32, Vec<u8>) {
     (info.width, info.height, pixels)
 }
 
-/// A picture of a whole plane, with its axes.
+/// Draws a picture of a whole plane, with its axes.
 fn picture() -> Picture {
     let figure = figure(
         slice(&numbered(&[20, 30], &[20, 30]), "", None, &[20, 30], &Budget::default()),
@@ -256,7 +256,7 @@ fn kitty_and_iterm_get_the_png() {
     assert!(Protocol::Half.encode(&picture, 80).is_err());
 }
 
-/// The pixels of a sixel picture, as percents.
+/// Decodes a sixel picture to its width, height and pixels in percent.
 fn sixel(text: &str) -> (usize, usize, Vec<[u32; 3]>) {
     let body = text.strip_prefix("\u{1b}P0;1;0q\"1;1;").unwrap().strip_suffix("\u{1b}\\\n").unwrap();
     let mut rest = body.as_bytes();
@@ -362,7 +362,7 @@ fn lines_are_charts() {
     assert_eq!(figure.picture(Room::pixels(300, 200)).unwrap().width(), figure.size(Room::pixels(300, 200)).0);
 }
 
-/// Checks that positions that fall are marked as those that rise.
+/// Falling positions are labelled from left to right, as rising ones are.
 #[test]
 fn marks_stand_from_left_to_right() {
     let mut figure = figure(

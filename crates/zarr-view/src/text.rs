@@ -1,4 +1,4 @@
-//! Pictures of characters, for terminals and for text files.
+//! Figures as characters, for terminals and text files.
 
 mod braille;
 
@@ -8,11 +8,11 @@ use crate::figure::{Figure, Room};
 use crate::shading::Shading;
 use std::fmt::Write;
 
-/// Letters of labels beside rows.
+/// Greatest length of labels beside rows, in characters.
 const MOST_ROW_LABEL: usize = 10;
-/// Lines that are no part of the plane: title, marks, name of the axis, colour bar, note.
+/// Number of lines besides the plane: title, ticks, axis name, colour bar, note.
 const OTHER_LINES: usize = 6;
-/// Characters from the least value to the greatest.
+/// Characters for values, from the least to the greatest.
 const RAMP: &[u8; 10] = b".:-=+*oO#@";
 /// Characters for categories.
 const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
@@ -20,24 +20,24 @@ const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 /// Characters and colours of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// Two pixels in a character, one above the other, as half blocks in 24-bit colours.
+    /// Two pixels per character, one above the other, as half blocks in 24-bit colours.
     TrueColor,
-    /// The same in the 256 colours of xterm, the nearest ones.
+    /// Two pixels per character, as half blocks in the nearest of the 256 colours of xterm.
     Colors256,
-    /// Letters without colours, one for a pixel: `.:-=+*oO#@` from the least to the greatest, a space where values are missing; of
-    /// categories their numbers.
+    /// One letter per pixel without colours: `.:-=+*oO#@` from the least value to the greatest, a space for missing values; for categories,
+    /// their indices.
     Plain,
 }
 
 impl Ink {
-    /// The number of rows of pixels in a line.
+    /// Returns the number of rows of pixels in a line of text.
     fn rows(self) -> usize {
         if self == Self::Plain { 1 } else { 2 }
     }
 }
 
 impl Room {
-    /// The room in `columns` columns and `lines` lines of text.
+    /// Creates the room for a figure of `columns` columns and `lines` lines of text.
     pub fn text(columns: usize, lines: usize, ink: Ink) -> Self {
         let width = columns.saturating_sub(MOST_ROW_LABEL + 2).max(4);
         let height = lines.saturating_sub(OTHER_LINES).max(2) * ink.rows();
@@ -47,7 +47,7 @@ impl Room {
 }
 
 impl Figure {
-    /// The picture as lines of text, at most `columns` columns wide.
+    /// Returns the figure as lines of text, at most `columns` columns wide.
     pub fn text(&self, columns: usize, lines: usize, ink: Ink) -> String {
         let room = Room::text(columns, lines, ink);
         let mut text = String::new();
@@ -108,7 +108,7 @@ impl Figure {
         self.legend(ink, gutter + 1, width.clamp(10, 48).min(columns), columns, text);
     }
 
-    /// The marks and the name of the axis below a plane or a chart that begins at column `left`.
+    /// Returns the ticks, labels and axis name below a plane or chart that begins at column `left`.
     pub(crate) fn below(&self, width: usize, each: f64, left: usize, columns: usize) -> String {
         let mut marks = vec![' '; left + width];
         let mut labels = vec![' '; columns.max(left + width)];
@@ -144,7 +144,7 @@ impl Figure {
         text
     }
 
-    /// Writes the meaning of the colours or letters, in a line or two.
+    /// Writes the legend of colours or letters, in one or two lines.
     fn legend(&self, ink: Ink, left: usize, width: usize, columns: usize, text: &mut String) {
         let units = self.units.as_deref().map(|units| format!(" {}", clean(units))).unwrap_or_default();
         match &self.shading {
@@ -200,7 +200,7 @@ impl Figure {
         }
     }
 
-    /// The letter of a sample: by its value, or by how light its colour is.
+    /// Returns the letter of a sample: by its value, or by the lightness of its colour if channels are composed.
     fn letter_of(&self, row: usize, column: usize) -> char {
         match &self.colors {
             None => self.letter(self.slice.row(row).get(column).copied().unwrap_or(f64::NAN)),
@@ -212,7 +212,7 @@ impl Figure {
         }
     }
 
-    /// The letter of a value.
+    /// Returns the letter of a value.
     fn letter(&self, value: f64) -> char {
         let letter = match &self.shading {
             Shading::Even(coloring) => {
@@ -228,12 +228,12 @@ impl Figure {
     }
 }
 
-/// Text whose characters that control a terminal are escapes.
+/// Replaces control characters by escapes.
 pub(crate) fn clean(text: &str) -> String {
     zarr_meta::text::line(text).into_owned()
 }
 
-/// Writes colours, each only where it changes.
+/// Writer of colour escapes, which are written only if the colour changes.
 pub(crate) struct Pen {
     ink: Ink,
     over: Option<Rgb>,
@@ -245,7 +245,7 @@ impl Pen {
         Self { ink, over: None, under: None }
     }
 
-    /// Two pixels, one above the other; the lower one is not there below the last row.
+    /// Writes two pixels, one above the other, as a half block. `lower` is `None` below the last row.
     fn two_pixels(&mut self, upper: Option<Rgb>, lower: Option<Rgb>, text: &mut String) {
         if lower.is_none() && self.under.take().is_some() {
             text.push_str("\u{1b}[49m");
@@ -261,7 +261,7 @@ impl Pen {
         text.push('▀');
     }
 
-    /// Text in a colour.
+    /// Writes a letter in a colour.
     pub(crate) fn write(&mut self, color: Rgb, letter: char, text: &mut String) {
         if self.ink != Ink::Plain && self.over != Some(color) {
             self.over = Some(color);
@@ -280,7 +280,7 @@ impl Pen {
         };
     }
 
-    /// The colours of the terminal again.
+    /// Resets the colours of the terminal.
     pub(crate) fn end(&mut self, text: &mut String) {
         if self.over.take().is_some() | self.under.take().is_some() {
             text.push_str("\u{1b}[0m");
@@ -288,7 +288,7 @@ impl Pen {
     }
 }
 
-/// The nearest of the colours 16 to 255 of xterm: a cube of six values for each channel, and 24 greys.
+/// Returns the nearest of the colours 16 to 255 of xterm: a cube of six levels per channel, and 24 greys.
 fn nearest(color: Rgb) -> u8 {
     const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let distance = |a: Rgb| -> u32 { a.iter().zip(color).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum() };

@@ -1,4 +1,4 @@
-//! Parts and bytes that a picture is made of.
+//! Tests of the number of parts and bytes that a picture reads.
 
 use super::*;
 use crate::slice::Slice;
@@ -11,7 +11,7 @@ fn array(new: NewArray) -> Array {
     encoded(new, "bytes")
 }
 
-/// An array of 256 x 256 elements in shards of 64 x 64, with inner chunks of `inner` x `inner`.
+/// Creates an array of 256 x 256 elements in shards of 64 x 64, with inner chunks of `inner` x `inner`.
 fn sharded(inner: u64) -> Array {
     let codecs = format!(
         r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{inner}, {inner}], "codecs": [{{"name": "bytes"}}],
@@ -40,7 +40,7 @@ fn inner_chunks_are_counted_once() {
     assert_eq!((of(0, 100, 1, 100), of(5, 10, 1, 10), of(70, 1, 1, 10)), (1, 2, 1));
 }
 
-/// One chunk of 1000 rows, and 1000 chunks of one row.
+/// Chunks of different lengths are counted: one chunk of 1000 rows, and 1000 chunks of one row.
 #[test]
 fn chunks_of_different_lengths_are_counted() {
     let configuration = Value::from_json(r#"{"kind": "inline", "chunk_shapes": [[1000, [1, 1000]], 10]}"#).unwrap();
@@ -81,14 +81,14 @@ fn selections_of_nothing_cost_nothing() {
     }
 }
 
-/// 60 frames of 200 x 200, in chunks that have all frames of a part of the plane.
+/// Creates an array of 60 frames of 200 x 200, whose chunks contain all frames of a part of the plane.
 fn film() -> Array {
     let film = array(NewArray::new(&[60, 200, 200], "int32").chunks(&[60, 50, 50]));
     film.write(.., &(0..60 * 200 * 200).collect::<Vec<i32>>()).unwrap();
     film
 }
 
-/// Chunks are read once for all frames, and not once for each.
+/// Chunks are read once for all frames, not once per frame.
 #[test]
 fn frames_share_their_chunks() {
     let film = film();
@@ -121,7 +121,7 @@ fn frames_are_those_of_each_axis() {
     assert!(Slice::frames(&film, &cut, 1, 5, &[9, 9], &Budget::UNLIMITED).is_err());
 }
 
-/// Frames get fewer only where a plane cannot be read with less.
+/// The number of frames is only reduced if thinner planes do not suffice.
 #[test]
 fn planes_are_thinned_before_frames() {
     let film = array(NewArray::new(&[40, 100, 100], "uint8").chunks(&[1, 50, 50]));
@@ -133,7 +133,7 @@ fn planes_are_thinned_before_frames() {
     assert!(frames.count <= 10 && frames.count > 4 && slices[0].is_cut, "{frames:?}");
 }
 
-/// 2^53 + 1 is no float.
+/// A single element is shown with all digits: 2^53 + 1 is no float.
 #[test]
 fn single_elements_have_all_digits() {
     let array = array(NewArray::new(&[2], "int64"));

@@ -1,4 +1,4 @@
-//! Pictures of lines: the values along one axis.
+//! Drawing of lines as charts: the values along one axis.
 
 use crate::Result;
 use crate::color_map::Rgb;
@@ -13,7 +13,7 @@ const LINE: Rgb = [0x1f, 0x77, 0xb4];
 const GRID: Rgb = [224, 224, 224];
 const GAP: usize = 10;
 
-/// The values at the bottom and at the top of a chart, and how a value is placed between them.
+/// Values at the bottom and top of a chart, and the scale between them.
 pub(crate) struct Heights {
     pub(crate) low: f64,
     pub(crate) high: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Heights {
 }
 
 impl Heights {
-    /// All values have room, unless a range was asked for; a range of percentiles is not, for lines.
+    /// Returns the range of a chart: that of the shading, or all values if the shading has none.
     pub(crate) fn of(figure: &Figure) -> Self {
         let bounds = match &figure.shading {
             Shading::Even(coloring) => Some((coloring.bounds(), coloring.is_logarithmic())),
@@ -40,7 +40,7 @@ impl Heights {
         Self { low: low - margin, high: high + margin, is_log }
     }
 
-    /// 0 at the bottom, 1 at the top; NaN where a value has no place.
+    /// Returns the height of a value: 0 at the bottom, 1 at the top, NaN if it cannot be placed.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let [value, low, high] = [value, self.low, self.high]
             .map(|it| if self.is_log { if it > 0.0 { it.log10() } else { f64::NAN } } else { it });
@@ -49,7 +49,7 @@ impl Heights {
         if part.is_finite() { part } else { f64::NAN }
     }
 
-    /// Values to be marked, with their labels.
+    /// Returns the values of horizontal grid lines, with their labels.
     pub(crate) fn marks(&self, most: usize) -> Vec<(f64, String)> {
         if self.is_log && self.low > 0.0 {
             let powers = round_numbers(self.low.log10(), self.high.log10(), most, true);
@@ -63,10 +63,10 @@ impl Heights {
     }
 }
 
-/// Places and sizes of the elements of a chart.
+/// Positions and sizes of the parts of a chart.
 pub(super) struct Layout {
     heights: Heights,
-    /// The width and the height of the chart, and where it begins.
+    /// Width of the chart in pixels. `height` is its height, and `left` and `top` are the coordinates of its upper left corner.
     width: usize,
     height: usize,
     left: usize,
@@ -97,7 +97,7 @@ impl Layout {
     }
 }
 
-/// The chart of a line.
+/// Draws the chart of a line.
 pub(super) fn picture(figure: &Figure, room: Room) -> Result<Picture> {
     let Layout { heights, width, height, left, top, marks, units, title, note, size } = Layout::new(figure, room);
     let mut picture = Picture::new(size.0, size.1, WHITE)?;

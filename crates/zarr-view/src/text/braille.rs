@@ -1,13 +1,13 @@
-//! Charts of lines as characters: braille, whose eight dots are pixels.
+//! Charts of lines as braille characters, whose eight dots serve as pixels.
 
 use crate::draw::chart::Heights;
 use crate::figure::{Figure, Room};
 use crate::text::{Ink, Pen};
 use std::fmt::Write;
 
-/// The line's colour.
+/// Colour of the line.
 const LINE: [u8; 3] = [0x4c, 0x9f, 0xd8];
-/// The bits of the dots of a character, by row and column.
+/// Bits of the dots of a character, by row and column.
 const DOTS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 /// Writes the chart of a line.
