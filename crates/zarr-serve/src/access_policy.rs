@@ -1,4 +1,4 @@
-//! Who may read: tokens, names of the host, pages of other origins.
+//! Access rules: tokens, host names, and pages of other origins.
 
 use crate::options::{Cors, ServeOptions, Token};
 use hyper::HeaderMap;
@@ -7,23 +7,25 @@ use std::fmt::Write;
 use std::io;
 use std::net::IpAddr;
 
-/// The path that a token may stand in, so that software which appends keys to an address can show it: `/token/TOKEN/raw/`.
+/// Path prefix for a token in the path: software that appends keys to an address can send the token as `/token/TOKEN/raw/`.
 pub(crate) const TOKEN_PATH: &str = "/token/";
 
-/// Who may read.
+/// Rules for who may read.
 #[derive(Debug)]
 pub(crate) struct AccessPolicy {
     token: Option<String>,
-    /// Whether requests have to name a host that means this machine: else a page from elsewhere, whose name is made to lead here (DNS
-    /// rebinding), could read answers.
+    /// Whether requests must name a host that means this machine. Otherwise a page of another site could read answers by letting its host
+    /// name resolve to this machine (DNS rebinding).
     is_local: bool,
-    /// The value of `Access-Control-Allow-Origin`.
+    /// Value of the header `Access-Control-Allow-Origin`; `None` if it is not sent.
     pub(crate) origin: Option<HeaderValue>,
 }
 
 impl AccessPolicy {
+    /// Creates the access rules.
+    ///
     /// # Errors
-    /// For a token or an origin that cannot stand in an address or a header, and if the system has no random numbers.
+    /// If a token or origin cannot be part of an address or header, or if the system provides no random numbers.
     pub(crate) fn new(options: &ServeOptions) -> io::Result<Self> {
         let is_local = options.address.ip().is_loopback();
         let token = match &options.token {
@@ -44,7 +46,7 @@ impl AccessPolicy {
         self.token.as_deref()
     }
 
-    /// Whether the host that a request names may be this one.
+    /// Returns whether the `Host` header is acceptable.
     pub(crate) fn is_host(&self, headers: &HeaderMap) -> bool {
         let mut named = headers.get_all(HOST).iter();
         let is_local = match (named.next(), named.next()) {
@@ -55,7 +57,7 @@ impl AccessPolicy {
         is_local || !self.is_local || self.token.is_some()
     }
 
-    /// Whether the token was shown, in the address or in a header, if there has to be one.
+    /// Returns whether the request shows the token, in the address or in a header, or no token is required.
     pub(crate) fn is_allowed(&self, headers: &HeaderMap, in_address: Option<&str>) -> bool {
         let Some(token) = &self.token else { return true };
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| {
@@ -72,7 +74,7 @@ fn is_same(shown: &str, token: &str) -> bool {
     shown.len() == token.len() && pairs.fold(0, |differences, (a, b)| differences | (a ^ b)) == 0
 }
 
-/// Whether a host with or without a port is one that only leads to this machine.
+/// Returns whether a host, with or without port, always means this machine.
 fn is_this_machine(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next(),
@@ -82,7 +84,7 @@ fn is_this_machine(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// 128 random bits as hexadecimal digits.
+/// Returns 128 random bits as hexadecimal digits.
 fn random_token() -> io::Result<String> {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits).map_err(|error| io::Error::other(format!("no random numbers: {error}")))?;

@@ -1,11 +1,11 @@
-//! Paths and queries of requests, without their escapes.
+//! Decoding of the paths and queries of requests.
 
 use crate::request_error::RequestError;
 
-/// Greatest number of bytes of the parameters of a query.
+/// Greatest length of a query in bytes.
 const MAX_QUERY: usize = 4096;
 
-/// The text that percent-encoding stands for. With `plus`, `+` is a space, as forms encode it.
+/// Decodes percent-encoded text. If `plus`, `+` is a space, as in encoded forms.
 pub(crate) fn decoded(text: &str, plus: bool) -> Result<String, RequestError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -25,17 +25,17 @@ pub(crate) fn decoded(text: &str, plus: bool) -> Result<String, RequestError> {
     String::from_utf8(bytes).map_err(|_| RequestError::argument(format!("{text:?} is not UTF-8")))
 }
 
-/// The parameters of a query.
+/// Parameters of a query.
 #[derive(Debug, Default)]
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// The path that a question is about.
+    /// Returns the parameter `path`, the path of the node that the request is about; `/` if it is missing.
     pub(crate) fn path(&self) -> &str {
         self.text("path").unwrap_or("/")
     }
 
-    /// The parameters of `name=value&name=value`.
+    /// Parses a query of the form `name=value&name=value`.
     pub(crate) fn parse(text: &str) -> Result<Self, RequestError> {
         if text.len() > MAX_QUERY {
             return Err(RequestError::argument(format!(
@@ -50,22 +50,22 @@ impl Query {
         pairs.collect::<Result<_, _>>().map(Self)
     }
 
-    /// The text of a parameter; the first, if there are several of the name.
+    /// Returns the first value of a parameter; `None` if it is missing.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a parameter is there and not 0.
+    /// Returns whether a parameter is present and not `0`.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.text(name).is_some_and(|value| value != "0")
     }
 
-    /// A number, or a default where there is none.
+    /// Returns a parameter as a number, or `default` if it is missing.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &str, default: T) -> Result<T, RequestError> {
         Ok(self.optional(name)?.unwrap_or(default))
     }
 
-    /// A number, if it is there.
+    /// Returns a parameter as a number; `None` if it is missing.
     pub(crate) fn optional<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, RequestError> {
         let parse = |text: &str| {
             text.parse().map_err(|_| RequestError::argument(format!("{name}: found {text:?}, expected a number")))
@@ -73,7 +73,7 @@ impl Query {
         self.text(name).filter(|text| !text.is_empty()).map(parse).transpose()
     }
 
-    /// Refuses parameters that are none of these. A token may always be there.
+    /// Fails if the query has parameters that are not in `known`. The parameter `token` is always allowed.
     pub(crate) fn check(&self, known: &[&str]) -> Result<(), RequestError> {
         match self.0.iter().find(|(name, _)| name != "token" && !known.contains(&name.as_str())) {
             None => Ok(()),
@@ -87,7 +87,7 @@ impl Query {
         }
     }
 
-    /// Numbers divided by commas.
+    /// Returns a parameter as a list of numbers separated by commas; empty if it is missing.
     pub(crate) fn list<T: std::str::FromStr>(&self, name: &str) -> Result<Vec<T>, RequestError> {
         let parse = |text: &str| {
             text.parse().map_err(|_| RequestError::argument(format!("{name}: found {text:?}, expected numbers: 0,5")))

@@ -1,4 +1,4 @@
-//! Requests to their answers.
+//! Routing of requests to their answers.
 
 use crate::access_policy::TOKEN_PATH;
 use crate::address::Query;
@@ -19,9 +19,9 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use std::sync::Arc;
 
-/// The methods that there are.
+/// Supported HTTP methods.
 const METHODS: &str = "GET, HEAD, OPTIONS";
-/// Nothing of a store runs, even if a browser is led to it.
+/// Content security policy of values: no browser runs anything that comes from a store.
 const POLICY_OF_VALUES: &str = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /// Answers a request.
@@ -62,8 +62,8 @@ pub(crate) async fn answer(
     if is_head { without_body(response) } else { response }
 }
 
-/// The same headers, with the length of the body that is left out. Where an answer to GET has no body either, there is none to tell: the
-/// length would be that of the value.
+/// Removes the body of a response and sets its length in the headers. Does not set it for responses that never have a body, since the
+/// header would state the length of the value.
 fn without_body(mut response: Response<ReplyBody>) -> Response<ReplyBody> {
     let has_none = matches!(response.status(), StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
     if !has_none && !response.headers().contains_key(CONTENT_LENGTH) {
@@ -125,7 +125,7 @@ async fn routed(shared: &Arc<ServerState>, connection: &Arc<Connection>, request
     }
 }
 
-/// The refusal for a program or for people.
+/// Builds the error response: JSON for `/api/`, text for other paths.
 fn refuse(path: &str, fault: &RequestError) -> Response<ReplyBody> {
     match path.starts_with("/api/") {
         true => json(fault.status, fault.to_json()),
@@ -133,7 +133,7 @@ fn refuse(path: &str, fault: &RequestError) -> Response<ReplyBody> {
     }
 }
 
-/// The token in a path, and the path behind it.
+/// Splits a path into the token, if it contains one, and the rest of the path.
 fn split_token(path: &str) -> (Option<&str>, &str) {
     let split = path.strip_prefix(TOKEN_PATH).and_then(|rest| Some((rest, rest.find('/')?)));
     match split.map(|(rest, at)| rest.split_at(at)) {

@@ -1,4 +1,4 @@
-//! Bytes of answers that wait to be sent: bounded over all connections, and in the time that a client has to take them.
+//! Memory for answers that wait to be sent: limited for all connections together, and in the time that clients may take.
 
 use crate::request_error::RequestError;
 use bytes::Bytes;
@@ -6,30 +6,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// Number of bytes that a permit stands for.
+/// Number of bytes per permit.
 const UNIT: usize = 1 << 10;
-/// Bytes for which a client has a second more.
+/// Number of bytes for which a client gets one more second.
 const PER_SECOND: usize = 32 << 10;
-/// Number of bytes up to which an answer, or a piece of a value, has room of its own: clients that hardly read large ones do not stop
-/// small ones.
+/// Greatest size in bytes of an answer, or piece of a value, that uses the separate memory for small answers: slow clients with large
+/// answers do not block small ones.
 const SMALL: usize = 64 << 10;
-/// Divisor of the room: the greatest share of it for small answers and pieces.
+/// Divisor of the memory: the greatest share for small answers and pieces.
 const PART_OF_SMALL: usize = 8;
-/// A question that is answered keeps others from being worked on until there is room for its answer: for no longer than this.
+/// Longest time that a finished answer waits for memory. While it waits, it occupies a computation permit.
 const TIME_OF_ANSWER: Duration = Duration::from_secs(2);
 
-/// Memory that answers may hold until they are sent.
+/// Memory that answers may occupy until they are sent.
 pub(crate) struct AnswerMemory {
     small: Permits,
     large: Permits,
-    /// The time to take few bytes.
+    /// Time that a client may take for few bytes.
     time: Duration,
 }
 
-/// Room that is left.
+/// Permits for memory.
 struct Permits {
     left: Arc<Semaphore>,
-    /// The number of all permits.
+    /// Total number of permits.
     most: u32,
 }
 
@@ -39,39 +39,39 @@ impl Permits {
         Self { left: Arc::new(Semaphore::new(most as usize)), most }
     }
 
-    /// The number of permits that `bytes` bytes take. An answer larger than all that may be held is held alone.
+    /// Returns the number of permits for `bytes` bytes. An answer larger than the whole memory takes all permits.
     fn count(&self, bytes: u64) -> u32 {
         u32::try_from(bytes.div_ceil(UNIT as u64)).unwrap_or(u32::MAX).min(self.most)
     }
 }
 
-/// A connection, which ends if its client does not take an answer in time.
+/// Connection that is closed if its client does not take an answer in time.
 #[derive(Debug, Default)]
 pub(crate) struct Connection(Notify);
 
 impl Connection {
-    /// Waits until the client is given up.
+    /// Waits until [`give_up`](Self::give_up) is called.
     pub(crate) async fn given_up(&self) {
         self.0.notified().await;
     }
 
-    /// Gives the client up.
+    /// Ends the connection.
     pub(crate) fn give_up(&self) {
         self.0.notify_one();
     }
 }
 
-/// The permission to hold some bytes.
+/// Permission to hold some bytes in memory.
 pub(crate) struct Room {
     permit: OwnedSemaphorePermit,
     time: Duration,
 }
 
-/// Bytes for as long as anybody has them.
+/// Bytes with the permits that they occupy while they exist.
 struct PermittedBytes {
     bytes: Bytes,
     _permit: OwnedSemaphorePermit,
-    /// Closed with the rest.
+    /// Closed when this value is dropped, which stops the timer.
     _is_kept: oneshot::Sender<()>,
 }
 
@@ -82,7 +82,7 @@ impl AsRef<[u8]> for PermittedBytes {
 }
 
 impl AnswerMemory {
-    /// Room for `most` bytes, of which some is for small answers alone: if there is enough, for one of each connection.
+    /// Creates memory of `most` bytes, of which a part is only for small answers: if there is enough, one small answer per connection.
     pub(crate) fn new(most: usize, connections: usize, time: Duration) -> Self {
         let small = connections.saturating_mul(SMALL).min(most / PART_OF_SMALL);
         let large = most.saturating_sub(small);
@@ -94,26 +94,26 @@ impl AnswerMemory {
         Room { permit, time: self.time.saturating_add(more) }
     }
 
-    /// Waits for room for `bytes` bytes. Others make room in the time that they have.
+    /// Waits for memory for `bytes` bytes. Clients of other answers have to take them in their time.
     pub(crate) async fn room(&self, bytes: u64) -> Result<Room, RequestError> {
         let permits = if bytes <= SMALL as u64 { &self.small } else { &self.large };
         let permit = Arc::clone(&permits.left).acquire_many_owned(permits.count(bytes)).await;
         permit.map(|permit| self.room_of(bytes, permit)).map_err(|_| RequestError::internal("the server stops"))
     }
 
-    /// Takes room for `bytes` bytes, where fewer would do: only if half of all is left to others.
+    /// Takes memory for an optional `bytes` bytes, only if at least half of the memory stays free.
     pub(crate) fn room_to_spare(&self, bytes: u64) -> Option<Room> {
         let Permits { left, most } = &self.large;
         let permit = Arc::clone(left).try_acquire_many_owned(self.large.count(bytes)).ok()?;
         (left.available_permits() >= (most / 2) as usize).then(|| self.room_of(bytes, permit))
     }
 
-    /// Room for the first bytes of a value, for which a client does not wait longer than others may take to make room.
+    /// Waits for memory for the first bytes of a value, at most for the time that another client may take.
     pub(crate) async fn room_to_begin(&self, bytes: u64) -> Result<Room, RequestError> {
         self.room_within(self.time, bytes).await
     }
 
-    /// Room for an answer that is there already.
+    /// Waits a short time for memory for an answer that is already computed.
     pub(crate) async fn room_for_answer(&self, bytes: u64) -> Result<Room, RequestError> {
         self.room_within(self.time.min(TIME_OF_ANSWER), bytes).await
     }
@@ -125,7 +125,7 @@ impl AnswerMemory {
 }
 
 impl Room {
-    /// The bytes, which leave the room to others once they are sent. If that takes too long, the connection ends.
+    /// Attaches the permits to `bytes`, so that the memory is free once they are sent. If that takes too long, the connection ends.
     pub(crate) fn hold(self, connection: &Arc<Connection>, bytes: Bytes) -> Bytes {
         let (kept, released) = oneshot::channel();
         let (connection, time) = (Arc::clone(connection), self.time);
@@ -138,7 +138,7 @@ impl Room {
     }
 }
 
-/// More than any machine has memory for.
+/// Greatest number of permits, more than any machine has memory for.
 const MOST_PERMITS: u32 = 1 << 28;
 
 #[cfg(test)]

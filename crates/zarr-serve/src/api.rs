@@ -1,4 +1,4 @@
-//! `/api/QUESTION`: what the page asks about the nodes of the store.
+//! Requests to `/api/QUESTION`: questions of the page about nodes.
 
 mod answer;
 mod children;
@@ -24,12 +24,12 @@ use hyper::header::{CACHE_CONTROL, HeaderValue};
 use hyper::{Response, StatusCode};
 use std::sync::Arc;
 
-/// The media type of numbers with a head of JSON.
+/// Media type of answers that consist of a JSON head and numbers.
 const NUMBERS: &str = "application/octet-stream";
 
 type Ask = fn(&Nodes, &Query) -> Result<ApiAnswer, RequestError>;
 
-/// The questions, with the parameters that each takes.
+/// Questions with their functions and accepted parameters.
 const QUESTIONS: &[(&str, Ask, &[&str])] = &[
     ("store", describe::store, &[]),
     ("children", children::children, &["path", "offset", "limit"]),
@@ -46,7 +46,7 @@ const QUESTIONS: &[(&str, Ask, &[&str])] = &[
     ("colormaps", |_, _| Ok(ApiAnswer::Json(colors::all())), &[]),
 ];
 
-/// Answers a question.
+/// Answers the question `name`.
 pub(crate) async fn answer(
     shared: &Arc<ServerState>,
     connection: &Arc<Connection>,

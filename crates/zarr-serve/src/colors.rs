@@ -1,11 +1,11 @@
-//! The colour maps of the page: those of pictures elsewhere.
+//! Colour maps for the page, the same as for other pictures.
 
 use std::fmt::Write;
 use zarr_json::{Map, Value, json};
 use zarr_view::ColorMap;
 
-/// The colours of each map: red, green and blue as hexadecimal digits, from the least value to the greatest; of categories one after the
-/// other.
+/// Returns the colours of each map as hexadecimal digits (red, green, blue): from the least value to the greatest, or one category after
+/// the other.
 pub(crate) fn all() -> Value {
     let maps = ColorMap::ALL.into_iter().map(|map| {
         let digits = map.bytes().iter().fold(String::new(), |mut digits, byte| {

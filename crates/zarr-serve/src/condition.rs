@@ -4,7 +4,7 @@ use hyper::HeaderMap;
 use hyper::header::{IF_MATCH, IF_NONE_MATCH, IF_RANGE};
 use zarr_store::Version;
 
-/// The strong entity tag of a version, with its quotes. The version may be any string; equal strings, and these alone, have equal tags.
+/// Returns the strong entity tag of a version, with its quotes. Two versions have the same tag only if they are equal strings.
 pub(crate) fn entity_tag(version: &Version) -> String {
     let mut tag = String::with_capacity(version.as_str().len() + 2);
     tag.push('"');
@@ -23,13 +23,13 @@ pub(crate) fn entity_tag(version: &Version) -> String {
 pub(crate) enum Outcome {
     /// The request is answered.
     Answer,
-    /// The client has this state: status 304.
+    /// The client already has this state of the value: status 304.
     NotModified,
-    /// The client wants another state: status 412.
+    /// The client requires another state of the value: status 412.
     Failed,
 }
 
-/// Compares the tag of the value that is there with those in the headers.
+/// Evaluates `If-Match` and `If-None-Match` against the entity tag of the value (`None` if it has none).
 pub(crate) fn evaluate(headers: &HeaderMap, tag: Option<&str>) -> Outcome {
     if headers.contains_key(IF_MATCH) && !names(headers, &IF_MATCH, tag, false) {
         return Outcome::Failed;
@@ -37,7 +37,7 @@ pub(crate) fn evaluate(headers: &HeaderMap, tag: Option<&str>) -> Outcome {
     if names(headers, &IF_NONE_MATCH, tag, true) { Outcome::NotModified } else { Outcome::Answer }
 }
 
-/// Whether a range is to be answered, in view of `If-Range`: its tag has to be strong, and a date is none that is known here.
+/// Returns whether `If-Range` allows a range to be answered: the header is missing, or is exactly the strong tag. Dates never match.
 pub(crate) fn ranges_apply(headers: &HeaderMap, tag: Option<&str>) -> bool {
     match headers.get(IF_RANGE) {
         None => true,
@@ -45,7 +45,7 @@ pub(crate) fn ranges_apply(headers: &HeaderMap, tag: Option<&str>) -> bool {
     }
 }
 
-/// Whether a header names the tag, or anything that is there by `*`.
+/// Returns whether a header contains the tag, or `*`, which matches any value.
 fn names(headers: &HeaderMap, header: &hyper::header::HeaderName, tag: Option<&str>, is_weak: bool) -> bool {
     headers.get_all(header).iter().any(|value| {
         let Ok(text) = value.to_str() else { return false };

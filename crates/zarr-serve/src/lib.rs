@@ -21,19 +21,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing is ever written. By default the server listens on 127.0.0.1 alone; beyond that, requests have to show a token.
+//! The server never writes. By default it listens on 127.0.0.1 only; at other addresses, requests must show a token.
 //!
 //! - `/raw/KEY` is a value of the store: `GET` and `HEAD`, ranges, entity tags, conditions. Zarr software that reads over HTTP opens
 //!   [`Server::raw_url`]. A key cannot lead out of the store, and folders are not listed.
-//! - `/` is a page to look at the arrays: tree, metadata, pictures of planes, histograms, profiles. It comes from the program, as a whole.
-//! - `/api/QUESTION` answers the page. A read of an array is bounded ([`ServeLimits`]): a plane that is larger comes with fewer elements,
+//! - `/` is a page to look at the arrays: tree, metadata, pictures of planes, histograms, profiles. All its files are part of the program.
+//! - `/api/QUESTION` answers the page. A read of an array is limited ([`ServeLimits`]): a larger plane is answered with fewer elements,
 //!   evenly spaced.
 //!
-//! Values of up to 8 MiB are read at once, others in pieces while they are sent, which are small for a client that takes its time. What
-//! waits to be sent is bounded over all connections, in bytes and in time; connections, requests to the store and reads of arrays are
-//! bounded in number.
+//! Values of up to 8 MiB are read at once; larger ones are read in pieces while they are sent, in small pieces for slow clients. The
+//! memory for bytes that wait to be sent is limited for all connections together, and so is the time that a client may take. The numbers
+//! of connections, of requests to the store and of reads of arrays are limited as well.
 //!
-//! Knows no codec and no kind of store: both are given.
+//! This crate knows no codec and no kind of store: the caller provides both.
 
 #![forbid(unsafe_code)]
 

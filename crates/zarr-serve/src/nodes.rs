@@ -1,4 +1,4 @@
-//! The nodes of the store, opened for the questions about them.
+//! Nodes of the store, opened for questions.
 
 use crate::options::{ServeLimits, ServeOptions};
 use crate::recent::Recent;
@@ -14,16 +14,16 @@ use zarr_ome::Image;
 use zarr_store::{ReadOnly, Store};
 use zarr_view::{Budget, Numbers};
 
-/// Time for which a node, or the list of those below it, is believed to be as it was found.
+/// Time for which an opened node, or a list of children, is reused.
 const TIME: Duration = Duration::from_secs(2);
-/// Time for which the further pages of a list are those of the list that was found when it was asked for from the start.
+/// Time for which a list of children is reused for its further pages.
 const TIME_OF_PAGES: Duration = Duration::from_secs(120);
-/// Number of nodes that are kept open.
+/// Greatest number of open nodes that are cached.
 const MOST_NODES: usize = 32;
-/// Number of lists of nodes that are kept.
+/// Greatest number of lists of children that are cached.
 const MOST_LISTS: usize = 8;
 
-/// The nodes of the store, and what reads of them may cost.
+/// Nodes of the store, and limits for reads of them.
 pub(crate) struct Nodes {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) registry: Arc<Registry>,
@@ -34,11 +34,11 @@ pub(crate) struct Nodes {
     lists: Recent<NodesBelow>,
 }
 
-/// Nodes, or their paths, directly below a group.
+/// Children of a group.
 pub(crate) enum NodesBelow {
     /// Paths at which there may be nodes.
     Paths(Vec<NodePath>),
-    /// Nodes, and why others cannot be shown.
+    /// Nodes, and messages for nodes that cannot be shown.
     Nodes(Vec<StoredNode>, Vec<String>),
 }
 
@@ -63,7 +63,7 @@ impl Nodes {
         Self { store, registry, dialect: options.dialect, arrays, limits, opened, lists }
     }
 
-    /// The node at a path.
+    /// Opens the node at `path`, or returns it from the cache.
     pub(crate) fn open(&self, path: &str) -> Result<Arc<OpenedNode>, RequestError> {
         let path = NodePath::parse(path).map_err(|error| RequestError::argument(error.to_string()))?.to_string();
         let opened = self.opened.get(&path, || {
@@ -79,7 +79,8 @@ impl Nodes {
         Ok(opened?)
     }
 
-    /// The list of the nodes directly below a group: of a further page, the one that the first was of.
+    /// Returns the children of the group at `path`, made by `make` unless cached. If `is_further`, the request is for a further page, and
+    /// an older list is reused.
     pub(crate) fn list(
         &self,
         path: &str,
@@ -89,7 +90,7 @@ impl Nodes {
         self.lists.get_within(path, if is_further { TIME_OF_PAGES } else { TIME }, make)
     }
 
-    /// The array of an opened node.
+    /// Returns the array of an opened node.
     pub(crate) fn array<'o>(&self, opened: &'o OpenedNode) -> Result<&'o Array, RequestError> {
         if let Some(array) = opened.array.get() {
             return Ok(array);
@@ -101,7 +102,7 @@ impl Nodes {
         Ok(opened.array.get_or_init(|| array))
     }
 
-    /// The array as a variable of the data set that its group is, if it is one; else why it is none.
+    /// Returns the array as a variable of the data set of its group, or the reason why it is none.
     pub(crate) fn variable<'o>(&self, opened: &'o OpenedNode) -> &'o Result<InDataset, String> {
         opened.variable.get_or_init(|| self.find_variable(&opened.found))
     }
@@ -122,7 +123,7 @@ impl Nodes {
         Ok(InDataset { dataset, variable })
     }
 
-    /// The group at a path, in the dialect of an array in it.
+    /// Opens the group at `path`, in the dialect of an array in it.
     fn group_of(&self, dialect: Dialect, path: NodePath) -> Result<Group, Error> {
         let found = match zarr_hierarchy::open_group(&*self.store, &path.to_string(), Some(dialect), Copies::Read) {
             Err(error) if error.is_not_found() => StoredNode::implicit(dialect, path),
@@ -131,7 +132,7 @@ impl Nodes {
         Group::from_found(&self.store, found, &self.registry)
     }
 
-    /// The image in several resolutions that an opened node is, if it is one.
+    /// Returns the OME-Zarr image of an opened group; `None` if the node is not an image.
     pub(crate) fn image<'o>(&self, opened: &'o OpenedNode) -> Result<Option<&'o Image>, RequestError> {
         if opened.found.node.as_array().is_some() {
             return Ok(None);
@@ -144,12 +145,12 @@ impl Nodes {
         Ok(opened.image.get_or_init(|| image).as_ref())
     }
 
-    /// An array that was opened elsewhere, read as all are here.
+    /// Returns an array that was opened elsewhere with the options of the server.
     pub(crate) fn as_opened(&self, array: &Array) -> Result<Array, RequestError> {
         Ok(array.with(self.arrays.clone())?)
     }
 
-    /// The budget that a read may cost: a larger one if `is_full`.
+    /// Returns the budget for a read; 16 times as much if `is_full`.
     pub(crate) fn budget(&self, is_full: bool) -> Budget {
         let factor = if is_full { 16 } else { 1 };
         Budget {
@@ -159,7 +160,7 @@ impl Nodes {
     }
 }
 
-/// A node that was found.
+/// Opened node, with its array, variable or image once needed.
 pub(crate) struct OpenedNode {
     pub(crate) found: StoredNode,
     array: OnceLock<Array>,
@@ -167,30 +168,30 @@ pub(crate) struct OpenedNode {
     image: OnceLock<Option<Image>>,
 }
 
-/// An array as a variable of a data set.
+/// Array as a variable of a data set.
 pub(crate) struct InDataset {
     dataset: Dataset,
     pub(crate) variable: Variable,
 }
 
 impl InDataset {
-    /// The coordinate that labels a dimension.
+    /// Returns the coordinate that labels a dimension; `None` if there is none.
     pub(crate) fn coordinate(&self, dimension: &str) -> Option<&Variable> {
         let coordinate = self.dataset.coordinates().find(|variable| variable.name() == dimension)?;
         coordinate.dimensions().eq([dimension]).then_some(coordinate)
     }
 
-    /// Values of the coordinate of a dimension.
+    /// Reads values of the coordinate of a dimension.
     pub(crate) fn labels(&self, dimension: &str, indices: AxisSelection) -> Result<Values, RequestError> {
         Ok(self.dataset.isel(dimension, indices)?.variable(dimension)?.read()?)
     }
 
-    /// Whether the variable has a dimension for each axis of its array: not if it has strings that are stored as characters.
+    /// Returns whether the variable has one dimension per axis of its array. False for strings that are stored as characters.
     pub(crate) fn has_axes_of(&self, array: &Array) -> bool {
         self.variable.dimensions().count() == array.shape().len()
     }
 
-    /// Values of a selection, one for each axis.
+    /// Reads the values of a selection, which has an entry for each axis.
     pub(crate) fn read(&self, selection: &Selection) -> Result<Values, RequestError> {
         let mut dataset = self.dataset.clone();
         if let Selection::Axes(axes) = selection {
@@ -201,7 +202,7 @@ impl InDataset {
         Ok(dataset.variable(self.variable.name())?.read()?)
     }
 
-    /// The array of decoded values, if these are numbers or bools, and no dates.
+    /// Returns the array of decoded values; `None` if they are no numbers or bools, such as dates.
     pub(crate) fn decoded(&self) -> Result<Option<&Array>, RequestError> {
         Ok(self.variable.decoded_whole()?.filter(|array| Numbers::of(array.data_type()).is_some()))
     }

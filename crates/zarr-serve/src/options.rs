@@ -1,11 +1,11 @@
-//! Settings of a server.
+//! Options of a server.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use zarr_array::Options;
 use zarr_meta::Dialect;
 
-/// Settings of a server: a default, and a method for each that is to be another.
+/// Options of a server, with defaults and a method for each option.
 ///
 /// ```
 /// use zarr_serve::{Cors, ServeOptions, Token};
@@ -16,17 +16,17 @@ use zarr_meta::Dialect;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServeOptions {
-    /// The address at which the server listens; port 0 is one that is free. By default a free port of 127.0.0.1.
+    /// Address at which the server listens; with port 0, any free port. By default a free port of 127.0.0.1.
     pub address: SocketAddr,
-    /// Whether requests have to show a token.
+    /// Whether requests must show a token.
     pub token: Token,
-    /// Pages of other origins that may read answers. By default none.
+    /// Other origins whose pages may read answers. By default none.
     pub cors: Cors,
-    /// See only nodes of this dialect, if the store has several.
+    /// Dialect of the nodes that are shown, for stores with nodes of several dialects; `None` for all nodes.
     pub dialect: Option<Dialect>,
-    /// Options with which arrays are read. Their cache is that of the server.
+    /// Options for reading arrays. The server replaces their cache by its own.
     pub arrays: Options,
-    /// The bounds of what the server does and holds.
+    /// Limits for what the server does and holds in memory.
     pub limits: ServeLimits,
 }
 
@@ -81,64 +81,63 @@ impl ServeOptions {
     }
 }
 
-/// Whether requests have to show a token: in the query (`?token=`), in the path (`/token/TOKEN/raw/`) or in a header
-/// (`Authorization: Bearer TOKEN`).
+/// Whether requests must show a token: in the query (`?token=`), in the path (`/token/TOKEN/raw/`) or in a header (`Authorization: Bearer
+/// TOKEN`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Token {
-    /// A random one of 128 bits, if others than this machine can reach the server.
+    /// A random token of 128 bits is required if other machines can reach the server.
     #[default]
     BeyondLoopback,
-    /// A random one of 128 bits.
+    /// A random token of 128 bits is required.
     Random,
-    /// This one, of letters, digits, `-` and `_`.
+    /// The given token of letters, digits, `-` and `_` is required.
     Given(String),
-    /// None: all who reach the server may read the store.
+    /// No token is required: everyone who reaches the server may read the store.
     None,
 }
 
-/// Pages of other origins that may read answers.
+/// Other origins whose pages may read answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cors {
-    /// No pages.
+    /// No other origin.
     #[default]
     None,
-    /// All pages.
+    /// All origins.
     Any,
-    /// The pages of this origin, such as `https://example.org`.
+    /// One origin, such as `https://example.org`.
     Origin(String),
 }
 
-/// The bounds of what a server does and holds.
+/// Limits for what a server does and holds in memory.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServeLimits {
-    /// Number of connections that are served at the same time. One more takes the place of the one that has waited longest for a request,
-    /// and waits itself where all are being answered. 256 by default.
+    /// Greatest number of concurrent connections. A further connection replaces the one that has waited longest for a request, or waits if
+    /// all are being answered. Default 256.
     pub connections: usize,
-    /// The time in which a request has to have arrived, and for which a connection may stay unused. 10 s by default.
+    /// Time within which a request must arrive, and for which a connection may be idle. Default 10 s.
     pub request_time: Duration,
-    /// The time in which a client has to take 16 KiB of an answer, and what the server holds of it in memory: of that a second more for
-    /// each 32 KiB. 30 s by default.
+    /// Time within which a client must take 16 KiB of an answer, and within which it must take the part that is in memory, for which it
+    /// gets one more second per 32 KiB. Default 30 s.
     pub stall_time: Duration,
-    /// Number of gets of the store that are under way for `/raw/`. 16 by default.
+    /// Greatest number of concurrent gets of the store for `/raw/`. Default 16.
     pub gets: usize,
-    /// Number of questions about arrays that are answered at the same time. 4 by default.
+    /// Greatest number of questions about arrays that are answered concurrently. Default 4.
     pub computations: usize,
-    /// Number of further questions that wait for that; more get status 503. 64 by default.
+    /// Greatest number of further questions that wait; more get status 503. Default 64.
     pub waiting: usize,
-    /// Bytes of answers that are in memory until clients have taken them; others wait: a value for
-    /// [`stall_time`](Self#structfield.stall_time),
-    /// an answer to a question for two seconds, then they get status 503. Up to an eighth is for answers of at most 64 KiB, which do not
-    /// wait for larger ones. 256 MiB by default.
+    /// Greatest number of bytes of answers in memory that clients have not taken yet. Further answers wait: a value for
+    /// [`stall_time`](Self#structfield.stall_time), an answer to a question for two seconds; then they get status 503. Up to an eighth is
+    /// reserved for answers of at most 64 KiB, which do not wait for larger ones. Default 256 MiB.
     pub held_bytes: usize,
-    /// Bytes of decoded chunks that are kept. 256 MiB by default.
+    /// Greatest number of bytes of decoded chunks in the cache. Default 256 MiB.
     pub cache_bytes: usize,
-    /// Chunks (inner chunks of shards) that a picture, a profile or a table is read from; a picture of a larger plane has fewer
-    /// elements. 1024 by default. Pages may ask for 16 times as many.
+    /// Greatest number of chunks (or inner chunks of shards) that are read for a picture, profile or table; a picture of a larger plane has
+    /// fewer elements. Default 1024. The page may request 16 times as many.
     pub chunks: u64,
-    /// Bytes that are decoded for it. 128 MiB by default. Pages may ask for 16 times as many.
+    /// Greatest number of bytes that are decoded for a picture, profile or table. Default 128 MiB. The page may request 16 times as many.
     pub decoded_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A socket whose client has to take what is sent to it.
+//! Socket that fails if its client reads too slowly.
 
 use crate::places::Place;
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -12,16 +12,16 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// Bytes that a client has to take in the time that it has: else it holds the connection, and the piece of a value that is being sent.
+/// Number of bytes that a client must take within the time limit, since a slow client occupies its connection and a piece of a value.
 const LEAST: usize = 16 << 10;
 
-/// A socket that fails once its client takes less than [`LEAST`] bytes in a time.
+/// Socket that fails if its client takes less than [`LEAST`] bytes within a time limit.
 pub(crate) struct PacedSocket {
     socket: TokioIo<TcpStream>,
     time: Duration,
-    /// Runs while bytes wait to be sent.
+    /// Timer that runs while bytes wait to be sent.
     timer: Option<Pin<Box<Sleep>>>,
-    /// Bytes that were sent since the timer began.
+    /// Number of bytes sent since the timer began.
     sent: usize,
     place: Arc<Place>,
 }
@@ -31,7 +31,7 @@ impl PacedSocket {
         Self { socket: TokioIo::new(socket), time, timer: None, sent: 0, place }
     }
 
-    /// Returns the result of a write, or an error if the client takes too few bytes in the time that it has.
+    /// Returns the result of a write, or an error if the client has taken too few bytes within the time limit.
     fn in_time(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match written {
             Poll::Ready(Ok(count)) => {
@@ -83,7 +83,7 @@ impl Write for PacedSocket {
         self.in_time(context, written)
     }
 
-    /// hyper flushes once it has written all that it has: nothing waits any more.
+    /// Flushes the socket. hyper calls this once all bytes are written, so nothing waits to be sent.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.timer = None;
         ready!(Pin::new(&mut self.socket).poll_flush(context))?;

@@ -1,15 +1,14 @@
-//! The page: files that are part of the program.
+//! Files of the page, which are part of the program.
 
 use crate::reply::{ReplyBody, set, whole};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
 use hyper::{Response, StatusCode};
 
-/// The content security policy: the page runs its own script and asks its own server, and nothing else: no other address, no script or
-/// style inline.
+/// Content security policy of the page: it runs only its own script and connects only to its own server; no inline scripts or styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The files by their paths, with their media types.
+/// Files by path, with media type and contents.
 const ASSETS: [(&str, &str, &str); 9] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/page.js", "text/javascript; charset=utf-8", include_str!("page/page.js")),
@@ -22,7 +21,7 @@ const ASSETS: [(&str, &str, &str); 9] = [
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
 
-/// A file of the page.
+/// Returns the response for a file of the page; `None` for other paths.
 pub(crate) fn asset(path: &str) -> Option<Response<ReplyBody>> {
     let (_, media, text) = ASSETS.iter().find(|(known, ..)| *known == path)?;
     let mut response = whole(StatusCode::OK, media, *text);

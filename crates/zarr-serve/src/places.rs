@@ -1,4 +1,4 @@
-//! How many connections are served at the same time. When all are taken, the connection that has waited longest for a request gives way to a new one.
+//! Limit for concurrent connections. If all places are taken, the connection that has waited longest for a request gives way to a new one.
 
 use crate::answer_memory::Connection;
 use hyper::body::{Body, Frame, SizeHint};
@@ -9,25 +9,25 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// A connection that waits no longer than this may have sent a request that was not looked at yet: it keeps its place.
+/// Time for which a waiting connection keeps its place, since it may have sent a request that was not read yet.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// As many places as connections may be served at the same time.
+/// Places for concurrent connections.
 pub(crate) struct ConnectionLimit {
     free: Arc<Semaphore>,
     waiting: Mutex<WaitingConnections>,
-    /// A connection waits that did not before.
+    /// Notified when a connection begins to wait for a request.
     more: Notify,
 }
 
-/// The connections that wait for the head of a request, by when they began to.
+/// Connections that wait for the head of a request, in the order in which they began to wait.
 #[derive(Default)]
 struct WaitingConnections {
     next: u64,
     connections: BTreeMap<u64, (Instant, Arc<Connection>)>,
 }
 
-/// The place of a connection, free once this is dropped.
+/// Place of a connection, which is free again once this value is dropped.
 pub(crate) struct Place {
     places: Arc<ConnectionLimit>,
     connection: Arc<Connection>,
@@ -35,10 +35,10 @@ pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
 }
 
-/// The state of a connection.
+/// State of a connection.
 #[derive(Clone, Copy)]
 enum ConnectionState {
-    /// It waits for the whole head of a request, under this number.
+    /// The connection waits for the head of a request, with this number in the list of waiting connections.
     Waits(u64),
     /// A request is being answered.
     Answers,
@@ -52,8 +52,8 @@ impl ConnectionLimit {
         Arc::new(Self { free, waiting: Mutex::default(), more: Notify::new() })
     }
 
-    /// A place for a new connection. Where none is free, the connection that has waited longest for a request ends; where all are
-    /// answered, it waits until one is free.
+    /// Takes a place for a new connection. If none is free, ends the connection that has waited longest for a request; if all are being
+    /// answered, waits until one is free.
     pub(crate) async fn take(self: &Arc<Self>) -> Option<Place> {
         let permit = Arc::clone(&self.free).acquire_owned();
         tokio::pin!(permit);
@@ -80,7 +80,8 @@ impl ConnectionLimit {
         Some(Place { places: Arc::clone(self), connection, state, _permit: permit })
     }
 
-    /// Ends the connection that has waited longest. Gives the time for which it keeps its place still; `None` if none waits.
+    /// Ends the connection that has waited longest, unless it waits for less than [`GRACE`]. Returns the time for which it still keeps its
+    /// place; `None` if no connection waits.
     fn end_oldest(&self) -> Option<Duration> {
         let mut waiting = self.list();
         let oldest = waiting.connections.first_entry()?;
@@ -97,7 +98,7 @@ impl ConnectionLimit {
     }
 }
 
-/// Ends after a time; never without one.
+/// Waits for a time; forever if `time` is `None`.
 async fn after(time: Option<Duration>) {
     match time {
         Some(time) => tokio::time::sleep(time).await,
@@ -114,12 +115,12 @@ impl WaitingConnections {
 }
 
 impl Place {
-    /// The connection that has the place.
+    /// Returns the connection that has the place.
     pub(crate) fn connection(&self) -> &Arc<Connection> {
         &self.connection
     }
 
-    /// The head of a request has come.
+    /// Records that the head of a request has arrived. The request is being answered while the returned guard exists.
     pub(crate) fn answers(self: &Arc<Self>) -> AnswerGuard {
         if let ConnectionState::Waits(number) = std::mem::replace(&mut *self.state(), ConnectionState::Answers) {
             self.places.list().connections.remove(&number);
@@ -127,7 +128,7 @@ impl Place {
         AnswerGuard(Arc::clone(self))
     }
 
-    /// All that there was to send is sent.
+    /// Records that everything was sent, so that the connection waits for the next request.
     pub(crate) fn is_sent(&self) {
         let mut state = self.state();
         if let ConnectionState::Sends = *state {
@@ -149,11 +150,11 @@ impl Drop for Place {
     }
 }
 
-/// A request is being answered for as long as this is there.
+/// Guard that exists while a request is being answered.
 pub(crate) struct AnswerGuard(Arc<Place>);
 
 impl AnswerGuard {
-    /// The body of the answer, by the end of which it is complete.
+    /// Wraps the body of the answer, whose end completes the answer.
     pub(crate) fn of<B>(self, body: B) -> AnswerBody<B> {
         AnswerBody { body, _answering: self }
     }
@@ -165,7 +166,7 @@ impl Drop for AnswerGuard {
     }
 }
 
-/// The body of an answer.
+/// Body of an answer, with the guard of the request.
 pub(crate) struct AnswerBody<B> {
     body: B,
     _answering: AnswerGuard,

@@ -5,15 +5,15 @@ use std::ops::Range;
 /// Bytes of a value that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestedRange {
-    /// All bytes: no range, several ranges, or a range that is not of this form, which a server may ignore (RFC 9110, section 14.2).
+    /// All bytes: the header is missing, has several ranges, or has another form, which a server may ignore (RFC 9110, section 14.2).
     Whole,
-    /// The bytes of this range, at least one.
+    /// Bytes of this range, at least one.
     Part(Range<u64>),
-    /// No bytes, as the value has none in the range: status 416.
+    /// No bytes, since the value has none in the range: status 416.
     Unsatisfiable,
 }
 
-/// Returns the bytes that the header `Range: header` asks for of a value of `size` bytes.
+/// Returns the bytes that the header `Range: header` requests from a value of `size` bytes.
 pub(crate) fn asked(header: Option<&[u8]>, size: u64) -> RequestedRange {
     let Some((first, last)) = header.and_then(|header| std::str::from_utf8(header).ok()).and_then(bounds) else {
         return RequestedRange::Whole;
@@ -29,7 +29,7 @@ pub(crate) fn asked(header: Option<&[u8]>, size: u64) -> RequestedRange {
     if start < end { RequestedRange::Part(start..end) } else { RequestedRange::Unsatisfiable }
 }
 
-/// The two sides of the `-` of a single range.
+/// Parses the numbers on both sides of the `-` of a single range; `None` if the header has another form.
 fn bounds(header: &str) -> Option<(Option<u64>, Option<u64>)> {
     let (unit, range) = header.trim().split_once('=')?;
     let (first, last) = range.split_once('-').filter(|_| unit.trim().eq_ignore_ascii_case("bytes"))?;

@@ -1,4 +1,4 @@
-//! `/raw/KEY`: the values of the store.
+//! Requests to `/raw/KEY`: values of the store.
 
 use crate::address;
 use crate::answer_memory::Connection;
@@ -13,10 +13,10 @@ use hyper::{HeaderMap, Response, StatusCode};
 use std::sync::Arc;
 use zarr_store::{GetOptions, Key, Snapshot, Store};
 
-/// Number of attempts to answer for a value that is replaced between two requests to the store.
+/// Number of attempts for a value that is replaced between two requests to the store.
 const ATTEMPTS: usize = 3;
 
-/// Answers a request for the value whose key is `path`, with its escapes.
+/// Answers a request for the value with the percent-encoded key `path`.
 pub(crate) async fn raw(
     shared: &Arc<ServerState>,
     connection: &Arc<Connection>,
@@ -38,7 +38,7 @@ pub(crate) async fn raw(
     answer.unwrap_or_else(|fault| text(&fault))
 }
 
-/// The key that a path names.
+/// Decodes the key that a path names.
 fn key(path: &str) -> Result<Key, RequestError> {
     let path = address::decoded(path, false)?;
     if path.is_empty() || path.ends_with('/') {
@@ -116,7 +116,7 @@ async fn value(
     Ok(response)
 }
 
-/// The media type of a value.
+/// Returns the media type of a value.
 fn media(key: &Key) -> &'static str {
     match key.name() {
         "zarr.json" | ".zarray" | ".zgroup" | ".zattrs" | ".zmetadata" | "attributes.json" => "application/json",

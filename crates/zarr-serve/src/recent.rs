@@ -1,10 +1,11 @@
-//! Results that were found a moment ago.
+//! Cache of recent results.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Things known by a text, as many as fit and each for a short time: what is shown is never much older than what is stored.
+/// Cache of values by name, with a greatest number of entries and a greatest age, so that shown values are never much older than stored
+/// ones.
 pub(crate) struct Recent<T> {
     entries: Mutex<VecDeque<RecentEntry<T>>>,
     most: usize,
@@ -22,12 +23,12 @@ impl<T> Recent<T> {
         Self { entries: Mutex::default(), most, time }
     }
 
-    /// The thing of this name; made, if it is not there or too old.
+    /// Returns the value with this name; calls `make` if it is missing or too old.
     pub(crate) fn get<E>(&self, name: &str, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
         self.get_within(name, self.time, make)
     }
 
-    /// The thing of this name; made, if it is not there or as old as `time`.
+    /// Returns the value with this name; calls `make` if it is missing or at least as old as `time`.
     pub(crate) fn get_within<E>(
         &self,
         name: &str,

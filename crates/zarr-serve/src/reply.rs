@@ -10,12 +10,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use zarr_json::Value;
 
-/// The body of an answer.
+/// Body of an answer.
 #[derive(Debug)]
 pub(crate) enum ReplyBody {
-    /// In memory.
+    /// Body that is in memory.
     Bytes(Bytes),
-    /// A value of the store, which is read while it is sent.
+    /// Value of the store that is read while it is sent.
     Value(ValueBody),
 }
 
@@ -55,7 +55,7 @@ impl Body for ReplyBody {
     }
 }
 
-/// A whole answer, of this media type.
+/// Returns a response with this body and media type.
 pub(crate) fn whole(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Response<ReplyBody> {
     let mut response = Response::new(ReplyBody::Bytes(body.into()));
     *response.status_mut() = status;
@@ -63,26 +63,26 @@ pub(crate) fn whole(status: StatusCode, media: &'static str, body: impl Into<Byt
     response
 }
 
-/// JSON that describes what is there now. Numbers that JSON does not have become strings.
+/// Returns a JSON response that clients must not cache. Numbers that JSON cannot express become strings.
 pub(crate) fn json(status: StatusCode, value: Value) -> Response<ReplyBody> {
     let mut response = whole(status, "application/json", value.without_nan_literals().to_string());
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// An answer without a body.
+/// Returns a response without a body.
 pub(crate) fn bare(status: StatusCode) -> Response<ReplyBody> {
     let mut response = Response::new(ReplyBody::empty());
     *response.status_mut() = status;
     response
 }
 
-/// Text that says why a request for a value is not answered.
+/// Returns a text response with the message of an error.
 pub(crate) fn text(fault: &RequestError) -> Response<ReplyBody> {
     whole(fault.status, "text/plain; charset=utf-8", format!("{}\n", fault.message))
 }
 
-/// Sets a header to a text, which is left out if it cannot be sent.
+/// Sets a header. Does nothing if the value is not valid in a header.
 pub(crate) fn set(response: &mut Response<ReplyBody>, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);

@@ -1,15 +1,15 @@
-//! Why a request is not answered.
+//! Errors of requests.
 
 use hyper::StatusCode;
 use std::fmt;
 use zarr_hierarchy::{Error, ErrorKind};
 use zarr_json::{Value, json};
 
-/// Why a request is not answered.
+/// Error that is sent instead of an answer.
 #[derive(Debug)]
 pub(crate) struct RequestError {
     pub(crate) status: StatusCode,
-    /// In kebab case.
+    /// Kind of the error, in kebab case.
     kind: &'static str,
     pub(crate) message: String,
     hint: Option<String>,
@@ -20,7 +20,7 @@ impl RequestError {
         Self { status, kind, message: message.into(), hint: None }
     }
 
-    /// The request asks for something that cannot be.
+    /// Creates an error for a request with an invalid argument: status 400.
     pub(crate) fn argument(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "argument", message)
     }
@@ -29,27 +29,27 @@ impl RequestError {
         Self::new(StatusCode::NOT_FOUND, "not-found", message)
     }
 
-    /// It would take more than the server may do for one request.
+    /// Creates an error for a request that exceeds what the server does for one request: status 422.
     pub(crate) fn too_much(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "limit", message)
     }
 
-    /// The server does as much as it may at the same time.
+    /// Creates an error for a server that is at its limit of concurrent work: status 503.
     pub(crate) fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "limit", message)
     }
 
-    /// Whether it may be gone at once: the store has failed, or a value was replaced while it was read.
+    /// Returns whether a retry may succeed: the store has failed, or a value was replaced while it was read.
     pub(crate) fn may_pass(&self) -> bool {
         self.status == StatusCode::SERVICE_UNAVAILABLE && self.kind != "limit"
     }
 
-    /// The server is at fault.
+    /// Creates an error for a fault of the server: status 500.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
-    /// With what it is about in front.
+    /// Prefixes the message with `name`.
     pub(crate) fn within(self, name: &str) -> Self {
         Self { message: format!("{name}: {}", self.message), ..self }
     }
@@ -58,7 +58,7 @@ impl RequestError {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The answer to a program.
+    /// Returns the error as JSON.
     pub(crate) fn to_json(&self) -> Value {
         let hint = self.hint.as_deref().map_or(Value::Null, Value::from);
         json!({"error": {"kind": (self.kind), "message": (self.message.as_str()), "hint": hint}})
@@ -101,7 +101,7 @@ impl From<zarr_store::Error> for RequestError {
     }
 }
 
-/// The status for a failure of a store.
+/// Returns the status for an error of a store.
 fn of_store(error: &zarr_store::Error) -> StatusCode {
     use zarr_store::ErrorKind as Kind;
     match error.kind() {

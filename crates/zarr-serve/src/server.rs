@@ -1,4 +1,4 @@
-//! The server: started and stopped.
+//! Start and stop of the server.
 
 use crate::access_policy::{AccessPolicy, TOKEN_PATH};
 use crate::answer::answer;
@@ -24,34 +24,35 @@ use zarr_array::{Registry, Store};
 
 /// Greatest number of connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
-/// Greatest number of bytes of the head of a request.
+/// Greatest size of the head of a request in bytes.
 const MAX_HEAD: usize = 16 << 10;
 /// Greatest number of headers of a request.
 const MAX_HEADERS: usize = 64;
-/// The time in which answers are ended once the server stops.
+/// Time for answers to complete after the server was stopped.
 const END: Duration = Duration::from_secs(5);
-/// Threads that answer: they wait for sockets. Others read and compute.
+/// Number of threads that wait for sockets. Other threads read and compute.
 const THREADS: usize = 2;
 
-/// A server of one store, on threads of its own. It stops when it is dropped.
+/// HTTP server for one store, with its own threads. It stops when it is dropped.
 ///
-/// `/` is a page to look at the arrays. `/raw/KEY` are the values of the store, as they are: Zarr software opens
-/// [`raw_url`](Self::raw_url). `/api/` answers the questions of the page. Nothing is ever written.
+/// `/` is a page to view the arrays. `/raw/KEY` is a value of the store, unchanged: Zarr software opens [`raw_url`](Self::raw_url).
+/// `/api/` answers the questions of the page. The server never writes.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
     token: Option<String>,
     stop: watch::Sender<bool>,
     accepting: Option<tokio::task::JoinHandle<()>>,
-    /// There until the server is dropped.
+    /// Runtime of the threads; `None` once the server is stopped.
     runtime: Option<Runtime>,
 }
 
 impl Server {
-    /// Starts a server.
+    /// Starts a server for `store`.
     ///
     /// # Errors
-    /// If the address is taken or not one of this machine, the token or the origin of `options` is none, or the system gives no threads.
+    /// If the address is in use or does not belong to this machine, the token or origin in `options` is invalid, or the system provides
+    /// no threads.
     pub fn start(store: Arc<dyn Store>, registry: Arc<Registry>, options: &ServeOptions) -> io::Result<Self> {
         let limits = &options.limits;
         let access = AccessPolicy::new(options)?;
@@ -73,33 +74,33 @@ impl Server {
         Ok(Self { address, token, stop, accepting, runtime: Some(runtime) })
     }
 
-    /// The address that it listens on.
+    /// Returns the address at which the server listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The token that requests have to show, if they do.
+    /// Returns the token that requests must show; `None` if none is required.
     #[must_use]
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
 
-    /// The address of the page, with the token.
+    /// Returns the URL of the page, including the token.
     #[must_use]
     pub fn page_url(&self) -> String {
         let token = self.token().map_or(String::new(), |token| format!("?token={token}"));
         format!("http://{}/{token}", self.reachable())
     }
 
-    /// The address at which Zarr software opens the store: keys are appended to it. It has the token.
+    /// Returns the URL at which Zarr software opens the store, including the token. Keys are appended to it.
     #[must_use]
     pub fn raw_url(&self) -> String {
         let token = self.token().map_or(String::new(), |token| format!("{TOKEN_PATH}{token}"));
         format!("http://{}{}/raw/", self.reachable(), token.trim_end_matches('/'))
     }
 
-    /// An address of this machine that leads to the server.
+    /// Returns an address by which this machine reaches the server.
     fn reachable(&self) -> SocketAddr {
         let ip = match self.address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -109,7 +110,7 @@ impl Server {
         SocketAddr::new(ip, self.address.port())
     }
 
-    /// Stops: no connection is accepted any more, and answers that are being sent have five seconds to end.
+    /// Stops the server: it accepts no more connections, and answers that are being sent have five seconds to complete.
     pub fn stop(mut self) {
         let _ = self.stop.send(true);
         if let (Some(runtime), Some(accepting)) = (self.runtime.take(), self.accepting.take()) {
@@ -137,7 +138,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Accepts connections until the server stops, serves as many at the same time as it may have, and waits for the end of all.
+/// Accepts connections until the server stops, serves at most `limits.connections` of them concurrently, and waits for their end.
 async fn accept(listener: TcpListener, shared: Arc<ServerState>, limits: ServeLimits, stopped: watch::Receiver<bool>) {
     let places = ConnectionLimit::new(limits.connections);
     let mut connections = JoinSet::new();

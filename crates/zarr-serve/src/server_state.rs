@@ -1,4 +1,4 @@
-//! State that all connections of a server share: the store, the access to it, the work under way and the memory that is held.
+//! State that all connections of a server share: store, access rules, concurrent work and memory.
 
 use crate::access_policy::AccessPolicy;
 use crate::answer_memory::AnswerMemory;
@@ -16,7 +16,7 @@ pub(crate) struct ServerState {
     nodes: Arc<Nodes>,
     gets: Arc<Semaphore>,
     computations: Arc<Semaphore>,
-    /// Permits for questions: those that are worked on, and those that wait for that.
+    /// Permits for questions, both those being answered and those waiting.
     questions: Arc<Semaphore>,
 }
 
@@ -34,7 +34,7 @@ impl ServerState {
         }
     }
 
-    /// Does work on the store that blocks for a short time: one get.
+    /// Runs blocking work of one get of the store on another thread.
     pub(crate) async fn get<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn Store) -> T + Send + 'static,
@@ -44,8 +44,8 @@ impl ServerState {
         on_thread(permit, move || work(&*nodes.store)).await.map(|(result, _)| result)
     }
 
-    /// Does work that reads and computes, unless too much of it waits already. Others may work once the result is dropped or held: what
-    /// results are, too, is bounded.
+    /// Runs work that reads and computes on another thread, unless too many requests wait already. The returned permit keeps other work
+    /// waiting until it is dropped, which limits the memory for results.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Nodes) -> T + Send + 'static,
@@ -59,7 +59,7 @@ impl ServerState {
     }
 }
 
-/// The permission to work on a question.
+/// Permission to work on a question.
 pub(crate) struct WorkPermit {
     _question: OwnedSemaphorePermit,
     _computation: OwnedSemaphorePermit,
@@ -69,7 +69,7 @@ async fn acquired(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Requ
     Arc::clone(permits).acquire_owned().await.map_err(|_| RequestError::internal("the server stops"))
 }
 
-/// Runs blocking work, which keeps its permits even if the client goes away: the thread is at work all the same.
+/// Runs blocking work on another thread. The work keeps its permits even if the client disconnects, since the thread goes on.
 async fn on_thread<T: Send + 'static, P: Send + 'static>(
     permits: P,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,5 @@
-//! Values of the store, read while they are sent: small ones at once, others in pieces, of which one is read while the one before is sent.
+//! Bodies that read values of the store while they are sent: small values at once, others in pieces, where each piece is read while the one
+//! before is sent.
 
 use crate::answer_memory::{Connection, Room};
 use crate::request_error::RequestError;
@@ -14,29 +15,29 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 use zarr_store::{ByteRange, GetOptions, Key, Snapshot, Store};
 
-/// Number of bytes that are read by one get, if there is room to spare: some stores have to decompress all of a value for any part of it.
+/// Greatest size of a value that is read by one get if there is memory to spare: some stores decompress a whole value for any part of it.
 const WHOLE: u64 = 8 << 20;
-/// Bytes of the first piece, and of the pieces of a client that takes its time.
+/// Size in bytes of the first piece, and of pieces for slow clients.
 const LEAST: u64 = 128 << 10;
-/// Bytes of a piece of a quick client.
+/// Greatest size of a piece in bytes.
 const MOST: u64 = 4 << 20;
-/// Time in which a client has to take a piece to get one twice as large.
+/// Time within which a client must take a piece so that the next one is twice as large.
 const QUICK: Duration = Duration::from_millis(250);
-/// Time to take a piece from which on a client gets one half as large.
+/// Time for a piece above which the next one is half as large.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// The bytes of a range of one state of a value.
+/// Body with a range of one state of a value.
 pub(crate) struct ValueBody {
     source: ValueSource,
-    /// Read already: the first piece, so that a failure of the store becomes a status.
+    /// First piece, which is read before the response begins, so that an error of the store becomes a status.
     ready: Option<Bytes>,
-    /// The piece that is being read, and its bytes.
+    /// Length of the piece that is being read, and the task that reads it.
     reading: Option<(u64, PieceRead)>,
-    /// Not yet asked for.
+    /// Bytes that are not yet requested from the store.
     rest: Range<u64>,
-    /// Bytes of the next piece.
+    /// Size of the next piece in bytes.
     size: u64,
-    /// The time at which the last piece was taken.
+    /// Time at which the client took the last piece.
     taken: Instant,
 }
 
@@ -46,12 +47,12 @@ struct ValueSource {
     shared: Arc<ServerState>,
     connection: Arc<Connection>,
     key: Key,
-    /// Bytes of the value.
+    /// Size of the whole value in bytes.
     size: u64,
     options: GetOptions,
 }
 
-/// A piece that is being read, for as long as anybody waits for it.
+/// Task that reads a piece; aborted if this value is dropped.
 struct PieceRead(JoinHandle<Result<Bytes, RequestError>>);
 
 impl Drop for PieceRead {
@@ -61,7 +62,7 @@ impl Drop for PieceRead {
 }
 
 impl ValueSource {
-    /// Reads a part, for which there is room; else waits for that.
+    /// Reads a part of the value. Waits for memory unless `room` is given.
     async fn read(self, part: Range<u64>, room: Option<Room>) -> Result<Bytes, RequestError> {
         let (start, end) = (part.start, part.end);
         let room = match room {
@@ -80,7 +81,7 @@ impl ValueSource {
 }
 
 impl ValueBody {
-    /// Reads the first piece of a range of a value of `size` bytes.
+    /// Begins a body for `range` of a value of `size` bytes, and reads its first piece.
     pub(crate) async fn begin(
         (shared, connection): (&Arc<ServerState>, &Arc<Connection>),
         (key, size, snapshot): (Key, u64, Option<Snapshot>),
@@ -102,22 +103,22 @@ impl ValueBody {
         Ok(body)
     }
 
-    /// The number of bytes that are still to be sent.
+    /// Returns the number of bytes that are still to be sent.
     pub(crate) fn left(&self) -> u64 {
         let ready = self.ready.as_ref().map_or(0, Bytes::len) as u64;
         let reading = self.reading.as_ref().map_or(0, |(len, _)| *len);
         ready + reading + (self.rest.end - self.rest.start)
     }
 
-    /// Takes the next bytes that are not yet asked for, at most `most`.
+    /// Takes the next bytes that are not yet requested, at most `most`.
     fn take(&mut self, most: u64) -> Range<u64> {
         let start = self.rest.start;
         self.rest.start = self.rest.end.min(start.saturating_add(most));
         start..self.rest.start
     }
 
-    /// The number of bytes that are read next, at most `most`. If they are more than [`LEAST`], there is room for them: clients that read
-    /// slowly hold no more than [`LEAST`] each, once they hold half of all.
+    /// Returns the size of the next read, at most `most`, and its memory if the size exceeds [`LEAST`]. If half of the memory is in use,
+    /// clients only get [`LEAST`] bytes at a time.
     fn next_room(&self, most: u64) -> (u64, Option<Room>) {
         let wanted = most.min(self.rest.end - self.rest.start);
         if wanted > LEAST
@@ -137,7 +138,7 @@ impl ValueBody {
         }
     }
 
-    /// A piece for the client, while the next one is being read: how large that is depends on how quick the client was.
+    /// Hands a piece to the client, and begins to read the next one, whose size depends on how fast the client was.
     fn hand_out(&mut self, piece: Bytes) -> Poll<Option<Result<Bytes, RequestError>>> {
         self.size = next_size(self.size, self.taken.elapsed());
         self.taken = Instant::now();
@@ -162,7 +163,7 @@ impl ValueBody {
     }
 }
 
-/// Bytes of the piece after one of this size that was taken in a time.
+/// Returns the size of the piece after one of `size` bytes that the client took in `time`.
 fn next_size(size: u64, time: Duration) -> u64 {
     match time {
         time if time < QUICK => size.saturating_mul(2).min(MOST),
@@ -171,7 +172,7 @@ fn next_size(size: u64, time: Duration) -> u64 {
     }
 }
 
-/// One piece of the state that `options` require.
+/// Reads one piece of the state that `options` require.
 fn piece(store: &dyn Store, key: &Key, range: ByteRange, options: &GetOptions) -> Result<Bytes, RequestError> {
     match store.get(key, &[range], options)? {
         Some(fetched) => Ok(fetched.into_bytes()),

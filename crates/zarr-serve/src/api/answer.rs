@@ -2,10 +2,10 @@
 
 use zarr_json::Value;
 
-/// The answer to a question.
+/// Answer to a question.
 pub(crate) enum ApiAnswer {
-    /// Facts, and a few numbers.
+    /// JSON with facts and few numbers.
     Json(Value),
-    /// Many numbers.
+    /// Bytes with many numbers.
     Bytes(Vec<u8>),
 }

@@ -1,4 +1,4 @@
-//! The nodes below a group: some at a time, of which the documents are read, or all counted.
+//! Children of a group: a page of them with their documents, or the number of all nodes below.
 
 use super::answer::ApiAnswer;
 use crate::address::Query;
@@ -10,17 +10,17 @@ use zarr_json::{Map, Value, json};
 use zarr_meta::{DETECTION_KEYS, Dialect, Documents, Node, NodePath, StoredNode, facts};
 use zarr_store::{ByteRange, GetOptions, Key, Prefix, Store, StoreKind};
 
-/// Nodes that are listed at once, if not asked for fewer.
+/// Greatest and default number of nodes in a page.
 const PAGE: usize = 500;
-/// Nodes that cannot be shown and are named.
+/// Greatest number of broken nodes that an answer names.
 const NAMED: usize = 20;
-/// Documents that are asked for at once where each request takes long.
+/// Number of concurrent requests for documents in remote stores.
 const AT_ONCE: usize = 16;
-/// Paths below a group at which nodes are looked for at most, to count them.
+/// Greatest number of paths below a group that are looked at to count its nodes.
 const COUNTED: usize = 10_000;
 
-/// The nodes directly below a group: of the paths from `offset` on at which there may be one, at most `limit`. Documents of others are
-/// not read.
+/// Returns the nodes directly below a group, for at most `limit` of the possible paths, beginning at position `offset`. Reads only the
+/// documents of these nodes.
 pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let offset: usize = query.number("offset", 0)?;
@@ -54,12 +54,12 @@ pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, Reques
     })))
 }
 
-/// Whether the nodes below a group are at the paths that a listing of it tells.
+/// Returns whether a listing of the group tells the paths of the nodes below it.
 fn are_at_paths(nodes: &Nodes, group: &StoredNode) -> Result<bool, RequestError> {
     Ok(nodes.store.capabilities().list && group.dialect.has_documents_at_paths() && !has_other_dialects(nodes)?)
 }
 
-/// Finds what lies directly below a node: paths, where a listing tells them; else the nodes.
+/// Finds the children of a node: only their paths if a listing tells them, otherwise the nodes.
 fn below(
     nodes: &Nodes,
     group: &StoredNode,
@@ -76,7 +76,8 @@ fn below(
     Ok(NodesBelow::Nodes(walk.nodes, broken))
 }
 
-/// The paths directly below a group at which there may be nodes of a dialect: those of documents, then those of groups without one.
+/// Returns the paths directly below a group at which there may be nodes of `dialect`: first those with documents, then those of possible
+/// implicit groups.
 fn paths(nodes: &Nodes, dialect: Dialect, group: &NodePath) -> Result<Vec<NodePath>, RequestError> {
     let prefix = zarr_meta::listing_prefix(dialect, group);
     let listing = nodes.store.list_dir(&Prefix::new(&prefix)?)?;
@@ -87,7 +88,7 @@ fn paths(nodes: &Nodes, dialect: Dialect, group: &NodePath) -> Result<Vec<NodePa
     Ok(paths.filter(|path| path.name() != Some(REPLACEMENTS)).collect())
 }
 
-/// The number of paths directly below a group that a walk looks at, as far as a listing tells.
+/// Returns the number of paths directly below a group that a walk looks at; 0 if the store cannot list.
 fn walked(nodes: &Nodes, group: &StoredNode) -> Result<usize, RequestError> {
     if !nodes.store.capabilities().list {
         return Ok(0);
@@ -101,7 +102,7 @@ fn walked(nodes: &Nodes, group: &StoredNode) -> Result<usize, RequestError> {
     Ok(of_dialect.saturating_add(beside))
 }
 
-/// Whether the store has nodes whose documents do not lie at their paths, and they are to be seen.
+/// Returns whether the store has nodes of dialects whose documents are not at their paths, and those nodes are to be shown.
 fn has_other_dialects(nodes: &Nodes) -> Result<bool, RequestError> {
     if nodes.dialect.is_some() {
         return Ok(false);
@@ -116,7 +117,7 @@ fn has_other_dialects(nodes: &Nodes) -> Result<bool, RequestError> {
     Ok(!zarr_meta::detected_dialects(&documents).is_empty())
 }
 
-/// The nodes at these paths, where there are some, and why others cannot be shown.
+/// Opens the nodes at `paths`. Returns the nodes that exist, and messages for those that cannot be opened.
 fn open_all(nodes: &Nodes, paths: &[NodePath]) -> (Vec<StoredNode>, Vec<String>) {
     let open = |path: &NodePath| zarr_hierarchy::open_node(&*nodes.store, &path.to_string(), nodes.dialect);
     let (mut found, mut broken) = (Vec::new(), Vec::new());
@@ -130,7 +131,7 @@ fn open_all(nodes: &Nodes, paths: &[NodePath]) -> (Vec<StoredNode>, Vec<String>)
     (found, broken)
 }
 
-/// Does something for each of several things, at the same time where requests to the store take long.
+/// Calls `work` for each of `things`; concurrently if the store is remote.
 fn each<T: Sync, R: Send>(store: &dyn Store, things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     if store.access_profile().kind != StoreKind::Remote {
         return things.iter().map(work).collect();
@@ -148,7 +149,7 @@ fn each<T: Sync, R: Send>(store: &dyn Store, things: &[T], work: impl Fn(&T) -> 
     })
 }
 
-/// The facts about a node that the tree shows.
+/// Returns the facts about a node that the tree of the page shows.
 fn brief(found: &StoredNode) -> Map {
     let mut brief = facts(found);
     for name in ["attributes", "codecs", "fill_value", "implicit"] {
@@ -161,10 +162,10 @@ fn brief(found: &StoredNode) -> Map {
     brief
 }
 
-/// Adds how many arrays and groups lie below a group, and the names of those directly below.
+/// Adds the numbers of arrays and groups below a group, and the names of its children, to `facts`.
 ///
 /// # Errors
-/// If there are too many to be looked at for one answer.
+/// If there are too many nodes below for one answer.
 pub(super) fn add_counts(nodes: &Nodes, group: &StoredNode, facts: &mut Map) -> Result<(), RequestError> {
     let (mut arrays, mut groups, mut names) = (0, 0, Vec::new());
     let mut left = vec![group.clone()];

@@ -1,4 +1,4 @@
-//! The labels of an axis.
+//! Answer with the labels of an axis.
 
 use super::answer::ApiAnswer;
 use super::region::RequestedRegion;
@@ -8,10 +8,11 @@ use crate::request_error::RequestError;
 use zarr_grid::AxisSelection;
 use zarr_json::{Value, json};
 
-/// Labels at most.
+/// Greatest number of labels.
 const MOST: u64 = 4096;
 
-/// The labels of `count` indices of an axis from `start` on, `step` apart: values of the coordinate of its dimension; `null` if there is none.
+/// Returns the labels of `count` indices along an axis, beginning at `start`, at distance `step`: values of the coordinate of its
+/// dimension, or `null` if there is none.
 pub(super) fn coordinates(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let array = nodes.array(&opened)?;

@@ -1,4 +1,4 @@
-//! Descriptions of the nodes: the store, the tree, the facts about a node, its attributes.
+//! Answers that describe nodes: the store, the facts about a node, its attributes.
 
 use super::answer::ApiAnswer;
 use super::children::add_counts;
@@ -13,10 +13,10 @@ use zarr_json::{Map, Value, json};
 use zarr_meta::{Node, facts};
 use zarr_view::Numbers;
 
-/// An array whose grid has more chunks is not listed.
+/// Greatest number of chunks in the grid of an array whose stored chunks are listed.
 const LISTED: u128 = 1 << 20;
 
-/// The store.
+/// Describes the store.
 pub(super) fn store(nodes: &Nodes, _: &Query) -> Result<ApiAnswer, RequestError> {
     let dialect = nodes.dialect.map_or(Value::Null, |dialect| Value::from(dialect.name()));
     let can_list = nodes.store.capabilities().list;
@@ -28,7 +28,7 @@ pub(super) fn store(nodes: &Nodes, _: &Query) -> Result<ApiAnswer, RequestError>
     })))
 }
 
-/// The facts about a node: the members that `zarr info --json` prints. Those that need a list of what is stored, only if asked for.
+/// Returns the facts about a node, as `zarr info --json` prints them. Facts that need a listing are only included on request.
 pub(super) fn info(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let (found, with_sizes) = (&opened.found, query.flag("sizes"));
@@ -63,7 +63,7 @@ fn texts(warnings: &[zarr_meta::Warning]) -> Vec<Value> {
     warnings.iter().map(|warning| Value::from(warning.to_string())).collect()
 }
 
-/// Adds the facts about an opened array, and about the ways to look at it. An array that cannot be opened is described all the same.
+/// Adds the facts about an array, and the ways to view it. An array that cannot be opened is described with its error.
 fn add_array(
     nodes: &Nodes,
     opened: &Arc<OpenedNode>,
@@ -120,7 +120,7 @@ fn add_sizes(array: &Array, facts: &mut Map) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// The attributes of a node.
+/// Returns the attributes of a node.
 pub(super) fn attributes(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let attributes = opened.found.attributes().map_err(|error| zarr_hierarchy::Error::from(error.clone()))?;

@@ -1,4 +1,4 @@
-//! Elements as floats, as pictures need them.
+//! Elements as floats for pictures.
 
 use super::region::SampledRegion;
 use crate::nodes::{Nodes, OpenedNode};
@@ -7,16 +7,16 @@ use zarr_array::{Array, Cast};
 use zarr_dtype::DataType;
 use zarr_view::shown_array;
 
-/// Elements as floats, exact where a float of the size is.
+/// Elements as floats of 32 bits if those are exact, otherwise of 64 bits.
 pub(crate) enum FloatElements {
-    /// Values of types whose values are floats of 32 bits.
+    /// Elements of types whose values are all exact as 32-bit floats.
     F32(Vec<f32>),
-    /// Values of all other types; integers beyond 2^53 are rounded.
+    /// Elements of all other types; integers beyond 2^53 are rounded.
     F64(Vec<f64>),
 }
 
 impl FloatElements {
-    /// Reads elements of an array: rows from top to bottom.
+    /// Reads elements of an array, in rows from top to bottom.
     pub(crate) fn read(array: &Array, taken: &SampledRegion) -> Result<Self, RequestError> {
         let (cut, samples, selection) = (&taken.cut, taken.samples(), taken.selection());
         Ok(match is_exact_in_f32(array.data_type().storage()) {
@@ -25,7 +25,7 @@ impl FloatElements {
         })
     }
 
-    /// The name of the type.
+    /// Returns the name of the float type.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::F32(_) => "float32",
@@ -40,7 +40,7 @@ impl FloatElements {
         }
     }
 
-    /// Appends the elements to bytes, little-endian.
+    /// Appends the elements to `bytes`, little-endian.
     pub(crate) fn append_to(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::F32(values) => bytes.extend(values.iter().flat_map(|value| value.to_le_bytes())),
@@ -68,8 +68,8 @@ fn is_exact_in_f32(data_type: &DataType) -> bool {
     )
 }
 
-/// The array that a question is about, and whether it is the one of decoded values: that if the question asks for these and they are
-/// numbers, else the stored one.
+/// Returns the array that a question is about, and whether it is decoded. If `is_decoded` asks for decoded values and those are numbers,
+/// this is the array of decoded values; otherwise the stored array.
 pub(crate) fn array_of<'o>(
     nodes: &Nodes,
     opened: &'o OpenedNode,
@@ -84,7 +84,7 @@ pub(crate) fn array_of<'o>(
     Ok((array, is_decoded))
 }
 
-/// Refuses an array whose elements no picture shows.
+/// Fails if the elements of an array cannot be shown in a picture.
 pub(crate) fn check_numbers(array: &Array) -> Result<(), RequestError> {
     match zarr_view::Numbers::of(array.data_type()) {
         Some(_) => Ok(()),

@@ -1,14 +1,14 @@
-//! Images in several resolutions: OME-Zarr.
+//! OME-Zarr images in several resolutions.
 
 use zarr_array::Array;
 use zarr_json::{Map, Value};
 use zarr_ome::Image;
 
-/// Levels whose arrays are opened for their shapes.
+/// Greatest number of levels whose arrays are opened for their shapes.
 const OPENED: usize = 16;
 
-/// Adds what the metadata of an image says (`ome`, as `zarr info --json` prints it), and what the page shows of the image (`image`): the facts
-/// in lines, the shapes of levels, and the shape and the data type of the finest one.
+/// Adds the metadata of an image (`ome`, as `zarr info --json` prints them) and what the page shows (`image`): lines of facts, the shapes
+/// of levels, and the shape and data type of the finest level.
 pub(super) fn add_image(image: &Image, facts: &mut Map) {
     facts.insert("ome", Value::from(image.metadata().facts()));
     let arrays: Vec<zarr_ome::Result<Array>> =

@@ -1,4 +1,4 @@
-//! A plane of an array, or of an image in several resolutions, as numbers.
+//! Answer with a plane of an array or image as numbers.
 
 use super::answer::ApiAnswer;
 use super::float_elements::{FloatElements, array_of, check_numbers};
@@ -12,20 +12,20 @@ use zarr_json::{Map, Value};
 use zarr_ome::Image;
 use zarr_view::{Cut, ImageCut, Room};
 
-/// Elements along each axis of a plane at most.
+/// Greatest number of elements along each axis of a plane.
 const MOST: u64 = 1024;
 
-/// The array that a plane is read from.
+/// Array that a plane is read from, and its cut.
 struct PlaneSource {
     array: Array,
     is_decoded: bool,
     cut: Cut,
-    /// The number of the level, if the source is an image.
+    /// Index of the level of an image; `None` if the source is an array.
     level: Option<usize>,
 }
 
 impl PlaneSource {
-    /// The array of a node, and what is asked of it.
+    /// Returns the array of a node as source, with the region that the query requests.
     fn of_array(nodes: &Nodes, opened: &OpenedNode, query: &Query) -> Result<(Self, RequestedRegion), RequestError> {
         let (array, is_decoded) = array_of(nodes, opened, !query.flag("stored"))?;
         let asked = RequestedRegion::parse(query, array.shape(), MOST)?.sized(query)?;
@@ -33,8 +33,8 @@ impl PlaneSource {
         Ok((Self { array: array.clone(), is_decoded, cut, level: None }, asked))
     }
 
-    /// The level of an image that fits, or the one that the parameter `level` names, and what is asked of it: indices of the query are
-    /// those of the finest level.
+    /// Returns a level of an image as source, with the region that the query requests: the level that fits, or the one that the parameter
+    /// `level` names. Indices in the query are those of the finest level.
     fn of_image(nodes: &Nodes, image: &Image, query: &Query) -> Result<(Self, RequestedRegion), RequestError> {
         let asked = RequestedRegion::parse(query, image.level(0)?.shape(), MOST)?.sized(query)?;
         let pixels = |most: u64| usize::try_from(most).unwrap_or(usize::MAX);
@@ -46,8 +46,8 @@ impl PlaneSource {
     }
 }
 
-/// A plane as bytes: the length of a head as `u32`, the head in JSON (with spaces at its end, so that numbers begin at a multiple of 8),
-/// the numbers row by row. All numbers are little-endian.
+/// Returns a plane as bytes: the length of the head as `u32`, the head as JSON (padded with spaces so that the numbers begin at a multiple
+/// of 8), and the numbers row by row. All numbers are little-endian.
 pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let (source, asked) = match nodes.image(&opened)? {

@@ -1,4 +1,4 @@
-//! The elements along an axis, through one element.
+//! Answer with the elements along one axis.
 
 use super::answer::ApiAnswer;
 use super::float_elements::{FloatElements, array_of};
@@ -11,7 +11,7 @@ use zarr_json::{Value, json};
 /// Greatest number of elements of a profile.
 const MOST: u64 = 2048;
 
-/// The elements along `axis`, through the one at the indices `at`; NaN and infinite ones are strings.
+/// Returns the elements along `axis` through the element at the indices `at`. NaN and infinities are strings.
 pub(super) fn profile(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let (array, is_decoded) = array_of(nodes, &opened, !query.flag("stored"))?;

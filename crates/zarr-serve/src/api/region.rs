@@ -1,4 +1,4 @@
-//! The elements of an array that a question asks for, and those of them that are read, which are few enough to keep to a budget.
+//! Regions that questions request, and the samples of them that are read within a budget.
 
 use crate::address::Query;
 use crate::request_error::RequestError;
@@ -8,21 +8,21 @@ use zarr_json::{Value, json};
 use zarr_meta::text::size;
 use zarr_view::{Budget, Cut, CutSamples, Samples};
 
-/// Region of an array that a question asks for.
+/// Region of an array that a question requests.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestedRegion {
-    /// The axis from top to bottom; `None` for a single row.
+    /// Axis of the array from top to bottom; `None` for a single row.
     pub(crate) y: Option<usize>,
-    /// The axis from left to right; `None` for a single column.
+    /// Axis of the array from left to right; `None` for a single column.
     pub(crate) x: Option<usize>,
-    /// The selection along each axis of the array: a range for `y` and `x`, an index for the others.
+    /// Selection along each axis of the array: a range for `y` and `x`, an index for other axes.
     axes: Vec<AxisSelection>,
-    /// Greatest numbers of elements along `y` (`height`) and along `x` (`width`).
+    /// Greatest number of elements along `y`. `width` is that along `x`.
     pub(crate) height: u64,
     pub(crate) width: u64,
 }
 
-/// The elements that are read.
+/// Samples of a region that are read.
 pub(crate) struct SampledRegion {
     pub(crate) cut: Cut,
     thinned: CutSamples,
@@ -31,7 +31,7 @@ pub(crate) struct SampledRegion {
 }
 
 impl RequestedRegion {
-    /// Parses the parameters `y`, `x` (axes), `y0`, `y1`, `x0`, `x1` (their ranges) and `at` (indices of all axes) of a query: at most
+    /// Parses the query parameters `y` and `x` (axes), `y0`, `y1`, `x0`, `x1` (their ranges) and `at` (indices of all axes), with at most
     /// `most` elements along an axis.
     pub(crate) fn parse(query: &Query, shape: &[u64], most: u64) -> Result<Self, RequestError> {
         let (y, x): (Option<usize>, Option<usize>) = (query.optional("y")?, query.optional("x")?);
@@ -53,13 +53,13 @@ impl RequestedRegion {
         Ok(Self { y, x, axes, height: most, width: most })
     }
 
-    /// Reduces the numbers of elements to those of the parameters `height` and `width`, if these are fewer.
+    /// Reduces the numbers of elements to the parameters `height` and `width`, if these are smaller.
     pub(crate) fn sized(self, query: &Query) -> Result<Self, RequestError> {
         let (height, width) = (query.number("height", self.height)?, query.number("width", self.width)?);
         Ok(Self { height: height.min(self.height), width: width.min(self.width), ..self })
     }
 
-    /// All elements along one axis, `most` at most, at the indices `at` of the others.
+    /// Creates the region of all elements along one axis, at most `most`, at the indices `at` of the other axes.
     pub(crate) fn line(query: &Query, shape: &[u64], axis: usize, most: u64) -> Result<Self, RequestError> {
         let mut axes = indices(query, shape)?;
         let (Some(selected), Some(&len)) = (axes.get_mut(axis), shape.get(axis)) else {
@@ -69,7 +69,7 @@ impl RequestedRegion {
         Ok(Self { y: None, x: Some(axis), axes, height: 1, width: most })
     }
 
-    /// `count` elements of an array along its first axis, `step` apart; all along the others.
+    /// Creates the region of `count` elements along the first axis, at distance `step`, and of all elements along other axes.
     pub(crate) fn of_coordinate(shape: &[u64], (start, step, count): (u64, u64, u64)) -> Result<Self, RequestError> {
         let stop = start.saturating_add(step.saturating_mul(count));
         let axes = shape.iter().enumerate().map(|(axis, &len)| match axis {
@@ -79,7 +79,7 @@ impl RequestedRegion {
         Ok(Self { y: None, x: Some(0), axes: axes.collect::<Result<_, _>>()?, height: 1, width: count })
     }
 
-    /// Shortens each range to its first elements, at most `most`.
+    /// Shortens each range to its first `most` elements.
     pub(crate) fn few(mut self, most: u64) -> Self {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         for selected in &mut self.axes {
@@ -90,21 +90,21 @@ impl RequestedRegion {
         self
     }
 
-    /// The selection.
+    /// Returns the region as a selection.
     pub(crate) fn selection(&self) -> Selection {
         Selection::Axes(self.axes.clone())
     }
 
-    /// The cut of an array of this shape that is shown.
+    /// Returns the cut of an array of this shape that shows the region.
     pub(crate) fn cut(&self, shape: &[u64]) -> zarr_view::Result<Cut> {
         let shown: Vec<usize> = self.y.into_iter().chain(self.x).collect();
         Cut::new(shape, &self.selection(), (!shown.is_empty()).then_some(&shown))
     }
 
-    /// The elements of `array` that are read, by a cut of it.
+    /// Chooses the samples of `array` that are read, by a cut of `array`.
     ///
     /// # Errors
-    /// If even a few cost more than the budget has.
+    /// If even few samples exceed the budget.
     pub(crate) fn take(&self, array: &Array, cut: Cut, budget: &Budget) -> Result<SampledRegion, RequestError> {
         let most: Vec<u64> = [self.y.map(|_| self.height), self.x.map(|_| self.width)].into_iter().flatten().collect();
         let thinned = cut.thinned(array, &most, budget)?;
@@ -123,7 +123,7 @@ impl RequestedRegion {
         Err(RequestError::too_much(message).with_hint("more detail (full=1) may decode 16 times as much"))
     }
 
-    /// As [`take`](Self::take), and all that is asked for.
+    /// Chooses samples as [`take`](Self::take) does, and fails if they are not all elements of the region.
     pub(crate) fn take_all(&self, array: &Array, budget: &Budget) -> Result<SampledRegion, RequestError> {
         let taken = self.take(array, self.cut(array.shape())?, budget)?;
         match taken.is_reduced() {
@@ -134,49 +134,49 @@ impl RequestedRegion {
 }
 
 impl SampledRegion {
-    /// Chunks (inner chunks of shards) that are met, at most.
+    /// Returns the greatest number of chunks (or inner chunks of shards) that are read.
     pub(crate) fn chunks(&self) -> u64 {
         self.thinned.parts
     }
 
-    /// Whether there are fewer elements than asked for, to keep to the budget.
+    /// Returns whether fewer elements are read than requested, because of the budget.
     pub(crate) fn is_reduced(&self) -> bool {
         self.thinned.is_cut
     }
 
-    /// The elements along each axis that is shown.
+    /// Returns the samples along each shown axis.
     pub(crate) fn samples(&self) -> &[Samples] {
         &self.thinned.samples
     }
 
-    /// The selection that is read for them.
+    /// Returns the selection of the samples.
     pub(crate) fn selection(&self) -> Selection {
         self.cut.selection(self.samples())
     }
 
-    /// The elements from top to bottom.
+    /// Returns the samples from top to bottom.
     fn down(&self) -> Option<&Samples> {
         self.y.and(self.samples().first())
     }
 
-    /// The elements from left to right.
+    /// Returns the samples from left to right.
     fn across(&self) -> Option<&Samples> {
         self.x.and(self.samples().last())
     }
 
-    /// Rows and columns.
+    /// Returns the numbers of rows and columns.
     pub(crate) fn size(&self) -> (u64, u64) {
         let count = |samples: Option<&Samples>| samples.map_or(1, |samples| samples.count);
         (count(self.down()), count(self.across()))
     }
 
-    /// The elements from top to bottom, and those from left to right, as JSON.
+    /// Describes the samples along `y` and along `x` as JSON.
     pub(crate) fn described(&self, array: &Array) -> [Value; 2] {
         [(self.y, self.down()), (self.x, self.across())].map(|(axis, samples)| described(axis, samples, array))
     }
 }
 
-/// The elements of an axis as JSON.
+/// Describes the samples along an axis as JSON.
 fn described(axis: Option<usize>, samples: Option<&Samples>, array: &Array) -> Value {
     let (Some(axis), Some(samples)) = (axis, samples) else { return Value::Null };
     let name = array.dimension_names().and_then(|names| names.get(axis)?.as_deref());
@@ -190,7 +190,7 @@ fn described(axis: Option<usize>, samples: Option<&Samples>, array: &Array) -> V
     })
 }
 
-/// The indices `at`, of all axes; 0 if there are none.
+/// Parses the parameter `at`, the indices along all axes; 0 if it is missing.
 fn indices(query: &Query, shape: &[u64]) -> Result<Vec<AxisSelection>, RequestError> {
     let at: Vec<u64> = query.list("at")?;
     if !at.is_empty() && at.len() != shape.len() {
@@ -200,7 +200,7 @@ fn indices(query: &Query, shape: &[u64]) -> Result<Vec<AxisSelection>, RequestEr
     (0..shape.len()).map(|axis| Ok(AxisSelection::Index(signed(axis, index(axis))?))).collect()
 }
 
-/// A range within an axis: start, stop, step.
+/// Returns a range along an axis, after a check that it lies within `len`.
 fn range(axis: usize, (start, stop, step): (u64, u64, u64), len: u64) -> Result<AxisSelection, RequestError> {
     if start > stop || stop > len {
         return Err(RequestError::argument(format!(
@@ -216,7 +216,7 @@ fn signed(axis: usize, index: u64) -> Result<i64, RequestError> {
         .map_err(|_| RequestError::argument(format!("axis {axis}: found index {index}, expected one below 2^63")))
 }
 
-/// The bytes of the elements of a chunk, or of an inner chunk of a shard.
+/// Returns the decoded size of a chunk, or of an inner chunk of a shard, in bytes.
 fn part_bytes(array: &Array) -> u64 {
     u64::try_from(total_size(&array.part_shape(), array.data_type().item_size() as u64)).unwrap_or(u64::MAX)
 }

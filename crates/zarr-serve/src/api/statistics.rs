@@ -1,8 +1,8 @@
-//! Statistics of many numbers: their range, the range of most of them, a histogram.
+//! Statistics of numbers: range, percentiles and histogram.
 
 use zarr_json::{Value, json};
 
-/// Intervals of a histogram.
+/// Number of intervals of a histogram.
 const BINS: usize = 64;
 
 /// Statistics of numbers.
@@ -10,9 +10,9 @@ const BINS: usize = 64;
 pub(crate) struct Statistics {
     /// Statistics of the finite numbers; `None` if there are none.
     range: Option<Finite>,
-    /// The number of values that are infinite.
+    /// Number of infinite values.
     infinite: usize,
-    /// The number of values that are NaN.
+    /// Number of NaN values.
     missing: usize,
     count: usize,
 }
@@ -23,9 +23,9 @@ struct Finite {
     min: f64,
     max: f64,
     mean: f64,
-    /// The percentile 2: 2 % of the numbers are smaller.
+    /// Percentile 2: 2 % of the numbers are smaller.
     p2: f64,
-    /// The percentile 98: 98 % of the numbers are smaller.
+    /// Percentile 98: 98 % of the numbers are smaller.
     p98: f64,
 }
 
@@ -59,19 +59,19 @@ impl Statistics {
         }
     }
 
-    /// The range of finite numbers.
+    /// Returns the least and the greatest finite number; `None` if there are no finite numbers.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         self.range.as_ref().map(|range| (range.min, range.max))
     }
 }
 
-/// The nearest number below which `percent` percent of the values lie.
+/// Returns the value at the given percentile, without interpolation.
 fn percentile(values: &mut [f64], percent: usize) -> f64 {
     let at = (values.len().saturating_sub(1) * percent + 50) / 100;
     *values.select_nth_unstable_by(at, f64::total_cmp).1
 }
 
-/// The histogram of values: the number of values in each of 64 intervals of a range; the last one has its end.
+/// Returns a histogram as JSON: the number of values in each of 64 intervals of a range. The last interval includes its end.
 pub(crate) fn histogram(values: &[f64], range: Option<(f64, f64)>) -> Value {
     let Some((low, high)) = range.filter(|(low, high)| low <= high) else {
         return json!({"low": null, "high": null, "counts": []});

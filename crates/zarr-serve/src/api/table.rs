@@ -1,4 +1,4 @@
-//! A few elements as text.
+//! Answer with a few elements as text.
 
 use super::answer::ApiAnswer;
 use super::region::RequestedRegion;
@@ -9,12 +9,13 @@ use zarr_array::ArrayData;
 use zarr_dataset::Values;
 use zarr_json::{Value, json};
 
-/// Rows and columns at most.
+/// Greatest number of rows and columns.
 const MOST: u64 = 64;
-/// Characters of an element at most.
+/// Greatest number of characters of an element.
 const LONGEST: usize = 200;
 
-/// The elements of a plane as text, decoded if the array is a variable of a data set: no more than 64 rows and columns, from the start of its ranges on.
+/// Returns the elements of a plane as text, decoded if the array is a variable of a data set: at most 64 rows and columns, beginning at the
+/// start of the requested ranges.
 pub(super) fn table(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let array = nodes.array(&opened)?;
@@ -60,7 +61,7 @@ impl TableElements {
     }
 }
 
-/// The beginning of a long text.
+/// Cuts a text to [`LONGEST`] characters.
 fn shortened(text: String) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
