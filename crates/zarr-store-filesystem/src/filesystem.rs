@@ -1,4 +1,4 @@
-//! Values in files.
+//! Stores whose values are files in a directory.
 
 mod erase;
 mod exchange;
@@ -47,36 +47,37 @@ use zarr_store::{
 /// A store of files in a directory: the key `g/a/0.0` is the file `g/a/0.0`.
 ///
 /// # Guarantees
-/// - A value is replaced as a whole or not at all, whatever fails and whoever reads: it is written to a file of its
-///   own in the same directory. Where nothing is to be replaced and the system can, that file gets its name only then;
-///   else it is renamed. Such files are named `.`, 32 hexadecimal digits, `.zarr-tmp` (names that cannot be keys here)
-///   and are never listed. One that a killed process left behind is removed by the next store that
-///   writes to the directory: its owner held a lock on it, or it is older than a day where there are no locks. A value that is set
-///   piece by piece ([`Store::begin_set`]) has such a file until it is finished; if others erase its whole prefix meanwhile, that is an error.
-/// - All pieces that one get brings are of one state of the value, and so are the pieces of several gets with a
-///   [`zarr_store::Snapshot`], for which the file is held open (of the files that the process may have open a quarter at most; else
-///   it is opened again and compared). A writer that does not rename but writes into the file is noticed by its length and
-///   time, unless both stay the same within the granularity of the file system's clock.
-/// - Writes survive the end of the process. They survive a loss of power after [`Store::flush`], or as [`FilesystemOptions::durability`] and
-///   [`SetOptions::durability`] say.
-/// - [`zarr_store::Precondition::NotExists`] holds between processes too where the file system has hard links.
-///   [`zarr_store::Precondition::Version`] holds between all threads of this process, and by advisory locks (`flock`) between all
-///   processes that set on a condition. Another process that replaces the value without one, in the moment between the
-///   comparison and the renaming, is not noticed. Where a file system refuses locks, [`Store::take_warnings`] says so; on NFS
-///   and Lustre mount options may make them local to a machine, which cannot be detected. On Windows there are none.
-///   [`FilesystemOptions::locks`] turns them off. A version is the file's inode, its time of
-///   change and its length. The time is set to the nanosecond and never twice the same in a process, since file
-///   systems stamp files with a coarser clock.
-/// - Symbolic links are followed as long as they stay in the directory; a key that leads out of it is listed, and
-///   to get it is an [`Error::Escape`]. A link to nothing is listed too, and to get it is an error that names the link: what it stands
-///   for was stored once, and is not as if it had never been. Erasing a link removes the link and nothing of its target. The directory itself may be a link. It
-///   is looked up once: a store stays with its directory if that is moved.
-/// - A directory is never a value, and a file never a prefix. Files whose names are no keys are not
-///   listed; of names that are not UTF-8 [`Store::take_warnings`] tells.
-/// - Removing a key removes the directories that become empty by that. A prefix is removed by renaming its directory first, so
+/// - A value is replaced as a whole or not at all, even if the write fails or other processes read meanwhile: it is
+///   written to a separate file in the same directory, which gets the name of the value when it is complete. If the value is
+///   new and the system supports it, that file has no name before; otherwise it has a temporary name and is renamed.
+///   Temporary names are `.`, 32 hexadecimal digits, `.zarr-tmp` (they cannot be keys here) and are never listed. A temporary
+///   file that a killed process left behind is removed by the next store that writes to the directory: its owner held a lock
+///   on it, or it is older than a day if there are no locks. A value that is set piece by piece ([`Store::begin_set`]) has a
+///   temporary file until it is finished; if another process erases its whole prefix meanwhile, finishing it fails.
+/// - All ranges of one get are of one state of the value, and so are the ranges of several gets with a
+///   [`zarr_store::Snapshot`], for which the file is held open (at most a quarter of the files that the process may have open;
+///   beyond that, the file is opened again and its version is compared). A write in place, without a rename, is detected by
+///   the length and time of the file, unless both stay the same within the granularity of the file system's clock.
+/// - Writes survive the end of the process. They survive a loss of power after [`Store::flush`], or as
+///   [`FilesystemOptions::durability`] and [`SetOptions::durability`] say.
+/// - [`zarr_store::Precondition::NotExists`] holds between processes too if the file system has hard links.
+///   [`zarr_store::Precondition::Version`] holds between all threads of this process, and by advisory locks (`flock`) between
+///   all processes that set on a condition. A process that replaces the value without a condition, between the comparison and
+///   the rename, is not detected. If a file system refuses locks, [`Store::take_warnings`] says so; on NFS and Lustre, mount
+///   options may make locks local to a machine, which cannot be detected. Windows has no such locks.
+///   [`FilesystemOptions::locks`] turns them off. A version is the inode of the file, its time of change and its length. The
+///   time is set to the nanosecond and is unique in a process, since file systems stamp files with a coarser clock.
+/// - Symbolic links are followed as long as they stay in the directory. A key that leads out of it is listed, and getting it
+///   is an [`Error::Escape`]. A link to nothing is listed too, and getting it is an error that names the link: its target was
+///   stored once, so the value is not merely missing. Erasing a link removes the link and nothing in its target. The
+///   directory itself may be a link. It is resolved once: a store stays with its directory if that is moved.
+/// - A directory is never a value, and a file never a prefix. Files whose names are no keys are not listed;
+///   [`Store::take_warnings`] reports names that are not UTF-8.
+/// - Erasing a key removes the directories that become empty. A prefix is erased by renaming its directory first, so
 ///   that all its keys vanish at once.
-/// - Two prefixes are exchanged by one rename of the system (`RENAME_EXCHANGE`, on Linux). Where the system or the file system has none,
-///   by three: one of the directories has no name for a moment, and if the process is killed then, it has lost its name.
+/// - Two prefixes are exchanged by one rename of the system (`RENAME_EXCHANGE`, on Linux). If the system or the file system
+///   does not support it, they are exchanged by three renames: one of the directories has a temporary name for a moment, and
+///   keeps it if the process is killed then.
 ///
 /// # Example
 /// ```
@@ -100,17 +101,17 @@ pub struct FilesystemStore {
     unnamed: Arc<unnamed::Unnamed>,
 }
 
-/// The options of a [`FilesystemStore`].
+/// Options of a [`FilesystemStore`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FilesystemOptions {
-    /// The least durability of all sets and erases.
+    /// Least durability of all sets and erases.
     pub durability: Durability,
-    /// Whether a higher [`SetOptions::durability`] is obeyed, as that of metadata; whether [`Store::barrier`] waits for the disk; and
-    /// whether the name of an erased prefix vanishes from the disk before the values under it. If false, only `durability` and
-    /// [`Store::flush`] wait for the disk: for very many small nodes.
+    /// Whether the store obeys a higher [`SetOptions::durability`] (as for metadata), waits for the disk in [`Store::barrier`], and removes
+    /// the name of an erased prefix from the disk before the values under it. If false, only `durability` and [`Store::flush`] wait for the
+    /// disk, for very many small nodes. Default true.
     pub sync_on_request: bool,
-    /// Whether conditional sets and [`Store::try_lock`] exclude other processes by advisory locks (`flock`).
+    /// Whether conditional sets and [`Store::try_lock`] exclude other processes by advisory locks (`flock`). Default true.
     pub locks: bool,
 }
 
@@ -121,19 +122,19 @@ impl Default for FilesystemOptions {
 }
 
 impl FilesystemOptions {
-    /// With this [`durability`](Self::durability).
+    /// Sets [`durability`](Self::durability).
     #[must_use]
     pub fn durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
     }
 
-    /// With this [`sync_on_request`](Self::sync_on_request).
+    /// Sets [`sync_on_request`](Self::sync_on_request).
     #[must_use]
     pub fn sync_on_request(self, sync_on_request: bool) -> Self {
         Self { sync_on_request, ..self }
     }
 
-    /// With these [`locks`](Self::locks).
+    /// Sets [`locks`](Self::locks).
     #[must_use]
     pub fn locks(self, locks: bool) -> Self {
         Self { locks, ..self }
@@ -141,42 +142,42 @@ impl FilesystemOptions {
 }
 
 impl FilesystemStore {
-    /// The store in the directory at `path`, which must be there.
+    /// Opens the store in the existing directory at `path`.
     ///
     /// # Errors
-    /// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] if it is no directory.
+    /// [`Error::NoStore`] if nothing exists at `path`, [`Error::NotAStore`] if it is no directory.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_path(path.as_ref())
     }
 
-    /// The store in the directory at `path`, which is made with its ancestors if it is not there.
+    /// Opens the store in the directory at `path`. Creates a missing directory and its missing ancestors.
     ///
     /// # Errors
-    /// [`Error::NotAStore`] if something else is there.
+    /// [`Error::NotAStore`] if something other than a directory exists at `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         Self::create_path(path.as_ref())
     }
 
-    /// The same store with other options.
+    /// Returns the store with other options.
     #[must_use]
     pub fn with(self, options: FilesystemOptions) -> Self {
         Self { options, ..self }
     }
 
-    /// The same store, which shares with others of the same directory where they looked for what killed processes left. Where a program opens a
-    /// store for each write, each would look anew, and list directories for it.
+    /// Returns the store with a shared record of the directories in which stores have looked for leftovers of killed processes. Useful for
+    /// a program that opens a store for each write: otherwise each store would list the directories again.
     #[must_use]
     pub fn sharing(self, looked_through: &LookedThrough) -> Self {
         Self { looked_through: looked_through.clone(), ..self }
     }
 
-    /// Its options.
+    /// Returns the options of the store.
     #[must_use]
     pub fn options(&self) -> &FilesystemOptions {
         &self.options
     }
 
-    /// The directory, as it was given.
+    /// Returns the path of the directory, as the caller gave it.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -211,7 +212,7 @@ impl FilesystemStore {
         Self::open_path(path)
     }
 
-    /// The error for a failure of the file system.
+    /// Converts an error of the file system to an error of the store.
     fn fail(&self, operation: Operation, key: &str, source: io::Error) -> Error {
         let store = self.to_string();
         let key = if key.is_empty() { "/".to_owned() } else { key.to_owned() };
@@ -228,7 +229,7 @@ impl FilesystemStore {
     }
 }
 
-/// The best access to files that this system has.
+/// Opens the best access to files that this system supports.
 fn native(path: &Path) -> io::Result<Arc<dyn Vfs>> {
     #[cfg(target_os = "linux")]
     if let Some(files) = openat::OpenAt::open(path)? {
@@ -248,12 +249,12 @@ fn opening(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// The target of a path that leads out of the store.
+/// Returns the target of a path that leads out of the store; `None` for other errors.
 fn escape(error: &io::Error) -> Option<&Path> {
     error.get_ref()?.downcast_ref::<Escapes>().map(|escapes| escapes.0.as_path())
 }
 
-/// Whether nothing is at a path: it is not there, or a value is where a directory would have to be.
+/// Returns whether an error means that nothing exists at a path: no entry, or a file in place of a directory.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -1,11 +1,11 @@
-//! The contract, on every access to files and at every level of durability.
+//! Tests of the store contract, for each kind of access to files and each level of durability.
 
 use std::sync::Arc;
 
 use super::*;
 use zarr_store::{ErrorKind, Precondition, StoreExt, testing};
 
-/// A store on a fresh directory, for each access to files that this system has.
+/// Calls `check` with a store on a new directory, for each kind of access to files that this system supports.
 pub(super) fn each(check: impl Fn(&FilesystemStore)) {
     let folder = tempfile::tempdir().expect("a directory");
     let native = folder.path().join("native");

@@ -1,4 +1,4 @@
-//! Removing values.
+//! Erasing of values.
 
 use std::io;
 
@@ -12,16 +12,17 @@ use super::vfs::{Directory, Kind, Vfs};
 use super::{FilesystemStore, escape, is_absent};
 
 impl FilesystemStore {
-    /// Erases a value if it still has a version, and returns whether it did. Sets on conditions are excluded meanwhile, so that none
-    /// of them is lost.
+    /// Erases a value if it still has this version. Returns whether it did. Conditional sets are excluded meanwhile, so that none of them
+    /// is lost.
     ///
     /// # Errors
-    /// As [`Store::erase`](zarr_store::Store::erase).
+    /// The errors of [`Store::erase`](zarr_store::Store::erase).
     pub fn erase_version(&self, key: &Key, version: &Version) -> Result<bool> {
         self.remove(key, Some(version))
     }
 
-    /// Removes a value, if it has the version that is expected, and the directories that become empty. Returns false if it has another one.
+    /// Removes a value if it has the version `expected`, or any version for `None`, and the directories that become empty. Returns false if
+    /// the value has another version.
     pub(super) fn remove(&self, key: &Key, expected: Option<&Version>) -> Result<bool> {
         let fail = |error| self.fail(Operation::Erase, key.as_str(), error);
         if is_temporary(key) {
@@ -63,8 +64,8 @@ impl FilesystemStore {
         Ok(true)
     }
 
-    /// Syncs the names in a directory if full durability is set; if others removed it meanwhile, the names in the
-    /// directory above.
+    /// Syncs the names in a directory if the durability is `Full`. If another process has removed the directory, syncs the names in the
+    /// nearest existing directory above.
     pub(super) fn sync_names(&self, directory: &Directory, mut path: &str) -> io::Result<()> {
         if self.options.durability != Durability::Full {
             return Ok(());
@@ -80,7 +81,7 @@ impl FilesystemStore {
         synced
     }
 
-    /// Syncs the names in a directory in which a value was set, and in all directories above it.
+    /// Syncs the names in a directory in which a value was set, and in all directories above.
     pub(super) fn sync_path(&self, directory: &Directory, mut path: &str) -> io::Result<()> {
         let mut synced = self.vfs.sync_directory(directory);
         loop {
@@ -95,7 +96,7 @@ impl FilesystemStore {
         }
     }
 
-    /// Removes all values under a prefix. Of a linked directory the link is removed, and nothing in its target.
+    /// Removes all values under a prefix. For a linked directory, removes the link and nothing in its target.
     pub(super) fn remove_tree(&self, prefix: &Prefix) -> Result<()> {
         let path = prefix.as_str().trim_end_matches('/');
         if path.is_empty() {
@@ -128,7 +129,7 @@ impl FilesystemStore {
         Ok(())
     }
 
-    /// Whether a link leads to a directory, be it outside of the store.
+    /// Returns whether a link leads to a directory, inside or outside the store.
     pub(super) fn leads_to_directory(&self, path: &str) -> bool {
         match self.vfs.stat(path) {
             Ok(stat) => stat.kind == Kind::Directory,
@@ -153,7 +154,7 @@ impl FilesystemStore {
     }
 }
 
-/// Removes a directory and its ancestors as long as they are empty. Failures are ignored.
+/// Removes a directory and its ancestors as long as they are empty. Ignores failures.
 pub(super) fn prune(vfs: &dyn Vfs, mut path: &str) {
     while !path.is_empty() {
         let (parent, name) = split(path);

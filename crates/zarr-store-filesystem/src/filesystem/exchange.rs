@@ -1,4 +1,4 @@
-//! Exchanging two directories, with all values in them.
+//! Exchange of two directories, with all values in them.
 
 use std::io;
 
@@ -9,16 +9,17 @@ use super::names::temporary;
 use super::vfs::{Directory, Kind};
 use super::{FilesystemStore, is_absent};
 
-/// A name in an open directory.
+/// Name in an open directory.
 struct Name<'p> {
     directory: Directory,
-    /// The path of the directory.
+    /// Path of the directory.
     parent: &'p str,
     name: &'p str,
 }
 
 impl FilesystemStore {
-    /// Exchanges the directories of two prefixes, or a directory and a link to one; false if one is not there or may not be renamed.
+    /// Exchanges the directories of two prefixes, or a directory and a link to one. Returns false if one does not exist or may not be
+    /// renamed.
     pub(super) fn exchange_trees(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
         let paths = [a, b].map(|prefix| prefix.as_str().trim_end_matches('/'));
         if a.is_root() || b.is_root() || a.as_str().starts_with(b.as_str()) || b.as_str().starts_with(a.as_str()) {
@@ -46,7 +47,7 @@ impl FilesystemStore {
         Ok(true)
     }
 
-    /// The name of a directory, or of a link to one; `None` if there is none.
+    /// Opens the parent of a directory, or of a link to one; `None` if there is no such directory.
     fn named_directory<'p>(&self, path: &'p str) -> Result<Option<Name<'p>>> {
         let (parent, name) = split(path);
         let Some(directory) = self.existing(parent, Operation::Set)? else { return Ok(None) };
@@ -60,7 +61,7 @@ impl FilesystemStore {
         Ok(Some(Name { directory, parent, name }))
     }
 
-    /// Exchanges two names where the system has no call for that: `a` has none for a moment.
+    /// Exchanges two names by three renames, for systems without an exchange. The directory of `a` has no usable name for a moment.
     fn exchange_by_renames(&self, a: &Name<'_>, b: &Name<'_>) -> io::Result<()> {
         let aside = temporary();
         // Others do not take it for one left behind.
@@ -84,12 +85,13 @@ impl FilesystemStore {
     }
 }
 
-/// The error of an exchange that could be neither ended nor undone. It is none after which nothing has changed.
+/// Returns the error of an exchange that could be neither completed nor undone, so that one of the directories has a temporary name.
 fn half_done(aside: &str, error: &io::Error) -> io::Error {
     io::Error::other(format!("two directories are half exchanged, and one has the name {aside}: {error}"))
 }
 
-/// Whether one of the names is gone, is of another file system, is a mount point, or may not be renamed.
+/// Returns whether an error means that the names cannot be exchanged: one is gone, on another file system or a mount point, or may not be
+/// renamed.
 fn may_not_be_renamed(error: &io::Error) -> bool {
     matches!(
         error.kind(),

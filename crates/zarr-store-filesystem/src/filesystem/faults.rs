@@ -1,4 +1,4 @@
-//! Every call of the file system fails once: old values stay, and nothing torn is left.
+//! Tests in which each call of the file system fails once: old values stay, and no torn values are left.
 
 mod calls;
 mod streams;
@@ -14,25 +14,25 @@ use super::vfs::{Directory, Kind, Stat};
 use super::*;
 use zarr_store::{ErrorKind, Precondition, StoreExt};
 
-/// Another access whose calls fail from the N-th on, as a full or dying disk does, or only the N-th.
+/// Access to files whose calls fail from the N-th call, as on a full or dying disk, or only at the N-th call.
 #[derive(Debug)]
 struct Faulty {
     inner: Arc<dyn Vfs>,
     left: AtomicI64,
-    /// Whether all later calls fail too, as after the process was killed.
+    /// Whether all later calls fail as well, as after the process was killed.
     for_good: bool,
-    /// How many bytes a write that fails has written before.
+    /// Number of bytes that a failing write writes before it fails.
     torn: usize,
-    /// Why no file can be given a name, if none can.
+    /// Error with which naming an unnamed file always fails; `None` if it works.
     nameless: Option<io::ErrorKind>,
-    /// How many directories vanish before anything is made in them.
+    /// Number of directories that vanish before anything is created in them.
     vanishing: AtomicI64,
-    /// A directory of another device.
+    /// Identity of a directory that is taken to be on another device.
     mounted: Option<(u64, u64)>,
 }
 
 impl Faulty {
-    /// The access of a store, without a fault yet.
+    /// Creates the access of a store, without failures so far.
     fn of(store: &FilesystemStore) -> Self {
         Self {
             inner: store.vfs.clone(),
@@ -226,8 +226,8 @@ impl Vfs for Faulty {
     }
 }
 
-/// Does `act` on a store whose `n`-th call fails, for every `n` until it succeeds, each time after `prepare`; then
-/// `check`s the sound store.
+/// Calls `act` on a store whose `n`-th call fails, for every `n` until it succeeds, each time after `prepare`; then calls `check` on the
+/// sound store.
 fn every_call_fails<T>(
     prepare: impl Fn(&FilesystemStore),
     act: impl Fn(&FilesystemStore) -> Result<T>,
@@ -390,8 +390,8 @@ fn an_erase_that_fails_harms_nothing_else() {
     );
 }
 
-/// Whichever call fails, each prefix has all values of the one or all of the other, unless the process is killed between the renames of
-/// a system that has no exchange.
+/// If any call of an exchange fails, each prefix still has all values of one or all of the other. The exception is a process that is killed
+/// between the renames on a system without an exchange.
 #[test]
 fn an_exchange_that_fails_leaves_whole_prefixes() {
     let prefix = |text| Prefix::new(text).expect("a prefix");

@@ -1,4 +1,4 @@
-//! Reading a value.
+//! Reading of values.
 
 use std::fs::File;
 use std::io;
@@ -14,19 +14,19 @@ use super::open_value::{OpenValue, is_out_of_files};
 use super::vfs::{Kind, Stat, Vfs, read_full_at};
 use super::{FilesystemStore, is_absent};
 
-/// Maximum number of bytes of reads that do not look up the size of the file first: the memory is allocated as the caller asks.
+/// Greatest number of bytes of reads that do not look up the size of the file first; memory is then allocated as the caller asks.
 const TRUSTED: u64 = 1 << 20;
-/// Number of times that opening a file is tried again if the process has too many open files: other threads close theirs.
+/// Number of attempts to open a file while the process has too many open files, since other threads close theirs.
 const ATTEMPTS: u32 = 64;
 
 impl FilesystemStore {
-    /// The error for a value that has another state than the required one.
+    /// Returns the error for a value that does not have the required version.
     fn changed(&self, key: &Key, due: &Version, found: Version) -> Error {
         let expected = Precondition::Version(due.clone());
         Error::Precondition { store: self.to_string(), key: key.clone(), expected, found: Some(found) }
     }
 
-    /// Reads ranges of a value: from the file that a snapshot holds open, or from the newest file, if it has the required version.
+    /// Reads ranges of a value: from the open file of a snapshot, or from the newest file, if it has the required version.
     pub(super) fn read(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         if let Some(state) = &options.if_match
             && let (Some(open), Some(due)) = (state.handle::<OpenValue>(), state.version())
@@ -59,7 +59,8 @@ impl FilesystemStore {
         Ok(Some(fetched))
     }
 
-    /// Whether what is at a key is a value. A directory is none; a pipe, a device or a socket is an error, since somebody put it there.
+    /// Returns whether the entry at a key is a value. A directory is none. A pipe, device or socket is an error, since someone put it
+    /// there.
     fn is_value(&self, key: &Key, stat: &Stat) -> Result<bool> {
         match stat.kind {
             Kind::File => Ok(true),
@@ -71,7 +72,7 @@ impl FilesystemStore {
         }
     }
 
-    /// Looks up the size and the version of a value without opening its file.
+    /// Looks up the size and version of a value without opening its file.
     fn look_up(&self, key: &Key, options: &GetOptions) -> Result<Option<Fetched>> {
         if is_temporary(key) {
             return Ok(None);
@@ -89,10 +90,10 @@ impl FilesystemStore {
         Ok(Some(fetched))
     }
 
-    /// Reads ranges of a file as it was when it had this `stat`, which is the version `due`.
+    /// Reads ranges of a file in the state `stat`, which is the version `due`.
     ///
-    /// A file that others replace by renaming stays as it is. A write in place is detected by the time and size of the
-    /// file afterwards, within the granularity of the clock of the file system.
+    /// A file that other processes replace by renaming keeps its contents. A write in place is detected by the time and size of the file
+    /// afterwards, within the granularity of the file system's clock.
     fn read_state(&self, key: &Key, file: &File, stat: &Stat, due: &Version, ranges: &[ByteRange]) -> Result<Fetched> {
         let mut fetched = Fetched::new();
         let read = self.read_ranges(key, file, Some(stat.len), ranges, &mut fetched);
@@ -106,7 +107,7 @@ impl FilesystemStore {
         Ok(fetched)
     }
 
-    /// Reads ranges of a file that was just opened; looks up its size only if a range depends on it.
+    /// Reads ranges of a newly opened file. Looks up its size only if a range depends on it.
     fn read_newest(&self, key: &Key, file: &File, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
         let mut fetched = Fetched::new();
         let mut known = None;
@@ -126,7 +127,7 @@ impl FilesystemStore {
         Ok(Some(fetched))
     }
 
-    /// Reads each range by its offset. Without a `size`, no range depends on it.
+    /// Reads each range by its offset. `size` may be `None` if no range depends on it.
     fn read_ranges(
         &self,
         key: &Key,
@@ -170,7 +171,7 @@ impl FilesystemStore {
         Ok(())
     }
 
-    /// Opens the file of a value. It may turn out to be a directory.
+    /// Opens the file of a value; `None` if there is none. The file may turn out to be a directory.
     pub(super) fn open_value(&self, key: &Key) -> Result<Option<File>> {
         if is_temporary(key) {
             return Ok(None);
@@ -189,9 +190,9 @@ impl FilesystemStore {
         }
     }
 
-    /// Checks, where there is nothing at a key, that neither it nor a directory above it is a symbolic link to something that is gone: that
-    /// is no value that was never written. Directories of git-annex and DataLad hold such links, until the content is fetched, and so does
-    /// one whose target is on a disk that is not mounted.
+    /// Checks, if nothing exists at a key, that neither the key nor a directory above is a symbolic link to a missing target: that is not
+    /// the same as a value that was never written. Directories of git-annex and DataLad have such links until content is fetched, and so do
+    /// links to a disk that is not mounted.
     fn no_link_to_nothing(&self, key: &Key) -> Result<()> {
         let mut path = key.as_str();
         while !path.is_empty() {
@@ -209,7 +210,7 @@ impl FilesystemStore {
         Ok(())
     }
 
-    /// Reads a whole value of the expected size: opens, reads and closes, and looks up the size only if it differs.
+    /// Reads a whole value of the expected size: opens, reads and closes the file, and looks up its size only if it differs.
     pub(super) fn read_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         let fail = |error| self.fail(Operation::Get, key.as_str(), error);
         let Some(file) = self.open_value(key)? else { return Ok(GetInto::Missing) };
@@ -222,7 +223,7 @@ impl FilesystemStore {
     }
 }
 
-/// Reads a file from its beginning into `into`, and one byte more to see whether there are more. Returns how many bytes were read.
+/// Reads a file from its beginning into `into`, and one more byte to detect a longer file. Returns the number of bytes read.
 fn read_past(vfs: &dyn Vfs, file: &File, into: &mut [u8]) -> io::Result<usize> {
     let mut more = [0];
     let mut came = loop {
@@ -243,7 +244,7 @@ fn read_past(vfs: &dyn Vfs, file: &File, into: &mut [u8]) -> io::Result<usize> {
     Ok(came)
 }
 
-/// The bytes of all ranges together, if a short read shows that one is not inside the value.
+/// Returns the total length of the ranges, if a short read shows that a range exceeds the value; `None` otherwise.
 fn bounded(ranges: &[ByteRange]) -> Option<u64> {
     let mut total = 0_u64;
     for range in ranges {

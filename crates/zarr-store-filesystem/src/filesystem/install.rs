@@ -1,4 +1,4 @@
-//! Replacing a value.
+//! Setting of values.
 
 use std::fs::File;
 use std::io;
@@ -12,25 +12,25 @@ use super::retry::Retry;
 use super::vfs::{Directory, Kind, Stat};
 use super::{FilesystemStore, is_absent};
 
-/// Number of sets that are expected to replace a value after a set replaced one.
+/// Number of sets after a replacement that are expected to replace a value, too.
 const IN_A_ROW: u32 = 16;
 
-/// The open directory in which values are set, one after another.
+/// Open directory in which several values are set one after another.
 struct OpenDir<'k> {
     path: &'k str,
     directory: Directory,
-    /// A file without a name could not be made or named here.
+    /// Whether creating or naming a file without a name has failed here.
     refused: bool,
-    /// Identifies it within the process; read when it is needed.
+    /// Identity of the directory within the process; read when needed.
     identity: Option<(u64, u64)>,
 }
 
-/// Whether the next set most likely replaces a value: a guess from the last sets, which saves a system call.
+/// Guess whether the next set replaces a value, from the last sets. It saves a system call.
 #[derive(Debug, Default)]
 pub(super) struct Replacing(AtomicU32);
 
 impl Replacing {
-    /// Takes the guess for a value.
+    /// Returns the guess for the next set.
     fn guess(&self) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
@@ -40,19 +40,19 @@ impl Replacing {
     }
 }
 
-/// The outcome of setting a value by a file without a name.
+/// Outcome of setting a value by a file without a name.
 enum Unnamed<T> {
     Set(T),
-    /// The directory is gone.
+    /// The directory does not exist any more.
     NoDirectory(io::Error),
-    /// There is a value.
+    /// A value exists already.
     Taken,
-    /// There are no such files here.
+    /// The system does not support files without names here.
     Refused,
 }
 
 impl FilesystemStore {
-    /// Replaces a value, given in pieces, if `when` holds, with the durability that is asked for.
+    /// Sets a value, given in pieces, if `when` holds, with at least the durability `asked`.
     pub(super) fn install(
         &self,
         key: &Key,
@@ -64,12 +64,12 @@ impl FilesystemStore {
         self.put(&mut None, key, value, &how, &|file| self.vfs.stat_file(file).map(|stat| version(&stat)))
     }
 
-    /// The durability of a set that asks for one.
+    /// Returns the durability of a set that asks for `asked`.
     pub(super) fn level(&self, asked: Durability) -> Durability {
         if self.options.sync_on_request { asked.max(self.options.durability) } else { self.options.durability }
     }
 
-    /// Replaces values. The directory is looked up once for consecutive values in one directory.
+    /// Sets values. Looks up a directory once for consecutive values in it.
     pub(super) fn install_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         let mut open_dir = None;
         let how = SetOptions::default().durable(self.options.durability);
@@ -79,7 +79,7 @@ impl FilesystemStore {
         Ok(())
     }
 
-    /// Replaces a value, in `open_dir` if that is its directory. Returns the result of `stat` on the new file.
+    /// Sets a value, in `open_dir` if that is its directory. Returns the result of `stat` for the new file.
     fn put<'k, T>(
         &self,
         open_dir: &mut Option<OpenDir<'k>>,
@@ -121,7 +121,7 @@ impl FilesystemStore {
         }
     }
 
-    /// The inner error is that of a file that could not be made or named in the directory.
+    /// Sets a value in an open directory. The inner error means that a file could not be created or named there.
     fn put_in<T>(
         &self,
         opened: &mut OpenDir<'_>,
@@ -147,7 +147,7 @@ impl FilesystemStore {
         self.put_named(opened, key, value, how, stat)
     }
 
-    /// Sets a value that is not there by a file that has no name until it is complete.
+    /// Creates a value by a file that gets its name when it is complete.
     fn put_unnamed<T>(
         &self,
         directory: &Directory,
@@ -208,7 +208,7 @@ impl FilesystemStore {
         set
     }
 
-    /// Fills and closes a file with a temporary name. Until it is closed its lock shows that its owner lives.
+    /// Fills and closes a file with a temporary name. Until the file is closed, its lock shows that its owner is alive.
     fn fill_named<T>(
         &self,
         file: File,
@@ -241,8 +241,9 @@ impl FilesystemStore {
         stat(file)
     }
 
-    /// Gives the temporary file in `directory`, whose identity is read if it is not known, its name if `when` holds; otherwise it stays.
-    /// The inner error says that it is gone: others took it for one that was left behind, or removed the directory.
+    /// Gives a temporary file in `directory` the name of the value if `when` holds; otherwise the file stays. `identity` caches the
+    /// identity of the directory. The inner error means that the file is gone: another process took it for a leftover, or removed the
+    /// directory.
     pub(super) fn take_name(
         &self,
         directory: &Directory,
@@ -309,7 +310,7 @@ impl FilesystemStore {
         }
     }
 
-    /// The kind of file that has the name of a value in its directory.
+    /// Returns the stat of the entry with the name of a value in its directory; `None` if there is none.
     pub(super) fn named(&self, directory: &Directory, key: &Key) -> Result<Option<Stat>> {
         match self.vfs.stat_name(directory, split(key.as_str()).1) {
             Ok(stat) if stat.kind != Kind::Unknown => Ok(Some(stat)),
@@ -331,12 +332,12 @@ impl FilesystemStore {
         Error::Occupied { store: self.to_string(), operation: Operation::Set, key: key.to_owned(), found, expected }
     }
 
-    /// Whether to try again after others have removed a directory: not in one that nobody makes again.
+    /// Returns whether to try again after another process has removed a directory. False if the root itself is gone.
     pub(super) fn again(&self, retry: &mut Retry) -> bool {
         !self.vfs.is_gone() && retry.again(self.path())
     }
 
-    /// Opens a directory, and makes it and its ancestors where they are not there.
+    /// Opens a directory. Creates it and its ancestors if they are missing.
     pub(super) fn make_directories(&self, path: &str, retry: &mut Retry) -> Result<Directory> {
         loop {
             match self.try_make_directories(path) {
@@ -374,7 +375,7 @@ impl FilesystemStore {
     }
 }
 
-/// A path's parent and last segment.
+/// Splits a path into its parent and its last segment.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

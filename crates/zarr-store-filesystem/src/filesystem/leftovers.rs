@@ -1,4 +1,4 @@
-//! Temporary files that killed processes left behind.
+//! Removal of temporary files that killed processes left behind.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,16 +13,16 @@ use super::names::is_temporary_name;
 use super::vfs::{Directory, Kind};
 use super::{FilesystemStore, is_absent};
 
-/// Age from which on a temporary file counts as left behind where there are no locks.
+/// Age at which a temporary file counts as left behind, if there are no locks.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
-/// Number of directories that are remembered; after that they are looked through again.
+/// Greatest number of remembered directories. Beyond that, all are forgotten and looked through again.
 const REMEMBERED: usize = 4096;
-/// Minimum time before a directory is looked through again. The time is also at least `SHARE` times the time that the last look took.
+/// Least time before a directory is looked through again. The time is also at least `SHARE` times the duration of the last look.
 const PAUSE: Duration = Duration::from_secs(1);
 const SHARE: u32 = 100;
 
-/// Which parts of a directory stores have looked through for what killed processes left, and when that is due again: none at first. See
-/// [`FilesystemStore::sharing`]. It keeps nothing open.
+/// Record of the directories in which stores have looked for leftovers of killed processes, and of the time of the next look. Empty
+/// at first. Does not keep directories open. See [`FilesystemStore::sharing`].
 #[derive(Clone, Debug, Default)]
 pub struct LookedThrough(Arc<Mutex<HashMap<Box<str>, Instant>>>);
 
@@ -35,7 +35,7 @@ impl LookedThrough {
         self.paths().get(path).is_none_or(|due| *due <= Instant::now())
     }
 
-    /// Notes a directory that it took some time to look through.
+    /// Records a directory that was looked through, and the duration of the look.
     fn note(&self, path: &str, took: Duration) {
         let due = Instant::now() + PAUSE.max(took.saturating_mul(SHARE));
         let mut paths = self.paths();
@@ -52,13 +52,13 @@ impl LookedThrough {
 }
 
 impl FilesystemStore {
-    /// Notes a directory that was just made, so that it has no leftovers.
+    /// Records a new directory, which has no leftovers.
     pub(super) fn note_new(&self, path: &str) {
         self.looked_through.note(path, Duration::ZERO);
     }
 
-    /// Removes the temporary files that killed processes left in a directory, when this store writes to it for the first time and from
-    /// time to time after that. Failures are ignored.
+    /// Removes temporary files that killed processes left in a directory, before the first write of this store to the directory and from
+    /// time to time. Ignores failures.
     pub(super) fn remove_leftovers(&self, directory: &Directory, path: &str) {
         if !self.looked_through.is_due(path) {
             return;
@@ -71,8 +71,8 @@ impl FilesystemStore {
         }
     }
 
-    /// The temporary files directly under a prefix whose owners are dead, as [`Store::leftovers`](zarr_store::Store::leftovers) gives and
-    /// removes them.
+    /// Finds the temporary files directly under a prefix whose owners are dead, and removes them if `remove`. Implements
+    /// [`Store::leftovers`](zarr_store::Store::leftovers).
     pub(super) fn find_leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<Leftover>> {
         let path = prefix.as_str().trim_end_matches('/');
         let fail = |error| self.fail(Operation::List, path, error);
@@ -102,7 +102,7 @@ impl FilesystemStore {
         Ok(found)
     }
 
-    /// The bytes of a temporary file, or of all files in a temporary directory, as far as they can be seen.
+    /// Returns the size in bytes of a temporary file, or of all files in a temporary directory, as far as they are readable.
     fn bytes_below(&self, parent: &Directory, path: &str, kind: Kind) -> u64 {
         let size =
             |parent: &Directory, path: &str| self.vfs.stat_name(parent, split(path).1).map_or(0, |stat| stat.len);
@@ -124,7 +124,8 @@ impl FilesystemStore {
         bytes
     }
 
-    /// Whether the owner of a temporary file or directory is dead: one that lives holds its lock. It is then removed, if so asked.
+    /// Returns whether the owner of a temporary file or directory is dead: a living owner holds its lock. If `remove`, removes the leftover
+    /// of a dead owner.
     fn leftover(&self, directory: &Directory, name: &str, kind: Kind, remove: bool) -> std::io::Result<bool> {
         let stat = self.vfs.stat_name(directory, name)?;
         // Windows does not open directories.

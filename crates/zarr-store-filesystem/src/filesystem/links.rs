@@ -1,4 +1,4 @@
-//! Symbolic links: followed inside, refused where they lead out.
+//! Tests of symbolic links: they are followed inside the store, and refused if they lead out.
 
 #![cfg(unix)]
 
@@ -247,7 +247,7 @@ fn a_prefix_with_links_in_it_is_not_renamed() {
     });
 }
 
-/// They are listed and are errors, so that nobody takes them for values that were never written, or leaves them out of a copy.
+/// Pipes and sockets are listed, and getting them is an error, so that they are not taken for missing values or left out of copies.
 #[test]
 fn what_is_neither_a_file_nor_a_directory_is_listed_and_is_an_error() {
     each(|store| {

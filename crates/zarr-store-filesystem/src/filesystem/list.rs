@@ -1,4 +1,4 @@
-//! Listing.
+//! Listing of keys.
 
 use std::io;
 
@@ -9,10 +9,10 @@ use super::names::is_temporary_name;
 use super::vfs::Kind;
 use super::{FilesystemStore, escape, is_absent};
 
-/// How many linked directories one listing goes into: links may lead to links, each doubling the entries to list.
+/// Greatest number of linked directories that one listing enters, since links to links multiply the entries.
 const MAX_LINKS: usize = 1024;
 
-/// How many linked directories a path may go through: among directories that link to each other the number of paths explodes.
+/// Greatest number of linked directories in a path, since directories that link to each other have a vast number of paths.
 const MAX_DEPTH: usize = 4;
 
 pub(super) struct Entry {
@@ -21,11 +21,11 @@ pub(super) struct Entry {
     pub(super) is_link: bool,
 }
 
-/// Function that is called with the keys directly in a directory.
+/// Function that is called for each directory with its path, its keys, and whether each key is a link.
 type Visit<'v> = dyn FnMut(&str, Vec<(Key, bool)>) -> Result<()> + 'v;
 
 impl FilesystemStore {
-    /// The keys and prefixes directly under a prefix, without links to directories above it: a walk would never end.
+    /// Returns the keys and prefixes directly under a prefix. Leaves out links to directories above, since walks would never end.
     pub(super) fn list_directory(&self, prefix: &Prefix) -> Result<Listing> {
         let mut listing = Listing::default();
         for entry in self.entries(prefix.as_str())? {
@@ -50,7 +50,7 @@ impl FilesystemStore {
         Ok(listing)
     }
 
-    /// All keys under a prefix, sorted.
+    /// Returns all keys under a prefix, sorted.
     pub(super) fn list_tree(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         let mut keys = Vec::new();
         self.walk_tree(prefix, &mut |_, files| {
@@ -61,7 +61,8 @@ impl FilesystemStore {
         Ok(keys)
     }
 
-    /// Visits all keys under a prefix with the sizes of their files, directory by directory; a link that leads out of the store has none.
+    /// Visits all keys under a prefix with the sizes of their files, directory by directory. A link that leads out of the store has no
+    /// size.
     pub(super) fn visit_tree(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
         self.walk_tree(prefix, &mut |path, files| {
             let fail = |error| self.fail(Operation::List, path, error);
@@ -88,8 +89,7 @@ impl FilesystemStore {
         })
     }
 
-    /// Gives the keys directly in each directory under a prefix, with the path of the directory, and for each key whether it is a link.
-    /// A linked directory that contains itself is not entered again.
+    /// Calls `files` for each directory under a prefix. Does not enter a linked directory again within itself.
     fn walk_tree(&self, prefix: &Prefix, files: &mut Visit<'_>) -> Result<()> {
         let mut links = 0;
         // Each with the inodes of the linked directories above it.
@@ -123,13 +123,13 @@ impl FilesystemStore {
         Ok(())
     }
 
-    /// Whether a link leads to a directory that it lies in. One that leads out of the store does not.
+    /// Returns whether a link leads to a directory that contains the link. False for a link that leads out of the store.
     fn leads_up(&self, path: &str) -> bool {
         let ancestors = self.ancestors(path).unwrap_or_default();
         ancestors.split_last().is_some_and(|(own, above)| above.contains(own))
     }
 
-    /// How many links to directories a path goes through.
+    /// Returns the number of linked directories in a path.
     fn links_on(&self, path: &str) -> usize {
         let is_link = |end: usize| {
             let (parent, name) = split(&path[..end]);
@@ -140,15 +140,15 @@ impl FilesystemStore {
         ends.filter(|end| is_link(*end)).count()
     }
 
-    /// The inodes of the root and of all directories down to `path`.
+    /// Returns the identities of the root and of all directories down to `path`.
     fn ancestors(&self, path: &str) -> Result<Vec<(u64, u64)>> {
         let ends = [0].into_iter().chain(path.match_indices('/').map(|(at, _)| at)).chain([path.len()]);
         let identity = |end| self.vfs.directory(&path[..end]).and_then(|directory| self.vfs.identity(&directory));
         ends.map(|end| identity(end).map_err(|error| self.fail(Operation::List, path, error))).collect()
     }
 
-    /// The kind of the target of a link. A link that leads out of the store, to nothing or to itself is listed, so that a get of it is an
-    /// error.
+    /// Returns the kind of the target of a link. A link that leads out of the store, to nothing or to itself counts as a file, so that it
+    /// is listed and getting it is an error.
     fn linked_kind(&self, path: &str) -> Kind {
         match self.vfs.stat(path) {
             Ok(stat) => stat.kind,
@@ -159,7 +159,7 @@ impl FilesystemStore {
         }
     }
 
-    /// The entries of a directory whose names can be in keys.
+    /// Returns the entries of a directory whose names can be part of keys.
     pub(super) fn entries(&self, prefix: &str) -> Result<Vec<Entry>> {
         let names = match self.vfs.list(prefix.trim_end_matches('/'), &|_| true) {
             Ok(names) => names,

@@ -11,7 +11,7 @@ use zarr_store::{Error, Key, Lock, Operation, Prefix, Result};
 
 use super::{FilesystemStore, is_absent};
 
-/// Whether the file system refused a lock, and whether the user was warned of that.
+/// Whether the file system has refused a lock, and whether the user was warned.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
     refused: AtomicBool,
@@ -19,7 +19,7 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    /// A warning, once after locks were refused.
+    /// Returns a warning once after locks were refused; otherwise `None`.
     pub(super) fn take_warning(&self, store: &FilesystemStore) -> Option<String> {
         let due = self.refused.load(Ordering::Relaxed) && !self.warned.swap(true, Ordering::Relaxed);
         due.then(|| {
@@ -35,8 +35,8 @@ impl FilesystemStore {
     /// Locks the file of a value against other processes that replace it on a condition. `None` if there is no such file, or locks are
     /// turned off or not supported.
     ///
-    /// The lock is of the file and not of its name: whoever takes it looks at the name afterwards, and finds another file
-    /// there if it was replaced meanwhile.
+    /// The lock belongs to the file and not to its name: after taking it, the caller looks at the name, and finds another file if the
+    /// value was replaced meanwhile.
     pub(super) fn lock_value(&self, key: &Key) -> Result<Option<Locked>> {
         if !self.options.locks || self.refused.refused.load(Ordering::Relaxed) {
             return Ok(None);
@@ -56,7 +56,8 @@ impl FilesystemStore {
         }
     }
 
-    /// Takes the lock of the directory of a prefix. Only a directory that is about to be removed is locked otherwise.
+    /// Takes the lock of the directory of a prefix; `None` if another process or thread holds it. Only directories that are about to be
+    /// removed are locked otherwise.
     pub(super) fn lock_prefix(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         let path = prefix.as_str().trim_end_matches('/');
         // Threads of this process exclude each other in any case.
@@ -81,14 +82,14 @@ impl FilesystemStore {
         }
     }
 
-    /// The lock that is left where the file system has none.
+    /// Records that the file system has refused locks, and returns the lock among threads.
     fn without(&self, threads: Lock) -> Lock {
         self.refused.refused.store(true, Ordering::Relaxed);
         threads
     }
 }
 
-/// A file or directory whose lock is held. It is given back also if a process that was forked meanwhile has the file open, too.
+/// Locked file or directory. The lock is released even if a process that was forked meanwhile has the file open, too.
 #[derive(Debug)]
 pub(super) struct Locked(File);
 
@@ -99,7 +100,7 @@ impl Drop for Locked {
     }
 }
 
-/// Whether a system or a file system has no locks, or not of such files.
+/// Returns whether an error means that the system or file system does not support locks, or not for this file.
 pub(super) fn is_refused(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
@@ -112,7 +113,7 @@ pub(super) fn is_refused(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
 }
 
-/// Keeps the comparison of a value's version and its replacement together, among all stores of this process.
+/// Locks a name among all stores of this process, so that comparing a version and replacing the value are one step.
 pub(super) fn lock_name(directory: (u64, u64), name: &str) -> MutexGuard<'static, ()> {
     const STRIPES: usize = 64;
     static LOCKS: [Mutex<()>; STRIPES] = [const { Mutex::new(()) }; STRIPES];

@@ -1,4 +1,4 @@
-//! Names of temporary files, versions and times, each unlike any other.
+//! Unique names of temporary files, versions and times.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -14,7 +14,7 @@ use super::vfs::Stat;
 
 const SUFFIX: &str = ".zarr-tmp";
 
-/// A name that no other call, process or machine uses: 128 bits hashed from random keys, a count and the time.
+/// Returns a unique name for a temporary file: 128 bits hashed from random keys, a count and the time.
 pub(super) fn temporary() -> String {
     static HASHERS: OnceLock<(RandomState, RandomState)> = OnceLock::new();
     static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -24,21 +24,21 @@ pub(super) fn temporary() -> String {
     format!(".{:016x}{:016x}{SUFFIX}", high.hash_one(call), low.hash_one(call))
 }
 
-/// Whether a name is one of [`temporary`].
+/// Returns whether a name has the form of [`temporary`].
 pub(super) fn is_temporary_name(name: &str) -> bool {
     let random = name.strip_prefix('.').and_then(|name| name.strip_suffix(SUFFIX));
     random.is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Whether a key is reserved, since a segment is the name of a temporary file.
+/// Returns whether a key is reserved, since a segment has the form of a temporary name.
 pub(super) fn is_temporary(key: &Key) -> bool {
     key.as_str().split('/').any(is_temporary_name)
 }
 
-/// The nanoseconds between two times that a file system tells apart.
+/// Smallest time step of the file system in nanoseconds.
 const STEP: u64 = if cfg!(windows) { 100 } else { 1 };
 
-/// The time now, later than any it gave before.
+/// Returns the current time, but later than any time returned before.
 pub(super) fn now() -> SystemTime {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -49,7 +49,7 @@ pub(super) fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_nanos(time)
 }
 
-/// The version of a file: inode, time and length in hexadecimal. Made for every value that is read, hence not by `format`.
+/// Returns the version of a file: inode, time and length in hexadecimal. Avoids `format`, since it is called for each value that is read.
 pub(super) fn version(stat: &Stat) -> Version {
     let mut text = SmallVec::<[u8; 64]>::new();
     push_hexadecimal(stat.inode.1.into(), &mut text);

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::vfs::Stat;
 
-/// The limit of files held open, where the limit of the process is not known.
+/// Greatest number of files held open, if the limit of the process is unknown.
 const MOST: usize = 64;
 
-/// How many are held open in this process.
+/// Number of files held open in this process.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
-/// A file that is held open: others may replace or remove it, and its bytes stay readable.
+/// File that is held open: its bytes stay readable even if other processes replace or remove it.
 #[derive(Debug)]
 pub(super) struct OpenValue {
     file: File,
@@ -21,7 +21,7 @@ pub(super) struct OpenValue {
 }
 
 impl OpenValue {
-    /// Holds a file open that had this `stat` when it was opened; `None` at the limit.
+    /// Holds a file open that had the state `stat` when it was opened; `None` if the limit is reached.
     pub(super) fn keep(file: File, stat: Stat) -> Option<Self> {
         if OPEN.fetch_add(1, Ordering::Relaxed) >= most() {
             OPEN.fetch_sub(1, Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl Drop for OpenValue {
     }
 }
 
-/// The limit of files held open: a quarter of the limit of the process, since the program opens others.
+/// Returns the greatest number of files held open: a quarter of the limit of the process, since the program opens other files.
 fn most() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| {
@@ -57,7 +57,7 @@ fn most() -> usize {
     })
 }
 
-/// Whether the process or the system has too many open files.
+/// Returns whether the process or the system has too many open files.
 pub(super) fn is_out_of_files(error: &io::Error) -> bool {
     #[cfg(unix)]
     return matches!(

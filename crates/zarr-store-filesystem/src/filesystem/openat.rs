@@ -1,4 +1,4 @@
-//! Files by `openat2` from a handle of the root. The kernel refuses links that lead out (Linux 5.6 and later).
+//! Access to files by `openat2` from a handle of the root. The kernel refuses links that lead out (Linux 5.6 and later).
 
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -15,19 +15,19 @@ use rustix::io::Errno;
 
 use super::vfs::{Directory, Escapes, Kind, Stat, Vfs};
 
-/// How often `openat2` is tried again after EAGAIN, which any rename on the system may cause.
+/// Number of attempts of `openat2` after EAGAIN, which any rename on the system may cause.
 const ATTEMPTS: usize = 128;
 
-/// Files below an open directory: one system call finds a file and checks that it is inside.
+/// Files below an open directory: one system call opens a file and checks that it is inside.
 #[derive(Debug)]
 pub(super) struct OpenAt {
     root: OwnedFd,
-    /// The root, opened so that it can be synced, since it was first.
+    /// Handle of the root that can be synced, opened at the first sync.
     synced: OnceLock<OwnedFd>,
-    /// The resolved path of the root when it was opened; for links only. `None` if it is a directory that is held.
+    /// Resolved path of the root when it was opened, needed for links only. `None` for a held directory.
     path: Option<PathBuf>,
-    /// Whether files without names can be made and named here: `UNKNOWN` until the first, `REFUSED` after the first failure, in
-    /// whatever directory.
+    /// Whether files without names can be created and named: `UNKNOWN` until the first attempt, `REFUSED` after the first failure in any
+    /// directory.
     unnamed: AtomicU8,
 }
 
@@ -36,7 +36,7 @@ const GRANTED: u8 = 1;
 const REFUSED: u8 = 2;
 
 impl OpenAt {
-    /// `None` if the kernel does not have the call, or a sandbox forbids it.
+    /// Opens the root; `None` if the kernel lacks the call, or a sandbox forbids it.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         let root = rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let (path, unnamed) = (Some(fs::canonicalize(path)?), AtomicU8::new(UNKNOWN));
@@ -91,7 +91,7 @@ fn link_handle(file: BorrowedFd<'_>, parent: BorrowedFd<'_>, name: &str) -> rust
     rustix::fs::linkat(file, "", parent, name, AtFlags::EMPTY_PATH)
 }
 
-/// The stat of a name in a directory, which is not followed.
+/// Returns the stat of a name in a directory. Does not follow links.
 fn stat_at(parent: BorrowedFd<'_>, name: impl rustix::path::Arg) -> rustix::io::Result<Stat> {
     let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(Stat {
@@ -111,12 +111,12 @@ fn kind(file_type: FileType) -> Kind {
     }
 }
 
-/// A handle that is a path only (`O_PATH`) cannot be synced: the directory is opened again.
+/// Opens a directory again for syncing, which path-only handles (`O_PATH`) do not allow.
 fn readable(directory: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Removes a directory with all that is in it, by handles, so that nothing that is moved meanwhile leads elsewhere.
+/// Removes a directory with everything in it, by handles, so that nothing outside is removed if an entry is moved meanwhile.
 fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = rustix::fs::openat(parent, name, flags, Mode::empty())?;

@@ -1,4 +1,4 @@
-//! Files below a directory that is held open, and those around it: what happens to the name of the directory does not matter.
+//! Access to files below a directory that is held open, and to files around it. Renaming the directory does not matter.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -12,8 +12,8 @@ use super::FilesystemStore;
 use super::vfs::{Directory, Kind, Stat, Vfs};
 
 impl FilesystemStore {
-    /// The same store with the directory of a prefix held open; `None` if there is none, if it is the root, which is held open in any case,
-    /// or if the system has no such handles.
+    /// Returns a store that holds the directory of a prefix open; `None` if there is no such directory, if it is the root (which is open
+    /// anyway), or if the system has no such handles.
     pub(super) fn pin_directory(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
         let path = prefix.as_str().trim_end_matches('/');
         let held = match self.vfs.hold(path) {
@@ -25,19 +25,19 @@ impl FilesystemStore {
     }
 }
 
-/// Access to files, with one directory held open.
+/// Access to files with one directory held open.
 #[derive(Debug)]
 struct Pinned {
     around: Arc<dyn Vfs>,
-    /// The path of the directory.
+    /// Path of the held directory.
     path: String,
     held: Box<dyn Vfs>,
 }
 
 impl Pinned {
-    /// Calls `below` with the path from the held directory on, or `around` with one that lies elsewhere. So it is with paths that a symbolic
-    /// link leads out of the directory: these go by the names of now, and what they lead to counts if the directory still had its name then.
-    /// A link that another directory of this name had would lead elsewhere.
+    /// Calls `below` with the path relative to the held directory, or `around` for a path outside of it. Also calls `around` for a path
+    /// that a symbolic link leads out of the directory; the result only counts if the directory still has its name afterwards, since links
+    /// of another directory with this name would lead elsewhere.
     fn call<T>(
         &self,
         path: &str,
@@ -60,7 +60,7 @@ impl Pinned {
     }
 }
 
-/// The error of a link whose directory has another name now.
+/// Returns the error for a link out of a directory that has lost its name.
 fn moved() -> io::Error {
     io::Error::new(
         ErrorKind::StaleNetworkFileHandle,

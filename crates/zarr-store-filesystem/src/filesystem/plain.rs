@@ -1,4 +1,4 @@
-//! Files by way of the standard library, on every system.
+//! Access to files by the standard library, for every system.
 
 use std::cmp::Reverse;
 use std::collections::hash_map::DefaultHasher;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use super::vfs::{Directory, Escapes, Kind, Stat, Vfs, sync_directory};
 
-/// Files by their paths. That no link leads out is seen by resolving the path before it is used.
+/// Files by their paths. A path is resolved before it is used, to check that no link leads out.
 #[derive(Debug)]
 pub(super) struct Plain {
-    /// Resolved.
+    /// Resolved path of the root.
     root: PathBuf,
 }
 
@@ -25,7 +25,7 @@ impl Plain {
         Ok(Self { root })
     }
 
-    /// Where a path leads, under the root.
+    /// Resolves a path below the root. Fails if it leads out.
     fn resolve(&self, path: &str) -> io::Result<PathBuf> {
         let mut full = self.root.clone();
         // By segments: on Windows a segment must not be read as several, or as a drive.
@@ -49,8 +49,8 @@ fn within(directory: &Directory, name: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Removes a directory with all that is in it: files before directories, and hidden ones first, since documents lie
-/// above the values that they describe.
+/// Removes a directory with everything in it: files before directories, and hidden files first, since documents lie above the values that
+/// they describe.
 fn remove_tree(path: &Path) -> io::Result<()> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(path)? {
@@ -124,7 +124,7 @@ impl Vfs for Plain {
         sync_directory(&within(directory, "")?)
     }
 
-    /// One file after another, since the standard library knows no way to ask for all at once.
+    /// Syncs one file after another, since the standard library has no call for all at once.
     fn sync_all(&self) -> io::Result<()> {
         let mut todo = vec![self.root.clone()];
         while let Some(directory) = todo.pop() {

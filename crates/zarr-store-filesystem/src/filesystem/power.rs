@@ -1,4 +1,4 @@
-//! Loss of power: each level of durability keeps its promise, whatever of the rest the disk has.
+//! Tests of loss of power: each level of durability keeps its promise, whatever else has reached the disk.
 
 mod recorded;
 
@@ -10,13 +10,13 @@ use super::contract::{each, key};
 use super::*;
 use zarr_store::{Precondition, StoreExt};
 
-/// A change of a store.
+/// Change of a store.
 #[derive(Clone, Debug)]
 enum Step {
     Set(&'static str, Vec<u8>),
-    /// On a condition that holds.
+    /// Set with a condition that holds.
     Create(&'static str, Vec<u8>),
-    /// Piece by piece, the first two bytes last.
+    /// Set piece by piece, with the first two bytes last.
     Stream(&'static str, Vec<u8>),
     SetMany(Vec<(&'static str, Vec<u8>)>),
     Erase(&'static str),
@@ -25,7 +25,7 @@ enum Step {
 
 const KEYS: [&str; 5] = ["a", "d/x", "d/y", "d/e/z", "f/g/h"];
 
-/// Some steps. Each value is another one, none shorter than two bytes.
+/// Generates steps. All values differ and have at least two bytes.
 fn steps(chance: &mut Chance) -> Vec<Step> {
     let mut count = 0;
     let mut value = |chance: &mut Chance| {
@@ -49,7 +49,7 @@ fn steps(chance: &mut Chance) -> Vec<Step> {
     (0..12).map(|_| one(chance)).collect()
 }
 
-/// The values of all keys.
+/// Values by key.
 type Values = BTreeMap<&'static str, Vec<u8>>;
 
 impl Step {
@@ -105,7 +105,7 @@ impl Step {
     }
 }
 
-/// The values that a state which a loss of power may leave has.
+/// Returns the values of a random state that a loss of power may leave.
 fn after_a_loss(disk: &Disk, chance: &mut Chance) -> BTreeMap<String, Vec<u8>> {
     // In memory if the system has a file system there: these are many.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory");
@@ -115,10 +115,10 @@ fn after_a_loss(disk: &Disk, chance: &mut Chance) -> BTreeMap<String, Vec<u8>> {
     store.list().expect("list").iter().map(|key| (key.to_string(), value(key))).collect()
 }
 
-/// The values that each key may have after a loss of power: the last one surely on the disk, and all since.
+/// Possible values of each key after a loss of power: the last value that is surely on the disk, and all later ones.
 type Allowed = BTreeMap<&'static str, BTreeSet<Option<Vec<u8>>>>;
 
-/// Notes the values that a loss of power may leave once a step is done.
+/// Updates the possible values after a step.
 fn note(allowed: &mut Allowed, step: &Step, values: &Values, level: Durability, asked: bool) {
     if matches!(step, Step::Flush) {
         for name in KEYS {
@@ -203,7 +203,8 @@ fn a_prefix_vanishes_as_a_whole() {
     });
 }
 
-/// With nothing else on the disk but what a barrier put there: the one state or the other, and afterwards the new one.
+/// If only a barrier has put data on the disk, a loss of power during an exchange leaves the state before or after it, and after the
+/// exchange only the latter.
 #[test]
 fn an_exchange_is_there_as_a_whole_and_stays() {
     each(|store| {
@@ -244,7 +245,7 @@ fn an_exchange_is_there_as_a_whole_and_stays() {
     });
 }
 
-/// With one wait for many, and none where none is to be.
+/// Values that are created together are complete or missing, with one wait for all, or none at durability `None`.
 #[test]
 fn values_that_are_created_together_are_whole_or_not_there() {
     each(|store| {

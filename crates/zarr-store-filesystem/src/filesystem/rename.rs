@@ -1,4 +1,4 @@
-//! Renaming and removing directories, with all values in them at once.
+//! Renaming and removal of directories, with all values in them at once.
 
 use std::io;
 
@@ -12,7 +12,8 @@ use super::vfs::{Directory, Kind};
 use super::{FilesystemStore, is_absent};
 
 impl FilesystemStore {
-    /// Renames the directory of a prefix, unless there are links in it, whose targets could change with their directory.
+    /// Renames the directory of a prefix. Returns false if it cannot be renamed, or if it contains links, whose targets could change with
+    /// their directory.
     pub(super) fn rename_tree(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
         let (from, to) = (from.as_str().trim_end_matches('/'), to.as_str().trim_end_matches('/'));
         if from.is_empty() || to.is_empty() {
@@ -57,7 +58,7 @@ impl FilesystemStore {
         Ok(true)
     }
 
-    /// The first symbolic link below a directory, or that its path is.
+    /// Returns the first symbolic link at or below a path; `None` if there is none.
     pub(super) fn first_link(&self, path: &str) -> io::Result<Option<String>> {
         let mut todo = vec![path.to_owned()];
         if !path.is_empty() && self.kind_of(path)? == Some(Kind::Unknown) {
@@ -82,7 +83,7 @@ impl FilesystemStore {
         Ok(None)
     }
 
-    /// The kind of the entry at a path, which is not followed; unknown if it is a link.
+    /// Returns the kind of the entry at a path without following links (`Unknown` for a link); `None` if there is none.
     fn kind_of(&self, path: &str) -> io::Result<Option<Kind>> {
         let (parent, name) = split(path);
         let found = self.vfs.directory(parent).and_then(|parent| self.vfs.stat_name(&parent, name));
@@ -93,8 +94,8 @@ impl FilesystemStore {
         }
     }
 
-    /// Removes a directory: first its name, so that all values in it vanish at once, and then its entries. It is locked
-    /// for that time, so that others do not take it for one left behind.
+    /// Removes a directory: first its name, so that all values in it vanish at once, and then its entries. Holds its lock meanwhile, so
+    /// that other processes do not take it for a leftover.
     pub(super) fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
         let doomed = temporary();
         let held = self.vfs.open_name(parent, name);
@@ -116,7 +117,7 @@ impl FilesystemStore {
         }
     }
 
-    /// Opens a directory if it is there.
+    /// Opens a directory; `None` if it does not exist.
     pub(super) fn existing(&self, path: &str, operation: Operation) -> Result<Option<Directory>> {
         match self.vfs.directory(path) {
             Ok(directory) => Ok(Some(directory)),

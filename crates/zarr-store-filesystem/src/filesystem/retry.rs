@@ -1,4 +1,4 @@
-//! Trying again while others change the same directories.
+//! Retries while other processes change the same directories.
 
 use std::path::Path;
 use std::thread;
@@ -6,29 +6,29 @@ use std::time::{Duration, Instant};
 
 use zarr_store::backoff;
 
-/// How often an operation is tried again at once.
+/// Number of retries without a pause.
 const AT_ONCE: u32 = 8;
 
-/// How long it is tried again after that. Many threads that set and erase in one directory can take it from each other
-/// any number of times, most of all when there are more of them than processors; so time is the bound, not a count.
+/// Time for further retries. Many threads that set and erase in one directory can remove it from each other any number of times, above all
+/// if they outnumber the processors; so the limit is a time and not a count.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The attempts of an operation whose directory others remove meanwhile.
+/// Attempts of an operation whose directory other processes remove meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct Retry {
     attempts: u32,
-    /// When the first pause began.
+    /// Time of the first pause.
     since: Option<Instant>,
 }
 
 impl Retry {
-    /// Whether the operation is tried for at least the second time.
+    /// Returns whether the operation was tried before.
     pub(super) fn has_begun(&self) -> bool {
         self.attempts > 0
     }
 
-    /// Whether to try again; waits first if others seem to keep the directory busy. Not if the root of the store is gone: nobody
-    /// makes it again.
+    /// Returns whether to try again, after a pause if other processes seem to keep the directory busy. False if the root of the store is
+    /// gone, since no operation creates it again.
     pub(super) fn again(&mut self, root: &Path) -> bool {
         self.attempts = self.attempts.saturating_add(1);
         if self.attempts <= AT_ONCE {

@@ -1,4 +1,4 @@
-//! States of values that are read in parts, temporary files that were left behind, locks and renames.
+//! Tests of snapshots, leftover temporary files, locks and renames.
 
 use std::io::Write;
 
@@ -10,14 +10,14 @@ fn prefix(text: &str) -> Prefix {
     Prefix::new(text).expect("a prefix")
 }
 
-/// The first byte of a value, and the state that it is of.
+/// Returns the first byte of a value, and a snapshot of its state.
 fn begin(store: &FilesystemStore, name: &str) -> (Vec<u8>, Snapshot) {
     let fetched =
         store.get(&key(name), &[ByteRange::Range(0..1)], &GetOptions::snapshot()).expect("get").expect("there");
     (fetched.part(0).to_vec(), fetched.snapshot.expect("a snapshot"))
 }
 
-/// The rest of a value of that state.
+/// Returns the rest of a value in the state of a snapshot.
 fn rest(store: &FilesystemStore, name: &str, state: &Snapshot) -> Result<Vec<u8>> {
     let fetched = store.get(&key(name), &[ByteRange::From(1)], &GetOptions::if_match(Some(state.clone())))?;
     Ok(fetched.map_or(b"missing".to_vec(), |fetched| fetched.part(0).to_vec()))

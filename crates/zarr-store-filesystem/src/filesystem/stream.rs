@@ -1,4 +1,4 @@
-//! Values that are written to their file piece by piece.
+//! Values that are written to their files piece by piece.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use super::names::{is_temporary, now, temporary, version};
 use super::retry::Retry;
 use super::vfs::Directory;
 
-/// The state of a stream; `None` when it has ended.
+/// State of a stream; `None` once it has ended.
 struct State(Mutex<Option<Unfinished>>);
 
 impl State {
@@ -22,19 +22,19 @@ impl State {
     }
 }
 
-/// A file with a temporary name, which is removed with this.
+/// File with a temporary name, which is removed when this value is dropped unless the value was set.
 struct Unfinished {
     store: FilesystemStore,
     options: SetOptions,
     directory: Directory,
     name: String,
-    /// Its lock shows that its owner lives. `None` once it is closed.
+    /// The open file, whose lock shows that its owner is alive. `None` once it is closed.
     file: Option<File>,
-    /// The same file once that is closed: it keeps the lock until the value has its name.
+    /// Second handle of the file after `file` is closed: it keeps the lock until the value has its name.
     held: Option<File>,
-    /// Where the next piece belongs.
+    /// Offset of the next piece.
     end: u64,
-    /// Whether the value has its name.
+    /// Whether the file has got the name of the value.
     is_set: bool,
 }
 
@@ -54,7 +54,7 @@ impl Unfinished {
         self.store.vfs.write_at(file, bytes, offset)
     }
 
-    /// Gives the file its length, time and durability, and closes it.
+    /// Writes the head, sets the time of the file, syncs it if required, and closes it.
     fn complete(&mut self, head: &[u8]) -> io::Result<Version> {
         self.write(head, 0)?;
         let Some(file) = self.file.take() else { return Err(io::ErrorKind::NotFound.into()) };
@@ -75,7 +75,7 @@ impl Unfinished {
 }
 
 impl FilesystemStore {
-    /// Begins a file for a value, with room for `head` bytes in front.
+    /// Begins a file for a value, with space for `head` bytes at its beginning.
     pub(super) fn begin_stream(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
         if is_temporary(key) {
             return Err(Error::Reserved { store: self.to_string(), key: key.clone() });
@@ -119,7 +119,7 @@ impl FilesystemStore {
         Ok(unfinished)
     }
 
-    /// Writes pieces behind those that were written before.
+    /// Writes pieces after those that were written before.
     pub(super) fn append_to_stream(&self, key: &Key, stream: &SetStream, pieces: &[Bytes]) -> Result<()> {
         let mut state = stream.state::<State>(self, key)?.get();
         // It is put back only if nothing fails.
@@ -133,7 +133,7 @@ impl FilesystemStore {
         Ok(())
     }
 
-    /// Writes the bytes in front, and gives the file its name if the precondition holds.
+    /// Writes the head, and gives the file its name if the precondition holds.
     pub(super) fn finish_stream(&self, key: &Key, stream: &SetStream, head: &[u8]) -> Result<Version> {
         stream.check_head(self, key, head)?;
         let unfinished = stream.state::<State>(self, key)?.get().take();

@@ -1,4 +1,4 @@
-//! Creating many values with one wait for the disk.
+//! Creation of many values with one wait for the disk.
 
 use std::fs::File;
 
@@ -10,10 +10,10 @@ use super::names::is_temporary;
 use super::retry::Retry;
 use super::vfs::Directory;
 
-/// The values that wait for the disk together: of each a file and its directory are open meanwhile.
+/// Greatest number of values that wait for the disk together: the file and directory of each are open meanwhile.
 const TOGETHER: usize = 128;
 
-/// A value whose file has no name yet.
+/// Value whose file is filled and has no name yet.
 pub(super) struct Filled<'v> {
     key: &'v Key,
     value: &'v [u8],
@@ -22,7 +22,7 @@ pub(super) struct Filled<'v> {
 }
 
 impl FilesystemStore {
-    /// Creates values that must not be there, with the durability that is asked for.
+    /// Creates values that must not exist, with the durability `asked`.
     pub(super) fn create_together(&self, values: &[(&Key, &[u8])], asked: Durability) -> Result<()> {
         let level = self.level(asked);
         let one_by_one =
@@ -49,7 +49,7 @@ impl FilesystemStore {
         self.install(key, &[value], &Precondition::NotExists, level).map(drop)
     }
 
-    /// Writes the first values to files without names, as many as there can be.
+    /// Writes as many of the first values as possible to files without names.
     pub(super) fn fill_without_names<'v>(&self, values: &[(&'v Key, &'v [u8])]) -> Result<Vec<Filled<'v>>> {
         let mut filled = Vec::new();
         // One call waits for one device, and another may be mounted below.
@@ -78,7 +78,7 @@ impl FilesystemStore {
         Ok(filled)
     }
 
-    /// Waits until the bytes of all files are on the disk, and gives them their names then.
+    /// Waits until the bytes of all files are on the disk, and then gives the files their names.
     fn sync_and_name(&self, filled: Vec<Filled<'_>>, level: Durability) -> Result<()> {
         let failed = |error| self.fail(Operation::Set, filled.first().map_or("", |first| first.key.as_str()), error);
         self.vfs.sync_all().map_err(failed)?;

@@ -1,14 +1,14 @@
-//! Files that a listing leaves out since their names are no keys.
+//! Warnings about files that a listing leaves out since their names are no keys.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::FilesystemStore;
 
-/// Maximum number of names that the user is warned of.
+/// Greatest number of names that the user is warned of.
 const MOST: usize = 8;
 
-/// The files that were left out, each of which the user is warned of once.
+/// Files that were left out. The user is warned of each once.
 #[derive(Debug, Default)]
 pub(super) struct Unnamed(Mutex<Found>);
 
@@ -19,7 +19,7 @@ struct Found {
 }
 
 impl Unnamed {
-    /// Notes a file or directory; the name may have replacement characters.
+    /// Records a file or directory; its name may have replacement characters.
     pub(super) fn note(&self, path: String) {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if found.told.len() < MOST && found.told.insert(path.clone()) {
@@ -27,7 +27,7 @@ impl Unnamed {
         }
     }
 
-    /// A warning of each that was noted since.
+    /// Returns a warning for each file that was recorded since the last call.
     pub(super) fn take_warnings(&self, store: &FilesystemStore) -> Vec<String> {
         let due = std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).due);
         let warning = |path| format!("{store}: {path}: the name is not UTF-8, so that it is no key and is left out");

@@ -1,4 +1,4 @@
-//! Access to files. Every access of a store goes through [`Vfs`], so that tests can simulate failures.
+//! Access to files. All stores use [`Vfs`], so that tests can simulate failures.
 
 use std::fmt;
 use std::fs::{File, FileTimes, Metadata, TryLockError};
@@ -10,39 +10,39 @@ use std::time::SystemTime;
 
 /// Access to the files under one root.
 ///
-/// A `path` is relative to the root, with `/` between its segments, and empty for the root; it is followed through
-/// symbolic links only as long as they stay under the root, and fails with [`Escapes`] otherwise. A `name` is one
-/// segment in an open directory, and is not followed.
+/// A `path` is relative to the root, with `/` between segments, and empty for the root. Symbolic links in it are followed as long as
+/// they stay under the root; otherwise it fails with [`Escapes`]. A `name` is one segment in an open directory. Links at a `name` are
+/// not followed.
 pub(super) trait Vfs: Send + Sync + fmt::Debug {
-    /// Opens a file for reading. A directory may open too.
+    /// Opens a file for reading. A directory may open as well.
     fn open(&self, path: &str) -> io::Result<File>;
 
-    /// Opens a file for reading, as [`open`](Self::open); `None` if nothing is there and no symbolic link is on the path, where the system tells
-    /// so with the same call. Else that is the error of `open`.
+    /// Opens a file for reading as [`open`](Self::open) does; `None` if nothing exists at the path and no symbolic link is in it, provided
+    /// that the system tells both with one call. Otherwise fails like `open`.
     fn open_unless_absent(&self, path: &str) -> io::Result<Option<File>> {
         self.open(path).map(Some)
     }
 
-    /// The stat of a path.
+    /// Returns the stat of a path.
     fn stat(&self, path: &str) -> io::Result<Stat>;
 
-    /// The target of a symbolic link, which is not followed. Fails where the path is no link.
+    /// Returns the target of a symbolic link, which is not followed. Fails if the path is no link.
     fn read_link(&self, path: &str) -> io::Result<PathBuf>;
 
-    /// The stat of an open file.
+    /// Returns the stat of an open file.
     fn stat_file(&self, file: &File) -> io::Result<Stat> {
         file.metadata().map(|metadata| Stat::of(&metadata))
     }
 
-    /// Opens a file so that it can be locked: for writing where that is allowed, since network file systems want it.
+    /// Opens a file so that it can be locked: for writing if that is allowed, since network file systems require it.
     fn open_to_lock(&self, path: &str) -> io::Result<File> {
         self.open(path)
     }
 
-    /// Opens a directory, so that it can be locked. Fails where the system cannot.
+    /// Opens a directory so that it can be locked. Fails if the system cannot do that.
     fn open_directory(&self, path: &str) -> io::Result<File>;
 
-    /// Waits until no other open file holds the lock of this one, and takes it until the file is closed.
+    /// Waits until no other open file holds the lock of `file`, and takes it until `file` is closed.
     fn lock(&self, file: &File) -> io::Result<()> {
         if !cfg!(unix) {
             return Err(io::ErrorKind::Unsupported.into());
@@ -55,7 +55,7 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
         }
     }
 
-    /// Takes the lock of a file until it is closed; false if another open file holds it.
+    /// Takes the lock of a file until it is closed. Returns false if another open file holds the lock.
     fn try_lock(&self, file: &File) -> io::Result<bool> {
         // Elsewhere the lock of a file keeps others from reading it.
         if !cfg!(unix) {
@@ -68,7 +68,7 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
         }
     }
 
-    /// Closes a file that was written, with the errors that a network file system has kept until then.
+    /// Closes a written file. Returns errors that a network file system reports only at the close.
     fn close(&self, file: File) -> io::Result<()> {
         #[cfg(unix)]
         nix::unistd::close(file)?;
@@ -77,79 +77,78 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Reads from an offset; fewer bytes only at the end or by chance.
+    /// Reads from an offset. May return fewer bytes than requested, not only at the end.
     fn read_at(&self, file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
         read_at(file, into, offset)
     }
 
-    /// Reads from the beginning of a file that was just opened, first into `into`, then, where the system can do both in
-    /// one call, into `more`; fewer bytes only at the end or by chance.
+    /// Reads from the beginning of a newly opened file, into `into` and then, if the system can do both in one call, into `more`. May
+    /// return fewer bytes than requested, not only at the end.
     fn read_first(&self, mut file: &File, into: &mut [u8], more: &mut [u8]) -> io::Result<usize> {
         file.read_vectored(&mut [IoSliceMut::new(into), IoSliceMut::new(more)])
     }
 
-    /// Opens a directory, so that it stays the same whatever happens to its path.
+    /// Opens a directory, so that it stays the same even if its path changes.
     fn directory(&self, path: &str) -> io::Result<Directory>;
 
-    /// Opens a directory, as the root of paths that lead to what lies below it, whatever happens to its own path. One that a symbolic link
-    /// leads out of it fails with `CrossesDevices`. `None` for the root, which is open in any case, and where the system has no such
-    /// handles.
+    /// Opens a directory as the root of a new access that stays the same even if its path changes. A path that a symbolic link leads out of
+    /// the directory fails with `CrossesDevices`. `None` for the root, which is open anyway, and if the system has no such handles.
     fn hold(&self, _path: &str) -> io::Result<Option<Box<dyn Vfs>>> {
         Ok(None)
     }
 
-    /// Whether the directory that is held still lies at its path; true if none is.
+    /// Returns whether the held directory is still at its path; true if none is held.
     fn is_in_place(&self) -> io::Result<bool> {
         Ok(true)
     }
 
-    /// Whether the directory that is held, or the root, was removed, so that nothing can be made in it any more.
+    /// Returns whether the held directory, or the root, was removed, so that nothing can be created in it any more.
     fn is_gone(&self) -> bool {
         false
     }
 
-    /// Identifies a directory within the process: equal for equal directories.
+    /// Returns an identity of a directory within the process, which is equal only for the same directory.
     fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)>;
 
-    /// The stat of a name in a directory, which is not followed. Of a directory and a link only the kind counts.
+    /// Returns the stat of a name in a directory, without following links. For directories and links only the kind is meaningful.
     fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat>;
 
-    /// Opens a name in a directory, which is not followed, for reading: a file or a directory.
+    /// Opens a file or directory with a name in a directory for reading, without following links.
     fn open_name(&self, parent: &Directory, name: &str) -> io::Result<File>;
 
-    /// Makes a directory.
+    /// Creates a directory.
     fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()>;
 
-    /// Makes a file that was not there, for writing.
+    /// Creates a new file for writing.
     fn make_file(&self, parent: &Directory, name: &str) -> io::Result<File>;
 
-    /// Makes a file without a name in a directory, for writing: it vanishes unless it is [given one](Self::give_name). `None`
-    /// where the system cannot do both.
+    /// Creates a file without a name in a directory, for writing. It vanishes unless it is [given a name](Self::give_name). `None` if the
+    /// system cannot do both.
     fn make_unnamed(&self, _parent: &Directory) -> io::Result<Option<File>> {
         Ok(None)
     }
 
-    /// Gives a file of [`Self::make_unnamed`] a name that was not there.
+    /// Gives a file of [`Self::make_unnamed`] a name that must not exist.
     fn give_name(&self, _file: &File, _parent: &Directory, _name: &str) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Writes all bytes.
+    /// Writes all bytes at the current position of the file.
     fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<()> {
         file.write_all(bytes)
     }
 
-    /// Writes all bytes at an offset. What lies between there and the end of the file is zeros.
+    /// Writes all bytes at an offset. A gap after the end of the file is filled with zeros.
     fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
         write_at(file, bytes, offset)
     }
 
-    /// Sets the time of change.
+    /// Sets the time of the last change of a file.
     fn stamp(&self, file: &File, time: SystemTime) -> io::Result<()> {
         file.set_times(FileTimes::new().set_modified(time))
     }
 
-    /// Waits until a file's bytes are on the disk.
+    /// Waits until the bytes of a file are on the disk.
     fn sync_file(&self, file: &File) -> io::Result<()> {
         file.sync_all()
     }
@@ -160,17 +159,17 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Waits until everything under the root is on the disk.
     fn sync_all(&self) -> io::Result<()>;
 
-    /// Renames a file within its directory, replacing the file of the new name.
+    /// Renames a file within its directory, replacing a file of the new name.
     fn rename(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()>;
 
-    /// Gives a file another name that was not there.
+    /// Gives a file an additional name that must not exist.
     fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()>;
 
-    /// Renames a directory, from one directory to another, if there is nothing of the new name, or an empty directory.
+    /// Renames a directory, possibly into another directory. Nothing, or only an empty directory, may have the new name.
     fn rename_directory(&self, parent: &Directory, from: &str, to_parent: &Directory, to: &str) -> io::Result<()>;
 
-    /// Exchanges two names, of a directory and a directory or a link, in one step. Fails with `Unsupported` where the system or the
-    /// file system cannot.
+    /// Exchanges two names in one step: those of two directories, or of a directory and a link. Fails with `Unsupported` if the system or
+    /// file system cannot do that.
     fn exchange(&self, _parent: &Directory, _a: &str, _other: &Directory, _b: &str) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -181,32 +180,32 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Removes an empty directory.
     fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()>;
 
-    /// Removes a directory with all that is in it. Links are removed and not followed.
+    /// Removes a directory with everything in it. Links are removed and not followed.
     fn remove_tree(&self, parent: &Directory, name: &str) -> io::Result<()>;
 
-    /// The names in a directory that are wanted, in any order, and those that are not UTF-8.
+    /// Returns the names in a directory for which `wanted` is true, in any order, and those that are not UTF-8.
     fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>>;
 }
 
-/// An open directory.
+/// Open directory.
 #[derive(Debug)]
 pub(super) enum Directory {
-    /// By a handle.
+    /// Directory by its handle.
     #[cfg(target_os = "linux")]
     Handle(OwnedFd),
-    /// By its path, free of symbolic links when it was looked up.
+    /// Directory by its path, which had no symbolic links when it was looked up.
     Path(PathBuf),
 }
 
-/// The stat of a file or directory.
+/// Properties of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stat {
     pub(super) kind: Kind,
-    /// In bytes.
+    /// Size in bytes.
     pub(super) len: u64,
-    /// Device and number of the inode; zero where there is none.
+    /// Device and number of the inode; zero if there is none.
     pub(super) inode: (u64, u64),
-    /// The time of change in nanoseconds.
+    /// Time of the last change in nanoseconds since 1970.
     pub(super) modified: i128,
 }
 
@@ -239,20 +238,20 @@ impl Stat {
     }
 }
 
-/// The kind of a directory entry.
+/// Kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Directory,
-    /// A symbolic link, or unknown from a listing: a stat is needed.
+    /// Symbolic link, or entry of unknown kind in a listing: a stat is needed.
     Unknown,
-    /// A pipe or a device, which a store ignores.
+    /// Pipe, device or socket. A store lists it, and getting it is an error.
     Other,
-    /// Anything in a listing whose name is not UTF-8, which the name there stands for with replacement characters.
+    /// Entry whose name is not UTF-8. The listing has its name with replacement characters.
     NotUtf8,
 }
 
-/// A path leads out of the root, to here.
+/// Error of a path that leads out of the root, with its target.
 #[derive(Debug, thiserror::Error)]
 #[error("leads out to {}", .0.display())]
 pub(super) struct Escapes(pub(super) PathBuf);
@@ -266,7 +265,7 @@ pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Reads from an offset without moving the file's position.
+/// Reads from an offset without moving the position of the file.
 pub(super) fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::read_at(file, into, offset);
@@ -293,7 +292,7 @@ fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     }
 }
 
-/// Reads until `into` is full or the value ends.
+/// Reads until `into` is full or the value ends. Returns the number of bytes read.
 pub(super) fn read_full_at(
     mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
     into: &mut [u8],

@@ -1,11 +1,11 @@
-//! How many calls of the file system operations make.
+//! Tests of the number of file system calls of operations.
 
 use zarr_store::{Precondition, Request, StoreExt};
 
 use super::super::contract::{each, key};
 use super::*;
 
-/// How many calls of the file system `act` makes.
+/// Returns the number of file system calls that `act` makes.
 fn counted(store: &FilesystemStore, act: impl FnOnce(&FilesystemStore)) -> i64 {
     let vfs = Arc::new(Faulty::of(store));
     act(&FilesystemStore { vfs: vfs.clone(), ..store.clone() });
@@ -65,7 +65,7 @@ fn one_open_for_each_get_and_no_more_than_needed() {
     });
 }
 
-/// One call waits for one device.
+/// Values on a mounted device are synced separately, since one sync call covers one device.
 #[cfg(target_os = "linux")]
 #[test]
 fn values_on_another_device_wait_for_themselves() {

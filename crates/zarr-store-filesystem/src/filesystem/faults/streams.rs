@@ -1,4 +1,4 @@
-//! Values that are set piece by piece.
+//! Tests of values that are set piece by piece.
 
 use std::fs;
 

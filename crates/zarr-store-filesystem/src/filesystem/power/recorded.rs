@@ -1,4 +1,4 @@
-//! A file system that knows which states a loss of power may leave.
+//! Model of a file system that knows which states a loss of power may leave.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap};
@@ -11,18 +11,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::super::FilesystemStore;
 use super::super::vfs::{Directory, Kind, Stat, Vfs};
 
-/// Another access that records writes and syncs.
+/// Access to files that records writes and syncs.
 #[derive(Debug)]
 pub(super) struct Recorded {
     inner: Arc<dyn Vfs>,
     disk: Mutex<Disk>,
 }
 
-/// Numbers that look random and come out the same each time.
+/// Reproducible pseudo-random numbers.
 pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
-    /// A number less than `end`.
+    /// Returns a number less than `end`.
     pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 += 1;
         let mut hasher = DefaultHasher::new();
@@ -31,39 +31,39 @@ impl Chance {
     }
 }
 
-/// A file or a directory; numbers of inodes are used again, these are not.
+/// Identifier of a file or directory, which is never reused, unlike an inode number.
 type Id = usize;
 
 const ROOT: Id = 0;
 
-/// The calls made to a file system. The states that a loss of power may leave follow from them.
+/// Record of the calls to a file system, from which the states after a loss of power follow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disk {
-    /// By device and inode.
+    /// Identifiers by device and inode.
     ids: HashMap<(u64, u64), Id>,
     nodes: Vec<Node>,
-    /// How many changes of names there were.
+    /// Number of changes of names so far.
     time: usize,
-    /// How many syncs there were.
+    /// Number of syncs so far.
     pub(super) syncs: usize,
-    /// Itself after each change and sync since these were last taken.
+    /// Copies of the record after each change and sync since they were last taken.
     pub(super) states: Vec<Disk>,
 }
 
-/// A file with its bytes, current and surely on the disk; a directory with the changes of its names.
+/// File with its current bytes and those surely on the disk, or directory with the changes of its names.
 #[derive(Clone, Debug)]
 enum Node {
     File { bytes: Vec<u8>, synced: Option<Vec<u8>> },
     Directory { changes: Vec<Change>, synced: usize },
 }
 
-/// The file or directory that a name stands for from a time on.
+/// Change of the file or directory that a name stands for.
 #[derive(Clone, Debug)]
 struct Change {
     time: usize,
     name: String,
     node: Option<Id>,
-    /// The directory that the name was in, or went to, by the same change.
+    /// Other directory of the same change: that from which the entry came, or to which it went.
     other: Option<Id>,
 }
 
@@ -86,12 +86,12 @@ impl Disk {
         self.states.push(state);
     }
 
-    /// The files and directories that have a name now.
+    /// Returns the file or directory that currently has a name.
     fn named(&self, directory: Id, name: &str) -> Option<Id> {
         self.names(directory, |_| true).get(name).copied()
     }
 
-    /// The names after the changes that count.
+    /// Returns the names in a directory after those changes for which `counts` is true.
     fn names(&self, directory: Id, counts: impl Fn(&Change) -> bool) -> BTreeMap<String, Id> {
         let mut names = BTreeMap::new();
         let Node::Directory { changes, .. } = &self.nodes[directory] else { return names };
@@ -104,7 +104,7 @@ impl Disk {
         names
     }
 
-    /// Removes all names in a directory and in the directories below it.
+    /// Removes all names in a directory and in the directories below.
     fn empty(&mut self, directory: Id) {
         for (name, node) in self.names(directory, |_| true) {
             self.empty(node);
@@ -119,8 +119,8 @@ impl Disk {
         }
     }
 
-    /// Makes a state that a loss of power may leave in an empty directory: of each directory the changes up to some time since it
-    /// was synced, of each file the synced bytes, the newest ones, or some of them.
+    /// Creates a state that a loss of power may leave, in an empty directory: for each directory the changes up to a random time since its
+    /// last sync, for each file the synced bytes, the newest bytes, or a part of them.
     pub(super) fn lose_power(&self, chance: &mut Chance, path: &Path) {
         let cuts: Vec<(usize, usize)> = self
             .nodes
@@ -135,7 +135,8 @@ impl Disk {
         self.make(chance, &cuts, ROOT, path);
     }
 
-    /// `cuts` are the times until which the changes of each directory are surely on the disk, and until which they are.
+    /// Creates one directory of such a state. `cuts` holds, for each directory, the time up to which changes are surely on the disk, and
+    /// that up to which they are in this state.
     fn make(&self, chance: &mut Chance, cuts: &[(usize, usize)], directory: Id, path: &Path) {
         let counts = |change: &Change| {
             let (here, there) = (cuts[directory], cuts[change.other.unwrap_or(directory)]);
@@ -196,7 +197,7 @@ impl Recorded {
         Ok(self.disk().add(inode, Node::File { bytes: Vec::new(), synced: None }))
     }
 
-    /// Notes a change of names once it was made.
+    /// Records a change of names once it was made.
     fn change(&self, directory: &Directory, made: io::Result<()>, note: impl FnOnce(&mut Disk, Id)) -> io::Result<()> {
         made?;
         let id = self.id(directory)?;
