@@ -73,7 +73,7 @@ pub(crate) struct NodeArgs {
     pub(crate) dialect: Option<Dialect>,
 }
 
-/// Heading of help.
+/// Heading in the help of the options about metadata.
 const METADATA: &str = "Metadata";
 
 /// How to treat metadata that the other dialect spells differently, or cannot express.
@@ -111,7 +111,7 @@ impl ByConvention {
     }
 }
 
-/// A convention by its name.
+/// Parses the value of `--convention`: `none`, `xarray` or `nczarr`.
 fn conventions(text: &str) -> Result<Conventions, String> {
     match text {
         "none" => Ok(Conventions::Ignore),
@@ -121,7 +121,7 @@ fn conventions(text: &str) -> Result<Conventions, String> {
     }
 }
 
-/// A data type by its name in Zarr v3 or its JSON.
+/// Parses a data type, given by its name in Zarr v3 or by its JSON.
 fn fallback_type(text: &str) -> Result<NamedConfig, String> {
     let value = if text.trim_start().starts_with('{') {
         Value::from_json(text).map_err(|error| error.to_string())?
@@ -131,18 +131,19 @@ fn fallback_type(text: &str) -> Result<NamedConfig, String> {
     NamedConfig::from_value(&value).ok_or_else(|| "expected a name, or an object with a name".to_owned())
 }
 
-/// An option of a store.
+/// Parses an option of a store, `NAME=VALUE`.
 fn store_option(text: &str) -> Result<StoreOptions, String> {
     text.parse().map_err(|_| "expected NAME=VALUE".to_owned())
 }
 
-/// A dialect by its name, or by the number that is its `zarr_format`.
+/// Parses the name of a dialect, or the number that is its `zarr_format`: 1, 2 or 3.
 pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
     let name = if matches!(text, "1" | "2" | "3") { format!("v{text}") } else { text.to_owned() };
     name.parse().map_err(|_| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))
 }
 
-/// The axis of `rank` axes that `text`, given as an option, means: its name, or its number, which counts from the end if it is negative.
+/// Returns the index of the axis that `text`, the value of the option `option`, gives: the name of an axis in `names`, or an index below
+/// `rank`. A negative index counts from the end.
 pub(crate) fn axis_of(option: &str, text: &str, names: &[Option<String>], rank: usize) -> Result<usize, Failure> {
     let text = text.trim();
     if let Some(axis) = names.iter().position(|name| name.as_deref() == Some(text)) {

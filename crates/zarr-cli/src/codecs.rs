@@ -5,7 +5,7 @@ use zarr::codec::{CodecList, IntoCodecs};
 use zarr::meta::json::{NamedConfig, Value};
 use zarr::registry::Registry;
 
-/// The codecs that `text` stands for, if `registry` has them.
+/// Parses a list of codecs, and checks that `registry` has each of them.
 pub(crate) fn parse(text: &str, registry: &Registry) -> Result<CodecList> {
     let codecs = match of_document(text)? {
         Some(codecs) => codecs.into_codecs(),
@@ -21,7 +21,7 @@ pub(crate) fn parse(text: &str, registry: &Registry) -> Result<CodecList> {
     })
 }
 
-/// Codecs as a document of an older dialect has them; `None` for all other strings.
+/// Parses codecs as documents of v1 and v2 have them, in JSON; `None` if `text` is anything else.
 fn of_document(text: &str) -> Result<Option<Vec<NamedConfig>>> {
     let Ok(list) = Value::from_json(text) else { return Ok(None) };
     // A document of version 3 keeps the pointers of its errors.
@@ -36,7 +36,7 @@ fn of_document(text: &str) -> Result<Option<Vec<NamedConfig>>> {
     })
 }
 
-/// A codec that was given as `zstd:5` or `zstd=5`, as it is written here.
+/// Returns `zstd(5)` for a codec that was given as `zstd:5` or `zstd=5`; `None` for all other strings.
 fn with_colon(text: &str) -> Option<String> {
     let (name, argument) = text.trim().split_once([':', '='])?;
     let is_word = |text: &str| {

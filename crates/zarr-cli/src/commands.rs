@@ -93,8 +93,8 @@ pub(crate) struct Cli {
     verb: Verb,
 }
 
-/// Lists the verbs: the arguments of each (their docs are its help), the function that runs it, and what an interruption leaves of its
-/// work, if it writes in any case.
+/// Defines the enum of all verbs. For each verb it takes the arguments (their docs are the help of the verb), the function that runs the
+/// verb, and, if the verb writes, the message about what an interruption leaves unfinished.
 macro_rules! verbs {
     ($($verb:ident($args:ty) => $run:path $(, $left:literal)?;)*) => {
         #[derive(Debug, Subcommand)]
@@ -164,7 +164,7 @@ verbs! {
     Man(man::Man) => man::run;
 }
 
-/// The command line that these arguments are.
+/// Parses the arguments of the process; the first is the name of the program.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = help::command();
     let matches = command.try_get_matches_from_mut(args).map_err(without_secret)?;
@@ -173,7 +173,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     Ok(cli)
 }
 
-/// The error without the text that was given for an option of a store: where only a value is given, it may be a token.
+/// Removes the value of `--store-option` from the error, since the value may be a secret token.
 fn without_secret(mut error: clap::Error) -> clap::Error {
     let argument = error.get(ContextKind::InvalidArg);
     if matches!(argument, Some(ContextValue::String(argument)) if argument.starts_with("--store-option")) {
@@ -182,7 +182,7 @@ fn without_secret(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The definition of the command, with the options of every verb in each of them.
+/// Returns the definition of the command line for clap, with the common options added to every verb.
 pub(crate) fn definition() -> clap::Command {
     help::command()
 }
@@ -206,7 +206,8 @@ const OTHERS: [(&str, &[&str]); 15] = [
     ("log", &["history", "commits", "ancestry"]),
 ];
 
-/// The verb, or the page of the help, whose name is near one that is not known, or that has it in other programs.
+/// Returns the verb, or the topic of the help, that is meant by the unknown verb `name`: by the name that the verb has in another program,
+/// or by a similar spelling.
 pub(crate) fn near_verb(name: &str) -> Option<String> {
     if let Some((verb, _)) = OTHERS.iter().find(|(_, names)| names.contains(&name)) {
         return Some((*verb).to_owned());
@@ -216,7 +217,7 @@ pub(crate) fn near_verb(name: &str) -> Option<String> {
     near(name, verbs.chain(topics::TOPICS.map(|(topic, _)| topic))).map(str::to_owned)
 }
 
-/// Runs the command line.
+/// Runs the verb of the command line, then flushes the stores and prints their warnings.
 pub(crate) fn run(cli: Cli) -> Result<()> {
     if let Some(left) = cli.verb.leaves() {
         interrupted::watch(left, cli.global.json);

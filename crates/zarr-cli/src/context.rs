@@ -1,4 +1,4 @@
-//! Context of all verbs: options, and opening the nodes that the command line names.
+//! Context of all verbs: the global options, and the functions that open the nodes named on the command line.
 
 use crate::args::{Global, Loss, NodeArgs};
 use crate::failure::{Failure, Result};
@@ -23,32 +23,32 @@ use zarr::store::{IcechunkCommit, Schemes, StoreAddress, StoreOptions, signature
 use zarr::virtualize::{Input, Joined, SaveOptions, Saved};
 use zarr::{Array, Options, Store};
 
-/// The codec that is read only if asked for.
+/// Name of the codec that is only enabled by `--pickle-values`.
 const PICKLE: &str = "numcodecs.pickle";
 
-/// Context of all verbs.
+/// Global options, and the stores that the running verb has opened.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) global: Global,
     pub(crate) registry: Arc<Registry>,
-    /// The styles of standard output.
+    /// Styles of what is printed on standard output.
     pub(crate) palette: Palette,
-    /// The kinds of stores that addresses name.
+    /// Kinds of stores that an address can name.
     schemes: Schemes,
     store_options: StoreOptions,
-    /// Whether each store takes only the options that it knows, since another takes the others.
+    /// Whether a command with two stores gives each store only the options that the store knows.
     shares_options: Cell<bool>,
-    /// The stores that were opened.
+    /// Stores that were opened so far.
     stores: RefCell<Vec<Arc<dyn Store>>>,
-    /// Directories that were made for new stores.
+    /// Directories that were created for new stores.
     created: RefCell<Vec<PathBuf>>,
 }
 
-/// A node named on the command line, its store opened.
+/// Node that was named on the command line, with its opened store.
 #[derive(Debug)]
 pub(crate) struct NodeLocation {
     pub(crate) store: Arc<dyn Store>,
-    /// The address of the store.
+    /// Address of the store.
     pub(crate) address: StoreAddress,
     pub(crate) path: NodePath,
     pub(crate) dialect: Option<Dialect>,
@@ -79,17 +79,18 @@ impl Context {
         }
     }
 
-    /// The address of a store.
+    /// Parses the address of a store.
     pub(crate) fn store_address(&self, text: &str) -> Result<StoreAddress> {
         Ok(self.schemes.address(text).map_err(zarr::Error::from)?)
     }
 
-    /// The address of a store, and the path of a node in it if the text has one.
+    /// Parses the address of a store. The second value is the path of a node in that store; `None` if `text` names no node.
     pub(crate) fn node_address(&self, text: &str) -> Result<(StoreAddress, Option<String>)> {
         Ok(self.schemes.node(text).map_err(zarr::Error::from)?)
     }
 
-    /// Shares the options among the stores at these addresses: each takes those that it knows.
+    /// Checks that each option of `--store-option` is known to at least one of the stores at `addresses`. Then each store gets only the
+    /// options that it knows.
     pub(crate) fn share_options(&self, addresses: &[&StoreAddress]) -> Result<()> {
         for (name, value) in self.store_options.pairs() {
             let mut option = StoreOptions::new().set(name, value);
@@ -113,7 +114,7 @@ impl Context {
         })
     }
 
-    /// Opens the store at an address.
+    /// Opens the store at `address`.
     pub(crate) fn open_store(&self, address: &StoreAddress) -> zarr::Result<Arc<dyn Store>> {
         let opened = self.schemes.open(address, &self.options_of(address)?);
         let store = opened.map_err(|error| match error {
@@ -162,7 +163,7 @@ impl Context {
         Ok(store)
     }
 
-    /// Removes directories that were made for stores in which nothing came to lie, after a failure.
+    /// Removes, after a failure, the directories that were created for new stores and are still empty.
     pub(crate) fn remove_empty(&self) {
         for directory in self.created.borrow().iter() {
             // One that is not empty, or a file, stays.
@@ -170,8 +171,8 @@ impl Context {
         }
     }
 
-    /// Makes what was written a part of the stores in which it appears at once, such as zip files, now that the command has done its work.
-    /// Where it failed they stay as they were.
+    /// Flushes the stores that only show writes after a flush, such as zip files, now that the command has done its work. After a failure
+    /// they are not flushed, so that they stay unchanged.
     pub(crate) fn flush_stores(&self) -> Result<()> {
         let appears_now = |store: &&Arc<dyn Store>| store.capabilities().appears_at_flush;
         self.stores
@@ -183,7 +184,7 @@ impl Context {
         Ok(())
     }
 
-    /// Prints the warnings of the stores, at the end of the command.
+    /// Prints the warnings of all opened stores, at the end of the command.
     pub(crate) fn store_warnings(&self) {
         self.stores.borrow().iter().for_each(|store| self.warnings(&store.take_warnings()));
     }
@@ -203,7 +204,8 @@ impl Context {
             .strict_writers(self.global.strict_writers)
     }
 
-    /// With --strict-writers, refuses a change of metadata in a store that may lose what others write meanwhile.
+    /// Returns an error, with --strict-writers, for a change of metadata in a store where concurrent changes by other writers may be lost.
+    /// `what` names the change.
     pub(crate) fn check_writers(&self, location: &NodeLocation, what: &str) -> Result<()> {
         if !self.global.strict_writers {
             return Ok(());
@@ -213,20 +215,20 @@ impl Context {
         Ok(refused.map_err(|error| error.at(|location| (location.store, location.path) = there))?)
     }
 
-    /// The options of a conversion that may take `memory` bytes of memory.
+    /// Returns the options of a conversion that may take `memory` bytes of memory.
     pub(crate) fn convert_options(&self, loss: Loss, memory: u64) -> ConvertOptions {
         let Loss { carry, meaning } = loss;
         meaning.apply(ConvertOptions::default()).memory(memory).carry(carry).options(self.options())
     }
 
-    /// Opens the store of a node.
+    /// Opens the store of a node, without a look at the node.
     pub(crate) fn locate(&self, node: &NodeArgs) -> Result<NodeLocation> {
         let (address, above) = self.node_address(&node.url)?;
         let path = join(above.as_deref(), &node.path)?;
         Ok(NodeLocation { store: self.open_store(&address)?, address, path, dialect: node.dialect })
     }
 
-    /// Opens an array.
+    /// Opens the array at `location`.
     pub(crate) fn array(&self, location: &NodeLocation) -> Result<Array> {
         let found = self.node(location)?;
         let is_group = found.node.as_group().is_some();
@@ -240,7 +242,7 @@ impl Context {
         Ok(array)
     }
 
-    /// The metadata of a node.
+    /// Reads the metadata of the node at `location`. With --strict, a deviation from the specification is an error.
     pub(crate) fn node(&self, location: &NodeLocation) -> Result<StoredNode> {
         let (store, path) = (&*location.store, location.path.to_string());
         let found = zarr::hierarchy::open_node_and_others(store, &path, location.dialect)
@@ -253,7 +255,7 @@ impl Context {
         Ok(found)
     }
 
-    /// The metadata of a node. Warns of other nodes at its path that it hides.
+    /// Reads the metadata of the node at `location`, and warns of nodes of other dialects at the same path that the node hides.
     pub(crate) fn node_with_warnings(&self, location: &NodeLocation) -> Result<StoredNode> {
         let found = self.node(location)?;
         let hidden = found.warnings.iter().filter(|warning| warning.hides.is_some());
@@ -262,7 +264,8 @@ impl Context {
         Ok(found)
     }
 
-    /// With --strict, refuses a hierarchy with deviations before it is changed.
+    /// Returns an error, with --strict, if any node at or below `location` has a deviation from the specification. Called before the
+    /// hierarchy is changed.
     pub(crate) fn check_all(&self, location: &NodeLocation) -> Result<()> {
         if !self.global.strict {
             return Ok(());
@@ -270,17 +273,17 @@ impl Context {
         self.walk(location)?.broken.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// Prints a result, with --json as JSON.
+    /// Prints a result: `json` with --json, else `text`.
     pub(crate) fn print<J: Into<Value>>(&self, json: impl FnOnce() -> J, text: impl FnOnce() -> String) -> Result<()> {
         if self.global.json { output::json(json()) } else { output::print(&text()) }
     }
 
-    /// Prints a result that may be long: text on a terminal by the pager.
+    /// Prints a result that may be long: `json` with --json, else `text`, which goes through the pager on a terminal.
     pub(crate) fn page<J: Into<Value>>(&self, json: impl FnOnce() -> J, text: impl FnOnce() -> String) -> Result<()> {
         if self.global.json { output::json(json()) } else { output::page(&text(), self.pager()) }
     }
 
-    /// The pager, if standard output is a terminal and one is wanted.
+    /// Returns the pager, if standard output is a terminal and the options do not switch the pager off.
     pub(crate) fn pager(&self) -> Option<Pager> {
         let is_wanted = !self.global.no_pager && !self.global.json;
         Pager::by_environment(is_wanted && std::io::stdout().is_terminal())
@@ -326,14 +329,14 @@ impl NodeLocation {
     }
 }
 
-/// The path of a node below one that its address names.
+/// Returns the path of the node `path` below `above`, the path in the address; `path` itself if `above` is `None`.
 pub(crate) fn join(above: Option<&str>, path: &str) -> Result<NodePath> {
     let Some(above) = above else { return node_path(path) };
     let (above, below) = (node_path(above)?, node_path(path)?);
     node_path(format!("{}/{}", above.as_relative(), below.as_relative()).trim_matches('/'))
 }
 
-/// A path given on the command line.
+/// Parses the path of a node, given on the command line.
 pub(crate) fn node_path(text: &str) -> Result<NodePath> {
     NodePath::parse(text).map_err(|error| {
         let mut failure = Failure::usage(error.to_string());

@@ -8,12 +8,12 @@ use zarr::meta::json::Value;
 use zarr::meta::text::is_control;
 pub(crate) use zarr::meta::text::line;
 
-/// JSON text with escapes as JSON has them: `\u001b`. Line feeds stay: raw ones are never inside a JSON string.
+/// Replaces control characters of JSON by escapes such as `\u001b`. Line feeds stay: a raw line feed is never inside a JSON string.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     replace(text, |c| c != '\n' && is_control(c), push_json)
 }
 
-/// Compact JSON of a value.
+/// Returns the compact JSON of a value, with control characters escaped.
 pub(crate) fn json_value(value: &Value) -> String {
     let text = value.to_string();
     let escaped = match json(&text) {
@@ -23,8 +23,8 @@ pub(crate) fn json_value(value: &Value) -> String {
     escaped.unwrap_or(text)
 }
 
-/// The content of a cell in a table. A string with a character that is unsafe there becomes a JSON string with its quotes, as does
-/// one that looks like a JSON string, so that [`from_cell`] gives back each string.
+/// Returns the content of a table cell for a string. A string with a character that is unsafe in a cell becomes a JSON string with its
+/// quotes, as does a string that looks like a JSON string, so that [`from_cell`] gives back each string.
 ///
 /// Line feeds, pairs of a carriage return and a line feed, and tabs stay as they are: they are common in tables.
 pub(crate) fn cell(text: &str) -> Cow<'_, str> {
@@ -44,7 +44,7 @@ pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The string that [`cell`] wrote as a JSON string; `None` for other content, which is the string itself.
+/// Returns the string that [`cell`] wrote as a JSON string; `None` for any other content, which is the string itself.
 pub(crate) fn from_cell(content: &str) -> Option<String> {
     if !(content.starts_with('"') && content.ends_with('"') && content.contains("\\u")) {
         return None;

@@ -1,4 +1,4 @@
-//! Why the command failed.
+//! Failures of the command, as they are reported to people and scripts.
 
 use crate::hints::{by_options, of_message, of_verb};
 use crate::object::{object, or_null};
@@ -8,87 +8,87 @@ use std::ops::{Deref, DerefMut};
 use zarr::ErrorKind;
 use zarr::meta::json::Map;
 
-/// The result of a part of the command.
+/// Result of a function of the command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// Why the command failed, for people and for scripts.
+/// Failure of the command, with messages for people and facts for scripts.
 #[derive(Debug)]
 pub(crate) struct Failure(Box<Facts>);
 
-/// The facts about a failure.
+/// Facts about a failure.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// The kind in kebab case.
+    /// Kind of the failure, in kebab case, such as `not-found`.
     pub(crate) kind: &'static str,
     pub(crate) exit: Exit,
-    /// One line, with the location: store, node and key.
+    /// Message in one line, with the location: store, node and key.
     pub(crate) line: String,
-    /// The message without the location.
+    /// Message without the location.
     pub(crate) message: String,
     pub(crate) store: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) key: Option<String>,
-    /// The index of the chunk.
+    /// Index of the chunk; `None` if the failure is about no single chunk.
     pub(crate) chunk: Option<Vec<u64>>,
     pub(crate) pointer: Option<String>,
-    /// The offset in bytes in the value of the key.
+    /// Offset in bytes in the value of the key; `None` if there is none.
     pub(crate) offset: Option<u64>,
-    /// The causes, such as the failure of a file, the nearest first.
+    /// Messages of the causes, such as the failure of a file; the nearest cause comes first.
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
 }
 
-/// The exit code of the command.
+/// Exit code of the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It was done, but for chunks that cannot be read; or a check found something, or data differ.
+    /// The verb was carried out, except for chunks that cannot be read; or a check found something, or compared data differ.
     Skipped = 1,
     /// The command was used wrongly.
     #[default]
     Usage = 2,
-    /// There is no such store or node.
+    /// The named store or node does not exist.
     NotFound = 3,
     /// Data or metadata is invalid or cannot be read.
     Data = 4,
-    /// The store, or another file, failed.
+    /// Access to the store, or to another file, failed.
     Io = 5,
-    /// Interrupted by Ctrl-C, while the verb was writing: 128 and the number of SIGINT, as shells report programs that it ends.
+    /// Ctrl-C interrupted the verb while it was writing: 128 plus the number of SIGINT, as shells report programs that the signal ends.
     Interrupted = 130,
-    /// Asked to end while the verb was writing: 128 and the number of SIGTERM.
+    /// SIGTERM ended the verb while it was writing: 128 plus the number of SIGTERM.
     #[cfg_attr(not(unix), expect(dead_code, reason = "only the signals of Unix tell it"))]
     Terminated = 143,
-    /// The reader of standard output closed the pipe: 128 and the number of SIGPIPE, as shells report programs that it ends. No
-    /// message follows, since the reader has all that it wanted.
+    /// The reader of standard output closed the pipe: 128 plus the number of SIGPIPE, as shells report programs that the signal ends. No
+    /// message is printed.
     BrokenPipe = 141,
 }
 
 impl Failure {
-    /// The command was used wrongly.
+    /// Returns the failure for wrong arguments.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new("argument", Exit::Usage, message)
     }
 
-    /// Other data than Zarr (a file of numpy) is invalid.
+    /// Returns the failure for invalid data that is not Zarr, such as a file of numpy. `kind` is in kebab case.
     pub(crate) fn data(kind: &'static str, message: impl Into<String>) -> Self {
         Self::new(kind, Exit::Data, message)
     }
 
-    /// All was done but for some chunks.
+    /// Returns the failure of a verb that skipped some chunks or nodes and carried out the rest.
     pub(crate) fn skipped(message: impl Into<String>) -> Self {
         Self::new("skipped", Exit::Skipped, message)
     }
 
-    /// A check found something.
+    /// Returns the failure of a check that found something.
     pub(crate) fn findings(message: impl Into<String>) -> Self {
         Self::new("findings", Exit::Skipped, message)
     }
 
-    /// All was done, and data differ.
+    /// Returns the failure of a comparison that found differences.
     pub(crate) fn different(message: impl Into<String>) -> Self {
         Self::new("different", Exit::Skipped, message)
     }
 
-    /// The process is to end before all is done.
+    /// Returns the failure of a verb that a signal interrupted; `exit` stands for the signal.
     pub(crate) fn interrupted(exit: Exit, message: impl Into<String>) -> Self {
         Self::new("interrupted", exit, message)
     }
@@ -103,7 +103,7 @@ impl Failure {
         self
     }
 
-    /// The same failure in the store at `url`, which a temporary store stood in for.
+    /// Replaces the store of the failure by `url`, if the verb worked on a temporary store instead of the store at `url`.
     pub(crate) fn in_store(mut self, url: &str) -> Self {
         if let Some(stand_in) = self.store.replace(url.to_owned())
             && let Some(line) = self.line.strip_prefix(&format!("{stand_in}: "))
@@ -113,7 +113,7 @@ impl Failure {
         self
     }
 
-    /// A file to be read, which is no store, failed.
+    /// Returns the failure to read the input file `name`, which is no store.
     pub(crate) fn input(name: impl fmt::Display, error: &io::Error) -> Self {
         let (kind, exit) = match error.kind() {
             io::ErrorKind::NotFound => ("not-found", Exit::NotFound),
@@ -122,7 +122,7 @@ impl Failure {
         Self::new(kind, exit, format!("{name}: {error}")).caused_by(error)
     }
 
-    /// A server cannot listen at an address, or with its options.
+    /// Returns the failure of a server to listen at `address`, or to accept its options.
     pub(crate) fn listening(address: impl fmt::Display, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::InvalidInput => Self::usage(error.to_string()),
@@ -133,7 +133,7 @@ impl Failure {
         }
     }
 
-    /// Output was lost, on standard output or in a file.
+    /// Returns the failure to write output to `name`, which is standard output or a file.
     pub(crate) fn output(name: impl fmt::Display, error: &io::Error) -> Self {
         Self::new("output", Exit::Io, format!("{name}: {error}")).caused_by(error)
     }
@@ -143,7 +143,7 @@ impl Failure {
         self
     }
 
-    /// All that is known, for scripts.
+    /// Returns all facts about the failure as a JSON object, for scripts.
     pub(crate) fn to_json(&self) -> Map {
         object! {
             "kind": self.kind,
@@ -212,7 +212,7 @@ impl From<&zarr::Error> for Failure {
     }
 }
 
-/// A line without the list of keys that were looked at, which the message in JSON has.
+/// Removes the list of tried keys from `line`. JSON has that list in its message.
 fn without_tried(line: &str, message: &str) -> String {
     match message.split_once(" (tried ") {
         Some((begin, _)) if begin == "no array and no group here" => line.replace(message, begin),
@@ -220,7 +220,7 @@ fn without_tried(line: &str, message: &str) -> String {
     }
 }
 
-/// The causes of an error, the nearest first.
+/// Returns the messages of the causes of `error`; the nearest cause comes first.
 fn causes(error: &zarr::Error) -> Vec<String> {
     let first = std::error::Error::source(error);
     std::iter::successors(first, |cause| cause.source()).map(ToString::to_string).collect()

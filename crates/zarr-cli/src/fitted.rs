@@ -1,18 +1,18 @@
-//! Help in lines that are as wide as the terminal.
+//! Help, wrapped to the width of the terminal.
 
 use crate::columns::line_width;
 use unicode_width::UnicodeWidthStr;
 
-/// Longer lines are hard to read.
+/// Greatest width of a line of help, in columns: longer lines are hard to read.
 const MAX_WIDTH: usize = 100;
 
-/// Help in lines that fit the terminal. Lines of clap are as long as their text, unless it has a further dependency.
+/// Wraps the lines of `help` to the width of the terminal. Without a further dependency, clap does not wrap lines.
 pub(crate) fn fitted(help: &str) -> String {
     let width = line_width().min(MAX_WIDTH);
     help.lines().flat_map(|line| wrapped(line, width)).map(|line| format!("{line}\n")).collect()
 }
 
-/// A line of help as lines of a width. They begin where the description of the first does.
+/// Wraps a line of help to `width` columns. Continued lines begin at the column of the description in the first line.
 fn wrapped(line: &str, width: usize) -> Vec<String> {
     if line.width() <= width {
         return vec![line.to_owned()];

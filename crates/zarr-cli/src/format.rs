@@ -40,7 +40,7 @@ pub(crate) enum OutputForm {
 }
 
 impl OutputForm {
-    /// The form that the name of a file tells, whatever the case; `None` where it has no suffix.
+    /// Returns the output form for the suffix of a file name, in any case; `None` if the name has no suffix.
     ///
     /// # Errors
     /// For a suffix that stands for no form.
@@ -66,34 +66,34 @@ impl OutputForm {
     }
 }
 
-/// A hint to who wants a file of netCDF.
+/// Hint for users who want a netCDF file.
 pub(crate) const NETCDF: &str = "xarray writes netCDF: xarray.open_zarr(\"x.zarr\").to_netcdf(\"x.nc\")";
 
-/// Whether a form or a suffix is one of netCDF.
+/// Returns whether `name`, a form or a suffix of a file name, stands for netCDF.
 pub(crate) fn is_netcdf(name: &str) -> bool {
     ["netcdf", "nc", "nc4", "cdf"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// How text for people looks.
+/// Options of elements printed as text.
 #[derive(Clone, Debug)]
 pub(crate) struct TextStyle {
-    /// Columns that a line takes, unless one cell alone takes more.
+    /// Greatest number of columns of a line, unless a single cell takes more.
     pub(crate) width: usize,
-    /// Greatest number of digits behind the point of floats.
+    /// Greatest number of digits behind the point of floats; `None` prints all.
     pub(crate) precision: Option<usize>,
-    /// The index along each axis before which elements were left out, for elements without labels.
+    /// Index along each axis before which elements were left out, for elements without labels; `None` if the axis is complete.
     pub(crate) gaps: Vec<Option<usize>>,
 }
 
 /// Mark for elements that were left out.
 pub(crate) const LEFT_OUT: &str = "...";
 
-/// Elements that are printed.
+/// Elements that are printed, stored or decoded.
 #[derive(Debug)]
 pub(crate) enum Cells {
-    /// As they are stored.
+    /// Elements as they are stored.
     Stored(ArrayData),
-    /// Decoded, of which some may be missing.
+    /// Decoded values, some of which may be missing.
     Decoded(Values),
 }
 
@@ -116,7 +116,7 @@ impl Cells {
         }
     }
 
-    /// Element `index` as JSON, as [`ArrayData::json`] has it, except that dates and durations are strings as people write them.
+    /// Returns element `index` as JSON, like [`ArrayData::json`], except that dates and durations are strings for people.
     fn json(&self, index: usize) -> Value {
         let value = match self {
             Self::Stored(data) => data.json(index),
@@ -151,21 +151,21 @@ fn readable(data_type: &DataType, value: Value) -> Value {
     }
 }
 
-/// Prints elements that come in pieces, in C order, with the labels of their axes where they are known.
+/// Printer of elements in one output form. The elements come in pieces, in C order, with the labels of their axes if those are known.
 pub(crate) trait Format {
-    /// Prints the header.
+    /// Prints what precedes the elements, such as a header.
     fn begin(&mut self, _: &mut Output) -> Result<()> {
         Ok(())
     }
-    /// Prints elements.
+    /// Prints the next elements, `cells`. `axes` has the labels of each axis, and is empty without labels.
     fn piece(&mut self, cells: &Cells, axes: &[AxisLabels], out: &mut Output) -> Result<()>;
-    /// Prints the end.
+    /// Prints what follows the elements.
     fn end(&mut self, _: &mut Output) -> Result<()> {
         Ok(())
     }
 }
 
-/// The printer of a result of `shape` with elements of `data_type`, without labels.
+/// Returns the printer of a result of `shape` with elements of `data_type`, without labels.
 pub(crate) fn format(
     form: OutputForm,
     data_type: &DataType,

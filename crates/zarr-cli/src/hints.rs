@@ -1,15 +1,16 @@
-//! Hints of the library, which names no options, as hints of the command.
+//! Rewrites hints of the library, which names no options, to the options and verbs of the command.
 
 use clap::{Arg, Command};
 use std::sync::OnceLock;
 
-/// The definition of the command, and the verb that runs.
+/// Definition of the command line, and the name of the running verb.
 static VERB: OnceLock<(Command, String)> = OnceLock::new();
 
-/// Verbs that hints of others may name for an option, the first that has it.
+/// Verbs that a hint names for an option that the running verb lacks; the first verb that has the option counts.
 const OWNERS: [&str; 3] = ["convert", "read", "migrate"];
 
-/// Words of hints of the library, and those of the command in their place. Words that are part of others stand behind them.
+/// Phrases in hints of the library, each with the phrase of the command that replaces it. A phrase that is part of another one comes after
+/// it.
 const OPTIONS: [(&str, &str); 18] = [
     ("allow more memory", "--memory allows more"),
     ("or give more memory", "or --memory gives more"),
@@ -43,7 +44,7 @@ const OPTIONS: [(&str, &str); 18] = [
     (": consolidate again", ": `zarr consolidate` writes it again"),
 ];
 
-/// Hints about messages of stores, which have none.
+/// Parts of messages of stores that come without a hint, each with a hint for the message.
 const MESSAGES: [(&str, &str); 3] = [
     (
         "the store cannot list",
@@ -53,18 +54,18 @@ const MESSAGES: [(&str, &str); 3] = [
     ("the store is read-only", "`zarr cp` or `zarr convert` copies it to a place that can be written"),
 ];
 
-/// A hint of the library as one of the command.
+/// Replaces the phrases of the library in `hint` by the options of the command.
 pub(crate) fn by_options(hint: &str) -> String {
     OPTIONS.iter().fold(hint.to_owned(), |hint, (library, command)| hint.replace(library, command))
 }
 
-/// Notes the verb that runs, whose options hints name.
+/// Stores the definition of the command line and the name of the running verb, for [`of_verb`].
 pub(crate) fn set_verb(command: Command, name: &str) {
     // There is one command line.
     let _ = VERB.set((command, name.to_owned()));
 }
 
-/// A hint of the verb that runs: an option that it lacks stands behind a verb that has it.
+/// Rewrites `hint` for the running verb: an option that the verb lacks is named together with a verb that has it.
 pub(crate) fn of_verb(hint: String) -> String {
     match VERB.get() {
         Some((command, name)) => for_verb(command, name, &hint),
@@ -90,7 +91,7 @@ fn for_verb(command: &Command, name: &str, hint: &str) -> String {
     parts.map(|(at, part)| if at % 2 == 0 { plain(part) } else { format!("`{part}`") }).collect()
 }
 
-/// A hint about a message of the library that has none.
+/// Returns a hint for a message of the library that comes without one; `None` for an unknown message.
 pub(crate) fn of_message(message: &str) -> Option<String> {
     MESSAGES.iter().find(|(known, _)| message.contains(known)).map(|(_, hint)| (*hint).to_owned())
 }
@@ -101,7 +102,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    /// The crates whose errors the command prints.
+    /// Crates whose errors the command prints.
     const CRATES: [&str; 11] = [
         "zarr-array",
         "zarr-codec",
@@ -115,7 +116,7 @@ mod tests {
         "zarr-store",
         "zarr",
     ];
-    /// Words of options, which stand in hints with two hyphens, or in the words of a command.
+    /// Words for options of the library, which a hint may only have as options or phrases of the command.
     const WORDS: [&str; 9] =
         ["memory", "finish", "undo", "resum", "overwrite", "keep_going", "exclude", "strict writers", "safe_chunks"];
 
@@ -129,7 +130,7 @@ mod tests {
         }
     }
 
-    /// The string literals soon behind the word `hint`, as the source has them, their continued lines joined.
+    /// Returns the string literals that follow the word `hint` in a source file, with continued lines joined.
     fn hints(source: &str) -> Vec<String> {
         let code: String = source.lines().filter(|line| !line.trim_start().starts_with("//")).fold(
             String::new(),
@@ -147,7 +148,8 @@ mod tests {
         behind.filter_map(literal).collect()
     }
 
-    /// The sources of the crates; none in a package, which has no other crates beside it.
+    /// Returns the source files of the crates in `CRATES`, with their contents; an empty list if the crates are not found, as in a
+    /// published package.
     fn all() -> Vec<(PathBuf, String)> {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let mut files = Vec::new();
@@ -184,7 +186,7 @@ mod tests {
         assert!(count > 80, "{count}");
     }
 
-    /// Checks that each option that a hint names is one of the verb before it, or of the verb that runs.
+    /// Checks that each option that `hint` names belongs to the verb before it in the hint, or to the running verb.
     fn check_options(command: &Command, hint: &str) {
         let has = |verb: &Command, option: &str| {
             let mut all = verb.get_arguments().chain(command.get_arguments());

@@ -9,18 +9,18 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Words for what is left if the process ends now, and how to go on; `None` before [`watch`].
+/// Message about what is unfinished if the process ends now, and how to go on; `None` before [`watch`].
 static LEFT: Mutex<Option<String>> = Mutex::new(None);
 
-/// A file that goes with an interruption.
+/// Incomplete file that is removed at an interruption.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 fn left() -> MutexGuard<'static, Option<String>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells from now on what an interruption leaves. It is called before threads are started: one that was there before, in a program around the
-/// command say, may take the signal instead, and the process ends without the line.
+/// Starts to handle interruptions; `what` is the message to print. Must be called before other threads are started: a thread that exists
+/// already, for example in a program around the command, may receive the signal instead, so that the process ends without the message.
 pub(crate) fn watch(what: &str, json: bool) {
     let is_first = left().replace(what.to_owned()).is_none();
     if is_first {
@@ -28,14 +28,14 @@ pub(crate) fn watch(what: &str, json: bool) {
     }
 }
 
-/// Says what an interruption leaves from now on, if it is told at all.
+/// Replaces the message for an interruption, if [`watch`] was called.
 pub(crate) fn leaves(what: impl Into<String>) {
     if let Some(left) = &mut *left() {
         *left = what.into();
     }
 }
 
-/// Erases a file that is not complete, if an interruption comes.
+/// Sets the incomplete file that is removed at an interruption.
 pub(crate) fn erases(file: &Path) {
     *TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner) = Some(file.to_owned());
 }
@@ -56,7 +56,7 @@ fn end(exit: Exit, json: bool) -> ! {
     std::process::exit(code.into())
 }
 
-/// Ends the process by the signal that came, unless the program around this one handles it.
+/// Ends the process by the signal that it received, unless the program around the command handles that signal.
 #[cfg(unix)]
 fn end_by_signal(exit: Exit) {
     use nix::sys::signal::{SigSet, Signal, raise};
@@ -96,7 +96,7 @@ fn listen(json: bool) {
     drop(ctrlc::set_handler(move || end(Exit::Interrupted, json)));
 }
 
-/// Whether the process ignores a signal, as far as the system shows it.
+/// Returns whether the process ignores a signal; `false` if the system does not tell.
 #[cfg(unix)]
 fn is_ignored(signal: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The `zarr` command, which is the library of this package.
+//! The `zarr` command; its code is the library of this package.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Hints where a node is not there, or is of the other kind: what is there instead, and what was perhaps meant.
+//! Hints about a node that does not exist or is of the other kind: they name what is found at the path instead, or a similar name.
 
 use crate::context::{Context, NodeLocation};
 use crate::failure::Failure;
@@ -11,11 +11,11 @@ use zarr::hierarchy::StoredNode;
 use zarr::meta::{Node, NodePath};
 use zarr::store::{Key, StoreExt, StoreKind, signature_of_store};
 
-/// Greatest number of nodes of a group that are named.
+/// Greatest number of nodes of a group that a hint names.
 const NAMED: usize = 8;
 
 impl Context {
-    /// A hint that names the arrays in a group, or the groups if it has no arrays.
+    /// Returns a hint that names the arrays in a group, or its groups if there are no arrays.
     pub(crate) fn arrays_below(&self, location: &NodeLocation) -> String {
         let nodes = if location.store.capabilities().list {
             self.children(location).map(|walk| walk.nodes).unwrap_or_default()
@@ -35,8 +35,8 @@ impl Context {
         }
     }
 
-    /// Warns of a conversion to a node that is shown, or to a group above it, that was interrupted or is at work, and of a migration. Not
-    /// where each look is a request.
+    /// Warns of an interrupted or running conversion to the node or to a group above it, and of an interrupted migration. Remote stores are
+    /// skipped, since each look is a request.
     pub(crate) fn warn_of_unfinished(&self, location: &NodeLocation) {
         if location.store.access_profile().kind == StoreKind::Remote {
             return;
@@ -47,7 +47,7 @@ impl Context {
     }
 }
 
-/// The first of these names, and how many more there are; `None` if there are none.
+/// Returns the first of `names`, and the number of further names; `None` without names.
 fn some(names: &[&str]) -> Option<String> {
     let first = names.get(..NAMED).unwrap_or(names).join(", ");
     match names.len() {
@@ -57,7 +57,7 @@ fn some(names: &[&str]) -> Option<String> {
     }
 }
 
-/// The text of an error about unfinished work, with its hint, which may be about options of the verb that began it.
+/// Returns the message of an error about unfinished work, with its hint. A hint about options names the verb that began the work.
 fn told(error: &zarr::Error) -> String {
     match error.hint().map(by_options) {
         Some(hint) if hint.starts_with("--") => {
@@ -69,7 +69,7 @@ fn told(error: &zarr::Error) -> String {
 }
 
 impl NodeLocation {
-    /// The node as an argument of the command.
+    /// Returns the address and the path of the node, as arguments of the command.
     pub(crate) fn argument(&self) -> String {
         match self.path.is_root() {
             true => self.address.to_string(),
@@ -77,7 +77,8 @@ impl NodeLocation {
         }
     }
 
-    /// An error about the node; if there is none, with the path of one that was perhaps meant.
+    /// Converts an error about the node to a failure. If the node does not exist, the failure hints at what is found instead, or at a node
+    /// of a similar name.
     pub(crate) fn with_near(&self, error: zarr::Error) -> Failure {
         let is_missing = error.is_not_found();
         let failure = Failure::from(error);
@@ -98,14 +99,14 @@ impl NodeLocation {
         }
     }
 
-    /// A hint at an array where a group is wanted.
+    /// Returns a hint for an array that was given where a group is expected.
     pub(crate) fn of_array(&self) -> String {
         let above = self.path.parent().map(|above| if above.is_root() { String::new() } else { format!(" {above}") });
         let group = above.map(|above| format!("; the group that it lies in is {}{above}", self.address));
         format!("`zarr read {}` prints the array{}", self.argument(), group.unwrap_or_default())
     }
 
-    /// Tells of a conversion to the node, or to a group above it, that was interrupted or is at work.
+    /// Returns a message about an interrupted or running conversion to the node or to a group above it; `None` if there is none.
     fn unfinished(&self) -> Option<String> {
         let mut targets = std::iter::successors(Some(self.path.clone()), NodePath::parent);
         targets.find_map(|path| match Conversion::check_settled(&*self.store, &path) {
@@ -114,7 +115,7 @@ impl NodeLocation {
         })
     }
 
-    /// Names the thing that is there instead of a node: a store of another format, or a key of the store.
+    /// Returns a hint about what is found instead of the node: a store of another format, or a key of the store.
     fn other(&self) -> Option<String> {
         if self.path.is_root() {
             let signature = signature_of_store(&*self.store)?;
@@ -138,7 +139,7 @@ impl NodeLocation {
         }
     }
 
-    /// The path of a node whose name is near the first name of the path that does not exist.
+    /// Returns the path of a node with a similar name, in place of the first name of the path that does not exist.
     fn near(&self) -> Option<String> {
         let mut group = NodePath::root();
         for name in self.path.names() {
@@ -153,7 +154,7 @@ impl NodeLocation {
     }
 }
 
-/// The part of a node that has this key: a document, its consolidated metadata, a chunk.
+/// Returns which part of `node` has the key: a document, consolidated metadata, or a chunk; `None` if no part has it.
 fn part_of(node: &StoredNode, key: &Key) -> Option<String> {
     let key = key.as_str();
     if node.own_documents().any(|document| document == key) {

@@ -4,15 +4,16 @@ use std::path::Path;
 pub(crate) use zarr::json::nearest_name as near;
 use zarr::store::StoreAddress;
 
-/// Greatest number of files beside a store that does not exist which are looked at.
+/// Greatest number of files that are searched for a name similar to that of a store that does not exist.
 const MOST_FILES: usize = 10_000;
 
-/// Asks whether this name was meant.
+/// Returns the question whether `name` was meant.
 pub(crate) fn question(name: &str) -> String {
     format!("is {name:?} meant?")
 }
 
-/// The error of a store that does not exist, with the name of a file beside that is nearly the one of the store.
+/// Adds a hint to the error about a store that does not exist: the name of a file in the same directory that is similar to the name of the
+/// store.
 pub(crate) fn beside(error: zarr::Error, address: &StoreAddress) -> zarr::Error {
     let path = address.path().filter(|_| error.is_not_found() && error.hint().is_none());
     let beside = path.and_then(|path| {

@@ -12,23 +12,23 @@ use std::io::Read;
 use zarr::dtype::{ByteOrder, DataType, from_npy_value};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// Greatest number of bytes of a header. Headers of real files have less than 10 KiB, even of structured types.
+/// Greatest number of bytes of a header. Headers of real files have less than 10 KiB, even with structured types.
 const MAX_HEADER: u32 = 1 << 20;
-/// Number of bytes to which numpy aligns elements.
+/// Alignment of the elements in a file, in bytes, as numpy writes it.
 const ALIGNMENT: usize = 64;
 
-/// The header of a file.
+/// Header of a file of numpy.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Header {
     pub(crate) data_type: DataType,
     pub(crate) order: ByteOrder,
-    /// Whether the first dimension varies fastest.
+    /// Whether the elements are in Fortran order, in which the first dimension varies fastest.
     pub(crate) fortran: bool,
     pub(crate) shape: Vec<u64>,
 }
 
 impl Header {
-    /// Reads a header; the elements follow in `input`.
+    /// Reads the header of the file `name`; afterwards `input` is at the first element.
     pub(crate) fn read(name: &str, input: &mut impl Read) -> Result<Self> {
         let broken = |message: &str| Failure::data("invalid-metadata", format!("{name}: {message}"));
         let mut magic = [0; MAGIC.len()];
@@ -88,7 +88,7 @@ impl Header {
         Self::parse(&text).map_err(|message| broken(&message))
     }
 
-    /// The order in which the elements lie.
+    /// Returns the order of the elements in the file.
     pub(crate) fn order_of_axes(&self) -> Order {
         if self.fortran { Order::Fortran } else { Order::C }
     }
@@ -120,7 +120,8 @@ impl Header {
     }
 }
 
-/// The header of a file with elements in C order, of version 1 if it is short enough for that. `descr` is a literal of Python.
+/// Returns the header of a file with elements in C order. The header has version 1 of the format if it is short enough. `descr` is a Python
+/// literal.
 pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
     let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
@@ -206,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Headers of the right length with wrong text: an error, or a header that is written again the same.
+    /// Checks that a mutated header is either refused, or read to a header that is written and read back unchanged.
     #[test]
     fn mutated_headers_are_read_as_written_or_not_at_all() {
         let count = std::env::var("ZARR_FUZZ").map_or(3000, |count| count.parse().unwrap());

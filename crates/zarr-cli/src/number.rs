@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 pub(crate) use zarr::meta::text::{grouped, size, tuple};
 
-/// A count with its noun, of which several have an `s`: `1 array`, `2_500 arrays`.
+/// Returns a count with its noun, which gets an `s` unless the count is 1: `1 array`, `2_500 arrays`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
@@ -12,7 +12,7 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lengths(pub(crate) Vec<u64>);
 
-/// Lengths along all dimensions, along those of some names, or none.
+/// Lengths of chunks along all dimensions or along named dimensions, `auto`, or `none`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkLengths {
     Shape(Vec<u64>),
@@ -21,7 +21,7 @@ pub(crate) enum ChunkLengths {
     None,
 }
 
-/// A shape, or lengths along named dimensions: `time=10,lat=45`.
+/// Parses a shape, or lengths along named dimensions: `time=10,lat=45`.
 pub(crate) fn lengths(text: &str) -> Result<ChunkLengths, String> {
     if !text.contains('=') {
         return shape(text).map(|lengths| ChunkLengths::Shape(lengths.0));
@@ -42,7 +42,7 @@ pub(crate) fn lengths(text: &str) -> Result<ChunkLengths, String> {
     Ok(ChunkLengths::ByName(lengths))
 }
 
-/// As [`lengths`], or `auto`, or `none`.
+/// Parses the lengths of shards: a shape, lengths along named dimensions, `auto` or `none`.
 pub(crate) fn shard_lengths(text: &str) -> Result<ChunkLengths, String> {
     match text.trim() {
         "none" => Ok(ChunkLengths::None),
@@ -51,7 +51,7 @@ pub(crate) fn shard_lengths(text: &str) -> Result<ChunkLengths, String> {
     }
 }
 
-/// Lengths divided by commas or `x`, optionally in brackets; the empty string means no dimensions.
+/// Parses lengths separated by commas or `x`, optionally in brackets; the empty string means no dimensions.
 pub(crate) fn shape(text: &str) -> Result<Lengths, String> {
     let text = text.trim();
     let inner = text
@@ -73,7 +73,7 @@ pub(crate) fn shape(text: &str) -> Result<Lengths, String> {
     inner.split([',', 'x']).map(length).collect::<Result<_, _>>().map(Lengths)
 }
 
-/// Bytes: `1GiB`, `500 MB`, `2G` (binary), `1048576`.
+/// Parses a number of bytes: `1GiB`, `500 MB`, `2G` (binary), `1048576`.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());

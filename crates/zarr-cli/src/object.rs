@@ -2,7 +2,7 @@
 
 use zarr::meta::json::Value;
 
-/// A JSON object of members in their order, behind the members of another object if it begins with `..other,`.
+/// Builds a JSON object with members in the given order. With `..other,` first, the members follow those of the object `other`.
 macro_rules! object {
     (..$other:expr, $($name:literal: $value:expr),* $(,)?) => {{
         let mut members: zarr::meta::json::Map = $other;
@@ -13,7 +13,7 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// The value, or `null`.
+/// Returns the value as JSON, or `null` for `None`.
 pub(crate) fn or_null(value: Option<impl Into<Value>>) -> Value {
     value.map_or(Value::Null, Into::into)
 }

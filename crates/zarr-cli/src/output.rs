@@ -14,20 +14,20 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 use zarr::meta::json::Value;
 
-/// Bytes that are collected before they are written.
+/// Size of the buffer of output, in bytes.
 const BUFFER: usize = 256 << 10;
-/// The name of standard output in error messages.
+/// Name of standard output in error messages.
 const STDOUT: &str = "standard output";
 
-/// Where results go.
+/// Buffered output to standard output, a pager or a file.
 #[derive(Debug)]
 pub(crate) struct Output {
     writer: BufWriter<OutputFile>,
-    /// For error messages.
+    /// Name of the output for error messages.
     name: String,
-    /// The name that the file has until it is complete, and its final name.
+    /// Temporary name of the file until it is complete, and its final name; `None` if the output is no file to be replaced.
     names: Option<(TempPath, PathBuf)>,
-    /// How many bytes were written.
+    /// Number of bytes written so far.
     bytes: u64,
 }
 
@@ -39,7 +39,7 @@ enum OutputFile {
 }
 
 impl Output {
-    /// Standard output for `None` or `-`, else a file. Binary output does not go to a terminal.
+    /// Opens standard output for `None` or `-`, else the file at `path`. If `binary`, a terminal is refused.
     pub(crate) fn open(path: Option<&Path>, binary: bool) -> Result<Self> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             let stdout = io::stdout();
@@ -61,7 +61,7 @@ impl Output {
         Ok(Self { writer: BufWriter::with_capacity(BUFFER, OutputFile::File(file)), name, names, bytes: 0 })
     }
 
-    /// Text on standard output, which a pager shows if there is one.
+    /// Returns output that goes to the pager, or to standard output if `pager` is `None`.
     pub(crate) fn paged(pager: Option<Pager>) -> Self {
         let output = pager.map_or_else(|| OutputFile::Stdout(io::stdout()), OutputFile::Pager);
         let writer = BufWriter::with_capacity(BUFFER, output);
@@ -77,7 +77,7 @@ impl Output {
         self.write(text.as_bytes())
     }
 
-    /// Writes the rest of the buffer, makes sure that all bytes arrived, and gives a file its name. Returns how many they are.
+    /// Writes the rest of the buffer, checks that all bytes were written, and gives a file its final name. Returns the number of bytes.
     pub(crate) fn finish(mut self) -> Result<u64> {
         let name = std::mem::take(&mut self.name);
         let closed = self.writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(OutputFile::close);
@@ -102,7 +102,7 @@ fn lost(name: &str, error: &io::Error) -> Failure {
 }
 
 impl OutputFile {
-    /// Flushes and closes. Some file systems report only then that the disk is full, or that written bytes are lost.
+    /// Flushes and closes the output. Some file systems report a full disk or lost bytes only then.
     fn close(mut self) -> io::Result<()> {
         self.flush()?;
         match self {
@@ -123,7 +123,7 @@ impl OutputFile {
     }
 }
 
-/// Dropping a file would hide the error.
+/// Closes a file and returns the error, which dropping the file would hide.
 #[cfg(unix)]
 fn close(file: impl std::os::fd::IntoRawFd) -> io::Result<()> {
     Ok(nix::unistd::close(file)?)
@@ -152,24 +152,24 @@ impl Write for OutputFile {
     }
 }
 
-/// Prints a value as JSON on standard output. Numbers that JSON does not have become strings.
+/// Prints a value as JSON on standard output. Numbers that JSON lacks, such as NaN, become strings.
 pub(crate) fn json(value: impl Into<Value>) -> Result<()> {
     print(&escape::json(&format!("{:#}\n", value.into().without_nan_literals())))
 }
 
-/// Prints text on standard output. The caller has [escaped](escape) it.
+/// Prints text on standard output. The caller has [escaped](escape) the text.
 pub(crate) fn print(text: &str) -> Result<()> {
     page(text, None)
 }
 
-/// The same with a pager, if there is one.
+/// Prints text through the pager, or on standard output if `pager` is `None`. The caller has [escaped](escape) the text.
 pub(crate) fn page(text: &str, pager: Option<Pager>) -> Result<()> {
     let mut out = Output::paged(pager);
     out.text(text)?;
     out.finish().map(drop)
 }
 
-/// Makes a file beside `target` that replaces it once complete.
+/// Creates a temporary file beside `target`, which replaces `target` once complete.
 fn temporary(target: PathBuf) -> io::Result<(File, Option<(TempPath, PathBuf)>)> {
     let (Some(name), Some(folder)) = (target.file_name(), target.parent()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected the name of a file"));

@@ -1,22 +1,22 @@
-//! The pager: a program that shows text page by page.
+//! Pager: a program that shows text page by page.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// The pager if none is named.
+/// Command of the pager if the environment names none.
 const DEFAULT: &str = "less";
-/// Variables with the options of pagers, and the values that they have if they are not set: `less` ends by itself if all fits on the
+/// Environment variables with options for pagers, and their values if they are not set: `less` ends at once if all text fits on the
 /// terminal, and passes colours on.
 const OPTIONS: [(&str, &str); 2] = [("LESS", "FRX"), ("LV", "-c")];
-/// The exit codes of a shell that cannot run a command.
+/// Exit codes of a shell that cannot run a command.
 const NOT_RUN: [i32; 2] = [126, 127];
 
-/// A pager, which begins with the first byte for it.
+/// Pager that is started when the first byte is written.
 #[derive(Debug)]
 pub(crate) struct Pager {
-    /// The command line, if one is named.
+    /// Command line of the pager, run by a shell; `None` for the default.
     command: Option<OsString>,
     state: PagerState,
 }
@@ -25,12 +25,12 @@ pub(crate) struct Pager {
 enum PagerState {
     Waiting,
     Running(Child),
-    /// There is no pager: text goes to standard output.
+    /// No pager was found: text goes to standard output.
     Missing(io::Stdout),
 }
 
 impl Pager {
-    /// The pager that the environment names, if standard output is a terminal.
+    /// Returns the pager that the environment names; `None` if standard output is no terminal or the environment switches the pager off.
     pub(crate) fn by_environment(is_terminal: bool) -> Option<Self> {
         let command = chosen(is_terminal, env::var_os("ZARR_PAGER"), env::var_os("PAGER"))?;
         Some(Self { command: (command != DEFAULT).then_some(command), state: PagerState::Waiting })
@@ -60,7 +60,7 @@ impl Pager {
         Ok(())
     }
 
-    /// Waits until the pager ends.
+    /// Closes the input of the pager and waits until the pager ends.
     pub(crate) fn close(mut self) -> io::Result<()> {
         match &mut self.state {
             PagerState::Waiting => Ok(()),
@@ -72,7 +72,7 @@ impl Pager {
         }
     }
 
-    /// A pager that could not be run showed nothing.
+    /// Returns an error if the exit code says that the shell could not run the pager, which then showed nothing.
     fn check(&self, status: ExitStatus) -> io::Result<()> {
         match status.code().filter(|code| NOT_RUN.contains(code)) {
             None => Ok(()),
@@ -86,13 +86,13 @@ impl Pager {
     }
 }
 
-/// As git chooses its pager: the first variable that is set names it; if it is empty or `cat`, there is none.
+/// Chooses the pager like git: the first variable that is set (`own`, then `general`) names the command; `None` if it is empty or `cat`.
 fn chosen(is_terminal: bool, own: Option<OsString>, general: Option<OsString>) -> Option<OsString> {
     let command = own.or(general).unwrap_or_else(|| DEFAULT.into());
     (is_terminal && !command.is_empty() && command != "cat").then_some(command)
 }
 
-/// Says that nothing follows, and waits.
+/// Closes the standard input of the pager, and waits until it ends.
 fn wait(child: &mut Child) -> io::Result<ExitStatus> {
     drop(child.stdin.take());
     child.wait()

@@ -9,16 +9,16 @@ use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The styles of what stands on standard output.
+/// Styles of what is printed on standard output.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Palette {
     pub(crate) heading: Style,
-    /// Names of groups.
+    /// Style of the names of groups.
     pub(crate) group: Style,
     pub(crate) data_type: Style,
 }
 
-/// Decides about colours on standard error, and gives the styles of standard output.
+/// Decides about colours on standard error, and returns the styles for standard output.
 pub(crate) fn set_color(wanted: ColorChoice) -> Palette {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     choice(wanted, no_color, std::io::stderr().is_terminal()).write_global();
@@ -32,7 +32,7 @@ pub(crate) fn set_color(wanted: ColorChoice) -> Palette {
     }
 }
 
-/// Only these three decide; anstream on its own reads further environment variables.
+/// Decides about colours by these three parameters alone; anstream would read further environment variables.
 fn choice(wanted: ColorChoice, no_color: bool, is_terminal: bool) -> anstream::ColorChoice {
     match wanted {
         ColorChoice::Always => anstream::ColorChoice::Always,
@@ -41,12 +41,12 @@ fn choice(wanted: ColorChoice, no_color: bool, is_terminal: bool) -> anstream::C
     }
 }
 
-/// Whether --json is there: needed before the arguments are parsed, since that may fail.
+/// Returns whether the arguments have --json: this is needed before they are parsed, since parsing may fail.
 pub(crate) fn wants_json(args: impl Iterator<Item = OsString>) -> bool {
     args.take_while(|arg| arg != "--").any(|arg| arg == "--json")
 }
 
-/// Prints why the command failed, and gives its exit code.
+/// Prints the failure of the command, and returns its exit code.
 pub(crate) fn failure(failure: &Failure, json: bool) -> u8 {
     if failure.exit != Exit::BrokenPipe {
         print(failure, json);
@@ -54,7 +54,7 @@ pub(crate) fn failure(failure: &Failure, json: bool) -> u8 {
     failure.exit as u8
 }
 
-/// Prints a failure that does not end the command.
+/// Prints a failure, which need not end the command.
 pub(crate) fn print(failure: &Failure, json: bool) {
     label("error", AnsiColor::Red, &failure.line);
     if let Some(hint) = &failure.hint {
@@ -65,7 +65,7 @@ pub(crate) fn print(failure: &Failure, json: bool) {
     }
 }
 
-/// Prints all errors but the last, which is the failure of the command.
+/// Prints all errors except the last, which is returned as the failure of the command.
 pub(crate) fn all(errors: impl Iterator<Item: Into<Failure>>, json: bool) -> Result<(), Failure> {
     let mut failures: Vec<Failure> = errors.map(Into::into).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
@@ -89,7 +89,7 @@ fn label(name: &str, colour: AnsiColor, text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}{name}:{style:#} {text}");
 }
 
-/// Prints what the crates of this workspace warn of by the crate `log`: requests that are tried again for long.
+/// Prints the warnings that the crates of this workspace log by the crate `log`: requests that are retried for a long time.
 pub(crate) fn on_warnings() {
     // Fails if there is a logger, which is none of a program.
     if log::set_logger(&WARNINGS).is_ok() {
@@ -99,10 +99,10 @@ pub(crate) fn on_warnings() {
 
 static WARNINGS: Warnings = Warnings(Mutex::new(None));
 
-/// Many requests wait for one server: they say so at most as often as this.
+/// Shortest time between two warnings: many requests may wait for the same server.
 const WARNING_PAUSE: Duration = Duration::from_secs(10);
 
-/// The time of the last warning.
+/// Logger that prints warnings. The field is the time of the last printed warning.
 struct Warnings(Mutex<Option<Instant>>);
 
 impl log::Log for Warnings {
@@ -124,7 +124,7 @@ impl log::Log for Warnings {
     fn flush(&self) {}
 }
 
-/// Reports a panic, which is a fault of this program, like any other error.
+/// Installs a hook that reports a panic, which is a bug of this program, like any other error.
 pub(crate) fn on_panic(json: bool) {
     std::panic::set_hook(Box::new(move |panic| {
         let location = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));

@@ -1,11 +1,11 @@
-//! The command from its arguments to its exit code.
+//! The command, from its arguments to its exit code.
 
 use crate::fitted::fitted;
 use crate::{commands, output, report, usage};
 use std::ffi::OsString;
 
-/// Runs the command with these arguments, the first of which is its name, and gives the exit code. It writes to the standard streams, and
-/// a panic ends the process: it is the last thing that a process does.
+/// Runs the command with `args`, the first of which is the name of the program, and returns the exit code. Writes to the standard streams;
+/// a panic ends the process. A process should do nothing else afterwards.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();

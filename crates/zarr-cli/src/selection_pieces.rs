@@ -1,31 +1,31 @@
-//! A selection in pieces that fit into memory, in the order of the result.
+//! Splits a selection into pieces that fit into memory, in the order of the result.
 
 use crate::failure::{Failure, Result};
 use zarr::grid::{AxisIndices, AxisRange, AxisSelection, Resolved, Selection, element_count};
 
-/// A part of a selection.
+/// Part of a selection.
 #[derive(Debug)]
 pub(crate) struct SelectionPiece {
     pub(crate) selection: Selection,
-    /// The shape of the selection, including axes of single indices.
+    /// Shape of the selection, including axes of single indices.
     pub(crate) shape: Vec<u64>,
 }
 
-/// A selection in pieces, in the order of the result.
+/// Iterator over the pieces of a selection, in the order of the result.
 #[derive(Debug)]
 pub(crate) struct SelectionPieces(RemainingPieces);
 
-/// Axis of elements that varies fastest.
+/// Order of elements: which axis varies fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The last.
+    /// The last axis varies fastest.
     C,
-    /// The first.
+    /// The first axis varies fastest.
     Fortran,
 }
 
 impl Order {
-    /// Axes in the order in which they vary, the slowest first; or back.
+    /// Reorders one item for each axis to the order in which axes vary, the slowest first. The same call converts back.
     pub(crate) fn of<T>(self, mut axes: Vec<T>) -> Vec<T> {
         if self == Self::Fortran {
             axes.reverse();
@@ -36,8 +36,8 @@ impl Order {
 
 #[derive(Debug)]
 enum RemainingPieces {
-    /// A product of axes, cut along `axis`; along the axes before it one index is taken at a time. Axes are in the order in which they
-    /// vary.
+    /// Product of axes, cut along `axis`. Along the axes before `axis`, each piece takes one index. Axes are in the order in which they
+    /// vary, the slowest first.
     Product {
         axes: Vec<PieceAxis>,
         order: Order,
@@ -49,10 +49,10 @@ enum RemainingPieces {
     Whole(Option<SelectionPiece>),
 }
 
-/// The indices of an axis, in the order of the result.
+/// Indices along an axis, in the order of the result.
 #[derive(Debug)]
 enum PieceAxis {
-    /// Whether they are in descending order.
+    /// Range of indices, and whether they are in descending order.
     Range(AxisRange, bool),
     List(Vec<u64>),
 }
@@ -78,13 +78,14 @@ impl PieceAxis {
 }
 
 impl SelectionPieces {
-    /// Pieces of at most `budget` bytes in C order, and at least one row along one axis. Where it costs no more, overlaps lie at multiples
-    /// of `parts`, the shape of chunks that are decoded at once.
+    /// Cuts a selection into pieces of at most `budget` bytes in C order, with at least one row along one axis. `item` is the size of an
+    /// element in bytes. If it costs nothing, pieces end at multiples of `parts`, the shape of chunks that are decoded at once.
     pub(crate) fn new(selection: &Selection, resolved: &Resolved, item: u64, parts: &[u64], budget: u64) -> Self {
         Self::in_order(Order::C, selection, resolved, item, parts, budget)
     }
 
-    /// The same, one after another in an order.
+    /// Cuts a selection into pieces of at most `budget` bytes in the given order, with at least one row along one axis; see
+    /// [`SelectionPieces::new`].
     pub(crate) fn in_order(
         order: Order,
         selection: &Selection,
@@ -127,12 +128,12 @@ impl SelectionPieces {
         Self(RemainingPieces::Product { at: vec![0; shape.len()], axes, order, axis, step, alignment })
     }
 
-    /// Whether all is one piece.
+    /// Returns whether the whole selection is one piece.
     pub(crate) fn is_one(&self) -> bool {
         matches!(self.0, RemainingPieces::Whole(_))
     }
 
-    /// The next piece.
+    /// Returns the next piece; `None` after the last.
     pub(crate) fn next(&mut self) -> Result<Option<SelectionPiece>> {
         let (ranges, order, axis, step, alignment, at) = match &mut self.0 {
             RemainingPieces::Whole(piece) => return Ok(piece.take()),
@@ -172,7 +173,7 @@ impl SelectionPieces {
     }
 }
 
-/// Moves on by `taken` along `axis`, and carries over to the axes before it.
+/// Advances the position `at` by `taken` indices along `axis`, and carries over to the axes before it.
 fn advance(at: &mut [u64], axis: usize, taken: u64, shape: &[u64]) {
     let mut carry = taken;
     for (dim, (at, &len)) in at.iter_mut().zip(shape).enumerate().take(axis + 1).rev() {
@@ -185,7 +186,7 @@ fn advance(at: &mut [u64], axis: usize, taken: u64, shape: &[u64]) {
     }
 }
 
-/// `len` indices of the result from `from` on, along one axis.
+/// Returns the selection of `len` indices along one axis, beginning with index `from` of the result.
 fn axis_selection(range: &AxisRange, flipped: bool, from: u64, len: u64) -> Result<AxisSelection> {
     let number = |index: Option<u64>| index.and_then(|index| i64::try_from(index).ok());
     let at = |index: u64| index.checked_mul(range.step).and_then(|offset| offset.checked_add(range.start));
@@ -204,7 +205,7 @@ fn axis_selection(range: &AxisRange, flipped: bool, from: u64, len: u64) -> Resu
     }
 }
 
-/// `len` indices of a list from `from` on.
+/// Returns the selection of `len` items of the list `indices`, beginning with item `from`.
 fn listed(indices: &[u64], from: u64, len: u64) -> Result<AxisSelection> {
     let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let part = indices.iter().skip(number(from)).take(number(len));
@@ -234,7 +235,7 @@ mod tests {
         }
     }
 
-    /// The linear positions that a selection takes, in an order of the result.
+    /// Returns the linear positions of the elements that a selection takes, in the order of the result.
     fn positions(order: Order, selection: &Selection, shape: &[u64]) -> Vec<u64> {
         let axes: Vec<Vec<u64>> = match selection.resolve(shape).unwrap() {
             Resolved::Box(part) => {

@@ -1,17 +1,17 @@
-//! Tables for people, numbers and lengths of time, bars and shades in them.
+//! Tables for people: cells, numbers, lengths of time, bars and shades.
 
 use crate::columns::{padded, padding, widest};
 use std::io::IsTerminal;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How the cells of a column stand.
+/// Alignment of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
     Right,
 }
 
-/// Rows of cells as lines, two spaces between columns.
+/// Returns the rows of a table as lines, with two spaces between columns. `sides` has the alignment of each column.
 pub(crate) fn lines(sides: &[Side], rows: &[Vec<String>]) -> String {
     let width = |column: usize| widest(rows.iter().filter_map(|row| row.get(column)));
     let widths: Vec<usize> = (0..sides.len()).map(width).collect();
@@ -27,7 +27,7 @@ pub(crate) fn lines(sides: &[Side], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// The text, cut to at most `most` columns.
+/// Cuts a string to at most `most` columns, with `...` at the cut.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();
@@ -42,7 +42,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     format!("{shown}...")
 }
 
-/// Whether standard output is a terminal that has characters for blocks, as its locale says.
+/// Returns whether standard output is a terminal with a UTF-8 locale, which can show block characters.
 pub(crate) fn has_blocks() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
     let is_utf8 = |locale: std::ffi::OsString| {
@@ -52,7 +52,7 @@ pub(crate) fn has_blocks() -> bool {
     std::io::stdout().is_terminal() && locale.is_some_and(is_utf8)
 }
 
-/// A bar of up to `width` characters for a share from 0 to 1. What is not nothing is seen.
+/// Returns a bar of up to `width` characters for a share from 0 to 1. A share above 0 is always visible.
 pub(crate) fn bar(share: f64, width: usize, has_blocks: bool) -> String {
     const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     let parts = if has_blocks { 8 } else { 1 };
@@ -64,7 +64,7 @@ pub(crate) fn bar(share: f64, width: usize, has_blocks: bool) -> String {
     bar
 }
 
-/// A character for a share from 0 to 1: the first only for nothing, the last only for all.
+/// Returns a character for a share from 0 to 1: the lightest only for 0, the darkest only for 1.
 pub(crate) fn shade(share: f64, has_blocks: bool) -> char {
     let shades = if has_blocks { ['·', '░', '▒', '▓', '█'] } else { ['.', ':', '+', '*', '#'] };
     let [none, few, half, many, all] = shades;
@@ -77,7 +77,7 @@ pub(crate) fn shade(share: f64, has_blocks: bool) -> char {
     }
 }
 
-/// `0 %`, `12.5 %`, `< 0.01 %`.
+/// Formats a share of `whole` in percent: `0 %`, `12.5 %`, `< 0.01 %`.
 pub(crate) fn share(part: u128, whole: u128) -> String {
     if part == 0 || whole == 0 {
         return "0 %".to_owned();
@@ -92,12 +92,13 @@ pub(crate) fn share(part: u128, whole: u128) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A float with seven digits.
+/// Formats a float with seven digits.
 pub(crate) fn seven_digits(value: f64) -> String {
     zarr::meta::text::rounded(value, 7)
 }
 
-/// A length of time, as `90000 s`, in days, hours, minutes or seconds, if it is that long; else as it is.
+/// Converts a duration with its unit, such as `90000 s`, to days, hours, minutes or seconds if it is at least one of that unit; returns any
+/// other string unchanged.
 pub(crate) fn length_of_time(text: &str) -> String {
     const UNITS: [(&str, f64); 8] = [
         ("W", 604_800.0),

@@ -1,4 +1,4 @@
-//! Wrong arguments: what clap finds, in one line, with what was perhaps meant.
+//! Errors about wrong arguments: the message of clap in one line, with a hint at what was perhaps meant.
 
 mod meant;
 mod values;
@@ -14,11 +14,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::io::Write;
 
-/// The version of what is printed with --json, as docs/json.md describes it. It changes where a member is renamed, taken away or gets
-/// another meaning; members may be added.
+/// Version of the output of --json, which docs/json.md describes. The version changes if a member is renamed, removed or gets another
+/// meaning, not if a member is added.
 const JSON_VERSION: u64 = 1;
 
-/// The output of clap, and the exit code: help goes to standard output, errors become one line.
+/// Prints help or the version on standard output and returns the exit code; converts all other messages of clap to a failure of one line.
 pub(crate) fn output(error: &clap::Error, args: &[OsString], json: bool) -> Result<u8, Failure> {
     let text = error.render().to_string();
     match error.kind() {
@@ -71,7 +71,7 @@ fn failure(error: &clap::Error, text: &str, args: &[OsString]) -> Failure {
     failure.with_hint(meant.or_else(tip).unwrap_or_else(help))
 }
 
-/// The verb that these arguments name.
+/// Returns the definition of the verb that the arguments name; `None` if they name no known verb.
 fn verb<'c>(command: &'c Command, args: &[OsString]) -> Option<&'c Command> {
     args.iter().skip(1).find_map(|arg| command.find_subcommand(arg))
 }

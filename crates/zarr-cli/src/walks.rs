@@ -1,4 +1,4 @@
-//! Walks of hierarchies, and what is told of the nodes that they find.
+//! Walks of hierarchies, and warnings about the nodes that they find.
 
 use crate::commands::describe;
 use crate::context::{Context, NodeLocation};
@@ -11,25 +11,25 @@ use zarr::meta::Dialect;
 use zarr::meta::text::type_in_short;
 use zarr::store::StoreKind;
 
-/// Number of warnings of one kind that are printed.
+/// Greatest number of warnings of one kind that are printed.
 const MAX_WARNINGS: usize = 6;
 
 impl Context {
-    /// A node and all nodes below it.
+    /// Finds a node and all nodes below it.
     pub(crate) fn walk(&self, location: &NodeLocation) -> Result<Walk> {
         let walk = zarr::hierarchy::walk(&*location.store, &location.path.to_string(), location.dialect);
         let walk = walk.map_err(|error| location.with_near(error))?;
         Ok(self.checked(location, walk))
     }
 
-    /// The nodes directly below a node.
+    /// Finds the nodes directly below a node.
     pub(crate) fn children(&self, location: &NodeLocation) -> Result<Walk> {
         let walk = zarr::hierarchy::children(&*location.store, &location.path.to_string(), location.dialect);
         let walk = walk.map_err(|error| location.with_near(error))?;
         Ok(self.checked(location, walk))
     }
 
-    /// A node and all nodes below it, to be shown: where each request takes long, as consolidated metadata have them.
+    /// Finds a node and all nodes below it for display: if each request takes long, as consolidated metadata has them.
     pub(crate) fn walk_to_show(&self, location: &NodeLocation) -> Result<Walk> {
         if !self.believes_copies(&*location.store) {
             return self.walk(location);
@@ -39,7 +39,8 @@ impl Context {
         Ok(self.checked(location, walk))
     }
 
-    /// A group that was opened and the nodes up to `depth` levels below it, to be shown as [`walk_to_show`](Self::walk_to_show) has them.
+    /// Finds the nodes up to `depth` levels below an opened group for display, like [`walk_to_show`](Self::walk_to_show); `None` is all
+    /// levels. May find deeper nodes if consolidated metadata is not used.
     pub(crate) fn below_to_show(
         &self,
         location: &NodeLocation,
@@ -56,7 +57,7 @@ impl Context {
         }
     }
 
-    /// Whether consolidated metadata stand for the nodes of a store that are shown or read.
+    /// Returns whether nodes that are shown or read are taken from consolidated metadata instead of their documents.
     pub(crate) fn believes_copies(&self, store: &dyn Store) -> bool {
         let is_all = !store.capabilities().list;
         is_all || (store.access_profile().kind == StoreKind::Remote && !self.global.no_consolidated)
@@ -67,7 +68,8 @@ impl Context {
         if self.global.strict { walk.strictly(&location.store) } else { walk }
     }
 
-    /// Warns of nodes of a walk that others hide, prints how to see them, and warns of deviations in documents, each once.
+    /// Warns of nodes of a walk that others hide and how to see them, of nodes that were left out, and of deviations in documents; each
+    /// warning is printed once.
     pub(crate) fn hidden(&self, walk: &Walk) {
         let hidden = walk.nodes.iter().flat_map(|node| {
             let warnings = node.warnings.iter().filter(|warning| warning.hides.is_some());
@@ -102,7 +104,7 @@ impl Context {
         }
     }
 
-    /// Prints how to see nodes that others at their paths hide.
+    /// Prints how to see the nodes that are hidden by other nodes at the same path.
     pub(crate) fn hint_of_hidden<'f>(&self, nodes: impl IntoIterator<Item = &'f StoredNode>) {
         let of_node = |node: &'f StoredNode| {
             let hidden = node.warnings.iter().filter_map(|warning| warning.hides);
@@ -117,7 +119,7 @@ impl Context {
         }
     }
 
-    /// Prints the first warnings and the number of others: in large hierarchies every node may have the same.
+    /// Prints the first warnings and the number of further ones: in large hierarchies every node may have the same warning.
     pub(crate) fn some_warnings(&self, warnings: &[String]) {
         let (first, more) = warnings.split_at(warnings.len().min(MAX_WARNINGS));
         self.warnings(first);

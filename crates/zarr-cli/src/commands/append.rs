@@ -1,4 +1,4 @@
-//! `zarr append`: data sets and arrays grow along a dimension.
+//! `zarr append`: appends data sets and arrays along a dimension.
 
 use super::consolidated::renewing;
 use super::write::{Casting, Input, InputForm, appended};
@@ -95,7 +95,7 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     grown(context, &location, name, added, len(&array))
 }
 
-/// Appends the elements of an array, in pieces along the axis.
+/// Appends the elements of `source` to `array` along `axis`, in pieces.
 fn append_array(array: &mut Array, axis: usize, source: &Array) -> Result<()> {
     let len = |array: &Array| array.shape().get(axis).copied().unwrap_or(0);
     let added = len(source);
@@ -117,7 +117,7 @@ fn append_array(array: &mut Array, axis: usize, source: &Array) -> Result<()> {
     Ok(appender.finish()?)
 }
 
-/// Says how far a dimension has grown.
+/// Prints by how much the dimension has grown, and its new size.
 fn grown(context: &Context, location: &NodeLocation, dimension: Option<String>, added: u64, size: u64) -> Result<()> {
     let named = dimension.clone();
     context.summary(
@@ -134,7 +134,7 @@ fn has_file_name(name: &str) -> bool {
     [".npy", ".json", ".csv"].iter().any(|end| name.ends_with(end))
 }
 
-/// The node at an address with an optional path.
+/// Returns the node that the address `url` names, with a path in it or not, as arguments.
 fn source(url: &str) -> NodeArgs {
     NodeArgs { url: url.to_owned(), path: "/".to_owned(), dialect: None }
 }
@@ -143,7 +143,7 @@ fn open(context: &Context, group: &Group) -> Result<Dataset> {
     Ok(Dataset::open_with(group, &DatasetOptions::default().arrays(context.options()))?)
 }
 
-/// Appends a data set. Gives the dimension, how much was added, and its size then.
+/// Appends a data set. Returns the name of the dimension, the number of appended indices, and the new size of the dimension.
 fn append_dataset(context: &Context, args: &Append, group: &Group) -> Result<(String, u64, u64)> {
     let mut dataset = open(context, group)?;
     let location = context.locate(&source(&args.from))?;
@@ -184,7 +184,7 @@ fn append_dataset(context: &Context, args: &Append, group: &Group) -> Result<(St
     Ok((dimension, added, size))
 }
 
-/// How many indices are appended at once.
+/// Returns the number of indices along `dimension` that are appended at once, so that they take at most `PIECE` bytes.
 fn step(source: &Dataset, dimension: &str, added: u64) -> u64 {
     let sizes =
         source.variables().filter(|variable| variable.dimensions().any(|name| name == dimension)).map(|variable| {
@@ -194,7 +194,7 @@ fn step(source: &Dataset, dimension: &str, added: u64) -> u64 {
     (PIECE / sizes.fold(0_u64, u64::saturating_add).max(1)).max(1)
 }
 
-/// The dimension that a data set grows along if none is named.
+/// Returns the dimension along which a data set grows if the arguments name none: the only unlimited dimension, or the only dimension.
 fn only(dimensions: &[Dimension]) -> Result<String> {
     let unlimited: Vec<&Dimension> = dimensions.iter().filter(|dimension| dimension.is_unlimited).collect();
     match (unlimited.as_slice(), dimensions) {
@@ -208,7 +208,7 @@ fn only(dimensions: &[Dimension]) -> Result<String> {
     }
 }
 
-/// Checks that no other variable of a data set has the dimension.
+/// Returns an error if another variable of the data set has the dimension, since only `array` would grow.
 fn check_alone(context: &Context, location: &NodeLocation, array: &Array, axis: usize) -> Result<()> {
     match variable_with(context, location, array, &[axis]) {
         None => Ok(()),
@@ -219,7 +219,8 @@ fn check_alone(context: &Context, location: &NodeLocation, array: &Array, axis: 
     }
 }
 
-/// The name of one of these dimensions of an array, and another variable of its data set that has it, if there is one.
+/// Returns the name of the first dimension of `array` among `axes` that another variable of the data set has too, with the path of that
+/// variable; `None` if there is none.
 pub(super) fn variable_with(
     context: &Context,
     location: &NodeLocation,

@@ -8,28 +8,28 @@ use zarr::check::CheckCounts;
 use zarr::convert::Progress;
 use zarr::hierarchy::EraseProgress;
 
-/// Shown on standard error if that is a terminal, else silent.
+/// Progress bar on standard error; silent unless standard error is a terminal.
 #[derive(Debug)]
 pub(crate) struct Bar(Option<ProgressBar>);
 
-/// A size within the range of the bar. No conversion gets to the end of a larger one.
+/// Converts a size to the range of the bar. No conversion gets to the end of a larger size.
 fn counted(bytes: u128) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 impl Bar {
-    /// A bar for a conversion of `size` bytes.
+    /// Returns a bar for a conversion of `size` bytes.
     pub(crate) fn new(size: u128, quiet: bool) -> Self {
         let template = "[{bar:24}] {percent:>3} %  {binary_bytes_per_sec}  ETA {eta}  {msg}";
         Self::with_template(template, counted(size), quiet || size == 0)
     }
 
-    /// A bar for an erase.
+    /// Returns a bar for an erase, whose number of keys is added later.
     pub(crate) fn of_keys(quiet: bool) -> Self {
         Self::with_template("[{bar:24}] {percent:>3} %  {per_sec}  ETA {eta}  {msg}", 0, quiet)
     }
 
-    /// A bar for work of unknown size.
+    /// Returns a bar for work of unknown size; `what` is the message beside it.
     pub(crate) fn waiting(what: &str, quiet: bool) -> Self {
         let bar = Self::with_template("{spinner} {msg}  {elapsed}", 0, quiet);
         if let Some(bar) = &bar.0 {
@@ -39,22 +39,22 @@ impl Bar {
         bar
     }
 
-    /// A bar for a check, whose size nobody knows.
+    /// Returns a bar for a check, whose size is unknown.
     pub(crate) fn of_check(quiet: bool) -> Self {
         Self::with_template("{spinner} {msg}", 0, quiet)
     }
 
-    /// A bar that shows nothing.
+    /// Returns a bar that shows nothing.
     pub(crate) fn hidden() -> Self {
         Self(None)
     }
 
-    /// A bar for statistics of `elements` elements.
+    /// Returns a bar for statistics of `elements` elements.
     pub(crate) fn of_statistics(elements: u128, quiet: bool) -> Self {
         Self::with_template("[{bar:24}] {percent:>3} %  ETA {eta}", counted(elements), quiet || elements == 0)
     }
 
-    /// Adds the number of elements that were done since the last call.
+    /// Adds the number of elements that were processed since the last call.
     pub(crate) fn advance(&self, elements: u128) {
         self.add(counted(elements));
     }
@@ -70,7 +70,7 @@ impl Bar {
         Self(Some(bar))
     }
 
-    /// Adds the number of bytes that were done since the last call.
+    /// Adds the number of bytes that were processed since the last call.
     pub(crate) fn add(&self, bytes: u64) {
         if let Some(bar) = &self.0 {
             bar.inc(bytes);
@@ -92,12 +92,12 @@ impl Bar {
         }
     }
 
-    /// A bar for a comparison or a digest.
+    /// Returns a bar for a comparison or a digest, whose size is added later.
     pub(crate) fn of_elements(quiet: bool) -> Self {
         Self::with_template("[{bar:24}] {percent:>3} %  {binary_bytes_per_sec}  ETA {eta}  {msg}", 0, quiet)
     }
 
-    /// Shows how far a comparison or a digest is.
+    /// Shows the progress of a comparison or a digest.
     pub(crate) fn show_elements(&self, progress: zarr::compare::Progress<'_>) {
         use zarr::compare::Progress;
         let Some(bar) = &self.0 else { return };
@@ -109,7 +109,7 @@ impl Bar {
         }
     }
 
-    /// Shows how far the erase of the node at `path` is.
+    /// Shows the progress of the erase of the node at `path`.
     pub(crate) fn show_erase(&self, path: &str, progress: EraseProgress) {
         let Some(bar) = &self.0 else { return };
         match progress {
@@ -122,7 +122,7 @@ impl Bar {
         }
     }
 
-    /// Shows how far a check is.
+    /// Shows the progress of a check.
     pub(crate) fn show_check(&self, checked: &CheckCounts) {
         let Some(bar) = &self.0 else { return };
         let counts = [checked.keys, checked.chunks].map(number::grouped);

@@ -64,7 +64,8 @@ pub(crate) fn run(context: &Context, args: &BenchCodecs) -> Result<()> {
     context.print(|| json(&bench, &path, args), || text(&bench, &path, array.is_sharded(), args))
 }
 
-/// A hint for a chain of several compressors, which is seldom meant: codecs behind a comma are taken for others to compare with.
+/// Returns a hint for a chain of several compressors, which is seldom intended: users may expect that codecs separated by commas are
+/// compared with each other. `None` for other chains.
 fn compressed_twice(result: &CodecResult) -> Option<String> {
     let given = result.name.as_deref().filter(|_| result.compressors.len() > 1)?;
     let each =

@@ -1,4 +1,4 @@
-//! `zarr check`: looks for what is broken, stale or stray.
+//! `zarr check`: searches for broken, stale or stray documents and chunks.
 
 use super::bar::Bar;
 use crate::args::NodeArgs;
@@ -73,7 +73,7 @@ impl From<Depth> for Level {
     }
 }
 
-/// A share: `0.1` or `10%`.
+/// Parses a share: `0.1` or `10%`.
 fn share(text: &str) -> Result<f64, String> {
     let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     let share = number.trim().parse::<f64>().map(|number| number / divisor).ok();
@@ -129,7 +129,7 @@ fn check_writable(context: &Context, location: &NodeLocation) -> Result<()> {
     Ok(zarr::convert::Migration::check_settled(&location.store)?)
 }
 
-/// A failure if something was found that is more than a note, and was not repaired.
+/// Returns a failure if the check found something worse than a note that was not repaired.
 fn result(location: &NodeLocation, report: &Report, repaired: &RepairReport, dry_run: bool) -> Result<()> {
     // Directories are notes, and what was kept is as it was.
     let is_mended = |it: &&RepairAction| !matches!(it, RepairAction::Folder(_)) && it.reason().is_none();
@@ -149,26 +149,26 @@ fn result(location: &NodeLocation, report: &Report, repaired: &RepairReport, dry
     Err(Failure::findings(message))
 }
 
-/// `1 error`, `2 errors`.
+/// Returns a count with its noun: `1 error`, `2 errors`.
 fn counted(count: u64, what: &str) -> String {
     let end = if count == 1 { "" } else { "s" };
     format!("{} {what}{end}", number::grouped(count))
 }
 
-/// Prints findings as they come.
+/// Prints findings at once, one by one.
 struct Printer {
     out: Output,
     json: bool,
     quiet: bool,
     most: u64,
     repair: Repair,
-    /// How many of each code there are.
+    /// Number of findings of each code.
     counts: BTreeMap<Code, u64>,
-    /// How much was checked when it was told last.
+    /// Counts of checked keys and chunks when the progress was last shown.
     checked: CheckCounts,
     begun: Instant,
     bar: Bar,
-    /// Why the output was lost.
+    /// Failure to write output; `None` as long as writing works.
     lost: Option<Failure>,
 }
 
@@ -228,7 +228,7 @@ impl Printer {
         self.out.finish().map(drop)
     }
 
-    /// Completes a document that was begun, after a failure.
+    /// Returns the failure, after the JSON document is closed if a part of it was printed.
     fn give_up(mut self, failure: Failure) -> Failure {
         if !self.json || self.counts.is_empty() {
             return failure;
@@ -283,7 +283,7 @@ impl Printer {
         text
     }
 
-    /// The end of the document, or all of it if nothing was found.
+    /// Returns the end of the JSON document, or the whole document if nothing was found.
     fn json_end(&self, report: &Report, repaired: &RepairReport, is_complete: bool) -> String {
         let checked = &report.checked;
         let done = |it: &RepairAction| Value::from(object! { "action": it.action(), "place": it.place() });

@@ -12,10 +12,10 @@ use zarr::hierarchy::Summary;
 use zarr::meta::json::{Map, Value};
 use zarr::stats::ChunkMap;
 
-/// Cells down and across, at most.
+/// Greatest number of cells of the map, down and across.
 const CELLS: [usize; 2] = [32, 72];
 
-/// Prints a map beside all else that is known of an array: `facts` with --json.
+/// Prints the map below the summary of the array; with --json, adds the map to `facts`.
 pub(super) fn print(
     context: &Context,
     array: &Array,
@@ -31,7 +31,7 @@ pub(super) fn print(
     )
 }
 
-/// Two axes by their names or numbers.
+/// Parses two axes, each by its name or number, separated by a comma.
 fn pair(text: &str, array: &Array) -> Result<[usize; 2]> {
     let axis = |text: &str| axis_of("--axes", text, array.dimension_names().unwrap_or_default(), array.shape().len());
     match text.split_once(',') {
@@ -54,7 +54,7 @@ fn json(map: &ChunkMap) -> Map {
     }
 }
 
-/// The picture, and what it shows.
+/// Returns the map as text, with an explanation of what it shows.
 fn text(map: &ChunkMap, array: &Array) -> String {
     let noun = if array.is_sharded() { "shards" } else { "chunks" };
     let names = array.dimension_names().unwrap_or_default();

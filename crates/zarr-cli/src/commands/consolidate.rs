@@ -1,4 +1,4 @@
-//! `zarr consolidate`: copies of all metadata in one document.
+//! `zarr consolidate`: writes copies of all metadata into one document.
 
 use super::bar::Bar;
 use super::consolidated::renew;
@@ -69,7 +69,7 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
     }
 }
 
-/// Writes consolidated metadata, and says of how many nodes.
+/// Writes consolidated metadata, and prints the number of nodes in it.
 fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result<()> {
     let (bar, started) = (Bar::waiting("consolidating", context.global.quiet), Instant::now());
     let done = zarr::hierarchy::consolidate(&*location.store, path, location.dialect);
@@ -95,7 +95,7 @@ fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result
     )
 }
 
-/// Whether a group has consolidated metadata of a kind that is not known, where it has none that is.
+/// Returns whether a group has consolidated metadata of an unknown kind, and none of a known kind.
 fn has_unknown_kind(store: &dyn Store, found: &StoredNode) -> Result<bool> {
     let Some(group) = found.node.as_group() else { return Ok(false) };
     match document_key(found) {

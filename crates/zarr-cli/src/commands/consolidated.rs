@@ -8,12 +8,13 @@ use zarr::hierarchy::{DroppedCopies, consolidate, consolidated_above, drop_conso
 use zarr::meta::{Dialect, NodePath};
 use zarr::store::{Store, StoreKind};
 
-/// How often it is written again where others change nodes at the same time.
+/// Number of attempts to write consolidated metadata while others change nodes at the same time.
 const MAX_TRIES: usize = 5;
 
-/// Carries out the verb, and then makes the consolidated metadata true that groups at and above these paths had before, or have by then
-/// from others. Where it cannot be, or the verb fails after it was dropped, a warning says so. A verb that makes, replaces or erases a
-/// node gives the path of the group above.
+/// Runs `verb`, then rewrites the consolidated metadata of the groups at and above `places` that had some before, or have got some from
+/// other writers meanwhile. Prints a warning if it cannot be rewritten, or if the verb fails after dropping it. `places` are stores with
+/// the path of a group; for a verb that creates, replaces or erases a node, the group is the one above the node. `None` stands for no
+/// group.
 pub(crate) fn keeping<T>(
     context: &Context,
     places: &[(&Arc<dyn Store>, Option<NodePath>)],
@@ -46,8 +47,9 @@ pub(crate) fn keeping<T>(
     done
 }
 
-/// As [`keeping`], of a verb that notes the groups whose consolidated metadata it drops: nothing is asked before it. Where requests are cheap,
-/// groups are looked for afterwards that have some from others by then.
+/// Runs `verb`, which adds to `dropped` the groups whose consolidated metadata it drops, then rewrites that metadata. Makes no requests
+/// before the verb. Unless the store is remote, also rewrites consolidated metadata of `above`, and of groups above it, that other writers
+/// wrote meanwhile.
 pub(crate) fn keeping_dropped<T>(
     context: &Context,
     (store, above): (&Arc<dyn Store>, Option<NodePath>),
@@ -64,7 +66,8 @@ pub(crate) fn keeping_dropped<T>(
     done
 }
 
-/// Makes the consolidated metadata of groups true after a verb that has ended well, or warns of it.
+/// Rewrites the consolidated metadata of `groups` after a verb that succeeded. Warns that it was dropped if it cannot be written, or if the
+/// verb failed.
 fn write_again(context: &Context, mut groups: Vec<Group<'_>>, is_done: bool) {
     // A group above has copies of the documents of the groups below it.
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.names().count()));
@@ -83,8 +86,8 @@ fn write_again(context: &Context, mut groups: Vec<Group<'_>>, is_done: bool) {
     }
 }
 
-/// Carries out a verb that changes metadata of the node at a path, and leaves what was there as it was: its copies in consolidated metadata
-/// are exchanged by the change itself. Where the store sets no value on a condition, they are dropped, and written again as by [`keeping`].
+/// Runs a verb that changes the metadata of the node at a path. If the store sets values on conditions, the change itself updates the
+/// copies in consolidated metadata. Otherwise the consolidated metadata is dropped, and rewritten by [`keeping`].
 pub(crate) fn renewing<T>(
     context: &Context,
     (store, path): (&Arc<dyn Store>, &NodePath),
@@ -96,10 +99,11 @@ pub(crate) fn renewing<T>(
     }
 }
 
-/// A group that has consolidated metadata.
+/// Group that has consolidated metadata: its store and its path.
 type Group<'s> = (&'s Arc<dyn Store>, NodePath);
 
-/// Makes the consolidated metadata of a group true. False if it is gone.
+/// Rewrites the consolidated metadata of a group if it is stale. Returns `false` if it was dropped, since it stayed stale after all
+/// attempts.
 pub(crate) fn renew(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> zarr::Result<bool> {
     for attempt in 0..MAX_TRIES {
         match staleness(store, path, dialect)? {

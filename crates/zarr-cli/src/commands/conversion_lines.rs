@@ -1,4 +1,4 @@
-//! Lines about a conversion, beside those of its nodes: in its plan and when it is done.
+//! Lines about a conversion as a whole, in its plan and at its end.
 
 use crate::context::Context;
 use crate::{number, report};
@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use zarr::convert::{Conversion, PlannedNode};
 use zarr::dtype::DataType;
 
-/// Greatest number of arrays that are named.
+/// Greatest number of arrays that a line names.
 const NAMED: usize = 6;
-/// Greatest number of arrays that are named which no other software reads.
+/// Greatest number of named arrays in the warning about arrays that no other software reads.
 const NAMED_UNREAD: usize = 20;
 
-/// Names the arrays that keep their chunks, since the shape that is asked for has another number of dimensions.
+/// Prints the names of arrays that keep their chunks, since the requested chunk shape has another number of dimensions.
 pub(crate) fn tell_other_ranks(context: &Context, conversion: &Conversion) {
     let others = conversion.of_other_ranks();
     if others.is_empty() {
@@ -22,7 +22,8 @@ pub(crate) fn tell_other_ranks(context: &Context, conversion: &Conversion) {
     context.warnings(&[format!("arrays of other numbers of dimensions are not of that shape: {names}; {hint}")]);
 }
 
-/// Warns of arrays that no other software reads in their new form, and of consolidated metadata that is left out because of them.
+/// Warns of arrays that no other software reads after the conversion, and of consolidated metadata that is left out because of these
+/// arrays.
 pub(crate) fn tell_unread(context: &Context, conversion: &Conversion) {
     let mut causes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for node in conversion.nodes() {
@@ -48,7 +49,7 @@ pub(crate) fn tell_unread(context: &Context, conversion: &Conversion) {
     }
 }
 
-/// The first names, and how many more there are.
+/// Returns the first `most` names, and the number of further names.
 fn some(mut names: Vec<String>, most: usize) -> String {
     let more = names.len().saturating_sub(most);
     names.truncate(most);
@@ -58,7 +59,7 @@ fn some(mut names: Vec<String>, most: usize) -> String {
     names.join(", ")
 }
 
-/// The files of no node that are copied, for a line: `, 2 other files`, or nothing.
+/// Returns the number of copied files that belong to no node, as part of a line: `, 2 other files`; empty if there are none.
 pub(crate) fn other_files(conversion: &Conversion) -> String {
     match conversion.other_keys().len() {
         0 => String::new(),
@@ -66,7 +67,7 @@ pub(crate) fn other_files(conversion: &Conversion) -> String {
     }
 }
 
-/// A line about metadata of OME-Zarr that become those of another version; nothing if none do.
+/// Returns a line about metadata of OME-Zarr that is converted to another version; empty if there is none.
 pub(crate) fn ome_line(nodes: &[PlannedNode]) -> String {
     let Some(version) = nodes.iter().find_map(|node| node.ome) else { return String::new() };
     let groups = nodes.iter().filter(|node| node.ome.is_some()).count() as u64;

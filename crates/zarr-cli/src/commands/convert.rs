@@ -1,4 +1,4 @@
-//! `zarr convert`: a hierarchy or an array in another form.
+//! `zarr convert`: writes a hierarchy or an array in another form.
 
 use super::bar::Bar;
 use super::consolidated::keeping;
@@ -27,10 +27,10 @@ use zarr::store::StoreAddress;
 use zarr::virtualize::{JoinOptions, Joined};
 use zarr::{Dialect, Group, Store};
 
-/// In large hierarchies every array may have the same warnings.
+/// Greatest number of printed warnings: in large hierarchies every array may have the same ones.
 const MAX_WARNINGS: usize = 6;
 
-/// Headings of help.
+/// Heading in the help of the options that choose nodes.
 const WHICH: &str = "Which nodes";
 const RESULT: &str = "The result";
 const INTERRUPTED: &str = "Interruptions, faults and parts";
@@ -232,13 +232,13 @@ pub(crate) fn joined(context: &Context, addresses: &[StoreAddress], options: &Jo
 
 /// Messages about the state that an interruption leaves, and about how to go on.
 pub(crate) struct InterruptionMessages {
-    /// The message until all is written.
+    /// Message before all data is written.
     pub(crate) before: String,
-    /// The message after all is written.
+    /// Message after all data is written.
     pub(crate) after: String,
 }
 
-/// The messages of a conversion.
+/// Returns the messages for an interruption of the conversion.
 fn left(args: &Convert, target: &Arc<dyn Store>) -> InterruptionMessages {
     match &args.part {
         Some(part) => InterruptionMessages {
@@ -253,7 +253,8 @@ fn left(args: &Convert, target: &Arc<dyn Store>) -> InterruptionMessages {
     }
 }
 
-/// The messages of a conversion or a copy into a store.
+/// Returns the messages for an interruption of a conversion or a copy into the store `target`. `name` is the address of the store, and
+/// `is_resumed` says whether the same command resumes the work.
 pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> InterruptionMessages {
     let begins = "with --overwrite it begins anew";
     let before = match is_resumed {
@@ -264,7 +265,7 @@ pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> 
     InterruptionMessages { before, after: complete(name, target) }
 }
 
-/// The text for a store that all is written to, but perhaps not flushed.
+/// Returns the message for a store to which all data is written, but which is perhaps not flushed.
 pub(crate) fn complete(name: &str, target: &Arc<dyn Store>) -> String {
     match target.capabilities().appears_at_flush {
         true => format!("nothing is written to {name}, which takes all at the end"),
@@ -274,12 +275,12 @@ pub(crate) fn complete(name: &str, target: &Arc<dyn Store>) -> String {
     }
 }
 
-/// A part of a conversion.
+/// Parses the part of a conversion, such as `2/8`.
 fn part(text: &str) -> Result<Part, String> {
     text.parse().map_err(|error: zarr::Error| error.message().to_owned())
 }
 
-/// The same options for the chosen variables alone.
+/// Limits the options of a conversion to the variables that the arguments name, and their coordinates.
 fn of_variables(
     context: &Context,
     args: &Convert,
@@ -300,8 +301,8 @@ fn of_variables(
     Ok(options.arrays(arrays.collect::<Vec<_>>()))
 }
 
-/// Carries out the plan by `run`, and prints losses and progress; `left` has the messages for an interruption. Returns the chunks that
-/// were left out.
+/// Carries out the plan by `run`, and prints losses and progress; `left` has the messages for an interruption. Returns the nodes, chunks
+/// and files that were left out.
 pub(crate) fn carry_out(
     context: &Context,
     conversion: &Conversion,
@@ -334,7 +335,7 @@ pub(crate) fn carry_out(
     }
 }
 
-/// Warns of lost metadata. Metadata that only moved is not lost.
+/// Warns of lost metadata. Metadata that was only moved is not lost.
 fn warn(nodes: &[PlannedNode]) {
     let of_node = |node: &PlannedNode| {
         let lost = node.notes.iter().filter(|note| note.is_loss).map(ToString::to_string);
@@ -347,7 +348,7 @@ fn warn(nodes: &[PlannedNode]) {
     }
 }
 
-/// A node that is converted, as JSON.
+/// Returns the facts about a converted node as JSON.
 pub(crate) fn facts(node: &PlannedNode) -> Map {
     let how = match node.how {
         Action::Group => "group",
@@ -368,7 +369,7 @@ pub(crate) fn facts(node: &PlannedNode) -> Map {
     }
 }
 
-/// Facts of what was converted, as JSON; `ends` are the source and the target.
+/// Returns the facts about a finished conversion as JSON; `ends` are the addresses of the source and the target.
 pub(crate) fn outcome(ends: (&str, &str), conversion: &Conversion, skipped: &SkippedItems, part: Option<Part>) -> Map {
     let count = |is_array: bool| {
         let is_meant = |node: &&PlannedNode| (node.how != Action::Group) == is_array;
@@ -430,7 +431,7 @@ fn summarize(
     output::print(&text)
 }
 
-/// Refuses to write into the source, or around it.
+/// Returns an error if one of the addresses is the same as the other, or lies inside the other.
 pub(crate) fn refuse_overlap(source: &StoreAddress, target: &StoreAddress) -> Result<()> {
     let (Some(from), Some(to)) = (real(source), real(target)) else { return Ok(()) };
     let how = if from == to {
@@ -446,8 +447,8 @@ pub(crate) fn refuse_overlap(source: &StoreAddress, target: &StoreAddress) -> Re
         .with_hint("the source is never changed; name another DST"))
 }
 
-/// The real place of an address. Names of a path that do not exist yet follow the real path of the folder above. The place of a URL is the
-/// URL; `None` if there is no place, as in memory.
+/// Returns the absolute path of the store at an address, without links; of a URL, the URL itself. Names of the path that do not exist yet
+/// follow the real path of the existing directory above. `None` for a store without a place, such as one in memory.
 pub(crate) fn real(address: &StoreAddress) -> Option<PathBuf> {
     if let Some(inner) = address.inner() {
         return real(inner);

@@ -1,4 +1,4 @@
-//! `zarr cp` and `zarr mv`: nodes under another path or in another store.
+//! `zarr cp` and `zarr mv`: copies or moves nodes to another path or another store.
 
 use super::consolidated::keeping;
 use super::conversion_lines::{ome_line, other_files};
@@ -73,7 +73,7 @@ pub(crate) fn run_move(context: &Context, args: &Move) -> Result<()> {
     carry_over(context, &args.nodes, ConvertOptions::default(), None)
 }
 
-/// Copies the region of a node, or moves it.
+/// Copies the region `copied` of a node, or moves the node if `copied` is `None`.
 fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: Option<&ByDimension>) -> Result<()> {
     let is_move = copied.is_none();
     let started = Instant::now();
@@ -175,7 +175,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
     }
 }
 
-/// The messages of a move about the state that an interruption leaves.
+/// Returns the messages for an interruption of a move.
 fn left_of_move(args: &Nodes, target: &Arc<dyn Store>) -> InterruptionMessages {
     let (source, name) = (&args.source, &args.target);
     if target.capabilities().appears_at_flush {
@@ -190,7 +190,7 @@ fn left_of_move(args: &Nodes, target: &Arc<dyn Store>) -> InterruptionMessages {
     InterruptionMessages { before, after: complete(name, target) }
 }
 
-/// Prints what was done.
+/// Prints the summary of a copy or a move.
 fn summary(
     context: &Context,
     args: &Nodes,

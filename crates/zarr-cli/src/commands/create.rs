@@ -1,4 +1,4 @@
-//! `zarr create`: a new array or group.
+//! `zarr create`: creates an array or a group.
 
 use super::consolidated::{keeping, keeping_dropped};
 use super::describe;
@@ -18,7 +18,7 @@ use zarr::meta::{NodePath, StoredNode};
 use zarr::store::{MemoryStore, StoreAddress};
 use zarr::{Array, Dialect, Group, NewArray, NewGroup, Store};
 
-/// Headings of help.
+/// Heading in the help of the options about the array.
 const ARRAY: &str = "The array";
 const STORED: &str = "How it is stored";
 
@@ -110,7 +110,8 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     }
 }
 
-/// Creates the node by `create`, which gets the store.
+/// Opens or creates the store, and creates the node by calling `create` with the store. A store that does not exist is only created after
+/// `create` has succeeded on a store in memory.
 fn create(
     context: &Context,
     args: &Create,
@@ -154,14 +155,14 @@ fn create(
     if context.global.json { output::json(describe::facts(&created)) } else { Ok(()) }
 }
 
-/// Suggests a data type of a similar name, if none has this name.
+/// Suggests a data type of a similar name if the name in the arguments is unknown.
 fn near_type(context: &Context, args: &Create) -> Option<String> {
     let (named, types) = (args.dtype.as_deref()?, &context.registry.data_types);
     let is_known = types.names().any(|name| name == named);
     near(named, types.names()).filter(|_| !is_known).map(question)
 }
 
-/// The definition of the new array.
+/// Returns the definition of the new array.
 fn array(
     context: &Context,
     args: &Create,
@@ -200,7 +201,7 @@ fn array(
     Ok(new)
 }
 
-/// One unique name for each dimension: xarray and others merge dimensions of the same name.
+/// Returns the names of the dimensions, one for each. Equal names are refused: xarray and others merge such dimensions.
 fn dimension_names(names: &[String], rank: usize) -> Result<Vec<&str>> {
     // Without dimensions, the empty string is not a name.
     let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| rank > 0 || !name.is_empty()).collect();
@@ -213,7 +214,7 @@ fn dimension_names(names: &[String], rank: usize) -> Result<Vec<&str>> {
     }
 }
 
-/// A fill value: JSON, or else a string such as `NaN`. For string types, anything without quotes is the string itself.
+/// Parses a fill value: JSON, or else a string such as `NaN`. For string types, anything without quotes is the string itself.
 fn fill_value(text: &str, data_type: &str) -> Value {
     let textual =
         ["string", "fixed_length_utf32", "<U", ">U", "|U", "U"].iter().any(|name| data_type.starts_with(name))
@@ -232,7 +233,7 @@ fn object(text: &str) -> Result<Map> {
     }
 }
 
-/// A convention that arrays can be created by.
+/// Parses the convention by which an array is created: `xarray` or `none`.
 fn convention(text: &str) -> Result<Conventions, String> {
     match text {
         "none" => Ok(Conventions::Ignore),

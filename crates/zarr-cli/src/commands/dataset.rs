@@ -1,4 +1,4 @@
-//! `zarr ds`: a group as a data set.
+//! `zarr ds`: describes a group as a data set.
 
 use super::describe;
 use super::read::inheriting;
@@ -15,9 +15,9 @@ use zarr::Group;
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::meta::json::{Map, Value};
 
-/// Greatest number of groups that are looked at for data sets.
+/// Greatest number of groups that are searched for data sets.
 const MOST_GROUPS: usize = 64;
-/// Greatest number of data sets that are named.
+/// Greatest number of data sets that are printed.
 const NAMED: usize = 12;
 
 /// Show a group as a data set: dimensions, coordinates with their ranges, variables, attributes.
@@ -83,7 +83,8 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
     report::all(below.failures.into_iter(), context.global.json)
 }
 
-/// A group as a data set, with the coordinates of the groups above it. Warns of what cannot be opened, but for these errors.
+/// Opens a group as a data set, with the coordinates of the groups above it. Warns of variables that cannot be opened, except those whose
+/// error is in `errors`.
 fn open(context: &Context, args: &Ds, location: &NodeLocation, group: &Group, errors: &[String]) -> Result<Dataset> {
     let options = DatasetOptions::default().number_dimensions(args.number_dimensions).arrays(context.options());
     let dataset = Dataset::open_with(group, &options)?;
@@ -93,17 +94,17 @@ fn open(context: &Context, args: &Ds, location: &NodeLocation, group: &Group, er
     inheriting(context, &location.address, dataset)
 }
 
-/// The groups below another that have arrays, by their paths from it.
+/// Groups with arrays below another group, by their paths relative to that group.
 struct GroupsBelow {
     groups: Vec<(String, Group)>,
-    /// Whether some groups were not looked at.
+    /// Whether some groups were not searched, since there are too many.
     is_cut: bool,
     /// Errors of nodes and groups that cannot be read.
     failures: Vec<zarr::Error>,
 }
 
 impl GroupsBelow {
-    /// Looks at up to `most` groups; at none where they cannot be listed.
+    /// Searches up to `most` groups below `group`; no groups if the store cannot list.
     fn of(group: &Group, most: usize) -> Self {
         let (mut groups, mut left, mut looked) = (Vec::new(), VecDeque::from([group.clone()]), 0);
         let (mut failures, can_list) = (Vec::new(), group.store().capabilities().list);
@@ -138,7 +139,7 @@ impl GroupsBelow {
         self.groups.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// A line for each, with the command that shows it.
+    /// Returns a line for each group, with the command that shows the group as a data set.
     fn lines(&self, location: &NodeLocation) -> String {
         if self.groups.is_empty() {
             return String::new();
@@ -159,7 +160,7 @@ impl GroupsBelow {
     }
 }
 
-/// The lines of the overview, safe to print.
+/// Returns the lines of the overview of a data set, safe to print.
 fn overview(dataset: &Dataset) -> String {
     let text = dataset.overview().to_string();
     text.split('\n').map(|line| format!("{}\n", escape::line(line))).collect()

@@ -1,4 +1,4 @@
-//! The description of a node as JSON.
+//! Description of a node as JSON.
 
 use crate::object::object;
 use zarr::meta::StoredNode;
@@ -6,7 +6,7 @@ use zarr::meta::json::Map;
 pub(crate) use zarr::meta::kind;
 use zarr::ome::Multiscales;
 
-/// The facts about a node that `info`, `ls` and `tree` print as JSON.
+/// Returns the facts about a node that `info`, `ls` and `tree` print as JSON.
 pub(crate) fn facts(found: &StoredNode) -> Map {
     let facts = zarr::meta::facts(found);
     match image(found) {
@@ -16,7 +16,7 @@ pub(crate) fn facts(found: &StoredNode) -> Map {
     }
 }
 
-/// The metadata of the image that a group is; `None` if it is none.
+/// Reads the image metadata of a group; `None` if the node is not an OME-Zarr image.
 pub(crate) fn image(found: &StoredNode) -> Option<zarr::Result<Multiscales>> {
     found.node.as_group()?;
     Multiscales::read(found.node.attributes()).transpose()

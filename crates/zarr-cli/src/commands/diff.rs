@@ -1,4 +1,4 @@
-//! `zarr diff`: where two nodes, and all below them, differ.
+//! `zarr diff`: compares two nodes, and all nodes below them.
 
 use super::bar::Bar;
 use super::read::select::ByDimension;
@@ -18,9 +18,9 @@ use zarr::compare::{
 };
 use zarr::meta::json::Value;
 
-/// Characters of a value that are shown.
+/// Greatest number of printed characters of a value.
 const SHOWN: usize = 24;
-/// Characters of a line that are not exceeded without need.
+/// Greatest number of characters of a line, unless a single part is longer.
 const WIDTH: usize = 80;
 
 /// Show where two nodes differ, with all below them: nodes, metadata, attributes and elements.
@@ -133,13 +133,13 @@ pub(crate) fn run(context: &Context, args: &Diff) -> Result<()> {
     }
 }
 
-/// A number that is no less than 0.
+/// Parses a number that is at least 0.
 fn distance(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| *number >= 0.0);
     number.ok_or_else(|| "expected a number from 0".to_owned())
 }
 
-/// That they differ, or that it is not known.
+/// Returns `differ`, or `cannot be compared` if no difference is known but some values could not be compared.
 fn verdict(comparison: &Comparison) -> &'static str {
     let differs = |node: &NodeComparison| {
         node.facts.iter().chain(&node.attributes).any(|fact| !fact.is_layout)
@@ -256,7 +256,7 @@ fn push_values(text: &mut String, values: &ValueDifferences) {
     }
 }
 
-/// The coordinates of each element, those of times without the end that is 0 in all of them.
+/// Returns the coordinates of each element. Parts at the end of times that are 0 in all of them are cut off.
 fn labels(elements: &[DifferentElement]) -> Vec<String> {
     let names = elements.first().map_or(0, |element| element.coordinates.len());
     let mut texts = vec![String::new(); elements.len()];
@@ -273,7 +273,7 @@ fn labels(elements: &[DifferentElement]) -> Vec<String> {
     texts
 }
 
-/// A value as compact JSON, cut.
+/// Returns a value as compact JSON, cut to `SHOWN` characters.
 fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(SHOWN) {

@@ -1,4 +1,4 @@
-//! `zarr digest`: a hash of data that depends on shapes, data types and values alone.
+//! `zarr digest`: computes a hash of data that depends only on shapes, data types and values.
 
 use super::bar::Bar;
 use super::read::select::ByDimension;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use zarr::compare::{ArrayDifference, Digest as DataDigest, DigestDifference, DigestOptions};
 use zarr::meta::json::Value;
 
-/// How many regions of an array that differ are listed.
+/// Greatest number of differing regions of an array that are printed.
 const MOST_REGIONS: usize = 20;
 
 /// Print a hash of data that depends on shapes, data types and values alone.
@@ -94,7 +94,7 @@ pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
     }
 }
 
-/// The digest in a file.
+/// Reads a digest from a file.
 fn read(file: &Path) -> Result<DataDigest> {
     let name = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| Failure::input(&name, &error))?;
@@ -108,7 +108,7 @@ fn read(file: &Path) -> Result<DataDigest> {
     })
 }
 
-/// A line for each array, and one for all, as `sha256sum` prints files.
+/// Returns a line with the hash of each array, and one with the hash of all, in the format of `sha256sum`.
 fn text(digest: &DataDigest, path: &str) -> String {
     let mut text = String::new();
     let mut line = |hash: String, path: &str| text.push_str(&format!("{hash}  {}\n", escape::line(path)));
@@ -123,7 +123,7 @@ fn text(digest: &DataDigest, path: &str) -> String {
     text
 }
 
-/// Describes a difference in lines, with the store first and the file second.
+/// Describes a difference in lines. The first digest is that of the store, the second that of the file.
 fn lines(difference: &DigestDifference) -> String {
     let line = |content: String| format!("{}\n", escape::line(&content));
     match difference {

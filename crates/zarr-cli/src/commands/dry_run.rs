@@ -1,4 +1,4 @@
-//! The dry run of a conversion.
+//! Dry run of a conversion: prints the plan.
 
 use super::conversion_lines::{ome_line, other_files, tell_other_ranks, tell_unread};
 use super::region;
@@ -11,7 +11,8 @@ use zarr::Error;
 use zarr::convert::{Action, Conversion, PlannedNode, StoredSize};
 use zarr::meta::json::Map;
 
-/// Prints the result and the cost for each node, and why others cannot be converted, which is then an error.
+/// Prints the form and the cost of each node after the conversion, and why the nodes in `refused` cannot be converted. Returns an error if
+/// there are any of the latter.
 pub(crate) fn print(context: &Context, conversion: &Conversion, refused: Vec<Error>) -> Result<()> {
     context.some_warnings(conversion.left_out());
     tell_other_ranks(context, conversion);

@@ -1,4 +1,4 @@
-//! `zarr du`: how much of a store the nodes of a hierarchy take.
+//! `zarr du`: counts the bytes that the nodes of a hierarchy take in a store.
 
 use super::bar::Bar;
 use crate::args::NodeArgs;
@@ -46,13 +46,13 @@ pub(crate) struct Du {
     inner: bool,
 }
 
-/// A row of the output.
+/// Row of the table, for a node or for all arrays of a kind.
 #[derive(Clone, Debug, Default)]
 struct UsageRow {
     name: String,
     arrays: u64,
     stored: u64,
-    /// `None` if it is not known of an array.
+    /// Bytes of the decoded elements; `None` if that is unknown for one of the arrays.
     logical: Option<u128>,
     chunks: u64,
     possible: u128,
@@ -159,7 +159,8 @@ pub(crate) fn run(context: &Context, args: &Du) -> Result<()> {
     report::all(walk.broken.into_iter().chain(walk.bad_copies).chain(faults), context.global.json)
 }
 
-/// Counts the bytes of nodes, and of the inner chunks of each, if these are asked for; and gives the reasons why some cannot be counted.
+/// Counts the bytes of `nodes` and, if the arguments ask for it, the inner chunks of each array. The result has the reasons why some inner
+/// chunks cannot be counted.
 fn count(context: &Context, args: &Du, location: &NodeLocation, nodes: &[StoredNode]) -> zarr::Result<HierarchyUsage> {
     let usage = Usage::of(&*location.store, nodes, &context.registry)?;
     let mut counted = HierarchyUsage { usage, inner: vec![None; nodes.len()], faults: Vec::new() };
@@ -181,7 +182,7 @@ struct HierarchyUsage {
     faults: Vec<zarr::Error>,
 }
 
-/// A row for each node, with what lies below it.
+/// Returns a row for each node down to `depth`, which includes all nodes below it.
 fn by_node(
     nodes: &[StoredNode],
     usage: &[NodeUsage],
@@ -205,7 +206,7 @@ fn by_node(
     rows.into_values().collect()
 }
 
-/// A row for all arrays with the same codecs or the same data type.
+/// Returns a row for all arrays with the same codecs, or with the same data type.
 fn by_kind(nodes: &[StoredNode], usage: &[NodeUsage], inner: &[Option<InnerChunks>], by: By) -> Vec<UsageRow> {
     let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
     for ((node, usage), inner) in nodes.iter().zip(usage).zip(inner) {

@@ -1,6 +1,7 @@
-//! Examples at the end of the help of each verb: tests run them.
+//! Examples at the end of the help of each verb; tests run them.
 
-/// A verb, and three lines that call it. They are for a folder with `climate.zarr`, the data in `examples/data`, and what the lines before made.
+/// Each verb with three command lines. They work in a folder with `climate.zarr`, the data in `examples/data`, and the results of the
+/// command lines before.
 pub(crate) const EXAMPLES: &[(&str, [&str; 3])] = &[
     (
         "tree",
@@ -187,7 +188,7 @@ pub(crate) const EXAMPLES: &[(&str, [&str; 3])] = &[
     ("man", ["zarr man", "zarr man tree", "zarr man --all pages"]),
 ];
 
-/// The examples of a verb, as its help ends with them.
+/// Returns the examples of a verb, as the end of its help.
 pub(super) fn of(verb: &str) -> Option<String> {
     let (_, lines) = EXAMPLES.iter().find(|(name, _)| *name == verb)?;
     Some(format!("Examples:\n  {}", lines.join("\n  ")))

@@ -1,13 +1,13 @@
-//! The help of the command: verbs by purpose, on one screen.
+//! Help of the command: verbs by purpose, on one screen.
 
 use super::{Cli, EXIT_CODES, examples};
 use crate::columns::padded;
 use clap::{Command, CommandFactory};
 
-/// A purpose, and the verbs for it with a few words each.
+/// Purpose, and the verbs for it, each with a short description.
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Verbs by purpose.
+/// Verbs grouped by purpose.
 const GROUPS: [Group; 4] = [
     (
         "Look at data",
@@ -58,7 +58,7 @@ const GROUPS: [Group; 4] = [
     ),
 ];
 
-/// The verbs that stand in one line.
+/// Verbs that are listed in one line at the end, without a description.
 const MORE: [(&str, &str); 4] =
     [("serve", " (over HTTP)"), ("completions", " (of shells)"), ("man", ""), ("help", " VERB or TOPIC")];
 
@@ -70,7 +70,7 @@ Exit codes: 0 done, 1 findings or differences, 2 arguments, 3 not there,
             4 data invalid, 5 store failed, 130 interrupted
 ";
 
-/// The definition of the command, with the examples of its verbs.
+/// Returns the definition of the command line, with the examples of each verb in its help.
 pub(super) fn definition() -> Command {
     let mut command = Cli::command();
     let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
@@ -86,7 +86,7 @@ pub(super) fn definition() -> Command {
     command
 }
 
-/// The definition, with the help of the command itself.
+/// Returns the definition of the command line, with the screen as help of the command.
 pub(super) fn command() -> Command {
     // The verb `help` is there once the command is built.
     let mut command = definition();
@@ -94,7 +94,7 @@ pub(super) fn command() -> Command {
     command.help_template(screen())
 }
 
-/// The screen: all verbs with what they do, a paragraph for each purpose.
+/// Returns the screen: all verbs with a short description, in a paragraph for each purpose.
 fn screen() -> String {
     let mut text =
         "Looks at, reads, writes and converts Zarr data of every version.\n\n{usage-heading} zarr VERB URL [PATH] \
@@ -110,7 +110,7 @@ fn screen() -> String {
     format!("{text}More: {}\n{BELOW}", more.join(", "))
 }
 
-/// The options of every command, and the exit codes.
+/// Returns the help of the options that every verb has, and the exit codes.
 pub(super) fn options() -> String {
     let mut command = definition();
     command.build();

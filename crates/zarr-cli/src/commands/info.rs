@@ -1,4 +1,4 @@
-//! `zarr info`: everything about one node.
+//! `zarr info`: prints everything about one node.
 
 use super::{chunks, describe};
 use crate::args::NodeArgs;
@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context, args: &Info) -> Result<()> {
     attributes.map_err(|error| located(&location, error))
 }
 
-/// An error with its location in front.
+/// Converts an error to a failure that begins with the location of the node.
 fn located(location: &NodeLocation, error: Error) -> Failure {
     let mut failure = Failure::from(error);
     failure.line = format!("{location}: {}", failure.line);
@@ -50,13 +50,13 @@ fn located(location: &NodeLocation, error: Error) -> Failure {
     failure
 }
 
-/// Prints a node: `facts` with --json.
+/// Prints a node with its warnings: `facts` with --json, else `summary`.
 fn print(context: &Context, facts: Map, warnings: &[zarr::hierarchy::Warning], summary: Summary<'_>) -> Result<()> {
     let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     context.page(|| object! { ..facts, "warnings": warnings }, || format!("{summary}\n"))
 }
 
-/// Prints a group, with a section about the image that it is.
+/// Prints a group, with a section about its image if the group is an OME-Zarr image.
 fn print_group(context: &Context, facts: Map, found: &StoredNode, summary: Summary<'_>) -> Result<()> {
     let Some(image) = describe::image(found) else { return print(context, facts, &found.warnings, summary) };
     let mut warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! `zarr ls`: the nodes directly below a group.
+//! `zarr ls`: lists the nodes directly below a group.
 
 use super::describe;
 use super::tree::{self, ArrayRow, styled};

@@ -1,4 +1,4 @@
-//! `zarr man`: the manual pages.
+//! `zarr man`: prints the manual pages.
 
 use super::{help, near_verb};
 use crate::context::Context;
@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, args: &Man) -> Result<()> {
     context.page(|| object! { "page": &*page }, || page.to_string())
 }
 
-/// The definition of a verb, with the options of every command.
+/// Returns the definition of a verb, with the options that every verb has.
 fn of_verb(mut command: Command, verb: &str) -> Result<Command> {
     command.build();
     match command.find_subcommand(verb) {

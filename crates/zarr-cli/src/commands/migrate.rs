@@ -1,4 +1,4 @@
-//! `zarr migrate`: a hierarchy in another format, in place. Takes the arguments of zarr-python's command as well.
+//! `zarr migrate`: writes the metadata of a hierarchy in another format, in place. Also takes the arguments of the command of zarr-python.
 
 use super::conversion_lines::ome_line;
 use super::convert::{InterruptionMessages, carry_out, facts};
@@ -58,10 +58,10 @@ pub(crate) struct Migrate {
     loss: Loss,
 }
 
-/// Heading of help.
+/// Heading in the help of the arguments of zarr-python.
 const AS_ZARR_PYTHON: &str = "As in zarr-python";
 
-/// Meanings of the positional arguments.
+/// Positional arguments, by their meanings.
 struct Names<'a> {
     dialect: Option<Dialect>,
     source: &'a str,
@@ -155,7 +155,7 @@ fn in_place(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: 
     summarize(context, store, &migration, state, rest)
 }
 
-/// Writes documents alone into another store.
+/// Writes only the converted documents, into another store.
 fn elsewhere(
     context: &Context,
     args: &Migrate,
@@ -183,7 +183,7 @@ fn elsewhere(
     summarize(context, &output, &migration, "done", "only documents are written, and no chunks")
 }
 
-/// Shows what would be done.
+/// Prints what the migration would do.
 fn preview(context: &Context, migration: &Migration, dialect: Dialect) -> Result<()> {
     let (documents, chunks) = (migration.replaced().len(), migration.replaced_chunks());
     if documents > 0 {

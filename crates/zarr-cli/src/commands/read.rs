@@ -1,4 +1,4 @@
-//! `zarr read`: elements, on standard output or into a file.
+//! `zarr read`: prints elements on standard output, or writes them into a file.
 //!
 //! A variable is read in pieces that fit into memory, by index on its data set, so that the labels of a piece are read with it
 //! (`selected_variable.rs`). Forms with labels are tables, tidy rows and records, in the folder `format` of the crate.
@@ -35,7 +35,7 @@ use zarr::grid::{ChunkIndex, total_size};
 use zarr::options::MissingChunks;
 use zarr::{Array, ArrayData, Selection};
 
-/// Greatest number of bytes of elements in memory at once.
+/// Greatest number of bytes of elements that are in memory at once.
 const PIECE: u64 = 128 << 20;
 /// The assumed length of an element of variable length, in bytes.
 const VARIABLE: u64 = 64;
@@ -113,19 +113,19 @@ pub(crate) struct Read {
     explain: bool,
 }
 
-/// Headings of help.
+/// Heading in the help of the options for the form of the output.
 const HOW: &str = "How to print them";
 
-/// How a result is printed.
+/// Style and destination of the printed result.
 struct View {
     style: TextStyle,
-    /// Whether decoded values stand beside their coordinates.
+    /// Whether decoded values are printed beside their coordinates.
     is_labelled: bool,
-    /// Printed before the elements.
+    /// Text printed before the elements; may be empty.
     header: String,
-    /// Whether the progress is shown: the result goes into a file.
+    /// Whether the progress is shown, since the result goes into a file.
     is_reported: bool,
-    /// Whether a pager shows it, if there is one.
+    /// Whether the result goes through a pager, if the environment names one.
     is_paged: bool,
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     }
 }
 
-/// The form of the output.
+/// Returns the form of the output, by the arguments or by the name of the output file.
 fn form(context: &Context, args: &Read) -> Result<OutputForm> {
     let named = match args.output.as_deref().filter(|_| args.form.is_none() && !is_stdout(args)) {
         Some(file) => OutputForm::by_name(file)?,
@@ -198,7 +198,7 @@ fn form(context: &Context, args: &Read) -> Result<OutputForm> {
     Ok(named.unwrap_or(if context.global.json { OutputForm::Json } else { OutputForm::Text }))
 }
 
-/// Refuses options of text with another form.
+/// Returns an error if options for text are given with another form.
 fn check_form(args: &Read, form: OutputForm) -> Result<()> {
     let option = if args.elide { "--elide" } else { "--precision" };
     match form != OutputForm::Text && (args.elide || args.precision.is_some()) {
@@ -211,12 +211,12 @@ fn is_stdout(args: &Read) -> bool {
     args.output.as_deref().is_none_or(|path| path == Path::new("-"))
 }
 
-/// Whether people see the output at once.
+/// Returns whether the output is text on a terminal.
 fn is_shown(args: &Read, form: OutputForm) -> bool {
     form == OutputForm::Text && is_stdout(args) && std::io::stdout().is_terminal()
 }
 
-/// Takes the elements that `ends` shows.
+/// Narrows the selection to the elements that `ends` leaves.
 fn take(
     array: &Array,
     selection: &mut Selection,
@@ -233,25 +233,26 @@ fn take(
     }
 }
 
-/// The line at the end of a read into a file.
+/// Prints the summary of a read into a file.
 fn summarize(context: &Context, file: &Path, done: &TransferTotals) -> Result<()> {
     let file = file.display().to_string();
     context.summary(|| done.facts_behind(object! { "output": file.as_str() }), || done.line(&file))
 }
 
-/// Whether an array is to be looked at as a variable of its data set.
+/// Options for reading an array as a variable of its data set.
 pub(crate) struct VariableRequest<'a> {
-    /// Labels along dimensions.
+    /// Selected labels along dimensions, as `--sel` gives them.
     pub(crate) labels: &'a [String],
-    /// Whether decoded values are asked for.
+    /// Whether `--decode` asks for decoded values, so that it is an error if they cannot be decoded.
     pub(crate) is_asked: bool,
-    /// Whether values are decoded where that can be done, and elements taken as they are stored elsewhere.
+    /// Whether values are decoded by default if possible, and else read as they are stored.
     pub(crate) is_default: bool,
-    /// The message with which a warning says that elements are taken as they are stored.
+    /// Beginning of the warning that values are read as they are stored.
     pub(crate) instead: &'a str,
 }
 
-/// The array as a variable of its data set, and whether it is decoded, if that is wanted.
+/// Opens the array as a variable of its data set, if the options ask for it. The second value says whether the values are decoded. `None`
+/// if the array is read as it is stored.
 pub(crate) fn labelled<'c>(
     context: &'c Context,
     wanted: &VariableRequest<'_>,
@@ -295,7 +296,7 @@ pub(crate) fn labelled<'c>(
     }
 }
 
-/// Refuses a selection that no file can hold.
+/// Returns an error for a selection whose elements take more bytes than a file can have.
 fn check_size(shape: &[u64], item: u64) -> Result<()> {
     let bytes = total_size(shape, item);
     if i64::try_from(bytes).is_ok() {
@@ -306,7 +307,7 @@ fn check_size(shape: &[u64], item: u64) -> Result<()> {
     Err(Failure::usage(message).with_hint("select a part of it with --select"))
 }
 
-/// The pieces in which a selection is read.
+/// Splits the selection into the pieces in which it is read.
 fn pieces(array: &Array, selection: &Selection) -> Result<SelectionPieces> {
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let item = if array.data_type().is_variable() { VARIABLE } else { array.data_type().item_size() as u64 };
@@ -353,7 +354,7 @@ fn plain(args: &Read, array: &Array, selection: &Selection, form: OutputForm, vi
 }
 
 impl View {
-    /// Where the result goes.
+    /// Opens the output: the pager, standard output or a file.
     fn open(&self, args: &Read, form: OutputForm) -> Result<Output> {
         match self.is_paged {
             true => Ok(Output::paged(Pager::by_environment(true))),
@@ -361,16 +362,16 @@ impl View {
         }
     }
 
-    /// The progress of a read of elements of this shape and size.
+    /// Returns the progress of a read of elements of this shape; `item` is the size of an element in bytes.
     fn progress(&self, shape: &[u64], item: usize) -> Transfer {
         Transfer::new(shape, item as u64, self.is_reported)
     }
 }
 
-/// Chunks named in a warning.
+/// Greatest number of chunks that a warning names.
 const NAMED: usize = 10;
 
-/// The warning that chunks are not stored, if some are not.
+/// Returns the warning that `chunks` are not stored; `None` without chunks.
 fn missing(chunks: &[ChunkIndex]) -> Option<String> {
     let named: Vec<String> = chunks.iter().take(NAMED).map(|chunk| format!("{chunk:?}")).collect();
     let more = if chunks.len() > NAMED { ", ..." } else { "" };

@@ -1,4 +1,4 @@
-//! The region of a data set that a verb takes: `--sel` and `--isel`.
+//! Region of a data set that `--sel` and `--isel` choose for a verb.
 
 use super::read::groups_above;
 use super::read::select::ByDimension;
@@ -10,7 +10,7 @@ use zarr::dataset::{DatasetOptions, DimensionSelection};
 use zarr::grid::Region;
 use zarr::meta::NodePath;
 
-/// The same options for the region that is chosen of a node, with all below it.
+/// Limits the options of a conversion to the chosen region of the source node and all nodes below it.
 pub(crate) fn taken(
     context: &Context,
     source: &NodeLocation,
@@ -26,7 +26,7 @@ pub(crate) fn taken(
     Ok(options.regions(regions))
 }
 
-/// The regions of the arrays of a node, with all below it.
+/// Returns the chosen region of each array at or below a node.
 pub(crate) fn of_node(
     context: &Context,
     source: &NodeLocation,
@@ -54,7 +54,7 @@ fn regions(
     regions.map_err(|error| source.with_near(located(error)))
 }
 
-/// The region in a line at the end: `, the region time=2020, lat=30..60`; nothing for all.
+/// Returns the chosen region as part of a line: `, the region time=2020, lat=30..60`; empty if no region is chosen.
 pub(crate) fn told(chosen: &ByDimension) -> String {
     match chosen.is_empty() {
         true => String::new(),
@@ -62,7 +62,7 @@ pub(crate) fn told(chosen: &ByDimension) -> String {
     }
 }
 
-/// The region of a node in a plan: `[0:31, 10:20] of [730, 180]`.
+/// Returns the region of a node in the plan of a conversion: `[0:31, 10:20] of [730, 180]`; `None` without a region.
 pub(crate) fn planned(node: &PlannedNode) -> Option<String> {
     let (region, array) = (node.region.as_ref()?, node.source.node.as_array()?);
     let lengths: Vec<String> = array.shape.iter().map(ToString::to_string).collect();

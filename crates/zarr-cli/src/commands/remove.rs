@@ -59,7 +59,7 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
     context.summary(|| object! { ..location.facts(), "kind": describe::kind(&found), "seconds": seconds }, line)
 }
 
-/// Checks that nothing else would be erased with a node.
+/// Returns an error if the erase of a node would also erase other nodes.
 fn check_alone(location: &NodeLocation, found: &StoredNode) -> Result<()> {
     if let Node::Group(_) = found.node {
         let below = zarr::hierarchy::children(&*location.store, &location.path.to_string(), None)?;
@@ -78,8 +78,8 @@ fn check_alone(location: &NodeLocation, found: &StoredNode) -> Result<()> {
     Err(Failure::usage(message).with_hint("--recursive erases everything below it"))
 }
 
-/// The root groups of other dialects, if `root` is the root of the store: it has no prefix of its own that would take their nodes
-/// along.
+/// Returns the root groups of the other dialects that have nodes directly below the root, if `root` is the root group of the store. The
+/// root has no prefix of its own, so that its erase leaves the nodes of other dialects.
 fn other_roots(location: &NodeLocation, root: &StoredNode) -> Result<Vec<StoredNode>> {
     if !root.path.is_root() || root.node.as_array().is_some() {
         return Ok(Vec::new());

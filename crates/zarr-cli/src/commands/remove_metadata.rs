@@ -1,4 +1,4 @@
-//! `zarr remove-metadata`: the documents of one version, as in zarr-python.
+//! `zarr remove-metadata`: erases the documents of one version, as in zarr-python.
 
 use crate::context::Context;
 use crate::failure::Result;
@@ -54,7 +54,7 @@ pub(crate) fn run(context: &Context, args: &RemoveMetadata) -> Result<()> {
     print(context, &store, dialect, &keys, args.dry_run)
 }
 
-/// Prints the keys of documents: each in a dry run, else how many they are.
+/// Prints the keys of the documents in a dry run, else only their number.
 fn print(context: &Context, store: &Arc<dyn Store>, dialect: Dialect, keys: &[String], is_dry_run: bool) -> Result<()> {
     let facts = || {
         object! {

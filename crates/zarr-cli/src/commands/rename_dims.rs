@@ -1,4 +1,4 @@
-//! `zarr rename-dims`: other names for dimensions.
+//! `zarr rename-dims`: renames dimensions.
 
 use super::consolidated::renewing;
 use super::describe;
@@ -27,7 +27,7 @@ pub(crate) struct RenameDims {
     dims: Vec<(String, String)>,
 }
 
-/// An array with the new names of its dimensions.
+/// Array with the new names of its dimensions.
 struct Change {
     array: StoredNode,
     names: Vec<String>,
@@ -70,7 +70,7 @@ pub(crate) fn run(context: &Context, args: &RenameDims) -> Result<()> {
     )
 }
 
-/// The arrays directly in a group, none of them broken.
+/// Returns the arrays directly in a group. A broken node is an error.
 fn arrays(context: &Context, location: &NodeLocation) -> Result<Vec<StoredNode>> {
     let walk = context.children(location)?;
     if let Some(error) = walk.broken.into_iter().next() {
@@ -79,7 +79,7 @@ fn arrays(context: &Context, location: &NodeLocation) -> Result<Vec<StoredNode>>
     Ok(walk.nodes.into_iter().filter(|node| node.node.as_array().is_some()).collect())
 }
 
-/// The other arrays in the group of one, as far as they can be read.
+/// Returns the other arrays in the group of `array`; none if the group cannot be listed.
 fn siblings(location: &NodeLocation, array: &StoredNode) -> Vec<StoredNode> {
     let Some(parent) = array.path.parent().filter(|_| location.store.capabilities().list) else { return Vec::new() };
     let walk = zarr::hierarchy::children(&*location.store, &parent.to_string(), location.dialect);
@@ -87,7 +87,7 @@ fn siblings(location: &NodeLocation, array: &StoredNode) -> Vec<StoredNode> {
     nodes.into_iter().filter(|node| node.node.as_array().is_some() && node.path != array.path).collect()
 }
 
-/// An array of a data set: its name, its lengths, and the names of its dimensions before and after.
+/// Array of a data set: its name, its shape, and the names of its dimensions before and after the change.
 struct ArrayDimensions<'a> {
     name: &'a str,
     shape: &'a [u64],
@@ -108,15 +108,15 @@ impl<'a> ArrayDimensions<'a> {
         Some(Self { name: node.path.name().unwrap_or_default(), shape: &array.shape, before, after })
     }
 
-    /// The lengths along the dimensions that have this name afterwards, with their names before.
+    /// Returns the name before and the length of each dimension that has the given name afterwards.
     fn lengths(&self, name: &str) -> Vec<(Option<&'a str>, u64)> {
         let dims = self.after.iter().zip(&self.before).zip(self.shape);
         dims.filter(|((after, _), _)| **after == Some(name)).map(|((_, before), &len)| (*before, len)).collect()
     }
 }
 
-/// Refuses names by which the arrays of a group would be no data set any more, or one of another meaning: a name for two lengths that had
-/// different names, or a coordinate that is none of its dimension.
+/// Returns an error if the new names would break or change the data set: the same name for dimensions of two lengths that had different
+/// names, or a coordinate without its own dimension.
 fn check_data_set(
     location: &NodeLocation,
     arrays: &[StoredNode],
@@ -164,7 +164,7 @@ fn check_data_set(
     Ok(())
 }
 
-/// The arrays that change. Each old name has to be there, and no array may get a name twice.
+/// Returns the arrays that change. An unknown old name is an error, and so is the same name for two dimensions of an array.
 fn plan(location: &NodeLocation, arrays: &[StoredNode], dims: &[(String, String)]) -> Result<Vec<Change>> {
     let mut known = BTreeSet::new();
     let mut changes = Vec::new();

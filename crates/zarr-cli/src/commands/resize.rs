@@ -1,4 +1,4 @@
-//! `zarr resize`: another shape for an array.
+//! `zarr resize`: changes the shape of an array.
 
 use super::append::variable_with;
 use super::consolidated::{keeping, renewing};
@@ -76,13 +76,13 @@ pub(crate) fn run(context: &Context, args: &Resize) -> Result<()> {
     )
 }
 
-/// The name of a dimension, or its number.
+/// Returns the name of a dimension, or `dimension N` if it has no name.
 fn dimension(array: &Array, axis: usize) -> String {
     let name = array.dimension_names().and_then(|names| names.get(axis)?.clone());
     name.unwrap_or_else(|| format!("dimension {axis}"))
 }
 
-/// The shape of an array with other lengths of some dimensions, by their names or numbers.
+/// Returns the shape of an array, with the lengths that `dims` gives some dimensions by their names or numbers.
 fn by_name(dims: &[String], array: &Array) -> Result<Vec<u64>> {
     let mut shape = array.shape().to_vec();
     let mut done = Vec::new();

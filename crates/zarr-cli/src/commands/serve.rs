@@ -1,4 +1,4 @@
-//! `zarr serve`: a store over HTTP.
+//! `zarr serve`: serves a store over HTTP.
 
 use crate::args::dialect;
 use crate::context::Context;

@@ -9,25 +9,25 @@ use std::sync::{Mutex, PoisonError};
 use zarr::convert::{Conversion, Progress, SkippedChunk, SkippedKey};
 use zarr::meta::json::Value;
 
-/// Nodes, chunks and files of no node that were left out so far.
+/// Nodes, chunks and other files that were left out so far.
 #[derive(Debug)]
 pub(crate) struct SkippedItems {
-    /// Why nodes were.
+    /// Failures of the nodes that were left out.
     nodes: Vec<Failure>,
     chunks: Mutex<Vec<SkippedChunk>>,
     files: Mutex<Vec<SkippedKey>>,
-    /// How many more earlier runs left out.
+    /// Number of items that earlier runs of the conversion left out.
     more: AtomicU64,
 }
 
 impl SkippedItems {
-    /// Begins with the nodes that a conversion leaves out.
+    /// Starts with the nodes that the conversion refuses.
     pub(crate) fn of(conversion: &Conversion) -> Self {
         let nodes = conversion.refused().iter().map(Failure::from).collect();
         Self { nodes, chunks: Mutex::default(), files: Mutex::default(), more: AtomicU64::new(0) }
     }
 
-    /// Adds the chunk or file, if progress is about one.
+    /// Adds the chunk or file, if `progress` says that one was left out.
     pub(crate) fn add(&self, progress: &Progress<'_>) {
         match progress {
             Progress::Skipped(chunk) => {
@@ -43,7 +43,7 @@ impl SkippedItems {
         }
     }
 
-    /// The chunks, sorted.
+    /// Returns the chunks that were left out, sorted.
     fn sorted(&self) -> Vec<SkippedChunk> {
         let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         chunks.sort();
@@ -54,7 +54,7 @@ impl SkippedItems {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Prints them all, since they are nowhere else.
+    /// Prints a warning for each item that was left out, since the output does not list them.
     pub(crate) fn print(&self) {
         self.nodes.iter().for_each(|failure| report::warning(&format!("left out: {}", failure.line)));
         self.sorted().iter().for_each(|chunk| report::warning(&format!("left out: {chunk}")));
@@ -64,12 +64,12 @@ impl SkippedItems {
         }
     }
 
-    /// About how many more earlier runs left out, of which no more is known.
+    /// Returns the approximate number of items that earlier runs left out, about which nothing else is known.
     pub(crate) fn more(&self) -> u64 {
         self.more.load(Ordering::Relaxed)
     }
 
-    /// Why nodes were left out, as JSON.
+    /// Returns the failures of the nodes that were left out, as JSON.
     pub(crate) fn nodes_to_json(&self) -> Vec<Value> {
         self.nodes.iter().map(|failure| Value::from(failure.to_json())).collect()
     }
@@ -86,13 +86,13 @@ impl SkippedItems {
         self.sorted().iter().map(facts).collect()
     }
 
-    /// The files of no node, as JSON.
+    /// Returns the files that belong to no node and were left out, as JSON.
     pub(crate) fn files_to_json(&self) -> Vec<Value> {
         let facts = |file: SkippedKey| Value::from(object! { "key": file.key.to_string(), "cause": file.cause });
         self.files().into_iter().map(facts).collect()
     }
 
-    /// An error if there are any.
+    /// Returns an error if anything was left out.
     pub(crate) fn check(&self) -> Result<()> {
         let nodes = match self.nodes.len() as u64 {
             0 => None,

@@ -1,4 +1,4 @@
-//! `zarr stats`: statistics of the elements of an array, or of the values that they mean.
+//! `zarr stats`: prints statistics of the elements of an array, or of their decoded values.
 
 mod group;
 mod values;
@@ -23,16 +23,16 @@ use zarr::meta::json::{Map, Value};
 use zarr::meta::text::type_in_short;
 use zarr::stats::{Extreme, Kind, Row, Scalar, Statistics, StatsOptions, Texts};
 
-/// Characters of a bar of the histogram.
+/// Greatest number of characters of a bar of the histogram.
 const BAR: usize = 30;
-/// Characters of a bar and the edges beside it.
+/// Greatest number of characters of a bar with the edges beside it.
 const WIDTH: usize = 68;
-/// Bins of a histogram by default.
+/// Default number of bins of the histogram.
 const BINS: usize = 20;
-/// Characters of a text among the most common ones.
+/// Greatest number of printed characters of each of the most common strings.
 const TEXT: usize = 48;
 
-/// Headings of help.
+/// Heading in the help of the options that choose statistics.
 const WHAT: &str = "What to show";
 
 /// Show statistics of an array: extremes, mean, standard deviation, quantiles, a histogram, and how many values are missing; or a line of
@@ -74,7 +74,7 @@ pub(crate) struct Stats {
     memory: u64,
 }
 
-/// Shares of values.
+/// Quantiles to compute, as shares from 0 to 1.
 #[derive(Clone, Debug)]
 struct Shares(Vec<f64>);
 
@@ -103,7 +103,7 @@ pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     context.page(|| shown.json(), || shown.text())
 }
 
-/// Statistics of an array, and where its extremes lie.
+/// Statistics of an array, with the labels of its least and greatest value.
 struct ArrayStatistics {
     statistics: Statistics,
     path: String,
@@ -167,7 +167,8 @@ impl ArrayStatistics {
     }
 }
 
-/// The labels of an element along each dimension that has a coordinate. They are for people: those that cannot be read are left out.
+/// Returns the labels of an element along each dimension that has a coordinate. Labels that cannot be read are left out, since they are
+/// only for people.
 fn labels(context: &Context, location: &NodeLocation, name: &str, index: &[u64]) -> Option<Vec<(String, String)>> {
     let (group, _) = group_of(context, location).ok()??;
     let dataset = Dataset::open_variables(&group, &[name], &DatasetOptions::default()).ok()?;
@@ -185,12 +186,12 @@ fn labels(context: &Context, location: &NodeLocation, name: &str, index: &[u64])
     Some(dataset.variable(name).ok()?.dimensions().zip(index).filter_map(label).collect())
 }
 
-/// Statistics, and of which node.
+/// Statistics of an array, ready to print.
 struct ShownStatistics<'a> {
     statistics: &'a Statistics,
     path: &'a str,
     dimension: Option<&'a str>,
-    /// The labels of the least and of the greatest value.
+    /// Labels of the least and of the greatest value.
     places: &'a [Vec<(String, String)>; 2],
 }
 
@@ -346,7 +347,7 @@ impl ShownStatistics<'_> {
         text
     }
 
-    /// Adds the facts about numbers.
+    /// Adds lines about numbers by calls of `add` with a title and a value.
     fn numbers(&self, add: &mut impl FnMut(&str, String)) {
         let (kind, numbers) = (self.statistics.kind, &self.statistics.numbers);
         let prefix = match kind {
@@ -453,7 +454,7 @@ impl ShownStatistics<'_> {
     }
 }
 
-/// Formats the most common strings.
+/// Returns the lines about the most common strings.
 fn common(texts: &Texts) -> String {
     let row = |(text, count): &(Vec<u8>, u128)| {
         let text = Texts::text(text);
@@ -484,7 +485,7 @@ fn json(value: &Option<Scalar>) -> Value {
     or_null(value.as_ref().map(|value| value.json.clone()))
 }
 
-/// The mean: of complex numbers its two parts.
+/// Returns the mean as JSON; of complex numbers, its real and imaginary part.
 fn mean(mean: &Option<Scalar>, imaginary: &Option<Scalar>) -> Value {
     match (mean, imaginary) {
         (Some(mean), Some(imaginary)) => Value::from(vec![mean.json.clone(), imaginary.json.clone()]),

@@ -1,10 +1,10 @@
-//! `zarr help TOPIC`: the pages about what several verbs take.
+//! `zarr help TOPIC`: prints the pages about subjects of several verbs.
 
 use std::ffi::OsString;
 use std::fmt::Write;
 use zarr::codec::{CodecEntry, Kind};
 
-/// A page of the help.
+/// Page of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
     Stores,
@@ -14,7 +14,7 @@ pub(crate) enum Topic {
     Options,
 }
 
-/// The name of each page.
+/// Name of each page.
 pub(crate) const TOPICS: [(&str, Topic); 5] = [
     ("stores", Topic::Stores),
     ("selection", Topic::Selection),
@@ -39,7 +39,7 @@ Examples:
   zarr bench-codecs climate.zarr sst --time 5
 ";
 
-/// The page that a command line asks for: `zarr help stores`.
+/// Returns the page for which a command line such as `zarr help stores` asks; `None` if it asks for none.
 pub(crate) fn asked(args: &[OsString]) -> Option<Topic> {
     let [_, help, name] = args else { return None };
     let name = name.to_str().filter(|_| help == "help")?;
@@ -47,7 +47,7 @@ pub(crate) fn asked(args: &[OsString]) -> Option<Topic> {
 }
 
 impl Topic {
-    /// The page. Its lines have at most 80 characters, but for those of options, which are wrapped where they are printed.
+    /// Returns the text of the page. Lines have at most 80 characters, except lines about options, which are wrapped when they are printed.
     pub(crate) fn text(self) -> String {
         match self {
             Self::Stores => include_str!("topics/stores.txt").to_owned(),
@@ -85,7 +85,7 @@ fn codecs() -> String {
     text + EXAMPLES
 }
 
-/// A codec with its arguments: `zstd(level,checksum)`.
+/// Returns a codec with the names of its arguments: `zstd(level,checksum)`.
 fn called(entry: &CodecEntry) -> String {
     let arguments: Vec<&str> = match entry.list_argument {
         Some(list) => vec![list],
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// An option that is not known is answered with the names of all.
+    /// Checks that the page about stores has all options that the error about an unknown option lists.
     #[test]
     fn all_options_of_stores_are_on_their_page() {
         let text = Topic::Stores.text();

@@ -1,4 +1,4 @@
-//! `zarr tree`: the hierarchy.
+//! `zarr tree`: draws the hierarchy.
 
 use super::describe;
 use crate::args::NodeArgs;
@@ -17,11 +17,11 @@ use zarr::meta::json::Value;
 use zarr::meta::text::{ChunkShapes, codecs_in_short, extents, type_in_short};
 use zarr::meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 
-/// Longer names and shapes do not push the columns of others to the right.
+/// Greatest width of a column of names or shapes; longer ones do not widen the column.
 const MAX_COLUMN: usize = 48;
-/// Greatest number of columns of the name, and of the value, of an attribute, with the points where they are cut.
+/// Greatest width of the name, and of the value, of an attribute, including the points where it is cut.
 const MAX_VALUE: usize = 103;
-/// The indentation of each level, in characters.
+/// Indentation of each level, in characters.
 const INDENT: usize = 3;
 
 /// Draw the hierarchy: groups, and arrays with shape, data type, chunks and codecs.
@@ -58,10 +58,10 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
 }
 
 struct Drawing<'a> {
-    /// Sorted by path, the first is the top.
+    /// Nodes sorted by path; the first is the top of the drawing.
     nodes: &'a [StoredNode],
     palette: Palette,
-    /// Whether attributes stand below each node.
+    /// Whether attributes are drawn below each node.
     attrs: bool,
 }
 
@@ -135,14 +135,14 @@ fn attributes(node: &StoredNode, indent: &str, text: &mut String) {
     }
 }
 
-/// The text in a style.
+/// Returns the text in a style.
 pub(crate) fn styled(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// The nodes directly below one, and the widths of their columns.
+/// Nodes directly below one node, and the widths of their columns.
 struct Level<'a> {
-    /// The nodes that are not drawn yet.
+    /// Nodes that are not drawn yet.
     children: std::vec::IntoIter<Child<'a>>,
     name_width: usize,
     shape_width: usize,
@@ -152,14 +152,14 @@ struct Level<'a> {
 struct Child<'a> {
     node: &'a StoredNode,
     name: String,
-    /// The cells of the row, if the node is an array.
+    /// Cells of the row, if the node is an array.
     row: Option<ArrayRow>,
-    /// Description of the image, if the node is one.
+    /// Description of the OME-Zarr image, if the node is one; else empty.
     image: String,
 }
 
 impl<'a> Level<'a> {
-    /// Nodes of another dialect than `dialect` are marked.
+    /// Returns the level of `nodes`. Nodes of another dialect than `dialect` are marked.
     fn new(nodes: &[&'a StoredNode], dialect: Option<Dialect>) -> Self {
         let child = |node: &&'a StoredNode| Child {
             node,
@@ -180,26 +180,26 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// An array in one line.
+    /// Returns the row of an array as a line.
     fn line(&self, name: &str, ArrayRow { shape, data_type, rest }: &ArrayRow, palette: Palette) -> String {
         let (name, shape) = (padded(name, self.name_width), padded(shape, self.shape_width));
         format!("{name}  {shape}  {}  {rest}", styled(&padded(data_type, self.type_width), palette.data_type))
     }
 }
 
-/// The name of a node, whether it is implicit, and its dialect if that is not `dialect`.
+/// Returns the name of a node, a mark if the node is implicit, and its dialect if that differs from `dialect`.
 pub(crate) fn label(node: &StoredNode, dialect: Option<Dialect>) -> String {
     let implicit = if node.implicit { "  (implicit)" } else { "" };
     format!("{}{implicit}{}", name(node), mark(node, dialect))
 }
 
-/// The name of a node, followed by a slash if it is a group.
+/// Returns the name of a node, followed by a slash if it is a group.
 pub(crate) fn name(node: &StoredNode) -> String {
     let slash = if node.node.as_group().is_some() { "/" } else { "" };
     format!("{}{slash}", escape::line(node.path.name().unwrap_or("/")))
 }
 
-/// The dialect of a node if it is not `dialect`, else nothing.
+/// Returns the dialect of a node as a mark if it differs from `dialect`; else an empty string.
 pub(crate) fn mark(node: &StoredNode, dialect: Option<Dialect>) -> String {
     match dialect.is_none_or(|dialect| dialect == node.dialect) {
         true => String::new(),
@@ -207,7 +207,7 @@ pub(crate) fn mark(node: &StoredNode, dialect: Option<Dialect>) -> String {
     }
 }
 
-/// `  image, 5 levels, 0.65 µm` of a group that is one, else nothing.
+/// Returns `  image, 5 levels, 0.65 µm` for a group that is an OME-Zarr image; else an empty string.
 fn image(node: &StoredNode) -> String {
     match describe::image(node) {
         None => String::new(),
@@ -219,14 +219,14 @@ fn image(node: &StoredNode) -> String {
     }
 }
 
-/// `  3 arrays, 1 group`.
+/// Returns the numbers of arrays and groups: `  3 arrays, 1 group`.
 fn counts(nodes: &[StoredNode]) -> String {
     let arrays = nodes.iter().filter(|node| node.node.as_array().is_some()).count();
     let count = |number: usize, noun: &str| number::counted(number as u64, noun);
     format!("  {}, {}", count(arrays, "array"), count(nodes.len() - arrays, "group"))
 }
 
-/// An array in one line.
+/// Description of an array in one line, as parts.
 pub(crate) struct ArrayRow {
     shape: String,
     data_type: String,
@@ -254,13 +254,13 @@ impl ArrayRow {
         }
     }
 
-    /// Its parts behind each other, safe to print.
+    /// Returns the parts of the row, separated by spaces and safe to print.
     pub(crate) fn in_full(&self, palette: Palette) -> String {
         format!("{}  {}  {}", self.shape, styled(&self.data_type, palette.data_type), self.rest)
     }
 }
 
-/// `(time 365, lat 180)`, or without names `(365, 180)`.
+/// Returns the shape with the names of dimensions, `(time 365, lat 180)`, or without names `(365, 180)`.
 fn named_shape(array: &ArrayMetadata) -> String {
     let Some(names) = &array.dimension_names else { return number::tuple(&array.shape) };
     let axis = |(&len, name): (&u64, &Option<String>)| match name {

@@ -1,4 +1,4 @@
-//! `zarr view`: an array as a picture.
+//! `zarr view`: draws an array as a picture.
 
 mod animate;
 mod picture_source;
@@ -101,7 +101,7 @@ fn protocol(text: &str) -> Result<picture_target::Choice, String> {
     }
 }
 
-/// Refuses a file whose name says that it is no PNG.
+/// Returns an error if the suffix of the file name is not that of a PNG file.
 fn check_suffix(path: &Path) -> Result<()> {
     match path.extension() {
         Some(suffix) if !suffix.eq_ignore_ascii_case("png") && !suffix.eq_ignore_ascii_case("apng") => {
@@ -155,21 +155,21 @@ pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
     }
 }
 
-/// The picture of a figure; of a plane the plane alone, if that is asked for.
+/// Returns the picture of a figure; only its plane, if `--bare` is given and the figure is a plane.
 fn picture(figure: &Figure, args: &View, room: Room) -> Result<Picture> {
     Ok(if args.bare && figure.is_plane() { figure.plane(room)? } else { figure.picture(room)? })
 }
 
-/// Surroundings of the values of a picture.
+/// Labels of the axes and title of a picture.
 struct PictureLabels {
     axes: Vec<AxisLabels>,
     title: Title,
-    /// Whether rows are shown from the last to the first.
+    /// Whether rows are drawn from the last to the first.
     is_upwards: bool,
 }
 
 impl PictureSource {
-    /// Reads what is shown, and makes its figure.
+    /// Reads the elements of the picture, and returns its figure.
     fn figure(&self, context: &Context, args: &View, room: Room, budget: &Budget) -> Result<Figure> {
         let selected: Vec<u64> = self.cut.samples().iter().map(|samples| samples.of).collect();
         let most = room.most(&selected);
@@ -191,7 +191,8 @@ impl PictureSource {
         self.composite(&around, around.title.without(axis), layers)
     }
 
-    /// The channels of an image that are shown together with their axis, unless the arguments choose one, or a colour map or range.
+    /// Returns the channels of an image that are drawn together, with their axis. No channels if the arguments choose one, a colour map or
+    /// a range of values.
     fn layers(&self, args: &View) -> (Option<usize>, Vec<Channel>) {
         if args.cmap.is_some() || args.range.is_some() || args.log || self.cut.shown().len() != 2 {
             return (None, Vec::new());
@@ -202,7 +203,7 @@ impl PictureSource {
         }
     }
 
-    /// The surroundings of samples of the axes that are shown.
+    /// Returns the labels and the title for the samples of the drawn axes.
     fn around(&self, context: &Context, samples: &[Samples]) -> Result<PictureLabels> {
         let mut axes = Vec::new();
         for (&axis, samples) in self.cut.shown().iter().zip(samples) {
@@ -215,14 +216,14 @@ impl PictureSource {
         Ok(PictureLabels { axes, title: self.title(context), is_upwards })
     }
 
-    /// The figure of a slice.
+    /// Returns the figure of a slice.
     fn figure_of(&self, around: &PictureLabels, title: String, slice: Slice, shading: Shading) -> Figure {
         let note = self.note(&slice);
         let slice = if around.is_upwards { slice.upside_down() } else { slice };
         Figure { title, slice, axes: around.axes.clone(), shading, colors: None, units: self.units(), note }
     }
 
-    /// The figure of channels that are shown together.
+    /// Returns the figure of channels that are drawn together.
     fn composite(&self, around: &PictureLabels, title: String, mut layers: Vec<Layer>) -> Result<Figure> {
         let note = layers.first().and_then(|layer| self.note(&layer.slice));
         if around.is_upwards {
@@ -249,7 +250,7 @@ impl PictureSource {
         }
     }
 
-    /// The note on the elements that were left out, and on missing values.
+    /// Returns the note about elements that were left out, and about missing values.
     fn note(&self, slice: &Slice) -> Option<String> {
         let mut parts: Vec<String> = self.level_note().into_iter().collect();
         let selected = self.cut.samples();
@@ -274,7 +275,7 @@ impl PictureSource {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// The facts about the picture, for scripts.
+    /// Returns the facts about the picture as JSON.
     fn facts(&self, figure: &Figure) -> Map {
         let slice = &figure.slice;
         let known = || slice.values.iter().copied().filter(|value| !value.is_nan());
@@ -327,7 +328,7 @@ impl PictureSource {
     }
 }
 
-/// The part of a budget that each of several layers has.
+/// Divides the budget by the number of layers.
 fn shared(budget: &Budget, count: usize) -> Budget {
     let share = |whole: u64| if whole == u64::MAX { whole } else { (whole / count.max(1) as u64).max(1) };
     Budget { parts: share(budget.parts), bytes: share(budget.bytes) }
@@ -341,7 +342,7 @@ fn category(category: &zarr::view::Category) -> Value {
     members.into()
 }
 
-/// `2nd`, `13th`.
+/// Returns an ordinal number: `2nd`, `13th`.
 fn nth(number: u64) -> String {
     let end = match (number % 10, number % 100) {
         (_, 11..=13) => "th",

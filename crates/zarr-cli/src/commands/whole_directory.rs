@@ -1,4 +1,4 @@
-//! A move of a whole store that is a directory: the directory is renamed, and none is left empty.
+//! Move of a whole store that is a directory: the directory is renamed, and no empty directory is left behind.
 
 use crate::failure::{Failure, Result};
 use std::fs;
@@ -7,23 +7,24 @@ use std::path::Path;
 use zarr::meta::NodePath;
 use zarr::store::StoreAddress;
 
-/// Names of files that are a store, not a directory.
+/// Suffixes of stores that are files, not directories.
 const FILES: [&str; 2] = ["zip", "ozx"];
 
-/// The directory whose root is moved, if it is one. A link is none: its place counts.
+/// Returns the directory whose root node is moved; `None` if the address and path name anything else. A link to a directory is not renamed,
+/// since the place of the link matters.
 fn directory<'a>(address: &'a StoreAddress, path: &NodePath) -> Option<&'a Path> {
     let directory = address.path().filter(|_| path.is_root() && address.inner().is_none())?;
     fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir()).then_some(directory)
 }
 
-/// Whether the record of a conversion lies in a directory: what is at work there would go on elsewhere.
+/// Returns whether a directory has the record of a conversion: a conversion at work there would continue in the renamed directory.
 fn has_record(directory: &Path) -> bool {
     let is_record = |entry: fs::DirEntry| entry.file_name().to_string_lossy().starts_with(".zconversion");
     fs::read_dir(directory).map_or(true, |entries| entries.flatten().any(is_record))
 }
 
-/// Renames the directory `from` to `to`, which is not there; `false` if one of them is no directory, or they lie on different file
-/// systems, so that a move copies.
+/// Renames the directory `from` to `to`, which must not exist. Returns `false` if one of them is no directory, or they are on different
+/// file systems; then the move has to copy.
 pub(super) fn renamed(from: (&StoreAddress, &NodePath), to: (&StoreAddress, &NodePath)) -> Result<bool> {
     let target = to.0.path().filter(|_| to.1.is_root() && to.0.inner().is_none() && to.0.scheme() == from.0.scheme());
     let (Some(source), Some(target)) = (directory(from.0, from.1), target) else { return Ok(false) };
@@ -41,7 +42,7 @@ pub(super) fn renamed(from: (&StoreAddress, &NodePath), to: (&StoreAddress, &Nod
     }
 }
 
-/// Removes the directory whose root was moved, if nothing is in it.
+/// Removes the directory whose root node was moved, if the directory is empty.
 pub(super) fn remove_empty(address: &StoreAddress, path: &NodePath) {
     // Whatever still lies in it is left as it is.
     if let Some(directory) = directory(address, path) {

@@ -1,4 +1,4 @@
-//! `zarr write`: elements from a file of numpy, from JSON or from CSV.
+//! `zarr write`: writes elements from a file of numpy, from JSON or from CSV.
 //!
 //! Text is read byte by byte and parsed one element at a time. All its elements are read before the first is written (`spool.rs`), so
 //! that a fault in the text leaves the array as it is. A file of numpy, whose size its header tells, is written as it is read; pieces
@@ -28,9 +28,9 @@ use std::path::{Path, PathBuf};
 use zarr::convert::Migration;
 use zarr::{Array, Selection};
 
-/// The most bytes of elements that are in memory at once.
+/// Greatest number of bytes of elements that are in memory at once.
 const PIECE: u64 = 128 << 20;
-/// The same of elements that are appended, beside those that fill no chunk yet.
+/// Greatest number of bytes of appended elements that are in memory at once, besides the elements that do not fill a chunk yet.
 const APPENDED: u64 = 16 << 20;
 const KEPT: u64 = 64 << 20;
 
@@ -46,7 +46,7 @@ pub(crate) enum InputForm {
 }
 
 impl InputForm {
-    /// The form that the name of a file tells.
+    /// Returns the input form for the suffix of a file name; `None` for an unknown suffix.
     fn by_name(path: &Path) -> Option<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("json") => Some(Self::Json),
@@ -114,7 +114,7 @@ pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
     context.summary(|| done.facts_behind(location.facts()), || done.line(&location.to_string()))
 }
 
-/// Writes the elements of a file.
+/// Writes the elements of a file to the selection of an array.
 fn elements_of(
     args: &Write,
     array: &Array,
@@ -128,7 +128,7 @@ fn elements_of(
     values::write(array, &selection, &mut values::read(form, array.data_type(), &shape, source)?, progress)
 }
 
-/// Checks that no cast is asked for, of values in text.
+/// Returns an error if `cast` is given for values in text, which are parsed as the data type of the array.
 fn check_no_cast(cast: Option<Casting>) -> Result<()> {
     match cast {
         None => Ok(()),
@@ -138,7 +138,7 @@ fn check_no_cast(cast: Option<Casting>) -> Result<()> {
     }
 }
 
-/// Writes the elements of a file of numpy.
+/// Writes the elements of a file of numpy to the selection of an array.
 fn from_npy(
     array: &Array,
     selection: Selection,
@@ -176,14 +176,14 @@ fn from_npy(
     source.expect_end()
 }
 
-/// Checks all elements of a file before the first is written. Those of standard input come only once.
+/// Checks all elements of a file before the first is written. Skipped for standard input, which can be read only once.
 fn elements_fit(elements: &ElementConversion, source: &Input) -> Result<()> {
     let Some(mut again) = source.again()? else { return Ok(()) };
     let header = Header::read(&again.name, &mut again.input)?;
     elements.check(&header, &mut again)
 }
 
-/// Appends the elements of a file to an array. All of them are read before the first is appended.
+/// Appends the elements of a file to an array along `axis`. Reads all of them before the first is appended.
 pub(super) fn appended(
     array: &mut Array,
     axis: usize,
@@ -242,17 +242,17 @@ pub(super) fn appended(
     Ok(appender.finish()?)
 }
 
-/// A file, or standard input.
+/// Input: a file, or standard input.
 pub(super) struct Input {
     input: CountingReader,
     name: String,
-    /// Bytes of a file, where that is known.
+    /// Size of the file in bytes; `None` if it is unknown.
     size: Option<u64>,
-    /// The path of a file that can be read again.
+    /// Path of the file, if it can be read again.
     path: Option<PathBuf>,
 }
 
-/// Counts the bytes that are read.
+/// Reader that counts the bytes that were read.
 struct CountingReader {
     input: Box<dyn Read>,
     bytes: u64,
@@ -285,12 +285,12 @@ impl Input {
         Ok(Self { input: CountingReader::new(BufReader::with_capacity(1 << 20, file)), name, size, path })
     }
 
-    /// The file from its beginning; `None` of what can be read only once.
+    /// Opens the file again at its beginning; `None` if it can be read only once.
     fn again(&self) -> Result<Option<Self>> {
         self.path.as_deref().map(Self::open).transpose()
     }
 
-    /// Checks that a file of numpy has the bytes of all elements, where its size is known.
+    /// Checks that the rest of a file of numpy has exactly the bytes of all elements, if its size is known.
     fn check_size(&self, header: &Header) -> Result<()> {
         let Some(left) = self.size.map(|size| size.saturating_sub(self.input.bytes)) else { return Ok(()) };
         let expected = zarr::grid::total_size(&header.shape, header.data_type.item_size() as u64);
@@ -301,7 +301,8 @@ impl Input {
         }
     }
 
-    /// The next `size` bytes, behind which `behind` are expected. Memory grows only with bytes that the file has.
+    /// Reads the next `size` bytes. `behind` is the number of bytes that are expected after them, for the error about a short file.
+    /// Allocates memory only for bytes that the file has.
     fn items(&mut self, size: u64, behind: u64) -> Result<Vec<u8>> {
         let mut items = Vec::new();
         self.input.by_ref().take(size).read_to_end(&mut items).map_err(|error| Failure::input(&self.name, &error))?;

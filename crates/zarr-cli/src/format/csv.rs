@@ -7,16 +7,16 @@ use crate::output::Output;
 use zarr::dtype::DataType;
 use zarr::meta::json::Value;
 
-/// Prints a line for each row. Structs have a header with the names of fields, and a line for each element.
+/// Prints a line for each row of values. For structs, prints a header with the names of the fields, and a line for each element.
 ///
 /// RFC 4180, with line feeds alone at the end of lines. A string that is unsafe to print is a JSON string: see [`escape::cell`].
 #[derive(Debug)]
 pub(super) struct Csv {
-    /// The names of fields; empty unless elements are structs.
+    /// Names of the fields of a struct; empty for other data types.
     fields: Vec<String>,
-    /// Elements in a line.
+    /// Number of elements in a line.
     row: u64,
-    /// How many elements were printed.
+    /// Number of elements printed so far.
     done: u64,
 }
 
@@ -67,8 +67,8 @@ pub(super) fn cell(value: &Value) -> String {
     }
 }
 
-/// A string in quotes if it needs them. An empty one and one with spaces at its ends have them too, for which the crate csv
-/// has no option: other software takes an empty field for a missing value, and drops spaces.
+/// Puts a string in quotes if the string needs them. An empty string and a string with spaces at its ends get quotes too, for which the
+/// crate csv has no option: other software takes an empty field for a missing value, and drops spaces.
 pub(super) fn quoted(text: &str) -> String {
     let needs = text.is_empty() || text.contains([',', '"', '\n', '\r']) || text.trim() != text;
     if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }

@@ -4,27 +4,27 @@ use std::rc::Rc;
 use zarr::dtype::{Class, DataType};
 use zarr::meta::json::Value;
 
-/// The labels of the elements along an axis.
+/// Labels of the elements along one axis.
 #[derive(Clone, Debug)]
 pub(crate) struct AxisLabels {
-    /// The name of the dimension.
+    /// Name of the dimension.
     pub(crate) name: String,
-    /// One for each index.
+    /// Label of each index along the axis.
     pub(crate) labels: Rc<[String]>,
-    /// Whether one index was selected, so that the result lacks the axis.
+    /// Whether a single index was selected along the axis, so that the result lacks the axis.
     pub(crate) is_gone: bool,
-    /// Whether the values have the labels already: a coordinate along itself.
+    /// Whether the array is the coordinate of this dimension, so that its values are the labels.
     pub(crate) is_itself: bool,
-    /// The index before which labels were left out.
+    /// Index before which labels were left out; `None` if the labels are complete.
     pub(crate) gap: Option<usize>,
 }
 
-/// A time without its fraction, if that is 0.
+/// Removes the fraction of a time if the fraction is 0.
 pub(crate) fn without_fraction(text: &str) -> &str {
     text.strip_suffix(".000000000").unwrap_or(text)
 }
 
-/// Cuts off the end that is 0 in all of these times: the fraction, and the time of day.
+/// Removes the fraction, and the time of day, of all `times` if that part is 0 in all of them.
 pub(crate) fn shorten_times(times: &mut [String]) {
     let may_end = |text: &str, end: &str| text == "NaT" || (text.len() > end.len() && text.ends_with(end));
     for end in [".000000000", "T00:00:00", " 00:00:00"] {
@@ -34,7 +34,7 @@ pub(crate) fn shorten_times(times: &mut [String]) {
     }
 }
 
-/// The text of an element, with at most `precision` digits behind the point if it is a float.
+/// Shortens the string of an element to at most `precision` digits behind the point, if `data_type` is a float. `None` keeps all digits.
 pub(super) fn rounded(text: String, data_type: &DataType, precision: Option<usize>) -> String {
     match precision {
         Some(digits) if data_type.class() == Some(Class::Float) => short_float(text, digits),
@@ -42,7 +42,7 @@ pub(super) fn rounded(text: String, data_type: &DataType, precision: Option<usiz
     }
 }
 
-/// The text of a float with at most `digits` digits behind the point.
+/// Shortens the string of a float to at most `digits` digits behind the point.
 pub(super) fn short_float(text: String, digits: usize) -> String {
     let Some(value) = text.parse::<f64>().ok().filter(|value| value.is_finite()) else { return text };
     // Small numbers have an exponent, and their digits behind that of the mantissa.

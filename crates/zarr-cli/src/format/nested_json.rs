@@ -5,11 +5,11 @@ use crate::escape;
 use crate::failure::Result;
 use crate::output::Output;
 
-/// Prints nested arrays, the innermost on a line each.
+/// Prints nested JSON arrays, with a line for each innermost array.
 #[derive(Debug)]
 pub(super) struct NestedJson {
     shape: Vec<u64>,
-    /// How many elements were printed.
+    /// Number of elements printed so far.
     done: u64,
 }
 
@@ -18,7 +18,7 @@ impl NestedJson {
         Self { shape: shape.to_vec(), done: 0 }
     }
 
-    /// How many arrays end before element `index`, counted from the innermost.
+    /// Returns the number of nested arrays that end before element `index`, counted from the innermost.
     fn ends(&self, index: u64) -> usize {
         let mut rest = index;
         let ends = |&&len: &&u64| {
@@ -56,7 +56,7 @@ impl Format for NestedJson {
     }
 }
 
-/// Arrays of a shape without elements.
+/// Returns the nested JSON arrays of `shape`, which has an axis of length 0.
 fn empty(shape: &[u64]) -> String {
     match shape.split_first() {
         None | Some((0, _)) => "[]".to_owned(),

@@ -1,4 +1,4 @@
-//! Elements as bytes: in C order, little-endian, nothing between them.
+//! Elements as bytes: in C order, little-endian, without separators.
 
 use super::{AxisLabels, Cells, Format};
 use crate::failure::Result;
@@ -6,7 +6,7 @@ use crate::output::Output;
 use std::borrow::Cow;
 use zarr::dtype::{ByteOrder, DataType};
 
-/// Prints a header, then bytes.
+/// Prints a header, then the bytes of the elements.
 #[derive(Debug)]
 pub(super) struct Raw {
     pub(super) header: Vec<u8>,
@@ -32,7 +32,7 @@ impl Format for Raw {
     }
 }
 
-/// Elements as they lie in memory, or the inner elements of one that is a list, their numbers made little-endian.
+/// Returns the bytes of elements, or of the items of a list element, with all numbers in little-endian byte order.
 fn little<'e>(data_type: &DataType, elements: &'e [u8]) -> Cow<'e, [u8]> {
     if cfg!(target_endian = "little") {
         return Cow::Borrowed(elements);

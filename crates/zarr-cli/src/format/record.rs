@@ -8,7 +8,7 @@ use crate::output::Output;
 use zarr::dataset::Values;
 use zarr::meta::json::{Map, Value};
 
-/// Prints the members of an object, of which `data`, the last, has the values.
+/// Prints a JSON object. The values are its last member, `data`.
 #[derive(Debug)]
 pub(crate) struct Record {
     members: Map,
@@ -16,12 +16,12 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// `members`: all but the data.
+    /// Returns the printer of an array of `shape`. `members` has all members of the object except `data`.
     pub(crate) fn new(members: Map, shape: &[u64]) -> Self {
         Self { members, data: NestedJson::new(shape) }
     }
 
-    /// Values as nested arrays.
+    /// Returns `values` as nested JSON arrays.
     pub(crate) fn nested(values: Values) -> Value {
         let shape = values.shape().to_vec();
         let cells = Cells::Decoded(values);

@@ -10,48 +10,50 @@ use crate::output::Output;
 use unicode_width::UnicodeWidthStr;
 use zarr::dtype::DataType;
 
-/// Digits behind the point of numbers of 8 bytes, as many as numpy prints: more are mostly of decimals that binary numbers lack.
+/// Digits behind the point that are printed of 8-byte floats, as in numpy: further digits mostly come from the binary representation of
+/// decimals.
 const DIGITS: usize = 8;
 /// Spaces between columns.
 const GAP: &str = "  ";
-/// Greatest number of rows that are lined up; others follow in a table of their own.
+/// Greatest number of rows of a table, for which all column widths are the same; further rows get a table of their own.
 const ROWS: usize = 50_000;
 
-/// Prints one dimension as a column of labels and one of values, more as a table for each plane. Columns that do not fit are
-/// in further tables below.
+/// Prints an array of one dimension as a column of labels and a column of values, and more dimensions as a table for each plane. Columns
+/// that do not fit the width follow in further tables below.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// The name of the variable, with its units.
+    /// Name of the variable, with its units.
     title: String,
-    /// Coordinates without dimensions.
+    /// Names and values of scalar coordinates.
     scalars: Vec<(String, String)>,
     style: TextStyle,
     is_begun: bool,
 }
 
-/// Rows of values with their labels.
+/// Plane of values: rows and columns with their labels.
 struct Plane<'c> {
     cells: &'c Cells,
-    /// The labels of rows, and the name of their dimension; without labels where the values are the labels.
+    /// Labels of the rows, and the name of their dimension; `None` if the values themselves are the labels.
     rows: Option<&'c AxisLabels>,
-    /// The labels of columns.
+    /// Labels of the columns; `None` for a single column.
     columns: Option<&'c AxisLabels>,
-    /// The index of the first value, and how many there are in a row.
+    /// Index in `cells` of the first value of the plane, and the number of values in a row.
     start: usize,
     len: usize,
-    /// The row before which rows were left out.
+    /// Row before which rows were left out; `None` if the rows are complete.
     gap: Option<usize>,
     style: &'c TextStyle,
 }
 
 impl Table {
-    /// `scalars` are coordinates without dimensions, other than the ones of which one index was selected.
+    /// Returns a printer of the variable `name`. `scalars` are the coordinates without dimensions, except those of a dimension along which
+    /// a single index was selected.
     pub(crate) fn new(name: &str, units: Option<&str>, scalars: Vec<(String, String)>, style: TextStyle) -> Self {
         let units = units.map(|units| format!(" ({})", escape::line(units))).unwrap_or_default();
         Self { title: format!("{}{units}", escape::line(name)), scalars, style, is_begun: false }
     }
 
-    /// The names and labels of axes at an index of each, as `time = 2020-01-01`.
+    /// Returns `NAME = LABEL` for each axis at an index along that axis, such as `time = 2020-01-01`.
     fn located<'a>(axes: impl Iterator<Item = (&'a AxisLabels, usize)>) -> Vec<String> {
         let one = |(axis, at): (&AxisLabels, usize)| {
             let label = axis.labels.get(at).map_or("", String::as_str);
@@ -127,10 +129,11 @@ impl Format for Table {
     }
 }
 
-/// A column: its head, its cells, and its width.
+/// Column of a table: its head, its cells, and its width.
 type Column = (String, Vec<String>, usize);
 
-/// Returns the columns that fit into a width: columns are left out beside number `gap`, the one that stands for those that were left out.
+/// Returns the columns that fit into `width`. Further columns are left out beside column `gap`, which stands for the columns that were left
+/// out.
 fn fitting(mut columns: Vec<Column>, mut gap: usize, width: usize) -> Vec<Column> {
     let total = |columns: &[Column]| columns.iter().map(|column| GAP.len() + column.2).sum::<usize>();
     while total(&columns) > width && columns.len() > 3 {
@@ -146,14 +149,14 @@ fn fitting(mut columns: Vec<Column>, mut gap: usize, width: usize) -> Vec<Column
     columns
 }
 
-/// Whether planes were left out before the one at these indices of the outer axes.
+/// Returns whether planes were left out before the plane at these indices of the outer axes.
 fn is_behind_gap(at: &[(&AxisLabels, usize)]) -> bool {
     let innermost = at.iter().rev().find(|(_, index)| *index > 0);
     innermost.is_some_and(|(axis, index)| axis.gap == Some(*index))
 }
 
 impl Plane<'_> {
-    /// The columns that are printed, those that were left out included.
+    /// Returns the number of printed columns, including the column that stands for columns that were left out.
     fn printed(&self) -> usize {
         self.len + usize::from(self.column_gap().is_some())
     }
@@ -162,7 +165,7 @@ impl Plane<'_> {
         self.columns.and_then(|axis| axis.gap)
     }
 
-    /// The index of printed column `number`; `None` for the one that stands for those that were left out.
+    /// Returns the index of printed column `number`; `None` if that column stands for columns that were left out.
     fn column(&self, number: usize) -> Option<usize> {
         match self.column_gap() {
             Some(gap) if number == gap => None,
@@ -171,7 +174,7 @@ impl Plane<'_> {
         }
     }
 
-    /// Prints all rows. The one column of a table without labels of columns has the title as its head.
+    /// Prints all rows. If the columns have no labels, the head of the single column is `title`.
     fn print(&self, rows: usize, title: &str, has_head: bool, out: &mut Output) -> Result<()> {
         for first in (0..rows).step_by(ROWS) {
             let rows = first..rows.min(first.saturating_add(ROWS));
@@ -250,7 +253,7 @@ impl Plane<'_> {
         Ok(())
     }
 
-    /// Text begins in one column, numbers end in one.
+    /// Pads `text` to `width` columns: strings are aligned to the left, numbers to the right.
     fn aligned(&self, text: &str, width: usize) -> String {
         match is_text(self.cells.data().data_type()) {
             true => padded(text, width.max(text.width())),
@@ -259,7 +262,7 @@ impl Plane<'_> {
     }
 }
 
-/// The cells at these indices, short and safe to print.
+/// Returns the cells at `indices` as short strings that are safe to print.
 fn plain(cells: &Cells, indices: impl Iterator<Item = usize>, style: &TextStyle) -> Vec<String> {
     let mut texts: Vec<String> = indices.map(|index| escape::line(&cells.text(index)).into_owned()).collect();
     let data_type = cells.data().data_type();
@@ -272,7 +275,7 @@ fn plain(cells: &Cells, indices: impl Iterator<Item = usize>, style: &TextStyle)
     texts
 }
 
-/// Makes the printed elements of this type short enough for people: times without the ends that are 0, floats with few digits.
+/// Shortens the printed elements of `data_type` for people: removes the ends of times that are 0, and digits of floats.
 pub(crate) fn shorten(texts: &mut [String], data_type: &DataType) {
     match data_type {
         DataType::DateTime64(_) | DataType::Extension(_) => shorten_times(texts),

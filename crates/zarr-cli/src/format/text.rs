@@ -9,15 +9,15 @@ use crate::output::Output;
 use zarr::dtype::DataType;
 use zarr::meta::json::Value;
 
-/// Number of elements up to which they are lined up in columns; more are separated by one space.
+/// Greatest number of elements for which columns are aligned; the values of larger arrays are separated by one space.
 const ALIGNED: usize = 10_000;
 
-/// Prints one dimension as a column, more as a line for each row, with an empty line between planes.
+/// Prints an array of one dimension as a column, and more dimensions as a line for each row, with an empty line between planes.
 #[derive(Debug)]
 pub(super) struct Text {
     shape: Vec<u64>,
     style: TextStyle,
-    /// The number of elements that were printed.
+    /// Number of elements printed so far.
     done: u64,
 }
 
@@ -26,7 +26,7 @@ impl Text {
         Self { shape: shape.to_vec(), style, done: 0 }
     }
 
-    /// The separator before element `index`.
+    /// Returns the separator before element `index`.
     fn separator(&self, index: u64) -> &'static str {
         let (row, rows) = match self.shape.as_slice() {
             [.., rows, row] => (*row, *rows),
@@ -40,7 +40,8 @@ impl Text {
         }
     }
 
-    /// The mark before element `index` if elements were left out there, along the axis where its index is the first that is not 0.
+    /// Returns the mark for left out elements if elements were left out before element `index`, along the outermost axis that starts anew
+    /// there; else an empty string.
     fn mark(&self, index: u64) -> String {
         if index == 0 || self.style.gaps.is_empty() {
             return String::new();
@@ -58,7 +59,7 @@ impl Text {
         String::new()
     }
 
-    /// The separator behind the mark of an axis that has `inner` axes within it.
+    /// Returns the separator behind the mark for elements that were left out along an axis with `inner` axes inside.
     fn behind(&self, inner: usize) -> &'static str {
         match (self.shape.len(), inner) {
             (2.., 0) => " ",

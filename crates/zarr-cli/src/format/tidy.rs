@@ -9,15 +9,15 @@ use crate::output::Output;
 use zarr::dtype::DataType;
 use zarr::meta::json::Value;
 
-/// Prints a line for each value, with its labels. Missing strings are empty cells, empty ones have quotes.
+/// Prints a line for each value, with its labels. Missing strings are empty cells; empty strings have quotes.
 #[derive(Debug)]
 pub(crate) struct Tidy {
-    /// The names of the columns.
+    /// Names of the columns.
     columns: Vec<String>,
 }
 
 impl Tidy {
-    /// `axes` has the names of the dimensions, in their order; `name` is that of the variable.
+    /// Returns the printer of a variable. `axes` has the names of its dimensions, in order; `name` is the name of the variable.
     pub(crate) fn new(axes: &[AxisLabels], name: &str) -> Self {
         let dimensions = axes.iter().filter(|axis| !axis.is_itself).map(|axis| axis.name.as_str());
         Self { columns: dimensions.chain([name]).map(str::to_owned).collect() }

@@ -1,25 +1,25 @@
-//! Literals of Python, as far as headers of numpy have them.
+//! Literals of Python, limited to the kinds in headers of numpy.
 
 use std::str::Chars;
 use zarr::meta::json::{Map, Value};
 
-/// A literal.
+/// Literal of Python.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     String(String),
     Bool(bool),
     Number(u64),
-    /// A tuple or list.
+    /// Tuple or list.
     List(Vec<Literal>),
     Members(Vec<(String, Literal)>),
     None,
 }
 
-/// Types in headers nest a few levels at most.
+/// Greatest depth of nested literals: data types in headers nest a few levels at most.
 const MAX_DEPTH: usize = 32;
 
 impl Literal {
-    /// Parses a string, to its end.
+    /// Parses a string that holds one literal.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut parser = Parser { rest: text };
         let literal = parser.literal(0)?;
@@ -27,7 +27,7 @@ impl Literal {
         if parser.rest.is_empty() { Ok(literal) } else { Err(parser.error("the end of the header")) }
     }
 
-    /// The same in JSON, tuples as arrays.
+    /// Converts the literal to JSON; tuples become arrays.
     pub(super) fn to_value(&self) -> Value {
         match self {
             Self::String(text) => Value::from(text.as_str()),
@@ -41,7 +41,7 @@ impl Literal {
         }
     }
 
-    /// The value of a member.
+    /// Returns the value of the member `name`; `None` if there is no such member or the literal is no dictionary.
     pub(super) fn get(&self, name: &str) -> Option<&Self> {
         let Self::Members(members) = self else { return None };
         members.iter().rev().find(|(member, _)| member == name).map(|(_, value)| value)
@@ -72,7 +72,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A string, with the escapes of Python's `repr`.
+    /// Parses a string, with the escapes of Python's `repr`.
     fn text(&mut self, quote: char) -> Result<String, String> {
         let inner = self.rest.get(1..).unwrap_or_default();
         let mut chars = inner.chars();
@@ -122,7 +122,7 @@ impl Parser<'_> {
         Ok(members)
     }
 
-    /// Items divided by commas, the last of which may be followed by one.
+    /// Parses items separated by commas up to `close`. A comma may follow the last item.
     fn list(&mut self, close: char, mut item: impl FnMut(&mut Self) -> Result<(), String>) -> Result<(), String> {
         self.rest = self.rest.get(1..).unwrap_or_default();
         loop {
@@ -153,7 +153,7 @@ impl Parser<'_> {
     }
 }
 
-/// The character of an escape, after the backslash.
+/// Parses the rest of an escape after the backslash, and returns the character.
 fn escape(chars: &mut Chars<'_>) -> Option<char> {
     let digits = match chars.next()? {
         'n' => return Some('\n'),

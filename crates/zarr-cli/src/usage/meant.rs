@@ -1,12 +1,13 @@
-//! Hints about an option that a verb does not have: one of its own of another name, one of another verb, or none at all.
+//! Hints about an option that the verb does not have: another name of an option of the verb, an option of another verb, or no option at
+//! all.
 
 use crate::near::{near, question};
 use clap::{Arg, Command};
 
-/// Greatest number of verbs that are named which have an option.
+/// Greatest number of verbs that a hint names for an option.
 const MOST_VERBS: usize = 4;
 
-/// Names of options that do the same, in several verbs and in other programs. Those that a verb has are named in this order.
+/// Names that have the same meaning, as options of several verbs and of other programs. A hint names the options of the verb in this order.
 const SAME: [&[&str]; 27] = [
     &["--sel", "--isel", "--select", "--slice", "--region", "--subset", "--index", "--indices", "--where"],
     &["--along", "--dim", "--axis", "--dimension", "--dim-name"],
@@ -49,19 +50,19 @@ const SAME: [&[&str]; 27] = [
     ],
 ];
 
-/// The verbs of a hint.
+/// Verbs for which a hint of `TOLD` is printed.
 enum Of {
-    /// These verbs.
+    /// The listed verbs.
     Verbs(&'static [&'static str]),
     /// Verbs that have this option.
     Having(&'static str),
-    /// Verbs that take this value behind their names.
+    /// Verbs that take this value as a positional argument.
     Taking(&'static str),
-    /// All others.
+    /// All verbs.
     Others,
 }
 
-/// Names of options that need more than the name of another one.
+/// Unknown options for which a hint has to say more than the name of another option: the names, the verbs, and the hint.
 const TOLD: &[(&[&str], Of, &str)] = &[
     (&["--format"], Of::Having("--as"), "--dialect v3 is the format of metadata, --as json the form of output"),
     (&["--zarr-format", "--zarr-version", "--format", "--to"], Of::Having("--dialect"), "--dialect v3 is the format"),
@@ -116,7 +117,7 @@ const TOLD: &[(&[&str], Of, &str)] = &[
 const COPIES: &str = "a copy has the format of the hierarchy that it comes into; `zarr convert` has --dialect";
 const OUTPUT: [&str; 7] = ["-o", "--output", "--out", "--outfile", "--output-file", "--save", "-O"];
 const NODE: [&str; 5] = ["--node", "--path", "--array", "--group", "-p"];
-/// Verbs that print what they find.
+/// Verbs that print their results.
 const PRINTING: [&str; 13] = [
     "tree",
     "ls",
@@ -132,13 +133,13 @@ const PRINTING: [&str; 13] = [
     "completions",
     "man",
 ];
-/// Verbs that go through all nodes below one.
+/// Verbs that visit all nodes below a node.
 const BELOW: [&str; 11] =
     ["tree", "du", "check", "convert", "migrate", "cp", "mv", "diff", "digest", "consolidate", "remove-metadata"];
-/// Verbs of one array.
+/// Verbs that work on one array.
 const ONE: [&str; 6] = ["read", "stats", "view", "write", "resize", "bench-codecs"];
 
-/// A hint about an argument that a verb does not have.
+/// Returns a hint about `argument`, which `verb` does not have.
 pub(super) fn hint(command: &Command, verb: Option<&Command>, argument: &str) -> String {
     let Some(verb) = verb else { return "options stand behind a verb; `zarr -h` lists the verbs".to_owned() };
     match argument.starts_with('-') && argument.len() > 1 {
@@ -182,7 +183,7 @@ fn of_option(command: &Command, verb: &Command, option: &str) -> String {
     told.or_else(own).or_else(typed).or_else(others).unwrap_or_else(help)
 }
 
-/// Names the verbs that have an option.
+/// Returns a hint with the names of the verbs that have `option`; `None` if no other verb has it.
 fn elsewhere(command: &Command, verb: &Command, option: &str) -> Option<String> {
     let verbs = command.get_subcommands().filter(|other| other.get_name() != verb.get_name());
     let having: Vec<(&str, &Arg)> = verbs.filter_map(|verb| Some((verb.get_name(), find(verb, option)?))).collect();
@@ -198,7 +199,7 @@ fn elsewhere(command: &Command, verb: &Command, option: &str) -> Option<String> 
     Some(format!("{names} {}; `zarr {} -h` lists the options of {}", usage(arg), verb.get_name(), verb.get_name()))
 }
 
-/// The option of a verb by one of its names.
+/// Finds the option of a verb by its long or short name.
 fn find<'v>(verb: &'v Command, name: &str) -> Option<&'v Arg> {
     let is_it = |arg: &&Arg| match name.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
@@ -207,12 +208,12 @@ fn find<'v>(verb: &'v Command, name: &str) -> Option<&'v Arg> {
     verb.get_arguments().find(is_it)
 }
 
-/// Whether a verb takes a value of this name, which belongs to no option.
+/// Returns whether a verb takes the positional argument `value`.
 fn takes(verb: &Command, value: &str) -> bool {
     verb.get_positionals().any(|arg| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == value)))
 }
 
-/// An option with the name of its value: `--dim DIM=LENGTH`.
+/// Returns an option with the name of its value, such as `--dim DIM=LENGTH`.
 fn usage(arg: &Arg) -> String {
     let name = match (arg.get_long(), arg.get_short()) {
         (Some(long), _) => format!("--{long}"),
@@ -223,7 +224,7 @@ fn usage(arg: &Arg) -> String {
     value.map_or(name.clone(), |value| format!("{name} {value}"))
 }
 
-/// A hint about a value that belongs to no option.
+/// Returns a hint about a positional argument that the verb does not take.
 fn of_value(verb: &Command, value: &str) -> String {
     let has = |name: &str| find(verb, name).is_some();
     let is_index = value.chars().all(|letter| letter.is_ascii_digit() || ":,-[]. ".contains(letter))
@@ -257,7 +258,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The names of options that hints know, and those of all verbs.
+    /// Returns the names of options in `SAME` and `TOLD`, and those of the options of all verbs.
     fn names(command: &Command) -> BTreeSet<String> {
         let known = SAME.iter().copied().chain(TOLD.iter().map(|(names, _, _)| *names)).flatten();
         let own = command.get_subcommands().flat_map(Command::get_arguments).flat_map(|arg| {

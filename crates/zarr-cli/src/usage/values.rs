@@ -1,9 +1,10 @@
-//! Hints about the value of an option that does not take it.
+//! Hints about an invalid value of an option.
 
 use crate::format::{NETCDF, OutputForm, is_netcdf};
 use clap::{Command, ValueEnum};
 
-/// A hint about the value of an option, as it stands in messages: `--dialect <DIALECT>`.
+/// Returns a hint about the invalid `value` of an option; `argument` is the option as messages print it, such as `--dialect <DIALECT>`.
+/// `None` without a hint.
 pub(super) fn hint(verb: Option<&Command>, argument: &str, value: &str) -> Option<String> {
     let has = |long: &str| verb.is_some_and(|verb| verb.get_arguments().any(|arg| arg.get_long() == Some(long)));
     let option = argument.split([' ', '=']).next()?;
