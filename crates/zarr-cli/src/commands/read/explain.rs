@@ -1,4 +1,4 @@
-//! `zarr read --explain`: the requests of a read, without the read.
+//! `zarr read --explain`: prints the requests of a read, without reading.
 
 use super::selected_variable::SelectedVariable;
 use crate::columns::{padded, widest};
@@ -12,19 +12,19 @@ use zarr::store::ByteRange;
 use zarr::{Array, Selection};
 use zarr::{Plan, PlannedRequest};
 
-/// Greatest number of requests that are shown in text.
+/// Greatest number of requests that are printed as text.
 const SHOWN: usize = 20;
 
-/// The plans of all pieces that a selection is read in.
+/// Plan of the requests of a selection, over all pieces in which it is read.
 #[derive(Default)]
 struct SelectionPlan {
     pieces: u64,
     plan: Plan,
-    /// Whether the document is got again at the end.
+    /// Whether a read might get the document of the array again at the end.
     may_look: bool,
 }
 
-/// Prints the plan of a read of a selection, or of a variable of a data set, in the pieces in which each is read.
+/// Prints the plan of reading a selection, or a variable of a data set, in the same pieces as the read.
 pub(super) fn run(
     context: &Context,
     array: &Array,
@@ -56,7 +56,7 @@ pub(super) fn run(
 }
 
 impl SelectionPlan {
-    /// Adds the plan of the next piece, which is read when those before it are.
+    /// Adds the plan of the next piece, which is read after the pieces before it.
     fn add(&mut self, plan: Plan) {
         let all = &mut self.plan;
         let round = all.rounds;
@@ -135,7 +135,7 @@ impl SelectionPlan {
     }
 }
 
-/// Greatest number of requests that are listed, of all pieces together.
+/// Greatest number of requests in the JSON output, over all pieces together.
 const MOST: usize = 1 << 17;
 
 fn request(request: &PlannedRequest) -> Value {
@@ -149,7 +149,7 @@ fn request(request: &PlannedRequest) -> Value {
     members.into()
 }
 
-/// The bounds of a range that are known: none of a whole value.
+/// Returns the known bounds of a range as JSON; empty for a whole value.
 fn bounds(range: &ByteRange) -> Map {
     match range {
         ByteRange::Full => Map::new(),

@@ -1,4 +1,4 @@
-//! The lines above elements on a terminal: name, shape and data type, and what was left out.
+//! Lines that precede elements on a terminal: name, shape and data type, and which elements were left out.
 
 use super::narrow::Ends;
 use super::selected_variable::SelectedVariable;
@@ -8,26 +8,26 @@ use crate::{escape, number};
 use std::fmt;
 use zarr::{Array, Selection};
 
-/// Header that is printed before the elements, in a line or two.
+/// Header of one or two lines, printed before the elements.
 pub(super) struct Header {
     name: String,
     axes: Vec<HeaderAxis>,
     data_type: String,
     is_decoded: bool,
-    /// The number of all elements, if only some follow.
+    /// Number of all elements, if only some are printed.
     elided: Option<u64>,
 }
 
-/// An axis of the result.
+/// Axis of the result.
 struct HeaderAxis {
     name: Option<String>,
     len: u64,
-    /// The length before the first ones were taken.
+    /// Length of the axis before it was cut to its first elements; `None` if it was not cut.
     of: Option<u64>,
 }
 
 impl Header {
-    /// The header for a selection of an array, or of a variable of a data set.
+    /// Returns the header for a selection of an array, or of a variable of a data set.
     pub(super) fn new(
         location: &NodeLocation,
         array: &Array,
@@ -45,12 +45,12 @@ impl Header {
         Ok(Self { name: location.name(), axes, data_type: data_type.to_string(), is_decoded, elided: None })
     }
 
-    /// The shape of the result.
+    /// Returns the shape of the result.
     pub(super) fn shape(&self) -> Vec<u64> {
         self.axes.iter().map(|axis| axis.len).collect()
     }
 
-    /// Only the first elements along an axis are taken.
+    /// Notes that only the first elements along some axes are printed; `ends` has an entry for each axis.
     pub(super) fn cut(&mut self, ends: &[Ends]) {
         for (axis, ends) in self.axes.iter_mut().zip(ends).filter(|(_, ends)| !ends.is_all()) {
             axis.of = Some(axis.len);
@@ -58,14 +58,14 @@ impl Header {
         }
     }
 
-    /// Only the elements at the ends follow.
+    /// Notes that only the elements at the ends of some axes are printed; `ends` has an entry for each axis.
     pub(super) fn elide(&mut self, ends: &[Ends]) {
         let is_elided = ends.iter().any(|ends| !ends.is_all());
         self.elided = is_elided.then(|| zarr::grid::element_count(&self.shape()).unwrap_or(u64::MAX));
     }
 }
 
-/// The names and lengths of the axes of a selection of an array.
+/// Returns the names and lengths of the axes that a selection of an array has.
 fn stored_axes(array: &Array, selection: &Selection) -> Result<Vec<(Option<String>, u64)>> {
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let shape = resolved.result_shape();

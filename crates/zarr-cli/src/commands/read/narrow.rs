@@ -1,26 +1,26 @@
-//! Parts of a result that are shown: its first rows, or the ends of each axis.
+//! Parts of a result that are printed: its first rows, or the ends of each axis.
 
 use zarr::Selection;
 use zarr::grid::AxisSelection;
 
-/// Number of elements of a result above which it is elided, as numpy does (`threshold` of its print options).
+/// Greatest number of elements of a result that is printed in full, as in numpy (`threshold` of its print options).
 const THRESHOLD: u64 = 1000;
-/// Number of elements that are shown at each end of an axis (`edgeitems` of numpy).
+/// Number of elements that are printed at each end of an axis (`edgeitems` of numpy).
 const EDGE: u64 = 3;
-/// Approximate number of elements that are read at most: outer axes of a result of many dimensions show less for it.
+/// Approximate limit of the elements that are read: outer axes of a result of many dimensions are cut further to meet it.
 const MOST: u64 = 20_000;
 
-/// Elements that are shown along an axis of a result: those at each end.
+/// Elements at each end of an axis of a result that are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// The length of the axis.
+    /// Length of the axis.
     pub(crate) len: u64,
 }
 
 impl Ends {
-    /// All elements of an axis.
+    /// Returns the ends that have all elements of an axis of length `len`.
     pub(crate) fn all(len: u64) -> Self {
         Self { first: len, last: 0, len }
     }
@@ -29,28 +29,28 @@ impl Ends {
         self.shown() >= self.len
     }
 
-    /// The number of elements that are shown.
+    /// Returns the number of elements that are printed.
     pub(crate) fn shown(self) -> u64 {
         self.first.saturating_add(self.last)
     }
 
-    /// The index along the axis of element `at` of those that are shown.
+    /// Returns the index along the axis of printed element number `at`.
     pub(crate) fn index(self, at: u64) -> u64 {
         if at < self.first { at } else { (self.len - self.last).saturating_add(at - self.first) }
     }
 
-    /// The number of elements that are shown before those that are left out, if some are.
+    /// Returns the number of printed elements before the gap; `None` if no elements are left out.
     pub(crate) fn gap(self) -> Option<usize> {
         (!self.is_all()).then(|| usize::try_from(self.first).unwrap_or(usize::MAX))
     }
 
-    /// The same selection within the axis.
+    /// Returns the selection of the printed elements within the axis.
     pub(super) fn selection(self) -> AxisSelection {
         stored(&AxisSelection::All, self.len, self)
     }
 }
 
-/// The first `rows` along the first axis of a result, and all of the others.
+/// Returns the first `rows` elements along the first axis of a result, and all elements along the other axes.
 pub(super) fn head(shape: &[u64], rows: u64) -> Vec<Ends> {
     let mut ends: Vec<Ends> = shape.iter().map(|&len| Ends::all(len)).collect();
     if let Some(first) = ends.first_mut() {
@@ -59,7 +59,7 @@ pub(super) fn head(shape: &[u64], rows: u64) -> Vec<Ends> {
     ends
 }
 
-/// The ends of the axes of a result of many elements, and all of one of few. The first axis is shown as it is if `keeps_rows`.
+/// Returns the ends of each axis of a result; all elements, if the result is small. The first axis is not cut if `keeps_rows`.
 pub(super) fn elided(shape: &[u64], keeps_rows: bool) -> Vec<Ends> {
     let count = zarr::grid::element_count(shape).unwrap_or(u64::MAX);
     let mut ends: Vec<Ends> = shape.iter().map(|&len| Ends::all(len)).collect();
@@ -79,7 +79,7 @@ pub(super) fn elided(shape: &[u64], keeps_rows: bool) -> Vec<Ends> {
     ends
 }
 
-/// The elements of a selection that `ends` shows, which has an entry for each axis of the result.
+/// Narrows a selection of an array of `shape` to the printed elements. `ends` has an entry for each axis of the result.
 pub(super) fn narrowed(selection: &Selection, shape: &[u64], ends: &[Ends]) -> Selection {
     if !matches!(selection, Selection::Axes(_)) {
         return selection.clone();
@@ -95,7 +95,7 @@ pub(super) fn narrowed(selection: &Selection, shape: &[u64], ends: &[Ends]) -> S
     Selection::Axes(axes(selection, shape.len()).into_iter().zip(shape).map(narrow).collect())
 }
 
-/// The elements of an axis of `size` elements that `ends` shows of those that `axis` selects.
+/// Narrows `axis`, the selection along an axis of length `size`, to the printed elements.
 fn stored(axis: &AxisSelection, size: u64, ends: Ends) -> AxisSelection {
     let at = |shown: u64| position(axis, size, ends.index(shown));
     match axis {
@@ -112,7 +112,7 @@ fn stored(axis: &AxisSelection, size: u64, ends: Ends) -> AxisSelection {
     }
 }
 
-/// The index along an axis of `size` elements of element `at` of those that are selected there.
+/// Returns the index, along an axis of length `size`, of selected element number `at`.
 pub(super) fn position(axis: &AxisSelection, size: u64, at: u64) -> i64 {
     let size = i64::try_from(size).unwrap_or(i64::MAX);
     let at = i64::try_from(at).unwrap_or(i64::MAX);
@@ -135,7 +135,7 @@ pub(super) fn position(axis: &AxisSelection, size: u64, at: u64) -> i64 {
     }
 }
 
-/// The selection along each of `rank` axes.
+/// Returns the selection along each of `rank` axes, with an ellipsis replaced by the axes for which it stands.
 pub(super) fn axes(selection: &Selection, rank: usize) -> Vec<AxisSelection> {
     let Selection::Axes(given) = selection else { return vec![AxisSelection::All; rank] };
     let plain = given.iter().filter(|axis| **axis != AxisSelection::Ellipsis).count();
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(axes(""), [AxisSelection::All, AxisSelection::All, AxisSelection::All]);
     }
 
-    /// numpy: `np.zeros(shape)` is printed so.
+    /// Checks the printed elements against what numpy prints for `np.zeros(shape)`.
     #[test]
     fn axes_are_elided_as_numpy_does() {
         let shown = |shape: &[u64]| elided(shape, false).iter().map(|ends| (ends.first, ends.last)).collect::<Vec<_>>();

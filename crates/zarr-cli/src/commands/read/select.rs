@@ -7,7 +7,7 @@ use zarr::dataset::{Dataset, DimensionSelection, Labels};
 use zarr::grid::AxisSelection;
 use zarr::{Array, Selection};
 
-/// The heading of arguments that choose elements.
+/// Heading in the help of the options that choose elements.
 pub(crate) const WHICH: &str = "Which elements";
 
 /// Which elements of an array.
@@ -32,12 +32,12 @@ pub(crate) struct ByDimension {
 }
 
 impl SelectionArgs {
-    /// The selection by index that these arguments ask for.
+    /// Returns the selection by index that the arguments give.
     pub(crate) fn by_index(&self, array: &Array) -> Result<Selection> {
         self.by_index_of(array.dimension_names().unwrap_or_default())
     }
 
-    /// The same of dimensions of these names.
+    /// Returns the selection by index that the arguments give, for dimensions with these names.
     pub(crate) fn by_index_of(&self, names: &[Option<String>]) -> Result<Selection> {
         match &self.select {
             Some(text) => parse(text, names),
@@ -45,12 +45,12 @@ impl SelectionArgs {
         }
     }
 
-    /// The arguments by label, which need a data set.
+    /// Returns the arguments of `--sel`, which select by label and need a data set.
     pub(crate) fn labels(&self) -> &[String] {
         &self.by_dimension.sel
     }
 
-    /// Whether all elements are chosen.
+    /// Returns whether the arguments select nothing, so that all elements are chosen.
     pub(crate) fn is_empty(&self) -> bool {
         self.select.is_none() && self.by_dimension.is_empty()
     }
@@ -61,7 +61,7 @@ impl ByDimension {
         self.sel.is_empty() && self.isel.is_empty()
     }
 
-    /// As one selection of data sets.
+    /// Converts the arguments to a selection of data sets.
     pub(crate) fn selection(&self) -> Result<DimensionSelection> {
         let mut selection = DimensionSelection::default();
         for text in &self.sel {
@@ -75,7 +75,7 @@ impl ByDimension {
         Ok(selection)
     }
 
-    /// The arguments in a line: `time=2020, lat=30..60`.
+    /// Returns the arguments in one line: `time=2020, lat=30..60`.
     pub(crate) fn text(&self) -> String {
         let all: Vec<&str> = self.sel.iter().chain(&self.isel).map(String::as_str).collect();
         all.join(", ")
@@ -94,7 +94,7 @@ impl ByDimension {
     }
 }
 
-/// A selection in the syntax of numpy, or with the names of dimensions.
+/// Parses a selection in the syntax of numpy, or with the names of dimensions.
 fn parse(text: &str, names: &[Option<String>]) -> Result<Selection> {
     Selection::parse(text, names).map_err(|error| match error {
         zarr::grid::Error::DimensionName { name, found: 0 } => no_dimension(&name, names),
@@ -102,7 +102,7 @@ fn parse(text: &str, names: &[Option<String>]) -> Result<Selection> {
     })
 }
 
-/// The error for a dimension that an array lacks.
+/// Returns the error about a dimension that the array lacks.
 fn no_dimension(name: &str, names: &[Option<String>]) -> Failure {
     let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
     let expected = match names.as_slice() {
@@ -116,7 +116,7 @@ fn no_dimension(name: &str, names: &[Option<String>]) -> Failure {
     }
 }
 
-/// A dimension, and what is selected along it.
+/// Splits the value of `option` into the dimension and the selection along it.
 fn split<'t>(option: &str, text: &'t str) -> Result<(&'t str, &'t str)> {
     let parts = text.split_once('=').map(|(name, rest)| (name.trim(), rest.trim()));
     parts.filter(|(name, rest)| !name.is_empty() && !rest.is_empty()).ok_or_else(|| {
@@ -130,7 +130,7 @@ fn in_argument(option: &str, text: &str, mut failure: Failure) -> Failure {
     failure
 }
 
-/// Selects the labels of a `--sel` argument, whose dimension the variable has to have. Gives the name of the dimension as well.
+/// Selects the labels of a `--sel` argument; `variable` must have its dimension. Also returns the name of the dimension.
 pub(super) fn by_label<'t>(dataset: &Dataset, variable: &str, text: &'t str) -> Result<(&'t str, Dataset)> {
     let (name, labels) = split("--sel", text)?;
     let variable = dataset.variable(variable)?;
@@ -154,12 +154,12 @@ pub(super) fn by_label<'t>(dataset: &Dataset, variable: &str, text: &'t str) -> 
     Ok((name, dataset.sel(name, labels).map_err(|error| in_argument("--sel", text, error.into()))?))
 }
 
-/// The indices of the argument `text`.
+/// Parses `indices`, a part of the `--isel` argument `text`.
 fn parse_indices(text: &str, indices: &str) -> Result<AxisSelection> {
     indices.parse().map_err(|error: zarr::grid::Error| in_argument("--isel", text, error.into()))
 }
 
-/// The labels of the argument `text`.
+/// Parses `labels`, a part of the `--sel` argument `text`.
 fn parse_labels(text: &str, labels: &str) -> Result<Labels> {
     labels.parse().map_err(|error: zarr::Error| in_argument("--sel", text, error.into()))
 }

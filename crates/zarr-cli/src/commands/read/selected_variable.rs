@@ -1,4 +1,4 @@
-//! Reading a variable of a data set: by label, decoded, with its coordinates.
+//! Reads variables of a data set: by label, decoded, with their coordinates.
 
 use super::narrow::{self, Ends};
 use super::{PIECE, Read, TransferTotals, VARIABLE, View, select};
@@ -17,34 +17,34 @@ use zarr::meta::json::{Map, Value};
 use zarr::store::StoreAddress;
 use zarr::{Array, Group, Options, Selection, Store};
 
-/// Bound of the bytes of values that are written at once: they are packed, and encoded, from one memory to another.
+/// Greatest number of bytes of values that are written at once: the values, packed, and encoded ones are in memory at the same time.
 const WRITTEN: u64 = 32 << 20;
 
-/// A variable of a data set, with a selection.
+/// Variable of a data set, with a selection.
 pub(crate) struct SelectedVariable<'c> {
     context: &'c Context,
     dataset: Dataset,
     name: String,
-    /// The dimensions of the variable before the selection.
+    /// Dimensions of the variable before the selection.
     dimensions: Vec<Dimension>,
 }
 
-/// A dimension of a variable.
+/// Dimension of a variable.
 #[derive(Debug)]
 struct Dimension {
     name: String,
-    /// Whether labels are values of the coordinate of that name. Else they are indices.
+    /// Whether the labels are values of the coordinate of the dimension; otherwise they are indices.
     has_coordinate: RefCell<bool>,
-    /// Whether values of the coordinate were read for an earlier piece.
+    /// Whether values of the coordinate have been read for an earlier piece.
     was_read: Cell<bool>,
-    /// Which indices are selected, if that was asked for by index.
+    /// Selection along the dimension by index; all indices if none was given.
     indices: AxisSelection,
     size: u64,
-    /// Which elements of what is selected are shown, if not all.
+    /// Ends of the selection that are printed; `None` if all elements are.
     shown: Option<Ends>,
 }
 
-/// The group of a node, and the name of the node in it; `None` if it lies in no group.
+/// Opens the group of a node. The second value is the name of the node in the group. `None` if the node lies in no group.
 pub(crate) fn group_of(context: &Context, location: &NodeLocation) -> Result<Option<(Group, String)>> {
     let (store, path, name) = match (location.path.parent(), location.path.name()) {
         (Some(parent), Some(name)) => (std::sync::Arc::clone(&location.store), parent, name.to_owned()),
@@ -64,14 +64,14 @@ pub(crate) fn group_of(context: &Context, location: &NodeLocation) -> Result<Opt
     }
 }
 
-/// The directory above that of a store, and the name of the store in it.
+/// Returns the address of the directory above that of a store, and the name of the store in it; `None` if the store is no directory.
 fn above(address: &StoreAddress) -> Option<(StoreAddress, String)> {
     let path = std::path::absolute(address.path()?).ok()?;
     let path = path.is_dir().then_some(path)?;
     Some((StoreAddress::of_path(path.parent()?), path.file_name()?.to_str()?.to_owned()))
 }
 
-/// The groups that the directory of a store lies in, the nearest first: none for one that lies in no group.
+/// Opens the groups above the root of a store in a directory, the nearest first; empty if there are none.
 pub(crate) fn groups_above(context: &Context, address: &StoreAddress) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut next = above(address);
@@ -88,7 +88,7 @@ pub(crate) fn groups_above(context: &Context, address: &StoreAddress) -> Vec<Gro
     groups
 }
 
-/// A data set with the coordinates of the groups above it, as far as they fit.
+/// Adds the coordinates of the groups above the store to a data set, if they fit.
 pub(crate) fn inheriting(context: &Context, address: &StoreAddress, dataset: Dataset) -> Result<Dataset> {
     let is_labelled = |name: &str| dataset.variables().any(|variable| variable.name() == name);
     if dataset.dimensions().iter().all(|dimension| is_labelled(&dimension.name)) {
@@ -104,7 +104,7 @@ pub(crate) fn inheriting(context: &Context, address: &StoreAddress, dataset: Dat
 }
 
 impl<'c> SelectedVariable<'c> {
-    /// The variable of an array, with the selections that the arguments ask for; `None` if it belongs to no data set: its
+    /// Opens the variable of an array, with the selections that the arguments give. `None` if the array belongs to no data set: its
     /// dimensions have no names, or it lies in no group.
     pub(super) fn open(
         context: &'c Context,
@@ -175,8 +175,8 @@ impl<'c> SelectedVariable<'c> {
         Ok(Some(labelled))
     }
 
-    /// Takes only the elements that `ends` shows, which has an entry for each dimension that is left. `is_elided`: marks stand where
-    /// others were left out.
+    /// Narrows the selection to the printed elements; `ends` has an entry for each remaining dimension. If `is_elided`, marks are printed
+    /// in place of elements that are left out.
     pub(super) fn narrow(&mut self, ends: &[Ends], is_elided: bool) -> Result<()> {
         let left: Vec<String> = self.variable()?.dimensions().map(str::to_owned).collect();
         for (name, ends) in left.iter().zip(ends).filter(|(_, ends)| !ends.is_all()) {
@@ -188,30 +188,30 @@ impl<'c> SelectedVariable<'c> {
         Ok(())
     }
 
-    /// The dimensions that are left, with their sizes.
+    /// Returns the dimensions of the selection, with their sizes.
     pub(super) fn sizes(&self) -> Result<Vec<(String, u64)>> {
         let variable = self.variable()?;
         Ok(variable.dimensions().map(str::to_owned).zip(variable.shape()).collect())
     }
 
-    /// The data set in which the variable has its selection, and the name of the variable.
+    /// Returns the data set with the selection applied, and the name of the variable.
     pub(crate) fn dataset(&self) -> (&Dataset, &str) {
         (&self.dataset, &self.name)
     }
 
-    /// The selection, or a piece of it, as one of the stored array.
+    /// Returns the selection, or a piece of it, as a selection of the stored array.
     pub(crate) fn stored_selection(&self, piece: Option<&SelectionPiece>) -> Result<Selection> {
         let selection = self.piece(piece)?.variable(&self.name)?.stored_selection();
         selection.ok_or_else(|| Failure::usage(format!("points of several dimensions of {} are selected", self.name)))
     }
 
-    /// The data type of what is read.
+    /// Returns the data type of the values that are read.
     pub(super) fn data_type(&self, is_decoded: bool) -> Result<DataType> {
         let variable = self.variable()?;
         Ok(if is_decoded { variable.data_type()? } else { variable.stored().data_type().clone() })
     }
 
-    /// The pieces in which the variable is read. `is_labelled`: labels are printed beside the values.
+    /// Splits the selection into the pieces in which the variable is read. If `is_labelled`, labels are printed beside the values.
     pub(super) fn pieces(&self, is_decoded: bool, is_labelled: bool) -> Result<SelectionPieces> {
         let (variable, data_type) = (self.variable()?, self.data_type(is_decoded)?);
         let item = if data_type.is_variable() { VARIABLE } else { data_type.item_size() as u64 };
@@ -227,8 +227,8 @@ impl<'c> SelectedVariable<'c> {
         Ok(SelectionPieces::new(&all, &all.resolve(&shape)?, item, &parts, budget))
     }
 
-    /// Calls a function with each piece of the variable that has `item` bytes or less for each value, in an order. Where it costs no more,
-    /// pieces have whole chunks.
+    /// Calls `each` with each piece of the variable, in the given order. A value takes at most `item` bytes. If it costs nothing, pieces
+    /// consist of whole chunks.
     pub(crate) fn each_piece(
         &self,
         order: Order,
@@ -242,7 +242,7 @@ impl<'c> SelectedVariable<'c> {
         Ok(())
     }
 
-    /// Whether [`each_piece`](Self::each_piece) has one piece.
+    /// Returns whether [`each_piece`](Self::each_piece) calls its function only once.
     pub(crate) fn is_one_piece(&self, order: Order, item: u64) -> Result<bool> {
         Ok(self.pieces_to_write(order, item)?.is_one())
     }
@@ -261,7 +261,7 @@ impl<'c> SelectedVariable<'c> {
         Ok(self.dataset.variable(&self.name)?)
     }
 
-    /// Whether the attributes are an encoding of values.
+    /// Checks that the attributes are a valid encoding of values.
     pub(super) fn check(&self) -> Result<()> {
         let hinted = |failure: Failure| match failure.hint {
             Some(_) => failure,
@@ -270,7 +270,7 @@ impl<'c> SelectedVariable<'c> {
         self.variable()?.data_type().map(drop).map_err(|error| hinted(error.into()))
     }
 
-    /// Coordinates that cannot be opened do not keep values from being read.
+    /// Warns of coordinates that cannot be opened; the values are read nevertheless.
     fn warn_of_broken_coordinates(&self) {
         let is_meant = |error: &&zarr::Error| {
             let name = error.location().path.as_deref().and_then(|path| path.rsplit('/').next());
@@ -280,7 +280,7 @@ impl<'c> SelectedVariable<'c> {
         self.context.warnings(&broken);
     }
 
-    /// Prints the values, or the stored elements that have the labels.
+    /// Prints the decoded values, or the stored elements, of the selection.
     pub(super) fn print(&self, args: &Read, form: OutputForm, is_decoded: bool, view: &View) -> Result<TransferTotals> {
         let data_type = self.data_type(is_decoded)?;
         let shape = self.variable()?.shape();
@@ -321,7 +321,7 @@ impl<'c> SelectedVariable<'c> {
         Ok(progress.finish(out.finish()?))
     }
 
-    /// The data set with a piece of the variable selected.
+    /// Returns the data set with a piece of the variable selected; `None` is the whole selection.
     fn piece(&self, piece: Option<&SelectionPiece>) -> Result<Dataset> {
         let variable = self.variable()?;
         let mut dataset = self.dataset.clone();
@@ -343,7 +343,7 @@ impl<'c> SelectedVariable<'c> {
         })
     }
 
-    /// The labels of all dimensions that the variable had before the selection, along a piece. `is_exact`: none is shortened.
+    /// Returns the labels, for a piece, of all dimensions that the variable had before the selection. If `is_exact`, no label is shortened.
     fn labels(&self, piece: Option<&SelectionPiece>, is_exact: bool) -> Result<Vec<AxisLabels>> {
         let dataset = self.piece(piece)?;
         let variable = dataset.variable(&self.name)?;
@@ -368,7 +368,7 @@ impl<'c> SelectedVariable<'c> {
         Ok(axes)
     }
 
-    /// Where a piece begins along a dimension.
+    /// Returns the index along a dimension at which a piece begins.
     fn start(&self, piece: &SelectionPiece, dimension: &str) -> u64 {
         let Selection::Axes(axes) = &piece.selection else { return 0 };
         let dimensions = self.dataset.variable(&self.name).ok().into_iter().flat_map(Variable::dimensions);
@@ -421,7 +421,7 @@ impl<'c> SelectedVariable<'c> {
         Ok(self.variable()?.attributes().get("units").and_then(Value::as_str))
     }
 
-    /// Coordinates without dimensions that never had some, as text.
+    /// Returns the names and values of scalar coordinates, except those whose dimension was removed by the selection.
     fn scalars(&self) -> Vec<(String, String)> {
         let is_other = |variable: &&Variable| {
             let own = self.dimensions.iter().any(|dimension| dimension.name == variable.name());
@@ -441,7 +441,7 @@ impl<'c> SelectedVariable<'c> {
         scalars
     }
 
-    /// The members of the JSON object but the data, as xarray has them.
+    /// Returns the members of the JSON object except `data`, as xarray names them.
     fn members(&self) -> Result<Map> {
         let variable = self.variable()?;
         let mut coordinates = Map::new();
@@ -469,7 +469,7 @@ impl<'c> SelectedVariable<'c> {
     }
 }
 
-/// The dimensions and attributes of a variable, as JSON.
+/// Returns the dimensions and attributes of a variable as JSON.
 fn described(variable: &Variable) -> Map {
     object! {
         "dims": variable.dimensions().collect::<Vec<_>>(),
@@ -477,7 +477,7 @@ fn described(variable: &Variable) -> Map {
     }
 }
 
-/// Why the coordinate whose labels are asked for cannot be opened, if so.
+/// Returns the error of a coordinate that cannot be opened, if its labels are selected.
 fn broken_coordinate(dataset: &Dataset, text: &str) -> Result<()> {
     let Some((name, _)) = text.split_once('=') else { return Ok(()) };
     let is_it = |error: &&zarr::Error| {

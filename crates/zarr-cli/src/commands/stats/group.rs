@@ -1,4 +1,4 @@
-//! Statistics of the arrays of a group, in a line each.
+//! Statistics of the arrays of a group, in one line for each array.
 
 use super::values::{brief, deviation};
 use super::{ArrayStatistics, Stats};
@@ -12,10 +12,11 @@ use std::sync::Arc;
 use zarr::meta::text::type_in_short;
 use zarr::stats::{Kind, Scalar, StatsOptions};
 
-/// Columns of a shape or a type at most.
+/// Greatest number of columns of a shape or a data type.
 const MOST: usize = 32;
 
-/// Shows the statistics of the arrays directly below a group. Of one that has none the others are shown nevertheless.
+/// Prints the statistics of the arrays directly below a group. An array that cannot have statistics is reported, and the others are printed
+/// nevertheless.
 pub(super) fn run(context: &Context, args: &Stats, location: &NodeLocation) -> Result<()> {
     let asked = [
         ("--quantiles", args.quantiles.as_ref().is_some_and(|shares| !shares.0.is_empty())),

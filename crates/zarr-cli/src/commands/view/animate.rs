@@ -1,4 +1,4 @@
-//! `zarr view --animate`: an animated PNG.
+//! `zarr view --animate`: writes an animated PNG.
 
 use super::picture_source::{Channel, PictureSource};
 use super::{PictureLabels, View, nth, picture, shared};
@@ -12,11 +12,11 @@ use std::path::Path;
 use std::vec::IntoIter;
 use zarr::view::{Animation, Budget, Cut, Figure, Layer, Numbers, Picture, Room, Samples, Shading, Slice};
 
-/// Greatest number of frames.
+/// Greatest number of frames of an animation.
 const MOST_FRAMES: u64 = 240;
 /// Greatest number of values of all frames: 128 MiB.
 const MOST_VALUES: u64 = 1 << 24;
-/// Greatest numbers of parts and bytes that are read for all frames.
+/// Greatest numbers of parts and bytes that are read for all frames together.
 const BUDGET: Budget = Budget { parts: 1 << 16, bytes: 4 << 30 };
 
 pub(super) fn run(context: &Context, args: &View, room: Room) -> Result<()> {
@@ -73,7 +73,7 @@ pub(super) fn run(context: &Context, args: &View, room: Room) -> Result<()> {
     })
 }
 
-/// Writes frames one after another, so that no more than one is held.
+/// Writes the frames one after another, so that only one picture is in memory.
 fn write(
     file: &mut File,
     figures: &[Figure],
@@ -88,7 +88,7 @@ fn write(
     Ok(animation.finish()?)
 }
 
-/// An output with the failure of a write, which an encoder would report without its name.
+/// Output with the failure of the last write, since the error of the encoder lacks the name of the file.
 struct File {
     out: Output,
     failure: Option<Failure>,
@@ -111,7 +111,7 @@ impl Write for File {
     }
 }
 
-/// Which indices of an axis have frames, and the figure of each.
+/// Returns the indices of the axis that become frames, and the figure of each.
 fn figures(
     source: &PictureSource,
     context: &Context,
@@ -163,7 +163,7 @@ fn figures(
     Ok((frames, figures))
 }
 
-/// The surroundings of the frames, and the label of each frame.
+/// Returns the labels that all frames share, and the label of each frame.
 fn surroundings(
     source: &PictureSource,
     context: &Context,
@@ -175,7 +175,7 @@ fn surroundings(
     Ok((source.around(context, &samples)?, source.labels_at(context, axis, frames)))
 }
 
-/// The number of samples along each axis, so few that the values of all frames are not too many.
+/// Lowers the number of samples along each axis until the values of all frames are at most `MOST_VALUES`.
 fn fewer(mut most: Vec<u64>, frames: u64) -> Vec<u64> {
     let total = |most: &[u64]| most.iter().fold(frames, |total, &count| total.saturating_mul(count));
     while total(&most) > MOST_VALUES && most.iter().any(|&count| count > 1) {

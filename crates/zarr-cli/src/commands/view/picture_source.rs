@@ -1,4 +1,4 @@
-//! Sources of pictures: an array, alone, as a variable of a data set, or as a level of an image.
+//! Sources of pictures: an array, alone or as a variable of a data set, or a level of an image.
 
 use super::View;
 use crate::args::axis_of;
@@ -15,23 +15,23 @@ use zarr::{Array, Group, Selection};
 
 /// Source of a picture.
 pub(super) struct PictureSource {
-    /// The array that is read, of decoded values if it is a variable of a data set.
+    /// Array to read; it has decoded values if the source is a variable of a data set.
     pub(super) array: Array,
     pub(super) cut: Cut,
     pub(super) is_decoded: bool,
-    /// The names of the array's dimensions.
+    /// Names of the dimensions of the array.
     names: Vec<Option<String>>,
     pub(super) part: ArrayParent,
 }
 
-/// Data set or image that the array is a part of.
+/// Data set or image that contains the array.
 pub(super) enum ArrayParent {
     Nothing,
     Dataset { dataset: Box<Dataset>, name: String },
     Image { image: Box<Image>, cut: Box<ImageCut>, is_chosen: bool },
 }
 
-/// A channel of an image, with all that it needs to be shown.
+/// Channel of an image, with the colour and the range of values in which it is drawn.
 pub(super) struct Channel {
     pub(super) number: u64,
     pub(super) color: Rgb,
@@ -40,14 +40,14 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// The values of the channel as a part of a picture.
+    /// Returns the layer of a picture for values of the channel.
     pub(super) fn layer(&self, slice: Slice) -> Layer {
         Layer { slice, color: self.color, window: self.window, name: self.name.clone() }
     }
 }
 
 impl PictureSource {
-    /// Opens the source that the arguments ask for.
+    /// Opens the source that the arguments name.
     pub(super) fn open(context: &Context, args: &View, room: Room) -> Result<Self> {
         let location = context.locate(&args.node)?;
         let found = context.node(&location)?;
@@ -80,7 +80,7 @@ impl PictureSource {
         Ok(source)
     }
 
-    /// Takes the array of decoded values. If they cannot be decoded, elements are shown as they are stored.
+    /// Replaces the array by the array of decoded values. If the values cannot be decoded, the stored elements are drawn.
     fn decode(&mut self, context: &Context, dataset: &Dataset, name: &str) -> Result<()> {
         match dataset.variable(name).and_then(|variable| shown_array(variable)) {
             Ok((array, is_decoded)) => {
@@ -129,7 +129,7 @@ impl PictureSource {
         })
     }
 
-    /// The axis of a name or a number.
+    /// Returns the index of an axis that is given by its name or index.
     pub(super) fn axis(&self, text: &str) -> Result<usize> {
         axis_of("--animate", text, &self.names, self.names.len())
     }
@@ -145,7 +145,7 @@ impl PictureSource {
         }
     }
 
-    /// The labels along an axis that is shown.
+    /// Returns the labels along an axis that is drawn.
     pub(super) fn labels(&self, context: &Context, axis: usize, samples: &Samples) -> Result<AxisLabels> {
         let plain = AxisLabels { name: self.name_of(axis).map(str::to_owned), ..AxisLabels::default() };
         match &self.part {
@@ -164,7 +164,7 @@ impl PictureSource {
         }
     }
 
-    /// Whether rows are shown from the last to the first.
+    /// Returns whether rows are drawn from the last to the first.
     pub(super) fn is_upwards(&self, axes: &[AxisLabels]) -> bool {
         match (&self.part, axes.first()) {
             (ArrayParent::Dataset { dataset, .. }, Some(rows)) => rows.is_upwards(dataset),
@@ -187,7 +187,7 @@ impl PictureSource {
         }
     }
 
-    /// The units of the values. Packed elements have none, and those of times are part of their encoding.
+    /// Returns the units of the values. Packed elements have none, and those of times are a part of their encoding.
     pub(super) fn units(&self) -> Option<String> {
         let is_packed = |variable: &Variable| {
             let encoding = variable.encoding();
@@ -199,7 +199,8 @@ impl PictureSource {
         self.attribute("units")
     }
 
-    /// The axis of channels of which no index was asked for, and the channels that the image shows at first, with colour and window.
+    /// Returns the axis of channels and the channels that the image shows by default, with colour and range; `None` if the image has no
+    /// such axis, or the arguments select an index along it.
     pub(super) fn channels(&self) -> Option<(usize, Vec<Channel>)> {
         let ArrayParent::Image { image, .. } = &self.part else { return None };
         let axes = &image.multiscale().axes;
@@ -217,7 +218,7 @@ impl PictureSource {
         Some((axis, (0..len).zip(&image.metadata().channels).filter_map(channel).collect()))
     }
 
-    /// The range that an image asks for, for the channel that is shown.
+    /// Returns the range of values that the image metadata gives for the drawn channel.
     pub(super) fn window(&self) -> Option<Range> {
         let ArrayParent::Image { image, .. } = &self.part else { return None };
         let axes = &image.multiscale().axes;
@@ -232,19 +233,19 @@ impl PictureSource {
         (first != last).then_some(Range::Bounds(first, last))
     }
 
-    /// The names of values that are categories.
+    /// Returns the names of values that stand for categories; empty if there are none.
     pub(super) fn names(&self) -> Vec<(f64, String)> {
         let of_variable = self.variable().map(|variable| flag_names(variable.attributes()));
         of_variable.or_else(|| self.array.attributes().ok().map(flag_names)).unwrap_or_default()
     }
 
-    /// Whether the elements are labels of segments.
+    /// Returns whether the elements are labels of segments.
     pub(super) fn is_labels(&self) -> bool {
         let is_labels = matches!(&self.part, ArrayParent::Image { image, .. } if image.metadata().is_labels);
         is_labels && Numbers::of(self.array.data_type()) == Some(Numbers::Integers)
     }
 
-    /// Which level is shown, unless that was asked for.
+    /// Returns a note on the drawn level; `None` if the arguments choose the level, or there is only one.
     pub(super) fn level_note(&self) -> Option<String> {
         match &self.part {
             ArrayParent::Image { image, cut, is_chosen: false } if image.level_count() > 1 => {
@@ -255,7 +256,8 @@ impl PictureSource {
     }
 }
 
-/// The data set that an array is a variable of, and its name there; `None` if there is none, or none that can be opened.
+/// Opens the data set of which the array is a variable. The second value is the name of the variable. `None` if there is no data set, or it
+/// cannot be opened.
 fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Result<Option<(Dataset, String)>> {
     let names = array.dimension_names().unwrap_or_default();
     if names.len() != array.shape().len() || names.is_empty() || names.iter().any(Option::is_none) {
@@ -277,7 +279,7 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
     }
 }
 
-/// The selection of an array by index, and by label where labels are given.
+/// Returns the selection of an array by index, or by label if labels are given.
 fn labels_selected(context: &Context, args: &View, location: &NodeLocation, array: &Array) -> Result<Selection> {
     let selection = args.chosen.by_index(array)?;
     let wanted = VariableRequest { labels: args.chosen.labels(), is_asked: false, is_default: false, instead: "" };
@@ -287,12 +289,12 @@ fn labels_selected(context: &Context, args: &View, location: &NodeLocation, arra
     }
 }
 
-/// The axes of `--plane`.
+/// Parses the axes of `--plane`.
 fn plane(text: &str, names: &[Option<String>]) -> Result<Vec<usize>> {
     text.split(',').map(|part| axis_of("--plane", part, names, names.len())).collect()
 }
 
-/// The error for a group that is no image: with arrays in it.
+/// Returns the error about a group that is no image. Its hint names arrays in the group.
 fn no_image(context: &Context, location: &NodeLocation) -> Failure {
     let failure = Failure::usage(format!("{location}: found a group, expected an array or an OME-Zarr image"));
     failure.with_hint(context.arrays_below(location))

@@ -1,4 +1,4 @@
-//! Where a picture goes: a file, a terminal, a pipe.
+//! Targets of pictures: a file, a terminal, a pipe.
 
 use super::{View, picture};
 use crate::context::Context;
@@ -11,28 +11,28 @@ use std::io::IsTerminal;
 use std::path::Path;
 use zarr::view::{Figure, Ink, Picture, Protocol, Room};
 
-/// The lengths of a PNG's plane at most, in pixels, if nothing is asked for.
+/// Greatest width and height of the plane of a PNG by default, in pixels.
 const PNG: (usize, usize) = (1024, 768);
-/// The same of the frames of an animation.
+/// Greatest width and height of the plane of an animation by default, in pixels.
 const ANIMATION: (usize, usize) = (640, 480);
-/// Columns and lines where there is no terminal.
+/// Columns and lines if there is no terminal.
 const PIPE: (usize, usize) = (80, 30);
-/// Pixels of a character, about.
+/// Approximate width and height of a character, in pixels.
 const CELL: (usize, usize) = (10, 20);
-/// Width and height in pixels of the space beside a plane.
+/// Width and height of the space beside a plane, in pixels.
 const BESIDE: (usize, usize) = (220, 160);
 
-/// Choice by `--protocol`.
+/// Value of `--protocol`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// The protocol that the terminal is known to have.
+    /// The protocol that the terminal is known to support.
     Auto,
-    /// No pictures: letters.
+    /// No pictures, only characters.
     Plain,
     Protocol(Protocol),
 }
 
-/// Where a picture goes.
+/// Target of a picture: kind of output, and its size.
 #[derive(Debug)]
 pub(super) struct PictureTarget {
     pub(super) room: Room,
@@ -92,12 +92,12 @@ impl PictureTarget {
         }
     }
 
-    /// Whether a file is written to standard output.
+    /// Returns whether a PNG is written to standard output.
     pub(super) fn is_stdout(&self) -> bool {
         self.kind == PictureTargetKind::File { is_stdout: true }
     }
 
-    /// Shows a figure in the terminal.
+    /// Prints a figure in the terminal; does nothing if the target is a file.
     pub(super) fn show(&self, figure: &Figure, args: &View) -> Result<()> {
         let text = match self.kind {
             PictureTargetKind::File { .. } => return Ok(()),
@@ -111,7 +111,7 @@ impl PictureTarget {
     }
 }
 
-/// The room of a picture, of these lengths if nothing is asked for.
+/// Returns the size of a picture in pixels: that of the arguments, or `default`.
 fn pixels(args: &View, default: (usize, usize)) -> Result<Room> {
     let [width, height] =
         [(args.width, default.0), (args.height, default.1)].map(|(asked, default)| asked.map_or(default, usize::from));
@@ -123,14 +123,14 @@ fn pixels(args: &View, default: (usize, usize)) -> Result<Room> {
     Ok(Room::pixels(width, height))
 }
 
-/// The colours that a terminal has. Output that is piped goes to one with all.
+/// Returns the colours that the terminal supports. For output that is no terminal, all colours are used.
 fn ink(variable: impl Fn(&str) -> Option<String>, is_terminal: bool) -> Ink {
     let has_all = matches!(variable("COLORTERM").as_deref(), Some("truecolor" | "24bit"));
     let term = variable("TERM").unwrap_or_default();
     if has_all || !is_terminal || cfg!(windows) || term.ends_with("-direct") { Ink::TrueColor } else { Ink::Colors256 }
 }
 
-/// Writes a file of bytes.
+/// Writes bytes to a file.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut out = Output::open(Some(path), true)?;
     out.write(bytes)?;

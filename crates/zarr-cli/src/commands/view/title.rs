@@ -1,4 +1,4 @@
-//! Titles of pictures: the name of the thing shown, and the places along the axes that are not shown.
+//! Titles of pictures: the name of the array or image, and the positions along the axes that are not drawn.
 
 use super::picture_source::{ArrayParent, PictureSource};
 use crate::context::Context;
@@ -6,26 +6,26 @@ use crate::number::grouped;
 use zarr::ome::AxisKind;
 use zarr::view::{AxisLabels, Positions, Samples};
 
-/// A title of a picture, or of the frames of an animation.
+/// Title of a picture, or of the frames of an animation.
 pub(super) struct Title {
-    /// The name of the thing that is shown.
+    /// Name of the array or image.
     name: String,
-    /// Each axis that is not shown, with the text about it.
+    /// Axes that are not drawn, each with its text.
     at: Vec<(usize, String)>,
 }
 
 impl Title {
-    /// The whole title.
+    /// Returns the whole title.
     pub(super) fn text(&self) -> String {
         self.with(|_, text| Some(text.to_owned()))
     }
 
-    /// The title without an axis, along which all is shown.
+    /// Returns the title without the text about `axis`; the whole title for `None`.
     pub(super) fn without(&self, axis: Option<usize>) -> String {
         self.with(|other, text| (Some(other) != axis).then(|| text.to_owned()))
     }
 
-    /// The title of a frame, which has this label along an axis.
+    /// Returns the title of a frame: `label` replaces the text about `axis`, and the text about the axis `left_out` is omitted.
     pub(super) fn at(&self, axis: usize, label: &str, left_out: Option<usize>) -> String {
         self.with(|other, text| match other == axis {
             true => Some(label.to_owned()),
@@ -40,7 +40,7 @@ impl Title {
 }
 
 impl PictureSource {
-    /// The title: the name of the thing that is shown, and the places along the axes that are not.
+    /// Returns the title: the name of the array or image, and the positions along the axes that are not drawn.
     pub(super) fn title(&self, context: &Context) -> Title {
         let name = match (&self.part, self.attribute("long_name")) {
             (ArrayParent::Image { image, .. }, _) => {
@@ -61,7 +61,7 @@ impl PictureSource {
         Title { name, at: self.cut.others().map(text).collect() }
     }
 
-    /// The text about each index of an axis that is not shown: `time = 2020-01-01`.
+    /// Returns the text about each index of an axis that is not drawn: `time = 2020-01-01`.
     pub(super) fn labels_at(&self, context: &Context, axis: usize, samples: &Samples) -> Vec<String> {
         let name = self.name_of(axis).map_or_else(|| format!("axis {axis}"), str::to_owned);
         let indices = || (0..samples.count).map(|number| grouped(samples.index(number))).collect();
@@ -69,7 +69,7 @@ impl PictureSource {
         labels.into_iter().map(|label| format!("{name} = {label}")).collect()
     }
 
-    /// The positions of indices of an axis as text, if they are known.
+    /// Returns the positions of indices along an axis as strings, if they are known.
     fn positions(&self, context: &Context, axis: usize, samples: &Samples) -> Option<Vec<String>> {
         match &self.part {
             ArrayParent::Dataset { dataset, .. } => {

@@ -1,4 +1,4 @@
-//! Numbers of one type as numbers of another.
+//! Casts of numbers from one data type to another.
 
 use clap::ValueEnum;
 use zarr::dtype::{Cast, Class, DataType, cast_items, print};
@@ -15,19 +15,19 @@ pub(crate) enum Casting {
 }
 
 impl Casting {
-    /// The strictest rule by which elements of one type become elements of another, if there is one.
+    /// Returns the strictest rule that allows a cast between two data types; `None` if no rule does.
     pub(super) fn between(from: &DataType, to: &DataType) -> Option<Self> {
         let (from, to) = (kind(from)?, kind(to)?);
         Some(if from <= to { Self::SameKind } else { Self::Unsafe })
     }
 
-    /// Whether the rule has this one.
+    /// Returns whether the rule also allows the casts of the rule `other`.
     pub(super) fn has(self, other: Self) -> bool {
         self == Self::Unsafe || other == Self::SameKind
     }
 }
 
-/// The number of the kind of a type of whole bytes, in numpy's order.
+/// Returns a number for the kind of a numeric type, in the order of numpy; `None` for types without casts.
 fn kind(data_type: &DataType) -> Option<u8> {
     match (data_type, data_type.class()) {
         (DataType::Int2 | DataType::UInt2 | DataType::Int4 | DataType::UInt4 | DataType::SmallFloat(_), _) => None,
@@ -40,7 +40,7 @@ fn kind(data_type: &DataType) -> Option<u8> {
     }
 }
 
-/// A number on its way.
+/// Number in a type that is wide enough for its class.
 #[derive(Clone, Copy)]
 enum WideNumber {
     Integer(i128),
@@ -55,7 +55,7 @@ impl WideNumber {
         }
     }
 
-    /// Without the fraction.
+    /// Returns the number without its fraction; `None` if it does not fit.
     fn to_integer(self) -> Option<i128> {
         match self {
             Self::Integer(value) => Some(value),
@@ -73,7 +73,7 @@ impl WideNumber {
     }
 }
 
-/// Elements of `from` in memory form as elements of `to`, between which there is a rule.
+/// Casts elements of type `from`, in memory form, to elements of type `to`, for which a rule must exist.
 ///
 /// # Errors
 /// That a value is none of `to`, with the number of the element, of which `before` came before.
@@ -97,7 +97,7 @@ pub(super) fn cast(from: &DataType, items: &[u8], to: &DataType, before: u64) ->
     Ok(cast)
 }
 
-/// Adds a number as an element; `None` if the type does not have it.
+/// Appends a number as an element of type `to`; `None` if the type does not have the number.
 fn add(number: WideNumber, to: &DataType, into: &mut Vec<u8>) -> Option<()> {
     macro_rules! integer {
         ($int:ty) => {

@@ -1,4 +1,4 @@
-//! Writing decoded values: they are packed as the variable is.
+//! Writes decoded values: they are packed by the encoding of the variable.
 
 use super::element_conversion::ElementConversion;
 use super::spool::{Block, SpooledElements};
@@ -13,18 +13,18 @@ use zarr::ArrayData;
 use zarr::dataset::Values;
 use zarr::dtype::DataType;
 
-/// Origin of values.
+/// Origin of the values to write.
 enum Origin<'i> {
-    /// One value, which all are.
+    /// One value for all elements.
     Constant(Block),
-    /// Values of a file of text, in C order.
+    /// Values of a JSON or CSV file, in C order.
     Text(SpooledElements),
-    /// The elements of a file of numpy, and the number of those that were read.
+    /// Elements of a file of numpy: the input, its header, and the number of elements read so far.
     File(&'i mut Input, Header, u64),
 }
 
 impl Origin<'_> {
-    /// The next values of this type.
+    /// Takes the next `count` values, of this data type.
     fn take(&mut self, data_type: &DataType, count: u64) -> Result<Block> {
         match self {
             Self::Constant(one) => {
@@ -41,7 +41,7 @@ impl Origin<'_> {
         }
     }
 
-    /// Begins again with values of text.
+    /// Returns to the first value of a JSON or CSV file; does nothing for other origins.
     fn rewind(&mut self) -> Result<()> {
         match self {
             Self::Text(spooled) => spooled.rewind(),
@@ -50,7 +50,7 @@ impl Origin<'_> {
     }
 }
 
-/// Writes values over the part of a variable that is selected.
+/// Writes values to the selected part of a variable.
 pub(super) fn write(
     args: &Write,
     labelled: &SelectedVariable<'_>,
@@ -117,7 +117,7 @@ pub(super) fn write(
     }
 }
 
-/// The header of a file of numpy whose elements have this shape.
+/// Reads the header of a file of numpy, whose elements must have this shape.
 fn header(shape: &[u64], input: &mut Input) -> Result<Header> {
     let header = Header::read(&input.name, &mut input.input)?;
     if header.shape != shape {
@@ -129,7 +129,7 @@ fn header(shape: &[u64], input: &mut Input) -> Result<Header> {
     Ok(header)
 }
 
-/// A block, which is in an order, as values of this shape.
+/// Converts a block of values in the given order to data of this shape in C order.
 fn data(block: Block, order: Order, data_type: &DataType, shape: &[u64]) -> Result<ArrayData> {
     let in_c_order = match order {
         Order::C => block.items,

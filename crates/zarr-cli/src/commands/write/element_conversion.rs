@@ -1,4 +1,4 @@
-//! Elements of numpy as elements of arrays.
+//! Conversion of elements of numpy files to elements of arrays.
 
 use super::Input;
 use super::casting::{self, Casting};
@@ -8,13 +8,13 @@ use crate::npy::Header;
 use std::sync::Arc;
 use zarr::dtype::{DataType, Heap, npy_literal};
 
-/// The bytes that are converted at once: what comes of them may take several times as many.
+/// Number of bytes that are converted at once: the converted elements may take several times as many.
 const BLOCK: u64 = 1 << 20;
 
-/// How elements of a file become elements of an array.
+/// Conversion of elements of a file to elements of an array.
 #[derive(Debug, PartialEq)]
 pub(super) enum ElementConversion {
-    /// Both have the same layout in memory.
+    /// Both data types have the same layout in memory.
     Same { item: usize },
     /// Strings or bytes of fixed size become longer: zeros are appended.
     Longer { from: usize, to: usize },
@@ -22,12 +22,12 @@ pub(super) enum ElementConversion {
     Strings { from: usize },
     /// Bytes before the NULs at the end become bytes of any length.
     Bytes { from: usize },
-    /// Numbers become numbers of another type.
+    /// Numbers become numbers of another data type.
     Cast { from: DataType, to: DataType },
 }
 
 impl ElementConversion {
-    /// How elements of a file become those of an array, by this rule where they are other numbers.
+    /// Returns the conversion from the data type of the file `name` to that of the array. `rule` allows casts of numbers.
     ///
     /// # Errors
     /// If elements of one type are not elements of the other, with a hint where another rule casts them.
@@ -47,7 +47,7 @@ impl ElementConversion {
         })
     }
 
-    /// `None` if elements of one type are not elements of the other.
+    /// Returns the conversion between two data types without a cast; `None` if there is none.
     fn new(from: &DataType, to: &DataType) -> Option<Self> {
         let item = from.item_size();
         match (from, to) {
@@ -64,13 +64,13 @@ impl ElementConversion {
         }
     }
 
-    /// The bytes of an element on its way: in the file or in memory, whichever are more.
+    /// Returns the size in bytes of an element during conversion: the larger of those in the file and in memory.
     pub(super) fn item_size(&self, from: &DataType, to: &DataType) -> u64 {
         (from.item_size().max(to.item_size()) as u64).max(1)
     }
 
-    /// Reads the next elements of a file of numpy, of which `before` came before, and hands blocks of them to `each`. They are converted,
-    /// except those that become strings or bytes of any length.
+    /// Reads the next `count` elements of a file of numpy, after the first `before`, and passes blocks of them to `each`. The elements are
+    /// converted, except those that become strings or bytes of any length.
     ///
     /// # Errors
     /// If the file ends before, or an element does not fit.
@@ -95,12 +95,12 @@ impl ElementConversion {
         Ok(())
     }
 
-    /// Whether there are elements of the file that are none of the array.
+    /// Returns whether the conversion may refuse some elements of the file.
     pub(super) fn may_be_refused(&self) -> bool {
         matches!(self, Self::Strings { .. } | Self::Cast { .. })
     }
 
-    /// Checks that all elements of a file become elements of the array.
+    /// Checks that all elements of a file can become elements of the array.
     ///
     /// # Errors
     /// As [`blocks`](Self::blocks).
@@ -112,7 +112,7 @@ impl ElementConversion {
         })
     }
 
-    /// The next elements of a file of numpy, of which `before` came before.
+    /// Reads and converts the next `count` elements of a file of numpy, after the first `before`.
     ///
     /// # Errors
     /// As [`blocks`](Self::blocks).
@@ -129,7 +129,7 @@ impl ElementConversion {
         Ok(Block { items, heap })
     }
 
-    /// Reads the next elements of a file of numpy.
+    /// Reads and converts all elements of a file of numpy into a [`Spool`].
     ///
     /// # Errors
     /// As [`blocks`](Self::blocks).
@@ -143,12 +143,12 @@ impl ElementConversion {
         spool.finish()
     }
 
-    /// Whether elements become those of variable length.
+    /// Returns whether the converted elements have variable length.
     fn is_variable(&self) -> bool {
         matches!(self, Self::Strings { .. } | Self::Bytes { .. })
     }
 
-    /// Elements of fixed size as those of the array; those that become elements of variable length stay.
+    /// Converts elements to elements of fixed size of the array. Elements that become elements of variable length are returned unchanged.
     fn convert(&self, items: Vec<u8>, before: u64) -> Result<Vec<u8>> {
         match *self {
             Self::Cast { ref from, ref to } => {
@@ -166,7 +166,7 @@ impl ElementConversion {
         }
     }
 
-    /// The contents of elements that become strings or bytes of any length.
+    /// Returns the contents of elements that become strings or bytes of any length.
     fn contents<'a>(&self, items: &'a [u8]) -> impl Iterator<Item = Result<Vec<u8>>> + use<'a> {
         let (from, is_text) = match *self {
             Self::Strings { from } => (from, true),
@@ -183,7 +183,7 @@ impl ElementConversion {
     }
 }
 
-/// Code points in the byte order of the machine, without the NULs at the end.
+/// Decodes code points in native byte order, without the NULs at the end.
 fn text(item: &[u8]) -> Result<String> {
     let mut text = String::new();
     for code in item.as_chunks::<4>().0 {

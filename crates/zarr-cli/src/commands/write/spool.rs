@@ -1,4 +1,4 @@
-//! Elements that are read as a whole before the first is written: in memory while they are few, else in a temporary file.
+//! Elements that are all read before the first is written: in memory if they are few, else in a temporary file.
 
 use crate::failure::{Failure, Result};
 use crate::selection_pieces::Order;
@@ -8,20 +8,21 @@ use tempfile::SpooledTempFile;
 use zarr::codec::View;
 use zarr::dtype::{DataType, Heap, HeapRef};
 
-/// The bytes that are kept in memory.
+/// Greatest number of bytes that stay in memory.
 const IN_MEMORY: usize = 16 << 20;
-/// The buffer between elements and the file.
+/// Size of the buffer between elements and the file, in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// Elements of variable length whose mean size is looked at together, and whose beginning in the file is known.
+/// Number of elements of variable length in a block, for which the offset in the file and the total size are stored.
 const TOGETHER: u64 = 4096;
 
-/// Elements of one data type on their way to an array. A temporary file of the system is erased with the process, whatever ends it.
+/// Elements of one data type before they are written to an array. A temporary file is removed by the system when the process ends in any
+/// way.
 pub(super) struct Spool {
     file: BufWriter<SpooledTempFile>,
     kind: SpoolLayout,
     count: u64,
-    /// Bytes of the elements.
+    /// Total size of the elements in bytes.
     size: u64,
     blocks: Blocks,
 }
@@ -29,20 +30,20 @@ pub(super) struct Spool {
 /// Blocks of [`TOGETHER`] elements of variable length.
 #[derive(Default)]
 struct Blocks {
-    /// The offset in the file of the first element of each.
+    /// Offset in the file of the first element of each block.
     starts: Vec<u64>,
-    /// Bytes of the elements of the last.
+    /// Bytes of the elements of the last block.
     last: u64,
-    /// Bytes of the elements of the largest.
+    /// Bytes of the elements of the largest block.
     largest: u64,
 }
 
-/// Elements as they lie in the file.
+/// Layout of the elements in the file.
 #[derive(Clone, Copy)]
 enum SpoolLayout {
     /// Elements of this number of bytes each.
     Fixed(usize),
-    /// Elements with their lengths before them, in 4 bytes each.
+    /// Elements of variable length, each after its length in 4 bytes.
     Variable,
 }
 
@@ -54,12 +55,12 @@ impl Spool {
         Self { file, kind, count: 0, size: 0, blocks: Blocks::default() }
     }
 
-    /// Number of elements that were added.
+    /// Returns the number of elements that were added.
     pub(super) fn len(&self) -> u64 {
         self.count
     }
 
-    /// Adds an element: as it lies in memory, or its content if it is of variable length.
+    /// Adds an element: its memory form, or its content if it has variable length.
     pub(super) fn push(&mut self, element: &[u8]) -> Result<()> {
         if matches!(self.kind, SpoolLayout::Variable) {
             let len = u32::try_from(element.len()).map_err(|_| Failure::usage("an element is longer than 4 GiB"))?;
@@ -77,7 +78,7 @@ impl Spool {
         self.file.write_all(element).map_err(|error| broken(&error))
     }
 
-    /// Adds elements of fixed size.
+    /// Adds elements of fixed size in memory form.
     pub(super) fn extend(&mut self, items: &[u8]) -> Result<()> {
         if let SpoolLayout::Fixed(size) = self.kind {
             self.count += (items.len() / size.max(1)) as u64;
@@ -86,7 +87,7 @@ impl Spool {
         self.file.write_all(items).map_err(|error| broken(&error))
     }
 
-    /// Ends the elements, to take them.
+    /// Ends the spool. The elements can then be taken from the first.
     pub(super) fn finish(self) -> Result<SpooledElements> {
         let mut file = self.file.into_inner().map_err(|error| broken(error.error()))?;
         file.rewind().map_err(|error| broken(&error))?;
@@ -95,24 +96,24 @@ impl Spool {
     }
 }
 
-/// Elements that were all read.
+/// Elements that were all read, ready to be taken.
 pub(super) struct SpooledElements {
     file: BufReader<SpooledTempFile>,
     kind: SpoolLayout,
     count: u64,
     blocks: Blocks,
-    /// Number of those that were passed.
+    /// Index of the next element.
     at: u64,
 }
 
-/// A block of elements in memory.
+/// Block of elements in memory.
 pub(super) struct Block {
     pub(super) items: Vec<u8>,
     pub(super) heap: Option<Arc<Heap>>,
 }
 
 impl Block {
-    /// The elements, which are in an order, in this shape.
+    /// Returns a view of the elements, stored in `order`, with this shape.
     pub(super) fn view_in(&self, order: Order, data_type: &DataType, shape: &[usize]) -> Result<View<'_>> {
         let in_memory = order.of(shape.to_vec());
         let view = View::new(&self.items, data_type.item_size(), &in_memory).map_err(zarr::Error::from)?;
@@ -121,7 +122,7 @@ impl Block {
 }
 
 impl SpooledElements {
-    /// The bytes of an element in memory; the greatest mean of neighbours of variable length.
+    /// Returns the size of an element in memory in bytes; for variable length, the greatest mean of a block.
     pub(super) fn item_size(&self) -> u64 {
         match self.kind {
             SpoolLayout::Fixed(size) => (size as u64).max(1),
@@ -129,19 +130,19 @@ impl SpooledElements {
         }
     }
 
-    /// Begins again with the first element.
+    /// Returns to the first element.
     pub(super) fn rewind(&mut self) -> Result<()> {
         self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
         self.at = 0;
         Ok(())
     }
 
-    /// The next elements.
+    /// Takes the next `count` elements.
     pub(super) fn take(&mut self, count: u64) -> Result<Block> {
         self.runs(std::iter::once((self.at, count)))
     }
 
-    /// The elements of these runs, each by its start and its length, in ascending order.
+    /// Takes the elements of `runs`, each given by its start and its length, in ascending order.
     pub(super) fn runs(&mut self, runs: impl Iterator<Item = (u64, u64)>) -> Result<Block> {
         match self.kind {
             SpoolLayout::Fixed(size) => {
@@ -176,7 +177,7 @@ impl SpooledElements {
         }
     }
 
-    /// Goes on with an element; those of variable length are passed one by one from the beginning of their block.
+    /// Seeks to element `to`. Elements of variable length are skipped one by one from the beginning of their block.
     fn seek(&mut self, to: u64) -> Result<()> {
         if to == self.at {
             return Ok(());
@@ -219,7 +220,7 @@ impl SpooledElements {
     }
 }
 
-/// Elements in one block of a heap, and the references to them.
+/// Stores elements of variable length in one block of `heap`, and returns the references to them in memory form; empty without a heap.
 pub(super) fn in_heap(elements: impl Iterator<Item = Result<Vec<u8>>>, heap: Option<&Heap>) -> Result<Vec<u8>> {
     let Some(heap) = heap else { return Ok(Vec::new()) };
     let (mut block, mut spans) = (Vec::new(), Vec::new());
@@ -295,7 +296,7 @@ mod tests {
         assert_eq!(Spool::new(&DataType::String).finish().unwrap().item_size(), 32);
     }
 
-    /// Elements far before are not passed on the way to others.
+    /// Checks that elements in earlier blocks are not read on the way to later ones.
     #[test]
     fn blocks_of_texts_are_found_by_their_offset() {
         let mut spool = Spool::new(&DataType::String);

@@ -1,4 +1,4 @@
-//! Elements from JSON and from CSV.
+//! Elements from JSON and CSV files.
 
 mod csv;
 mod json;
@@ -17,18 +17,18 @@ use zarr::dtype::{Class, DataType, Heap, Unit, print};
 use zarr::meta::json::{Number, Value};
 use zarr::{Array, Selection};
 
-/// Bound of the bytes of elements from text that are in memory at once.
+/// Greatest number of bytes of elements from JSON or CSV that are in memory at once.
 const TEXT_PIECE: u64 = 64 << 20;
-/// The longest text of an element of variable length, in bytes: chunks have lengths of 4 bytes.
+/// Greatest length of the text of an element of variable length, in bytes: the codecs store lengths in 4 bytes.
 const LONGEST: usize = u32::MAX as usize;
 
-/// The form of a file, unless it is that of numpy.
+/// Returns the form of the input file; `None` for a file of numpy.
 pub(super) fn form(args: &Write) -> Option<InputForm> {
     let form = args.form.or_else(|| InputForm::by_name(args.from.as_deref()?)).unwrap_or(InputForm::Npy);
     Some(form).filter(|form| *form != InputForm::Npy)
 }
 
-/// The elements in a file of JSON that are appended along an axis to elements of this shape; it becomes their shape.
+/// Reads the elements of a file that are appended along `axis` to elements of `shape`, and sets `shape` to theirs.
 pub(super) fn appended(
     form: InputForm,
     data_type: &DataType,
@@ -49,7 +49,7 @@ pub(super) fn appended(
     spool.finish()
 }
 
-/// The elements in a file, in C order of `shape`. All of them are read, and the first one too many is an error.
+/// Reads all elements of a file, in C order of `shape`. A surplus element is an error.
 pub(super) fn read(form: InputForm, data_type: &DataType, shape: &[u64], input: &mut Input) -> Result<SpooledElements> {
     let mut spool = Spool::new(data_type);
     let mut scanner = Scanner::new(&input.name, &mut input.input);
@@ -63,7 +63,8 @@ pub(super) fn read(form: InputForm, data_type: &DataType, shape: &[u64], input: 
     spool.finish()
 }
 
-/// The longest text that an element may have, in bytes. Of an element of fixed size it is many times what any has.
+/// Returns the greatest length of the text of an element, in bytes. For elements of fixed size the limit is many times what any element
+/// needs.
 fn longest_text(data_type: &DataType) -> usize {
     match data_type.is_variable() {
         true => LONGEST,
@@ -113,7 +114,7 @@ pub(super) fn fill(array: &Array, selection: &Selection, text: &str, progress: &
     Ok(())
 }
 
-/// Values as elements of a data type, with the heap of those of variable length.
+/// Converts JSON values to elements of a data type, with a heap if the type has variable length.
 pub(super) fn items(data_type: &DataType, values: &[Value]) -> Result<(Vec<u8>, Option<Arc<Heap>>)> {
     let element = |(index, value): (usize, &Value)| {
         let wrong = |error: zarr::dtype::Error| Failure::data("invalid-metadata", format!("value {index}: {error}"));
@@ -128,8 +129,8 @@ pub(super) fn items(data_type: &DataType, values: &[Value]) -> Result<(Vec<u8>, 
     Ok((items, heap))
 }
 
-/// The value of a cell in a table: a string for types of strings or bytes and for years, else JSON, or a string such as `NaN`.
-/// A JSON string with escapes of the form `\u001b`, as [`escape::cell`] writes it, is decoded.
+/// Returns the JSON value of a table cell: a string for types of strings or bytes and for years, else JSON, or a string such as `NaN`. A
+/// JSON string with escapes of the form `\u001b`, as [`escape::cell`] writes it, is decoded.
 pub(super) fn cell(data_type: &DataType, text: &str) -> Value {
     if let Some(text) = escape::from_cell(text) {
         return Value::from(text);
@@ -160,7 +161,7 @@ fn is_integer(data_type: &DataType) -> bool {
     matches!(data_type.class(), Some(Class::Signed | Class::Unsigned))
 }
 
-/// A number in a spelling that JSON does not have and tables do: `+1`, `.5`, `5.`, `nan`, `-inf`.
+/// Parses a number in a spelling of tables that JSON lacks: `+1`, `.5`, `5.`, `nan`, `-inf`.
 fn foreign_number(text: &str) -> Option<Value> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),

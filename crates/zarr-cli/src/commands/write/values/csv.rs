@@ -11,11 +11,11 @@ use crate::failure::Result;
 use zarr::dtype::{DataType, Field, StructType, print};
 use zarr::meta::json::{Map, Value};
 
-/// The byte order mark, which other software writes before a table.
+/// Byte order mark, which other software writes before a table.
 const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// Reads elements from the rows of a table: a row for each element, or for each row of a shape of two dimensions. Before rows of structs,
-/// a header has the names of the fields, in any order. The first value too many is an error.
+/// Reads elements from the rows of a table: a row for each element of one dimension, or for each row of two dimensions. Structs have one
+/// element in a row, and a header with the names of the fields, in any order. A surplus value is an error.
 pub(super) fn read(scanner: &mut Scanner<'_>, data_type: &DataType, shape: &[u64], into: &mut Spool) -> Result<()> {
     let most = match data_type {
         DataType::Struct(_) => 1,
@@ -128,15 +128,15 @@ fn check(table: &Table<'_, '_>, found: u64, expected: u64) -> Result<()> {
     if found == expected { Ok(()) } else { Err(table.scanner.broken(&format!("{found} rows, expected {expected}"))) }
 }
 
-/// The fields of a table, without its empty lines.
+/// Reader of the fields of a table, without empty lines.
 struct Table<'a, 's> {
     scanner: &'a mut Scanner<'s>,
     longest: usize,
-    /// The field that was read.
+    /// Field that was read last.
     field: Vec<u8>,
-    /// Whether the line has fields before the next one.
+    /// Whether the line already had fields before the next one.
     is_within: bool,
-    /// The row that is read, from 1, for messages.
+    /// Number of the current row, from 1, for messages.
     row: u64,
 }
 
@@ -145,7 +145,7 @@ impl<'a, 's> Table<'a, 's> {
         Self { scanner, longest, field: Vec::new(), is_within: false, row: 1 }
     }
 
-    /// Reads the next field; `None` at the end of the table. Whether it is the last one of its row.
+    /// Reads the next field. Returns whether it is the last field of its row; `None` at the end of the table.
     fn next(&mut self) -> Result<Option<bool>> {
         self.field.clear();
         self.skip_mark()?;
@@ -187,7 +187,7 @@ impl<'a, 's> Table<'a, 's> {
         }
     }
 
-    /// Reads on to the closing quotes.
+    /// Reads the rest of a quoted field, up to the closing quotes.
     fn quoted(&mut self) -> Result<()> {
         loop {
             match self.scanner.next()? {
@@ -206,7 +206,8 @@ impl<'a, 's> Table<'a, 's> {
         add(&mut self.field, byte, self.longest).map_err(|what| self.error(&what))
     }
 
-    /// Passes a byte order mark at the beginning. Bytes of another character, which may begin as the mark does, begin the field.
+    /// Skips a byte order mark at the beginning. The bytes of another character with the same first bytes become the beginning of the
+    /// field.
     fn skip_mark(&mut self) -> Result<()> {
         if self.scanner.offset() > 0 {
             return Ok(());
@@ -220,7 +221,7 @@ impl<'a, 's> Table<'a, 's> {
         Ok(())
     }
 
-    /// The field that was read.
+    /// Returns the field that was read last.
     fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.field).map_err(|_| self.error("the file is not UTF-8"))
     }
@@ -234,7 +235,7 @@ impl<'a, 's> Table<'a, 's> {
 mod tests {
     use super::*;
 
-    /// The rows of a table.
+    /// Returns the rows of a table.
     fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
         let mut input = text.as_bytes();
         let mut scanner = Scanner::new("x.csv", &mut input);
@@ -249,7 +250,7 @@ mod tests {
         Ok(records)
     }
 
-    /// The elements of a table as JSON.
+    /// Returns the elements of a table as JSON.
     fn values(data_type: DataType, shape: &[u64], text: &str) -> Result<Vec<String>, String> {
         let mut spool = Spool::new(&data_type);
         let mut input = text.as_bytes();

@@ -8,13 +8,13 @@ use crate::number;
 use zarr::dtype::{DataType, print};
 use zarr::meta::json::{self, Number, ParseOptions, Value};
 
-/// The greatest depth of an element, as that of documents.
+/// Greatest depth of nesting within an element, as for documents.
 const MAX_DEPTH: usize = 128;
-/// The longest number, or name such as `true`, in bytes.
+/// Greatest length of a number, or a name such as `true`, in bytes.
 const LONGEST_TOKEN: usize = 64 << 10;
 
-/// Reads elements, in C order, from arrays of these lengths within each other. A length that is not known becomes that of the first array
-/// there. The first element too many is an error.
+/// Reads elements, in C order, from nested arrays of these lengths. A length that is `None` is set to that of the first array at its depth.
+/// A surplus element is an error.
 pub(super) fn read(
     scanner: &mut Scanner<'_>,
     data_type: &DataType,
@@ -31,11 +31,11 @@ pub(super) fn read(
 struct JsonElements<'a, 's> {
     scanner: &'a mut Scanner<'s>,
     data_type: &'a DataType,
-    /// The longest element, in bytes.
+    /// Greatest length of an element, in bytes.
     longest: usize,
-    /// The longest element that is an array or an object, in bytes.
+    /// Greatest length of an element that is an array or an object, in bytes.
     most_nested: usize,
-    /// The text of the element that is read.
+    /// Text of the element that is being read.
     text: Vec<u8>,
 }
 
@@ -101,7 +101,7 @@ impl JsonElements<'_, '_> {
         }
     }
 
-    /// Passes the bracket of an array.
+    /// Reads the opening bracket of an array of length `len`.
     fn open(&mut self, len: Option<u64>) -> Result<()> {
         if self.scanner.peek()? == Some(b'[') {
             self.scanner.pass();
@@ -114,7 +114,7 @@ impl JsonElements<'_, '_> {
         Err(self.scanner.error_at(place, &format!("{found}, expected {expected}")))
     }
 
-    /// Checks that an array, which has `count` items and goes on, may have another one.
+    /// Checks that an array with `count` items so far may have another item.
     fn check_room(&self, len: Option<u64>, count: u64) -> Result<()> {
         match len.filter(|&len| count >= len) {
             None => Ok(()),
@@ -130,7 +130,7 @@ impl JsonElements<'_, '_> {
         into.push(&element)
     }
 
-    /// A value of any kind, with strings in place of Python's NaN literals. A string has at most `longest` bytes, an array or an object
+    /// Reads a value of any kind; Python's NaN literals become strings. A string has at most `longest` bytes, an array or an object
     /// `most_nested`.
     fn value(&mut self, longest: usize, most_nested: usize) -> Result<Value> {
         let (place, offset) = (self.scanner.place(), self.scanner.offset());
@@ -158,7 +158,7 @@ impl JsonElements<'_, '_> {
         Ok(parsed.value.without_nan_literals())
     }
 
-    /// Takes a string with its quotes.
+    /// Reads a string with its quotes, of at most `most` bytes.
     fn string(&mut self, most: usize) -> Result<()> {
         self.take(most)?;
         let mut is_escaped = false;
@@ -174,7 +174,7 @@ impl JsonElements<'_, '_> {
         Ok(())
     }
 
-    /// Takes an array or an object.
+    /// Reads an array or an object, of at most `most` bytes.
     fn brackets(&mut self, most: usize) -> Result<()> {
         let mut depth = 0;
         while let Some(byte) = self.scanner.peek()? {
@@ -198,7 +198,7 @@ impl JsonElements<'_, '_> {
         Ok(())
     }
 
-    /// Takes a number, or a name.
+    /// Reads a number, or a name such as `true`.
     fn token(&mut self) -> Result<()> {
         while let Some(byte) = self.scanner.peek()? {
             if matches!(byte, b',' | b']' | b'}' | b'[' | b'{' | b'"' | b':' | b' ' | b'\t' | b'\n' | b'\r') {
@@ -209,7 +209,7 @@ impl JsonElements<'_, '_> {
         Ok(())
     }
 
-    /// Takes the byte that comes next into the text of the element.
+    /// Moves the next byte to the text of the element, which may have at most `most` bytes.
     fn take(&mut self, most: usize) -> Result<()> {
         let Some(byte) = self.scanner.peek()? else { return Ok(()) };
         add(&mut self.text, byte, most).map_err(|what| self.scanner.error(&what))?;
@@ -224,7 +224,7 @@ impl JsonElements<'_, '_> {
         Ok(())
     }
 
-    /// The error that something else is there than was expected.
+    /// Returns the error about an unexpected byte; `what` is what was expected.
     fn unexpected(&mut self, what: &str) -> Result<Failure> {
         let found = match self.scanner.peek()? {
             None => "the end of the text".to_owned(),
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The elements of a text, and the lengths that were found.
+    /// Returns the elements of a JSON text, and the lengths of its arrays.
     fn elements(text: &str, lengths: &[Option<u64>]) -> Result<(Vec<i32>, Vec<Option<u64>>), String> {
         let mut lengths = lengths.to_vec();
         let mut spool = Spool::new(&DataType::Int32);
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(error, "x.json: line 1, column 18: an array of 2, expected 3");
     }
 
-    /// Brackets where a string is expected, or a value where an array is, are not read as a whole.
+    /// Checks that brackets in place of a string, or a value in place of an array, are refused before they are read completely.
     #[test]
     fn brackets_are_read_only_for_types_that_have_them() {
         let many = format!("[{}1]", "1,".repeat(1 << 20));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     proptest! {
-        /// The reader takes what the parser of whole documents takes, and nothing else.
+        /// Checks that the reader accepts exactly the documents that the JSON parser accepts.
         #[test]
         fn texts_are_taken_as_the_parser_takes_them(text in "[\\[\\]{}\",:0-9eEn.\\- \n]{0,12}") {
             let whole = json::parse(text.as_bytes(), ParseOptions::default().nan_literals(true));

@@ -1,23 +1,23 @@
-//! Text that is read byte by byte, with the place that is reached.
+//! Scanner of text byte by byte, which knows the current line and column.
 
 use crate::failure::{Failure, Result};
 use crate::number;
 use std::io::{ErrorKind, Read};
 
-/// The bytes that are in memory.
+/// Size of the buffer in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// A text that is read once, from its beginning.
+/// Scanner of text that is read once, from its beginning.
 pub(super) struct Scanner<'a> {
     name: &'a str,
     input: &'a mut dyn Read,
     buffer: Vec<u8>,
-    /// Rest of the buffer.
+    /// Index in the buffer of the next byte; the buffer ends at `end`.
     at: usize,
     end: usize,
-    /// Bytes before the buffer.
+    /// Number of bytes of the text before the buffer.
     before: u64,
-    /// The line that is reached, from 1, and the offset of its first byte.
+    /// Current line, from 1, and the offset of its first byte.
     line: u64,
     line_start: u64,
 }
@@ -27,7 +27,7 @@ impl<'a> Scanner<'a> {
         Self { name, input, buffer: vec![0; BUFFER], at: 0, end: 0, before: 0, line: 1, line_start: 0 }
     }
 
-    /// The next byte, which stays; `None` at the end.
+    /// Returns the next byte without consuming it; `None` at the end.
     pub(super) fn peek(&mut self) -> Result<Option<u8>> {
         if self.at == self.end {
             self.before += self.end as u64;
@@ -43,7 +43,7 @@ impl<'a> Scanner<'a> {
         Ok(self.buffer.get(self.at).filter(|_| self.at < self.end).copied())
     }
 
-    /// Takes the byte that [`peek`](Self::peek) gave.
+    /// Consumes the byte that [`peek`](Self::peek) returned.
     pub(super) fn pass(&mut self) {
         if self.buffer.get(self.at) == Some(&b'\n') {
             self.line += 1;
@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
     }
 
-    /// The next byte, which is taken.
+    /// Consumes and returns the next byte; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<u8>> {
         let next = self.peek()?;
         if next.is_some() {
@@ -61,33 +61,33 @@ impl<'a> Scanner<'a> {
         Ok(next)
     }
 
-    /// Bytes that were taken.
+    /// Returns the number of consumed bytes.
     pub(super) fn offset(&self) -> u64 {
         self.before + self.at as u64
     }
 
-    /// The place that is reached: the line and the column, both from 1.
+    /// Returns the current line and column, both from 1.
     pub(super) fn place(&self) -> (u64, u64) {
         (self.line, self.offset() - self.line_start + 1)
     }
 
-    /// An error at the place that is reached.
+    /// Returns an error at the current line and column.
     pub(super) fn error(&self, what: &str) -> Failure {
         self.error_at(self.place(), what)
     }
 
-    /// An error at a place.
+    /// Returns an error at a line and column.
     pub(super) fn error_at(&self, (line, column): (u64, u64), what: &str) -> Failure {
         self.broken(&format!("line {line}, column {column}: {what}"))
     }
 
-    /// An error of the text.
+    /// Returns an error about the text as a whole.
     pub(super) fn broken(&self, what: &str) -> Failure {
         Failure::data("invalid-metadata", format!("{}: {what}", self.name))
     }
 }
 
-/// Takes another byte of the text of one element, of which there may be `most`.
+/// Appends a byte to the text of an element, which may have at most `most` bytes.
 pub(super) fn add(text: &mut Vec<u8>, byte: u8, most: usize) -> Result<(), String> {
     if text.len() >= most {
         return Err(format!("found more than {} bytes of text for one element", number::grouped(most as u64)));
