@@ -4,33 +4,33 @@ use crate::Result;
 use crate::version::Version;
 use zarr_json::pointer::{At, ValueError};
 
-/// An axis of an image.
+/// Axis of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// The name: `x`.
+    /// Name of the axis, such as `x`.
     pub name: String,
-    /// The kind of the axis.
+    /// Kind of the axis.
     pub kind: AxisKind,
-    /// The unit of positions along it, as a word of UDUNITS: `micrometer`.
+    /// Unit of positions along the axis, as a word of UDUNITS such as `micrometer`; `None` if the document has none.
     pub unit: Option<String>,
 }
 
-/// The kind of an axis.
+/// Kind of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AxisKind {
-    /// A direction in space.
+    /// Axis in space.
     Space,
-    /// Time.
+    /// Axis of time.
     Time,
-    /// Channels: what the samples are of.
+    /// Axis of channels, such as colours or dyes.
     Channel,
-    /// A kind of the document's own; `None` if it names none.
+    /// Kind that the specification does not define, as the document names it; `None` if the document names no kind.
     Other(Option<String>),
 }
 
 impl AxisKind {
-    /// The name in documents: `space`; none if the document has none.
+    /// Returns the kind as documents have it, such as `space`; `None` for an axis whose document has no kind.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Space => Some("space"),
@@ -49,7 +49,7 @@ impl AxisKind {
         }
     }
 
-    /// Where the specification has axes of this kind: time before channels before space.
+    /// Returns a number by which the specification orders kinds of axes: time before channels and other kinds before space.
     fn rank(&self) -> u8 {
         match self {
             Self::Time => 0,
@@ -60,7 +60,8 @@ impl AxisKind {
 }
 
 impl Axis {
-    /// The symbol of the unit: `µm` for `micrometer`; the word itself if it has no common symbol.
+    /// Returns the symbol of the unit, such as `µm` for `micrometer`; the word itself if the unit has no common symbol, and `None` without
+    /// a unit.
     ///
     /// ```
     /// # use zarr_ome::{Axis, AxisKind};
@@ -74,7 +75,7 @@ impl Axis {
     }
 }
 
-/// Units and their symbols.
+/// Words for units, each with its symbol.
 const SYMBOLS: [(&str, &str); 23] = [
     ("angstrom", "Å"),
     ("attosecond", "as"),
@@ -101,7 +102,7 @@ const SYMBOLS: [(&str, &str); 23] = [
     ("yard", "yd"),
 ];
 
-/// The axes of a document. Deviations that do not keep it from being read are added to `deviations`.
+/// Reads the axes of a document. Adds deviations from the specification that do not prevent reading to `deviations`.
 pub(crate) fn axes(list: &At<'_>, version: Version, deviations: &mut Vec<ValueError>) -> Result<Vec<Axis>, ValueError> {
     let items = list.items()?;
     let mut axes = Vec::<Axis>::new();
@@ -129,7 +130,7 @@ pub(crate) fn axes(list: &At<'_>, version: Version, deviations: &mut Vec<ValueEr
     Ok(axes)
 }
 
-/// Where the kinds of axes are not those that an image has.
+/// Returns the deviations of the kinds, the number and the order of axes from the specification.
 fn deviations_of(list: &At<'_>, items: &[At<'_>], axes: &[Axis]) -> Vec<ValueError> {
     let mut deviations = Vec::new();
     let mut most = 0;
@@ -151,5 +152,5 @@ fn deviations_of(list: &At<'_>, items: &[At<'_>], axes: &[Axis]) -> Vec<ValueErr
     deviations
 }
 
-/// More axes than the specification permits, which are read as well.
+/// Greatest number of axes that are read, more than the specification permits.
 const MOST_AXES: usize = 32;

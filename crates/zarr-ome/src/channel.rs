@@ -1,21 +1,21 @@
-//! Channels as the member `omero` describes them.
+//! Channels, as the member `omero` describes them.
 
 use zarr_json::pointer::{At, ValueError};
 
-/// How a channel is to be shown.
+/// Name and default display of a channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
-    /// Its name.
+    /// Name of the channel; `None` if the document has none.
     pub label: Option<String>,
-    /// Red, green and blue.
+    /// Colour of the channel: red, green and blue; `None` if the document has none.
     pub color: Option<[u8; 3]>,
-    /// The values that are black and the full colour.
+    /// Value that is displayed as black, and value that is displayed in the full colour; `None` if the document has none.
     pub window: Option<(f64, f64)>,
-    /// Whether it is shown at first.
+    /// Whether the channel is displayed by default.
     pub is_active: bool,
 }
 
-/// The channels of `omero`. Members that it lacks and should have are added to `deviations`.
+/// Reads the channels of the member `omero`. Adds a deviation for each member that a channel should have and lacks.
 pub(crate) fn channels(omero: &At<'_>, deviations: &mut Vec<ValueError>) -> Result<Vec<Channel>, ValueError> {
     omero.member("channels")?.items()?.iter().map(|item| channel(item, deviations)).collect()
 }
@@ -43,7 +43,7 @@ fn channel(at: &At<'_>, deviations: &mut Vec<ValueError>) -> Result<Channel, Val
     Ok(Channel { label, color, window, is_active })
 }
 
-/// `FF8000`, in hexadecimal digits; some writers put a `#` in front.
+/// Parses a colour in hexadecimal digits, such as `FF8000`; some writers put a `#` in front.
 fn color(at: &At<'_>) -> Result<[u8; 3], ValueError> {
     let text = at.text()?;
     let digits = text.strip_prefix('#').unwrap_or(text);

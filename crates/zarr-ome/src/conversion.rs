@@ -1,15 +1,16 @@
-//! Metadata of version 0.4 in the form of 0.5, and back: they differ in where members stand, and in who says the version.
+//! Conversion of metadata between versions 0.4 and 0.5, which differ in the places of members and of the version.
 
 use crate::metadata::{MEMBERS, Metadata, OME};
 use crate::version::Version;
 use crate::{Error, ErrorKind, Result};
 use zarr_json::{Map, Value};
 
-/// The members that say the version themselves up to 0.4: SHOULD of its text, and `omero` in its example.
+/// Members that name the version themselves up to 0.4: the text of the specification says so (SHOULD), or, for `omero`, its example.
 const WITH_VERSION: [&str; 5] = ["multiscales", "omero", "image-label", "plate", "well"];
 
-/// The attributes of a group with metadata of version 0.4 as 0.5 has them, for Zarr v3: in the attribute `ome`, which says the version.
-/// `None` if there are none of that form. `name` is the name of the group, as for [`Metadata::find`]. Other attributes stay.
+/// Converts the attributes of a group from version 0.4 to 0.5, for Zarr v3: moves the members of OME-Zarr into the attribute `ome`, which
+/// names the version. `None` if the attributes have no metadata of version 0.4. `name` is the name of the group, as for [`Metadata::find`].
+/// Other attributes are unchanged.
 ///
 /// ```
 /// use zarr_json::json;
@@ -56,8 +57,8 @@ pub fn to_v05(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
     Ok(Some(converted))
 }
 
-/// The attributes of a group with metadata of version 0.5 as 0.4 has them, for Zarr v2: each member an attribute, which says the version.
-/// `None` if there are none of that form. Members of `ome` that are not known stay there.
+/// Converts the attributes of a group from version 0.5 to 0.4, for Zarr v2: makes each member of `ome` an attribute that names the version.
+/// `None` if the attributes have no metadata of version 0.5. Unknown members of `ome` remain in `ome`.
 ///
 /// # Errors
 /// As [`Metadata::version`]; [`ErrorKind::NotExpressible`] for version 0.6, which 0.4 cannot say, and if there are attributes of the same
@@ -101,7 +102,7 @@ fn in_the_way(name: &str, value: &Value) -> Error {
     Error::new(ErrorKind::NotExpressible, message).at(|location| location.pointer = Some(pointer))
 }
 
-/// The objects of a member that may say the version.
+/// Calls `change` with each object of a member that may name the version: the object itself, or those in the list.
 fn each_object(mut value: Value, change: impl Fn(&mut Map)) -> Value {
     match &mut value {
         Value::Object(map) => change(map),

@@ -1,14 +1,14 @@
-//! Coordinate systems, and transformations from one to another: from version 0.6 on. They are judged, and not applied.
+//! Coordinate systems, and transformations between them, since version 0.6. They are checked, and not applied.
 
 use crate::faults::{Faults, Unique, integer};
 use crate::metadata::Metadata;
 use std::collections::HashMap;
 use zarr_json::pointer::{At, ValueError};
 
-/// Transformations within transformations may lie so deep.
+/// Greatest depth of nested transformations.
 const MOST_DEEP: usize = 16;
 
-/// The places in the metadata `scene` of a group that break a rule of the specification.
+/// Returns the places in the metadata `scene` of a group that break a rule of the specification.
 pub fn scene_faults(metadata: &Metadata<'_>) -> Vec<ValueError> {
     let mut faults = Faults::default();
     if let Some(scene) = metadata.member("scene") {
@@ -20,7 +20,7 @@ pub fn scene_faults(metadata: &Metadata<'_>) -> Vec<ValueError> {
     faults.0
 }
 
-/// The places in the metadata of an image, beside what is read of it.
+/// Returns the places in the coordinate systems and transformations of an image that break a rule of the specification.
 pub(crate) fn faults(image: &At<'_>) -> Vec<ValueError> {
     let mut faults = Faults::default();
     let axes = systems(image, &mut faults);
@@ -38,7 +38,7 @@ pub(crate) fn faults(image: &At<'_>) -> Vec<ValueError> {
     faults.0
 }
 
-/// The coordinate systems, each with the number of its axes.
+/// Returns the coordinate systems by name, each with the number of its axes.
 fn systems<'v>(at: &At<'v>, faults: &mut Faults) -> HashMap<&'v str, usize> {
     let (mut known, mut names) = (HashMap::new(), Unique::new());
     let list = at.get("coordinateSystems").and_then(|list| faults.keep(list.items()));
@@ -61,7 +61,7 @@ fn systems<'v>(at: &At<'v>, faults: &mut Faults) -> HashMap<&'v str, usize> {
     known
 }
 
-/// The transformation of a level: from its array to a coordinate system.
+/// Checks a transformation of a level, from its array to a coordinate system.
 fn of_level(dataset: &At<'_>, transformation: &At<'_>, faults: &mut Faults) {
     let path = dataset.get("path").and_then(|path| path.value().as_str());
     if let Some(input) = faults.keep(transformation.member("input"))
@@ -83,7 +83,7 @@ fn of_level(dataset: &At<'_>, transformation: &At<'_>, faults: &mut Faults) {
     }
 }
 
-/// A transformation between two coordinate systems that have names.
+/// Checks a transformation between two named coordinate systems.
 fn between(at: &At<'_>, axes: &HashMap<&str, usize>, faults: &mut Faults) {
     let mut end = |member: &str| {
         let end = faults.keep(at.member(member))?;
@@ -95,7 +95,8 @@ fn between(at: &At<'_>, axes: &HashMap<&str, usize>, faults: &mut Faults) {
     parameters(at, rank, MOST_DEEP, faults);
 }
 
-/// The parameters of a transformation; `rank` is the number of axes that it begins with, if that is known.
+/// Checks the parameters of a transformation. `rank` is the number of axes of its input, if that is known; `depth` is the number of levels
+/// of nesting that are still allowed.
 fn parameters(at: &At<'_>, rank: Option<usize>, depth: usize, faults: &mut Faults) {
     let Some(kind) = faults.text(at, "type") else { return };
     if depth == 0 {
@@ -167,7 +168,7 @@ fn number(at: &At<'_>) -> Result<f64, ValueError> {
     at.value().as_f64().filter(|number| number.is_finite()).ok_or_else(|| at.invalid("a number"))
 }
 
-/// A number for each axis.
+/// Checks that the member `name` is a list with a number for each axis.
 fn vector(at: &At<'_>, name: &str, rank: Option<usize>, faults: &mut Faults) {
     let Some(list) = faults.keep(at.member(name)) else { return };
     let items = faults.items(&list);
@@ -182,7 +183,8 @@ fn vector(at: &At<'_>, name: &str, rank: Option<usize>, faults: &mut Faults) {
     }
 }
 
-/// Rows of numbers, or the path of an array that has them. Rows have `more` numbers than there are axes.
+/// Checks that the member `name` is a list of rows of numbers, or that there is the path of an array instead. Each row must have `more`
+/// numbers in addition to one for each axis.
 fn matrix(at: &At<'_>, name: &str, rank: Option<usize>, more: usize, faults: &mut Faults) {
     if at.get(name).is_none() && at.get("path").is_some() {
         faults.text(at, "path");
@@ -206,7 +208,7 @@ fn matrix(at: &At<'_>, name: &str, rank: Option<usize>, more: usize, faults: &mu
     }
 }
 
-/// Indices of axes, none of them twice.
+/// Returns the indices of axes in the member `name`. An index that occurs twice is a fault.
 fn indices(at: &At<'_>, name: &str, faults: &mut Faults) -> Vec<i128> {
     let mut taken = Unique::new();
     let mut indices = Vec::new();

@@ -1,4 +1,4 @@
-//! The metadata of images for people and for scripts.
+//! Metadata of images as text and as JSON.
 
 use crate::axis::Axis;
 use crate::multiscales::{Level, Multiscale, Multiscales};
@@ -6,7 +6,7 @@ use zarr_json::{Map, Value};
 use zarr_meta::text::rounded;
 
 impl Multiscales {
-    /// The metadata as JSON, as `zarr info --json` prints it: the member `ome` of its documentation.
+    /// Returns the metadata as JSON, as `zarr info --json` prints it: the member `ome` of its documentation.
     ///
     /// ```
     /// # use zarr_json::json;
@@ -31,8 +31,8 @@ impl Multiscales {
         ])
     }
 
-    /// The metadata for people, each fact with its label, as `zarr info` prints them: the size of the image, its axes, its levels, its
-    /// channels. Where the label is empty the fact continues the one before.
+    /// Returns the metadata as lines of a label and a fact, as `zarr info` prints them: the size of the image, its axes, levels and
+    /// channels. A line with an empty label continues the fact before.
     pub fn lines(&self) -> Vec<(String, String)> {
         let mut lines = vec![("OME-Zarr".to_owned(), format!("{}, {self}", self.version))];
         for (number, image) in self.images.iter().enumerate() {
@@ -60,7 +60,7 @@ fn map<const N: usize>(members: [(&str, Value); N]) -> Map {
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// A text, or null.
+/// Returns a string as JSON, or null for `None`.
 fn text(text: Option<&str>) -> Value {
     text.map_or(Value::Null, Value::from)
 }
@@ -91,7 +91,7 @@ fn of_image(image: &Multiscale) -> Value {
     ]))
 }
 
-/// `y (space, µm)`.
+/// Returns an axis as `y (space, µm)`.
 fn axis_in_short(axis: &Axis, unit: Option<&str>) -> String {
     match (axis.kind.name(), unit) {
         (Some(kind), Some(unit)) => format!("{} ({kind}, {unit})", axis.name),
@@ -100,7 +100,7 @@ fn axis_in_short(axis: &Axis, unit: Option<&str>) -> String {
     }
 }
 
-/// `0  scale (1, 0.65, 0.65)`.
+/// Returns a level as `0  scale (1, 0.65, 0.65)`.
 fn level_in_short(level: &Level) -> String {
     let numbers = |list: &[f64]| list.iter().map(|&number| rounded(number, 7)).collect::<Vec<_>>().join(", ");
     let is_moved = level.translation.iter().any(|&offset| offset != 0.0);

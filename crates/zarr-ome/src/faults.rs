@@ -1,9 +1,9 @@
-//! Faults of a member, of which one does not hide the others.
+//! Collected faults of a document, so that the first fault does not hide others.
 
 use std::collections::HashSet;
 use zarr_json::pointer::{At, ValueError};
 
-/// The faults that were found so far.
+/// Faults that were found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(pub(crate) Vec<ValueError>);
 
@@ -12,12 +12,12 @@ impl Faults {
         self.0.push(at.invalid(expected));
     }
 
-    /// The value, if it is one; the fault is kept.
+    /// Returns the value, or adds the fault and returns `None`.
     pub(crate) fn keep<T>(&mut self, value: Result<T, ValueError>) -> Option<T> {
         value.map_err(|fault| self.0.push(fault)).ok()
     }
 
-    /// The items of a list that has at least one.
+    /// Returns the items of a list. An empty list is a fault.
     pub(crate) fn items<'v>(&mut self, list: &At<'v>) -> Vec<At<'v>> {
         let items = self.keep(list.items());
         if items.as_ref().is_some_and(Vec::is_empty) {
@@ -26,33 +26,33 @@ impl Faults {
         items.unwrap_or_default()
     }
 
-    /// The items of a list that has to be there, with at least one.
+    /// Returns the items of the list in the member `name`. A missing member or an empty list is a fault.
     pub(crate) fn items_of<'v>(&mut self, at: &At<'v>, name: &str) -> Vec<At<'v>> {
         self.keep(at.member(name)).map(|list| self.items(&list)).unwrap_or_default()
     }
 
-    /// A text that has to be there.
+    /// Returns the string in the member `name`. A missing member is a fault.
     pub(crate) fn text<'v>(&mut self, at: &At<'v>, name: &str) -> Option<&'v str> {
         self.keep(at.member(name).and_then(|member| member.text()))
     }
 
-    /// A text that may be there.
+    /// Returns the string in the member `name`; `None` if there is no such member.
     pub(crate) fn text_if_any<'v>(&mut self, at: &At<'v>, name: &str) -> Option<&'v str> {
         self.keep(at.get(name)?.text())
     }
 
-    /// An integer that has to be there.
+    /// Returns the integer of at least `least` in the member `name`. A missing member is a fault.
     pub(crate) fn integer(&mut self, at: &At<'_>, name: &str, least: i128) -> Option<i128> {
         self.keep(at.member(name).and_then(|member| integer(&member, least)))
     }
 
-    /// An integer that may be there.
+    /// Returns the integer of at least `least` in the member `name`; `None` if there is no such member.
     pub(crate) fn integer_if_any(&mut self, at: &At<'_>, name: &str, least: i128) -> Option<i128> {
         self.keep(integer(&at.get(name)?, least))
     }
 }
 
-/// An integer of at least `least`; 4.0 is one too.
+/// Reads an integer of at least `least`; a float such as 4.0 counts as one too.
 pub(crate) fn integer(at: &At<'_>, least: i128) -> Result<i128, ValueError> {
     const MOST: f64 = 9_007_199_254_740_992.0;
     let whole = |number: &f64| number.fract() == 0.0 && number.abs() <= MOST;
@@ -66,7 +66,7 @@ pub(crate) fn integer(at: &At<'_>, least: i128) -> Result<i128, ValueError> {
     })
 }
 
-/// Values of which no two are equal.
+/// Values that were found so far, to detect equal ones.
 #[derive(Debug)]
 pub(crate) struct Unique<T>(HashSet<T>);
 
@@ -75,7 +75,7 @@ impl<T: std::hash::Hash + Eq> Unique<T> {
         Self(HashSet::new())
     }
 
-    /// Takes a value, which stands at `at`; `expected` says that no other has it.
+    /// Adds a value, which is found at `at`. An equal value is a fault, with the message `expected`.
     pub(crate) fn take(&mut self, value: T, at: &At<'_>, expected: &str, faults: &mut Faults) {
         if !self.0.insert(value) {
             faults.add(at, expected);

@@ -1,20 +1,20 @@
-//! Images with their arrays.
+//! Images with the arrays of their levels.
 
 use crate::multiscales::{Multiscale, Multiscales};
 use crate::{Error, ErrorKind, Result};
 use zarr_array::{Array, Group};
 
-/// A group that is an image: its metadata, and its levels as arrays.
+/// Image in a group: its metadata, and its levels as arrays.
 #[derive(Clone, Debug)]
 pub struct Image {
     group: Group,
     metadata: Multiscales,
-    /// The one of them that this is.
+    /// Metadata of this image, one of `metadata`.
     multiscale: Multiscale,
 }
 
 impl Image {
-    /// The first image of a group; `None` if it is none. Nothing is read but what the group has.
+    /// Opens the first image of a group; `None` if the group has no image. Reads nothing but the attributes of the group.
     ///
     /// # Errors
     /// As [`Multiscales::read`], and if the attributes cannot be read.
@@ -24,7 +24,7 @@ impl Image {
         Ok(found.zip(first).map(|(metadata, multiscale)| Self { group: group.clone(), metadata, multiscale }))
     }
 
-    /// The image of a name in the same group.
+    /// Returns the image called `name` in the same group.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is none.
@@ -38,27 +38,27 @@ impl Image {
         Ok(Self { multiscale, ..self.clone() })
     }
 
-    /// The group.
+    /// Returns the group of the image.
     pub fn group(&self) -> &Group {
         &self.group
     }
 
-    /// The metadata of all images of the group.
+    /// Returns the metadata of all images of the group.
     pub fn metadata(&self) -> &Multiscales {
         &self.metadata
     }
 
-    /// The metadata of this image.
+    /// Returns the metadata of this image.
     pub fn multiscale(&self) -> &Multiscale {
         &self.multiscale
     }
 
-    /// How many levels there are.
+    /// Returns the number of levels of the image.
     pub fn level_count(&self) -> usize {
         self.multiscale.levels.len()
     }
 
-    /// The array of a level, from 0, the finest.
+    /// Opens the array of level `number`; 0 is the finest level.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if there is no such level; [`ErrorKind::InvalidMetadata`] if the array has other dimensions than the image;
@@ -81,8 +81,8 @@ impl Image {
         Ok(array)
     }
 
-    /// The coarsest level that has at least the given number of elements along these axes (each with its least length), and its array; the
-    /// finest level if none has. Opens the arrays from the coarsest on.
+    /// Returns the number and the array of the coarsest level with at least the given number of elements along some axes; the finest level
+    /// if no level has so many. `least` has pairs of an axis and its least length. Opens arrays from the coarsest level to the finer ones.
     ///
     /// # Errors
     /// As [`level`](Self::level).
@@ -98,7 +98,7 @@ impl Image {
     }
 }
 
-/// An error with the group that it is about.
+/// Adds the location of the group to an error.
 fn locate(group: &Group, error: Error) -> Error {
     let (store, path) = (group.store().to_string(), group.path().to_string());
     error.at(|location| {

@@ -1,26 +1,26 @@
-//! Labels of segments: the list of a group, and what an image of them says of its values.
+//! Labels of segments: the lists of groups, and the metadata about the values of a label image.
 
 use crate::faults::{Faults, Unique, integer};
 use crate::metadata::Metadata;
 use zarr_json::pointer::{At, ValueError};
 
-/// The paths that a group lists: its images of labels, or the images of a series.
+/// Paths that a group lists: its label images, or the images of a series.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Listed {
-    /// The paths, each with where it stands, as a JSON pointer.
+    /// Paths, each with the place of the string as a JSON pointer.
     pub paths: Vec<(String, String)>,
     /// Places that break a rule of the specification.
     pub faults: Vec<ValueError>,
 }
 
 impl Listed {
-    /// The images of labels that a group lists in `labels`, relative to it; `None` if it has no list.
+    /// Reads the paths of label images that a group lists in `labels`, relative to the group; `None` if the group has no list.
     pub fn labels(metadata: &Metadata<'_>) -> Option<Self> {
         Self::read(metadata, "labels")
     }
 
-    /// The images that a group lists in `series`, relative to the group above it; `None` if it has no list.
+    /// Reads the paths of images that a group lists in `series`, relative to the group above; `None` if the group has no list.
     pub fn series(metadata: &Metadata<'_>) -> Option<Self> {
         Self::read(metadata, "series")
     }
@@ -35,7 +35,7 @@ impl Listed {
     }
 }
 
-/// The metadata `image-label` of a group: what its values stand for, and how they are shown.
+/// Metadata `image-label` of a group: meanings and colours of the values of a label image.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ImageLabel {
@@ -44,7 +44,7 @@ pub struct ImageLabel {
 }
 
 impl ImageLabel {
-    /// The labels that a group names; `None` if it has no such metadata.
+    /// Checks the metadata `image-label` of a group; `None` if the group has no such metadata.
     pub fn read(metadata: &Metadata<'_>) -> Option<Self> {
         let at = metadata.member("image-label")?;
         let mut faults = Faults::default();
@@ -62,7 +62,7 @@ impl ImageLabel {
     }
 }
 
-/// The items of a list, each of which is about a value of its own.
+/// Returns the items of the list `member`, each of which is about one value. Two items about the same value are a fault.
 fn values<'v>(at: &At<'v>, member: &str, faults: &mut Faults) -> Vec<At<'v>> {
     let Some(list) = at.get(member) else { return Vec::new() };
     let mut taken = Unique::new();
@@ -76,7 +76,7 @@ fn values<'v>(at: &At<'v>, member: &str, faults: &mut Faults) -> Vec<At<'v>> {
     items
 }
 
-/// Red, green, blue and alpha.
+/// Checks a colour: red, green, blue and alpha.
 fn rgba_of(rgba: &At<'_>, faults: &mut Faults) {
     let Some(items) = faults.keep(rgba.items()) else { return };
     if items.len() != 4 {

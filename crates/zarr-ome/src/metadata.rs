@@ -1,18 +1,18 @@
-//! The members of OME-Zarr among the attributes of a group, known by their form.
+//! Members of OME-Zarr among the attributes of a group, identified by their form.
 
 use crate::Result;
 use crate::version::{self, Version};
 use zarr_json::pointer::{At, ValueError, escaped};
 use zarr_json::{Map, Value};
 
-/// The attribute that has the members from version 0.5 on.
+/// Attribute that has the members since version 0.5.
 pub(crate) const OME: &str = "ome";
 
-/// The members that are attributes themselves up to version 0.4.
+/// Members that are attributes themselves up to version 0.4.
 pub(crate) const MEMBERS: [&str; 8] =
     ["multiscales", "omero", "image-label", "labels", "plate", "well", "bioformats2raw.layout", "series"];
 
-/// The metadata of OME-Zarr in the attributes of a group: up to version 0.4 in several of them, later in the attribute `ome`.
+/// Metadata of OME-Zarr in the attributes of a group: up to version 0.4 in several attributes, later in the attribute `ome`.
 ///
 /// Attributes belong to it by their form. `multiscales` does not where it is of another convention: an object (GeoZarr), or a list whose
 /// items have neither axes nor a version, nor datasets with transformations (map pyramids).
@@ -31,13 +31,13 @@ pub(crate) const MEMBERS: [&str; 8] =
 pub struct Metadata<'a> {
     members: &'a Map,
     is_in_ome: bool,
-    /// The name of the group.
+    /// Last name in the path of the group; `None` if it is unknown.
     name: Option<&'a str>,
 }
 
 impl<'a> Metadata<'a> {
-    /// The metadata in the attributes of a group; `None` if it has none. `name` is the last name in the path of the group: `labels` and
-    /// `series` are attributes of the groups `labels` and `OME` alone.
+    /// Finds the metadata in the attributes of a group; `None` if there is none. `name` is the last name in the path of the group: only in
+    /// groups called `labels` and `OME` are the attributes `labels` and `series` metadata of OME-Zarr.
     pub fn find(attributes: &'a Map, name: Option<&'a str>) -> Option<Self> {
         let ome = attributes.get(OME).and_then(Value::as_object);
         let is_ome = |ome: &&Map| ome.contains_key("version") || MEMBERS.iter().any(|name| ome.contains_key(name));
@@ -48,23 +48,23 @@ impl<'a> Metadata<'a> {
         plain.names().next().map(|_| plain)
     }
 
-    /// Whether it is in the attribute `ome`, as from version 0.5 on.
+    /// Returns whether the metadata is in the attribute `ome`, as since version 0.5.
     pub fn is_in_ome(&self) -> bool {
         self.is_in_ome
     }
 
-    /// The names of the members that it has.
+    /// Returns the names of the members of OME-Zarr that the metadata has.
     pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
         MEMBERS.into_iter().filter(move |name| self.value(name).is_some())
     }
 
-    /// A member such as `plate`, with its place in the attributes.
+    /// Returns a member such as `plate`, with its place in the attributes; `None` if there is none of the right form.
     pub fn member(&self, name: &str) -> Option<At<'a>> {
         let above = if self.is_in_ome { "/attributes/ome" } else { "/attributes" };
         self.value(name).map(|value| At::new(value, &format!("{above}/{}", escaped(name))))
     }
 
-    /// The value of a member that is there and has the form that makes it one.
+    /// Returns the value of a member if it has the form of metadata of OME-Zarr; `None` otherwise.
     fn value(&self, name: &str) -> Option<&'a Value> {
         let value = self.members.get(name)?;
         let has = |members: &[&str]| members.iter().any(|name| value.get(name).is_some());
@@ -85,7 +85,8 @@ impl<'a> Metadata<'a> {
         is_own.then_some(value)
     }
 
-    /// The version of the metadata. Up to 0.4 each member may say it; one that is not said is 0.4, and in the attribute `ome` 0.5.
+    /// Returns the version of the metadata. Up to 0.4 each member may name the version. Without a named version it is 0.5 in the attribute
+    /// `ome`, and 0.4 elsewhere.
     ///
     /// # Errors
     /// [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for versions before 0.4, whose levels have no scales, after
@@ -97,13 +98,13 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// Whether the version is a draft, of whose rules some are others.
+    /// Returns whether the version is a draft, some rules of which differ from those of the final version.
     pub(crate) fn is_draft(&self) -> bool {
         self.stated().ok().flatten().and_then(|stated| stated.value().as_str()).is_some_and(|text| text.contains("dev"))
     }
 
-    /// The version that `version` in the other form has: of those that others derive from one, as SpatialData writes `0.4-dev-spatialdata`
-    /// in Zarr v2 and `0.5-dev-spatialdata` in v3, the rest of the text stays.
+    /// Returns the name of `version` for converted metadata. A suffix of the named version is preserved, for example of versions that
+    /// others derive: SpatialData writes `0.4-dev-spatialdata` in Zarr v2 and `0.5-dev-spatialdata` in v3.
     pub(crate) fn version_in(&self, version: Version) -> String {
         let stated = self.stated().ok().flatten().and_then(|stated| stated.value().as_str());
         let own = self.version().ok().map(|version| version.to_string());
@@ -111,12 +112,12 @@ impl<'a> Metadata<'a> {
         format!("{version}{}", rest.filter(|rest| rest.starts_with('-')).unwrap_or_default())
     }
 
-    /// Whether no version is said.
+    /// Returns whether the metadata names no version.
     pub fn is_without_version(&self) -> bool {
         matches!(self.stated(), Ok(None))
     }
 
-    /// The version as it is written; `None` if it is not.
+    /// Returns the version as it is written; `None` if the metadata names none.
     fn stated(&self) -> Result<Option<At<'a>>, ValueError> {
         if self.is_in_ome {
             let stated = self.members.get("version").filter(|version| !version.is_null());
@@ -130,7 +131,7 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// Whether a list has the form of images. An empty one is a list of none.
+/// Returns whether a list has the form of the metadata `multiscales`. An empty list does.
 fn is_multiscales(value: &Value) -> bool {
     let is_level =
         |dataset: &Value| dataset.get("path").is_some() && dataset.get("coordinateTransformations").is_some();

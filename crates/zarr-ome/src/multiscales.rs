@@ -1,4 +1,4 @@
-//! The metadata `multiscales` of a group.
+//! Metadata `multiscales` of a group.
 
 use crate::Result;
 use crate::axis::{self, Axis};
@@ -13,7 +13,7 @@ use zarr_json::Map;
 use zarr_json::pointer::{At, ValueError};
 use zarr_meta::text::rounded;
 
-/// The metadata `multiscales` of a group: its images, which are mostly one, and how channels are shown.
+/// Metadata `multiscales` of a group: its images, of which there is mostly one, and the display of channels.
 ///
 /// ```
 /// use zarr_json::json;
@@ -35,56 +35,56 @@ use zarr_meta::text::rounded;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Multiscales {
-    /// The version of the metadata.
+    /// Version of the metadata.
     pub version: Version,
-    /// The images, at least one. The first is the one to show if none is asked for.
+    /// Images of the group, at least one. The first is the default.
     pub images: Vec<Multiscale>,
-    /// The channels, as `omero` describes them; none if it does not.
+    /// Channels, as `omero` describes them; empty without that member.
     pub channels: Vec<Channel>,
-    /// Whether the elements are labels of segments (`image-label`).
+    /// Whether the elements are labels of segments, since the group has `image-label`.
     pub is_labels: bool,
-    /// Where the metadata deviate from the specification and can be read all the same: with JSON pointers.
+    /// Deviations from the specification that do not prevent reading, as messages with JSON pointers.
     pub deviations: Vec<String>,
 }
 
-/// An image in several resolutions.
+/// Image in several resolutions.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Multiscale {
-    /// The name.
+    /// Name of the image; `None` if the document has none.
     pub name: Option<String>,
-    /// The axes, those of each level's array in their order.
+    /// Axes of the image, in the order of the axes of each level's array.
     pub axes: Vec<Axis>,
-    /// The levels, from the finest to the coarsest; at least one.
+    /// Levels, from the finest to the coarsest; at least one.
     pub levels: Vec<Level>,
-    /// How coarser levels were made: `gaussian`.
+    /// Method by which coarser levels were computed, such as `gaussian`; `None` if the document names none.
     pub downscaling: Option<String>,
-    /// Why the positions of elements are not known: a transformation that is not read, with its JSON pointer. `None` if they are. Scales
-    /// and translations of levels are then those that could be read, in no unit.
+    /// Reason why the positions of elements are unknown: an unsupported transformation, with its JSON pointer. `None` if the positions are
+    /// known. Otherwise the scales and translations of levels are those that could be read, without a unit.
     pub unplaced: Option<String>,
 }
 
 impl Multiscale {
-    /// The symbol of the unit of positions along an axis; `None` also where positions are not known.
+    /// Returns the symbol of the unit of positions along an axis; `None` without a unit, and if positions are unknown.
     pub fn unit_symbol(&self, axis: usize) -> Option<&str> {
         self.axes.get(axis).filter(|_| self.unplaced.is_none())?.unit_symbol()
     }
 }
 
-/// A resolution of an image.
+/// Level of an image: one resolution.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Level {
-    /// The path of the array, relative to the group.
+    /// Path of the array, relative to the group.
     pub path: String,
-    /// How far elements are apart along each axis, in its unit.
+    /// Distance of neighbouring elements along each axis, in the unit of the axis.
     pub scale: Vec<f64>,
-    /// Where the centre of the first element is along each axis, in its unit.
+    /// Position of the centre of the first element along each axis, in the unit of the axis.
     pub translation: Vec<f64>,
 }
 
 impl Level {
-    /// The position of the centre of an element along an axis, in the axis' unit.
+    /// Returns the position of the centre of the element at `index` along an axis, in the unit of the axis.
     pub fn position(&self, axis: usize, index: u64) -> f64 {
         let of = |list: &[f64], default| list.get(axis).copied().unwrap_or(default);
         of(&self.scale, 1.0) * index as f64 + of(&self.translation, 0.0)
@@ -92,7 +92,7 @@ impl Level {
 }
 
 impl Multiscales {
-    /// The metadata in the attributes of a group; `None` if it has none.
+    /// Reads the metadata `multiscales` in the attributes of a group; `None` if there is none.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) with the JSON pointer of the member,
@@ -105,7 +105,7 @@ impl Multiscales {
         parse(&metadata, &list, version).map(Some).map_err(|error| version::invalid(&format!(" {version}"), &error))
     }
 
-    /// The paths of all levels, relative to the group, each with the names of the axes of its image.
+    /// Returns the paths of all levels, relative to the group, each with the names of the axes of its image.
     pub fn level_names(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = &str> + Clone)> {
         self.images.iter().flat_map(|image| {
             let names = image.axes.iter().map(|axis| axis.name.as_str());
@@ -113,13 +113,14 @@ impl Multiscales {
         })
     }
 
-    /// The image to show if none is asked for.
+    /// Returns the default image, which is the first.
     pub fn first(&self) -> Option<&Multiscale> {
         self.images.first()
     }
 }
 
-/// Such as `image, 5 levels, 0.65 µm`: the distance of elements along the axes of space, if they have a unit.
+/// Prints a summary such as `image, 5 levels, 0.65 µm`: the last part is the distance of elements along the axes of space, if they have a
+/// unit.
 impl fmt::Display for Multiscales {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_labels { "labels" } else { "image" })?;
@@ -134,7 +135,7 @@ impl fmt::Display for Multiscales {
     }
 }
 
-/// Such as `5 levels, 0.65 µm`.
+/// Prints a summary such as `5 levels, 0.65 µm`.
 impl fmt::Display for Multiscale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.levels.len();
@@ -227,7 +228,7 @@ fn multiscale(at: &At<'_>, version: Version, found: &mut Vec<ValueError>) -> Res
     Ok(Multiscale { name: text("name")?, axes, levels, downscaling: text("type")?, unplaced })
 }
 
-/// The coordinate system that all levels of an image are mapped to.
+/// Returns the coordinate system to which the transformations of all levels lead.
 fn intrinsic<'v>(image: &At<'v>, datasets: &[At<'v>]) -> Result<At<'v>, ValueError> {
     let list = image.member("coordinateSystems")?;
     let systems = list.items()?;

@@ -5,7 +5,7 @@ use crate::metadata::Metadata;
 use crate::version::Version;
 use zarr_json::pointer::{At, ValueError};
 
-/// The metadata `plate` of a group, as far as they can be read.
+/// Metadata `plate` of a group: the parts that can be read.
 ///
 /// ```
 /// use zarr_json::json;
@@ -23,66 +23,66 @@ use zarr_json::pointer::{At, ValueError};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plate {
-    /// The names of its rows.
+    /// Names of the rows of the plate.
     pub rows: Vec<String>,
-    /// The names of its columns.
+    /// Names of the columns of the plate.
     pub columns: Vec<String>,
-    /// Its wells.
+    /// Wells of the plate.
     pub wells: Vec<WellPlace>,
-    /// Its acquisitions.
+    /// Acquisitions of the plate.
     pub acquisitions: Vec<Acquisition>,
-    /// The most images that a well has, if the plate says it.
+    /// Greatest number of images of a well; `None` if the plate does not name it.
     pub field_count: Option<i128>,
     /// Places that break a rule of the specification.
     pub faults: Vec<ValueError>,
-    /// Places that break one, as examples of the specification do.
+    /// Places that break a rule of the specification that examples of the specification break too.
     pub deviations: Vec<ValueError>,
 }
 
-/// An acquisition of a plate.
+/// Acquisition of a plate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Acquisition {
-    /// Its id.
+    /// Id of the acquisition.
     pub id: i128,
-    /// The most images of it that a well has, if the plate says it.
+    /// Greatest number of images of the acquisition in a well; `None` if the plate does not name it.
     pub field_count: Option<i128>,
 }
 
-/// A well of a plate.
+/// Well of a plate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WellPlace {
-    /// The path of its group, relative to the plate: `A/1`.
+    /// Path of the group of the well, relative to the plate: `A/1`.
     pub path: String,
-    /// Where the plate names it, as a JSON pointer.
+    /// Place of the path in the metadata of the plate, as a JSON pointer.
     pub pointer: String,
 }
 
-/// The metadata `well` of a group, as far as they can be read.
+/// Metadata `well` of a group: the parts that can be read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Well {
-    /// Its images, the fields of view.
+    /// Images of the well, which are its fields of view.
     pub fields: Vec<Field>,
     /// Places that break a rule of the specification.
     pub faults: Vec<ValueError>,
 }
 
-/// An image of a well.
+/// Image of a well.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Field {
-    /// The path of its group, relative to the well.
+    /// Path of the group of the image, relative to the well.
     pub path: String,
-    /// The id of its acquisition.
+    /// Id of the acquisition of the image; `None` if the well names none.
     pub acquisition: Option<i128>,
-    /// Where the well names it, as a JSON pointer.
+    /// Place of the image in the metadata of the well, as a JSON pointer.
     pub pointer: String,
 }
 
 impl Plate {
-    /// The plate that a group is; `None` if it is none.
+    /// Reads the metadata `plate` of a group; `None` if there is none.
     pub fn read(metadata: &Metadata<'_>) -> Option<Self> {
         let at = metadata.member("plate")?;
         let mut faults = Faults::default();
@@ -125,7 +125,7 @@ impl Plate {
     }
 }
 
-/// The names of rows or columns, each at its index.
+/// Returns the names of rows or columns, each at its index.
 fn names(plate: &At<'_>, member: &str, faults: &mut Faults) -> Vec<String> {
     let mut taken = Unique::new();
     let mut names = Vec::new();
@@ -168,7 +168,7 @@ fn acquisitions(plate: &At<'_>, faults: &mut Faults) -> Vec<Acquisition> {
 }
 
 impl Well {
-    /// The well that a group is; `None` if it is none.
+    /// Reads the metadata `well` of a group; `None` if there is none.
     pub fn read(metadata: &Metadata<'_>) -> Option<Self> {
         let at = metadata.member("well")?;
         let mut faults = Faults::default();
@@ -194,7 +194,7 @@ impl Well {
     }
 }
 
-/// Whether a name is one that Zarr permits for a node.
+/// Returns whether a name of a row, a column or a well is one that Zarr permits for a node.
 fn is_free_name(name: &str) -> bool {
     let is_permitted = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     name.bytes().all(is_permitted) && !name.bytes().all(|byte| byte == b'.') && !name.starts_with("__")

@@ -1,4 +1,4 @@
-//! Documents as the specifications have them, and faulty ones.
+//! Tests with documents of the specifications, and with faulty ones.
 
 mod conversion;
 mod coordinates;
@@ -179,7 +179,7 @@ fn faults_have_their_place() {
     }
 }
 
-/// Levels and axes are enough to show an image: it has no positions, and no units.
+/// Checks that an image with unsupported transformations can be read without positions and units: levels and axes are enough.
 #[test]
 fn transformations_that_are_not_read_leave_levels_and_axes() {
     let of = |document: Value, at: &str, value: Value| {
@@ -241,7 +241,7 @@ fn transformations_have_an_order() {
     assert!(found.len() == 1 && found[0].ends_with("exactly one transformation scale"), "{found:?}");
 }
 
-/// `multiscales` of other conventions.
+/// Checks that `multiscales` of other conventions are not read as images.
 #[test]
 fn images_are_known_by_their_form() {
     let geo_zarr = json!({"layout": [{"asset": "r10m"}, {"asset": "r20m", "derived_from": "r10m"}]});

@@ -1,9 +1,9 @@
-//! Transformations of indices of a level into positions.
+//! Transformations from indices of a level to positions.
 
 use crate::version::Version;
 use zarr_json::pointer::{At, ValueError};
 
-/// A factor and an offset for each axis: an index is at position `scale * index + translation`.
+/// Factor and offset for each axis: an index is at position `scale * index + translation`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transform {
     pub(crate) scale: Vec<f64>,
@@ -15,7 +15,7 @@ impl Transform {
         Self { scale: vec![1.0; rank], translation: vec![0.0; rank] }
     }
 
-    /// With the transformations of a level. Those whose order is wrong are applied all the same, and added to `found`.
+    /// Appends the transformations of a level. Transformations in a wrong order are applied nevertheless, and added to `found`.
     pub(crate) fn with(
         self,
         level: &At<'_>,
@@ -36,12 +36,12 @@ impl Transform {
         }
     }
 
-    /// With the transformations of a list, one after another.
+    /// Appends all transformations of a list, in order.
     pub(crate) fn then_all(self, list: &At<'_>) -> Result<Self, ValueError> {
         list.items()?.iter().try_fold(self, |transform, item| transform.then(item))
     }
 
-    /// With a transformation after those before: a scale, a translation, the identity.
+    /// Appends a transformation: a scale, a translation, or the identity.
     fn then(mut self, transformation: &At<'_>) -> Result<Self, ValueError> {
         let kind = transformation.member("type")?;
         match kind.text()? {
@@ -62,7 +62,7 @@ impl Transform {
         Ok(self)
     }
 
-    /// The numbers of a member, one for each axis. Scales are positive.
+    /// Returns the numbers of the member `name`, one for each axis. Scales must be positive.
     fn numbers(&self, transformation: &At<'_>, name: &str) -> Result<Vec<f64>, ValueError> {
         if let (None, Some(path)) = (transformation.get(name), transformation.get("path")) {
             return Err(
@@ -83,7 +83,7 @@ impl Transform {
     }
 }
 
-/// The one item of a list.
+/// Returns the only item of a list.
 pub(crate) fn only<'v>(list: &At<'v>) -> Result<At<'v>, ValueError> {
     let mut items = list.items()?;
     match (items.len(), items.pop()) {
@@ -92,8 +92,8 @@ pub(crate) fn only<'v>(list: &At<'v>) -> Result<At<'v>, ValueError> {
     }
 }
 
-/// The transformations of a list, up to version 0.5, that are of a kind or in an order that the specification does not permit, and can be
-/// applied all the same.
+/// Returns the transformations of a list, up to version 0.5, whose kind or order the specification does not permit, although they can be
+/// applied.
 pub(crate) fn faults(list: &At<'_>) -> Result<Vec<ValueError>, ValueError> {
     let mut is_moved = false;
     let mut faults = Vec::new();
@@ -109,7 +109,7 @@ pub(crate) fn faults(list: &At<'_>) -> Result<Vec<ValueError>, ValueError> {
     Ok(faults)
 }
 
-/// The same of a list that holds for all levels, which has one scale as the list of a level has.
+/// Returns the faults of a list of transformations for all levels: those of [`faults`], and one if the list has not exactly one scale.
 pub(crate) fn faults_of_all(list: &At<'_>) -> Result<Vec<ValueError>, ValueError> {
     let mut faults = faults(list)?;
     let is_scale = |item: &&At<'_>| item.get("type").is_some_and(|kind| kind.value().as_str() == Some("scale"));

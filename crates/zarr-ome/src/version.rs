@@ -4,7 +4,7 @@ use crate::{Error, ErrorKind, Result};
 use std::fmt;
 use zarr_json::pointer::{At, ValueError};
 
-/// A version of OME-Zarr that is read.
+/// Supported version of OME-Zarr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Version {
@@ -26,7 +26,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// The version that a member names; in the attribute `ome` stand those from 0.5 on.
+/// Parses the version that a member names: 0.5 and later in the attribute `ome`, 0.4 elsewhere.
 pub(crate) fn parse(stated: &At<'_>, is_in_ome: bool) -> Result<Version> {
     let text = stated.text().map_err(|error| invalid("", &error))?;
     // Drafts of a version have its number in front: 0.6rc0, 0.6.dev4.
@@ -58,7 +58,7 @@ pub(crate) fn parse(stated: &At<'_>, is_in_ome: bool) -> Result<Version> {
     }
 }
 
-/// The error for a value that is no metadata of OME-Zarr; `version` follows its name.
+/// Returns the error about a value that is no valid metadata of OME-Zarr. `version` is appended to that name; it may be empty.
 pub(crate) fn invalid(version: &str, error: &ValueError) -> Error {
     let message = format!("OME-Zarr{version}: found {}, expected {}", error.found(), error.expected());
     let pointer = error.pointer().to_owned();

@@ -1,10 +1,10 @@
-//! Metadata in the form of another version.
+//! Tests of conversions between versions.
 
 use super::{newest, old};
 use crate::{ErrorKind, to_v04, to_v05};
 use zarr_json::{Value, json};
 
-/// All members, each of which may say the version in 0.4.
+/// Returns attributes with all members that may name the version in 0.4.
 fn all_members() -> Value {
     let Value::Object(mut members) = old() else { panic!("an object") };
     members.insert("note", "x");
@@ -62,7 +62,7 @@ fn what_cannot_become_the_other_version_is_an_error() {
     }
 }
 
-/// SpatialData writes versions of its own, and reads no other.
+/// Checks versions that others derive: SpatialData writes versions of its own, and reads no others.
 #[test]
 fn versions_that_others_derive_keep_the_rest_of_their_text() {
     let level = json!({"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [1.0, 1.0]}]});

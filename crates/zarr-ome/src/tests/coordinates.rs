@@ -1,4 +1,4 @@
-//! Coordinate systems of version 0.6.
+//! Tests of coordinate systems of version 0.6.
 
 use crate::{Metadata, Multiscales, scene_faults};
 use zarr_json::{Map, Value, json};
@@ -18,7 +18,7 @@ fn image(version: &str, transformation: Value) -> Map {
     json!({"ome": {"version": version, "multiscales": [multiscale]}}).as_object().unwrap().clone()
 }
 
-/// A transformation from one system to the other, with these members.
+/// Returns a transformation between two coordinate systems, with these further members.
 fn transformation(members: Value) -> Value {
     let mut all = Map::new();
     all.insert("input", json!({"name": "physical"}));
@@ -114,7 +114,7 @@ fn coordinate_systems_and_levels_are_judged() {
     assert!(deviations(&members)[0].ends_with("expected a sequence of a scale and a translation"));
 }
 
-/// Arrays have axes that are no directions in space.
+/// Checks axes of type `array`, which are no directions in space.
 #[test]
 fn axes_may_be_those_of_an_array() {
     let axes = || json!([{"name": "dim_0", "type": "array"}, {"name": "dim_1", "type": "array"}]);

@@ -1,4 +1,4 @@
-//! Plates, wells and labels.
+//! Tests of plates, wells and labels.
 
 use crate::{ImageLabel, Listed, Metadata, Plate, Well};
 use zarr_json::{Map, Value, json};
@@ -20,7 +20,7 @@ fn faults(attributes: &Map) -> Vec<String> {
     lists.into_iter().flatten().flatten().map(|fault| fault.to_string()).collect()
 }
 
-/// A plate of 2 rows, 3 columns and 3 wells.
+/// Returns a plate of 2 rows, 3 columns and 3 wells.
 fn plate() -> Value {
     let well = |path: &str, row: u64, column: u64| json!({"path": path, "rowIndex": row, "columnIndex": column});
     json!({"ome": {"version": "0.5", "plate": {
