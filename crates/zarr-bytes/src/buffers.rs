@@ -1,4 +1,4 @@
-//! The buffers that each thread keeps for its next work: of codecs, of replies, of values to be set.
+//! Buffers that each thread stores for reuse: those of codecs, of replies, and of values to be set.
 //!
 //! New memory costs a page fault for every 4 KiB, about as much as filling it does. Whoever takes a buffer owns it until it is given
 //! back, so that nested uses (a shard in a shard) have different ones.
@@ -6,19 +6,19 @@
 use std::cell::RefCell;
 use std::thread::LocalKey;
 
-/// How a buffer is used. The two are kept apart: a buffer to overwrite is not cleared again, a buffer to append to has
-/// length 0.
+/// Use of a buffer. Buffers of the two uses are stored separately: a buffer to overwrite is not cleared again, and a buffer to append to
+/// has length 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferUse {
-    /// Its bytes are overwritten. It has the length and the bytes that its last user left.
+    /// The bytes of the buffer are overwritten. The buffer has the length and the bytes that its last user left.
     Overwrite,
-    /// Bytes are appended. It is empty.
+    /// Bytes are appended to the buffer, which is empty.
     Append,
 }
 
-/// Buffers of each use that a thread keeps at most: more than requests of one job are answered at once.
+/// Greatest number of buffers of each use that a thread stores: more than the number of requests of one job that are answered at once.
 const MAX_COUNT: usize = 128;
-/// The bytes of all buffers of each use that a thread keeps at most.
+/// Greatest number of bytes of all buffers of each use that a thread stores.
 const MAX_SIZE: usize = 64 << 20;
 
 thread_local! {
@@ -26,11 +26,11 @@ thread_local! {
     static APPEND: RefCell<KeptBuffers> = const { RefCell::new(KeptBuffers::NONE) };
 }
 
-/// The buffers of one use, the largest last. It is taken first: a small one on top, as that of a document, would be moved to new memory,
-/// again and again, while those for chunks lie below.
+/// Buffers of one use, the largest last. The largest buffer is taken first: a small buffer, such as one of a document, would have to grow
+/// again and again while large buffers for chunks stay unused.
 struct KeptBuffers {
     buffers: Vec<Vec<u8>>,
-    /// The capacity of all in bytes.
+    /// Capacity of all buffers in bytes.
     size: usize,
 }
 
@@ -45,7 +45,8 @@ impl KeptBuffers {
     }
 }
 
-/// Takes the largest buffer that this thread keeps, of several of one size the last; a new one without memory if it keeps none.
+/// Takes the largest buffer that the thread stores, and the one stored last of several with that size. Returns a new buffer without memory
+/// if the thread stores none.
 #[must_use]
 pub fn take_buffer(usage: BufferUse) -> Vec<u8> {
     KeptBuffers::of(usage).with_borrow_mut(|kept| {
@@ -55,7 +56,7 @@ pub fn take_buffer(usage: BufferUse) -> Vec<u8> {
     })
 }
 
-/// Keeps a buffer for the next that [takes](take_buffer) one on this thread, or frees it if the thread keeps enough.
+/// Stores a buffer for the next [`take_buffer`] on this thread, or frees it if the thread stores enough.
 pub fn keep_buffer(usage: BufferUse, mut buffer: Vec<u8>) {
     if buffer.capacity() == 0 {
         return;
@@ -79,7 +80,7 @@ pub fn keep_buffer(usage: BufferUse, mut buffer: Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// The capacities of all buffers that the thread keeps.
+    /// Takes all buffers of the thread, and returns their capacities.
     fn drain(usage: BufferUse) -> Vec<usize> {
         let taken = std::iter::from_fn(|| Some(take_buffer(usage).capacity()).filter(|capacity| *capacity > 0));
         taken.collect()

@@ -1,4 +1,4 @@
-//! Byte ranges of values, and the buffers that each thread keeps for its next work: for stores, and for codecs, which know no store.
+//! Byte ranges of values, and reusable buffers of each thread: for stores, and for codecs, which do not depend on stores.
 //!
 //! Knows no key, no store and no codec, and depends on no other crate.
 //!

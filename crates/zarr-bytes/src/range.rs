@@ -3,24 +3,24 @@
 use std::fmt;
 use std::ops::Range;
 
-/// The bytes of a value to get. Offsets and lengths are in bytes.
+/// Range of the bytes of a value to get. Offsets and lengths are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ByteRange {
     /// The whole value.
     Full,
-    /// The bytes from offset `start` up to but without offset `end`; both offsets are within the value.
+    /// Bytes from offset `start` up to, but without, offset `end`. Both offsets must be within the value or at its end.
     Range(Range<u64>),
-    /// The bytes from this offset to the end of the value; the offset is within the value or its end.
+    /// Bytes from this offset to the end of the value. The offset must be within the value or at its end.
     From(u64),
-    /// The last bytes of the value, this number of them; the value has at least as many.
+    /// The last bytes of the value, given by their number. The value must have at least this number of bytes.
     Suffix(u64),
-    /// The first bytes of the value, this number of them, or all of them where the value has fewer: the whole value, but with a bound on
-    /// the memory that it takes.
+    /// The first bytes of the value, given by their number; all bytes if the value has fewer. This limits the memory for a value of unknown
+    /// size.
     First(u64),
 }
 
 impl ByteRange {
-    /// The offsets meant in a value of `size` bytes; `None` if the range is not wholly inside it.
+    /// Returns the offsets of the range in a value of `size` bytes; `None` if the range is not wholly inside the value.
     ///
     /// ```
     /// # use zarr_bytes::ByteRange;
@@ -40,7 +40,7 @@ impl ByteRange {
         }
     }
 
-    /// The size of a value of which this range has these bytes, if they are all of it.
+    /// Returns the size of the value if `bytes`, the result of this range, are known to be the whole value.
     #[must_use]
     pub fn whole_size(&self, bytes: &[u8]) -> Option<u64> {
         let len = bytes.len() as u64;
@@ -51,7 +51,7 @@ impl ByteRange {
         }
     }
 
-    /// The range as offsets if they do not depend on the size of the value.
+    /// Returns the range as offsets, if these do not depend on the size of the value.
     #[must_use]
     pub fn bounded(&self) -> Option<&Range<u64>> {
         match self {

@@ -1,11 +1,11 @@
-//! The code that is made of a struct.
+//! Code that is generated for a struct.
 
 use crate::input::Struct;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse_quote;
 
-/// The implementations of `FieldValue` and `Element`.
+/// Returns the implementations of `FieldValue` and `Element` for the struct.
 pub(crate) fn expand(input: &Struct<'_>) -> TokenStream {
     let Struct { name, krate, .. } = input;
     let path = quote!(#krate::derive);

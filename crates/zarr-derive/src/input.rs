@@ -1,23 +1,23 @@
-//! The struct that the derive stands at, checked.
+//! Checks and parses the struct with `#[derive(Element)]`.
 
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Generics, Ident, LitStr, Member, Path, Result, Type};
 
-/// A struct whose elements are copied field by field.
+/// Struct whose elements are copied field by field.
 pub(crate) struct Struct<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) generics: &'a Generics,
-    /// The path of the crate that has the traits.
+    /// Path of the crate with the traits.
     pub(crate) krate: Path,
     pub(crate) fields: Vec<Field<'a>>,
 }
 
-/// A field of it.
+/// Field of the struct.
 pub(crate) struct Field<'a> {
     pub(crate) member: Member,
-    /// Its name in arrays.
+    /// Name of the field in arrays.
     pub(crate) name: String,
     pub(crate) rust_type: &'a Type,
 }
@@ -65,7 +65,7 @@ impl<'a> Struct<'a> {
     }
 }
 
-/// The text of `#[zarr(key = "text")]`, if it is there.
+/// Returns the string of `#[zarr(key = "text")]`; `None` if there is no such attribute.
 fn text(attributes: &[Attribute], key: &str) -> Result<Option<LitStr>> {
     let mut found = None;
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("zarr")) {

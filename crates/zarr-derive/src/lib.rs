@@ -1,4 +1,4 @@
-//! The macro behind `#[derive(zarr::Element)]`.
+//! Macro for `#[derive(zarr::Element)]`.
 //!
 // The page is tested by `zarr-tests`: a macro with the facade as a dependency, if of tests only, would have it built for itself.
 #![doc = include_str!("lib.md")]

@@ -1,28 +1,28 @@
-//! Instruction sets, and which of them the processor has.
+//! Instruction sets, and which of them the processor supports.
 
 use std::sync::LazyLock;
 
-/// An instruction set that this machine has; the kernels are its methods.
+/// Instruction set that the processor of this machine supports; the kernels are its methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Isa(pub(crate) Set);
 
-/// Instruction sets, from the least to the best. There is a value of [`Isa`] only for sets that the processor has.
+/// Instruction sets, from the least to the best. A value of [`Isa`] exists only for sets that the processor supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Set {
     /// Plain loops, as the compiler translates them.
     Portable,
-    /// 16 bytes at once; each x86-64 has it.
+    /// Registers of 16 bytes; each x86-64 processor has them.
     #[cfg(target_arch = "x86_64")]
     Sse2,
-    /// 32 bytes at once.
+    /// Registers of 32 bytes.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// 64 bytes at once, and matrices of bits: AVX-512 F, BW and VBMI with GFNI (Intel since Ice Lake, AMD since Zen 4).
+    /// Registers of 64 bytes, and products of matrices of bits: AVX-512 F, BW and VBMI with GFNI (Intel since Ice Lake, AMD since Zen 4).
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
-/// The variable that names the best set to be used.
+/// Environment variable that names the best instruction set to use.
 const VARIABLE: &str = "ZARR_ISA";
 
 static BEST: LazyLock<Isa> = LazyLock::new(|| {
@@ -33,12 +33,12 @@ static BEST: LazyLock<Isa> = LazyLock::new(|| {
 });
 
 impl Isa {
-    /// The best set that this machine has and that the environment lets through.
+    /// Returns the best instruction set that the machine supports and the environment variable `ZARR_ISA` allows.
     pub fn best() -> Self {
         *BEST
     }
 
-    /// All that this machine has, from the least to the best.
+    /// Returns all instruction sets that the machine supports, from the least to the best.
     pub fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let wide = [
@@ -55,7 +55,7 @@ impl Isa {
         std::iter::once(Set::Portable).chain(wide.into_iter().flatten()).map(Self)
     }
 
-    /// Its name in the environment variable.
+    /// Returns the name of the instruction set, as the environment variable `ZARR_ISA` has it.
     pub fn name(self) -> &'static str {
         match self.0 {
             Set::Portable => "portable",

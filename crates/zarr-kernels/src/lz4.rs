@@ -12,30 +12,30 @@ pub use high::{Chains, compress_high};
 pub use read::decompress;
 pub use write::{compress, max_compressed_size};
 
-/// The most bytes that a block may hold (`LZ4_MAX_INPUT_SIZE`).
+/// Greatest number of bytes that a block may decompress to (`LZ4_MAX_INPUT_SIZE`).
 pub const MAX_SIZE: usize = 0x7E00_0000;
 
-/// The longest distance of a copy.
+/// Greatest distance of a copy, in bytes.
 const MAX_DISTANCE: usize = 65_535;
 
-/// The shortest copy.
+/// Least length of a copy, in bytes.
 const MIN_MATCH: usize = 4;
 
-/// The largest count that a token holds; more bytes of it follow.
+/// Largest count that fits into a token; for larger counts, more bytes follow the token.
 const MAX_COUNT: usize = 15;
 
-/// Why a block could not be decompressed.
+/// Reason why a block could not be decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The block ends within a sequence.
     Truncated,
-    /// The block holds more bytes than there is room for.
+    /// The decompressed block has more bytes than the output has room for.
     TooLong,
-    /// A copy from before the beginning of the output.
+    /// A copy would begin before the first byte of the output.
     Distance {
-        /// How far, in bytes.
+        /// Distance of the copy in bytes.
         distance: usize,
-        /// How many bytes are there.
+        /// Number of bytes of the output before the copy.
         written: usize,
     },
 }

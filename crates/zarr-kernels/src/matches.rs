@@ -1,13 +1,13 @@
-//! Finding repeated bytes, for compressors of the LZ77 family.
+//! Search for repeated bytes, for compressors of the LZ77 family.
 //!
 //! Invariant: all positions in the table are at most `last`, and 8 bytes of the input can be read at `last`. So a
 //! position from the table needs no check where it is used, which is for each byte of the input.
 #![expect(unsafe_code)]
 
-/// Number of attempts after which steps grow by a byte, as an exponent of two (`LZ4_skipTrigger`).
+/// Number of attempts, as an exponent of two, after which steps become one byte longer (`LZ4_skipTrigger`).
 const SKIP: u32 = 6;
 
-/// The input of a compressor, and where its bytes were last, by a hash of four bytes, or of five if `LONG`.
+/// Input of a compressor with a table of the last positions of its bytes, by a hash of four bytes, or of five if `LONG`.
 #[derive(Debug)]
 pub struct Matches<'a, const N: usize, const LONG: bool = false> {
     plain: &'a [u8],
@@ -17,8 +17,8 @@ pub struct Matches<'a, const N: usize, const LONG: bool = false> {
 }
 
 impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
-    /// An input of 8 to 2³² bytes, and a table of which 2^`bits` entries, 1 to all, are used. They are set to
-    /// position 0.
+    /// Returns a search in `plain`, an input of 8 to 2³² bytes. The first 2^`bits` entries of `table` are used and set to position 0; at
+    /// least 1 and at most all. `None` if the input or `bits` is out of range.
     pub fn new(plain: &'a [u8], table: &'a mut [u32; N], bits: u32) -> Option<Self> {
         u32::try_from(plain.len()).ok().filter(|_| (1..32).contains(&bits))?;
         let last = plain.len().checked_sub(8)?;
@@ -26,7 +26,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         Some(Self { plain, table, bits, last })
     }
 
-    /// The four bytes at `at`.
+    /// Returns the four bytes at `at`.
     ///
     /// # Panics
     /// If fewer than 8 bytes are left there.
@@ -37,7 +37,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         unsafe { self.read(at) }
     }
 
-    /// Notes that these bytes are at `at`.
+    /// Adds position `at`, where the four bytes are `bytes`, to the table.
     ///
     /// # Panics
     /// If fewer than 8 bytes are left there.
@@ -47,7 +47,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         self.replace(self.hash(bytes.into()), at);
     }
 
-    /// Notes the bytes at `at`, and returns where bytes of their hash were noted before; 0 stands for nowhere as well.
+    /// Adds position `at` to the table, and returns the previous position with the same hash; 0 if there is none.
     ///
     /// # Panics
     /// If fewer than 8 bytes are left there.
@@ -59,7 +59,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         self.replace(hash, at)
     }
 
-    /// The position where bytes with the hash of the bytes at `at` were noted last.
+    /// Returns the last position in the table with the hash of the bytes at `at`.
     ///
     /// # Panics
     /// If fewer than 8 bytes are left there.
@@ -70,8 +70,8 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         self.table[unsafe { self.hash_at(at) } % N] as usize
     }
 
-    /// The first position from `at` on and before `stop` of which the four bytes were noted less than `too_far` bytes before,
-    /// and where that was. Notes all that it looks at.
+    /// Finds the first position in `at..stop` with the same four bytes as an earlier position less than `too_far` bytes before. Returns
+    /// both positions. Adds each visited position to the table.
     #[inline(always)]
     pub fn find(&mut self, mut at: usize, stop: usize, too_far: usize) -> Option<(usize, usize)> {
         let stop = stop.min(self.last + 1);
@@ -89,8 +89,8 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         None
     }
 
-    /// As [`find`](Self::find) up to a distance of `far`, by steps that grow the longer nothing is found; the less the larger
-    /// `acceleration` is, whose unit is 1. The position after the current one is `stop` at most.
+    /// Finds a match like [`find`](Self::find), at a distance of at most `far`, in steps that become longer while nothing is found. Steps
+    /// grow faster with a larger `acceleration`, whose least value is 1. Stops when the next position would be beyond `stop`.
     ///
     /// # Panics
     /// Unless `at <= stop` and 8 bytes are left at `stop`.
@@ -120,7 +120,8 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         }
     }
 
-    /// How many bytes in front of `at` equal the bytes in front of `before`, down to `start`.
+    /// Returns the number of equal bytes before `at` and before `before`, counted backwards. Positions before `start` are not compared with
+    /// those before `before`.
     ///
     /// # Panics
     /// If `at` is beyond the end or less than `before`.
@@ -131,7 +132,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         pairs.take_while(|(here, there)| here == there).count()
     }
 
-    /// How many bytes at `at` equal the bytes from `before` on, up to `end`.
+    /// Returns the number of equal bytes from `at` and from `before` onwards; the bytes from `at` end at `end`.
     ///
     /// # Panics
     /// Unless `before < at <= end <= plain.len()`.
@@ -151,14 +152,14 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         here - at + rest.take_while(|(here, there)| here == there).count()
     }
 
-    /// `at` is at most `last`.
+    /// Replaces the position in the entry of `hash` by `at`, which is at most `last`, and returns the old position.
     #[inline(always)]
     fn replace(&mut self, hash: usize, at: usize) -> usize {
         // The remainder changes nothing, as the hash has no more bits than the number of entries has.
         std::mem::replace(&mut self.table[hash % N], at as u32) as usize
     }
 
-    /// Fibonacci hashing, as LZ4 does.
+    /// Returns a hash of the first four or five bytes, by Fibonacci hashing as in LZ4.
     #[inline(always)]
     fn hash(&self, bytes: u64) -> usize {
         if LONG {

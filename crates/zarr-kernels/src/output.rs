@@ -1,4 +1,4 @@
-//! The output of decoders that copy literal bytes and repeat bytes that they have written.
+//! Output of decoders that copy literal bytes and repeat bytes that were written before.
 //!
 //! Short copies of any length cost a call or a loop each. Copies of fixed lengths are an instruction or two: so more is
 //! copied than asked for where there is room behind, and the next bytes overwrite the excess.
@@ -6,21 +6,21 @@
 //! Invariant: `len <= bytes.len()`. All that is written lies in `bytes`; bytes behind `len` are arbitrary.
 #![expect(unsafe_code)]
 
-/// Bytes behind the end of a copy that it may write to.
+/// Number of bytes after the end of a copy that may be overwritten.
 const SLACK: usize = 32;
 
-/// Why bytes do not go to the output.
+/// Reason why bytes cannot be written to the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The input has fewer bytes.
+    /// The input has fewer bytes than are copied.
     Input,
-    /// The output has no room for them.
+    /// The output has no room for the bytes.
     Room,
-    /// They are repeated from before the beginning of the output.
+    /// The repeated bytes would begin before the first byte of the output.
     Distance,
 }
 
-/// A buffer that is filled from front to back.
+/// Buffer that is filled from its beginning.
 #[derive(Debug)]
 pub struct Output<'a> {
     bytes: &'a mut [u8],
@@ -28,23 +28,23 @@ pub struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// The whole of `bytes`, to be filled. Bytes that are not filled in the end are arbitrary.
+    /// Returns an output that fills `bytes`. Bytes after the last written one are arbitrary at the end.
     pub fn new(bytes: &'a mut [u8]) -> Self {
         Self { bytes, len: 0 }
     }
 
-    /// How many bytes were written.
+    /// Returns the number of bytes written so far.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none were.
+    /// Returns whether no bytes were written yet.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Copies the first `count` bytes of `from`. Counts of up to 32 are fast where the input goes on for as many.
+    /// Copies the first `count` bytes of `from`. Counts of up to 32 are fast if 32 bytes of input are left.
     ///
     /// # Errors
     /// [`Fault::Input`] and [`Fault::Room`].
@@ -67,7 +67,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Repeats `count` bytes from `distance` bytes back as if one by one: where both overlap, written bytes are
+    /// Repeats `count` bytes, beginning `distance` bytes back, as if one by one: if source and target overlap, newly written bytes are
     /// repeated again.
     ///
     /// # Errors
@@ -101,8 +101,8 @@ impl<'a> Output<'a> {
     }
 }
 
-/// [`Output::literals`] of many bytes or near an end; returns the new length. Takes no reference to the output, whose parts
-/// can so be kept in registers.
+/// Does the work of [`Output::literals`] for many bytes or near an end; returns the new length. Takes no reference to the output, so that
+/// its fields can stay in registers.
 #[inline(never)]
 fn literals_exactly(bytes: &mut [u8], len: usize, from: &[u8], count: usize) -> Result<usize, Fault> {
     let from = from.get(..count).ok_or(Fault::Input)?;
@@ -111,7 +111,7 @@ fn literals_exactly(bytes: &mut [u8], len: usize, from: &[u8], count: usize) -> 
     Ok(len + count)
 }
 
-/// [`Output::repeat`] near the end of the output; returns the new length. The distance and the count are good.
+/// Does the work of [`Output::repeat`] near the end of the output; returns the new length. `distance` and `count` must have been checked.
 #[cold]
 fn repeat_exactly(bytes: &mut [u8], mut len: usize, distance: usize, count: usize) -> usize {
     let (from, end) = (len - distance, len + count);
@@ -185,7 +185,7 @@ unsafe fn repeat_byte(to: *mut u8, count: usize) {
     }
 }
 
-/// Fills a register with the last `distance` bytes, again and again, so that no copy waits for the one before.
+/// Fills a register with repetitions of the last `distance` bytes, so that no copy has to wait for the copy before.
 ///
 /// # Safety
 /// There are `distance` bytes in front of `to`, and room for `count + 32` bytes from there on. `distance` is 2 to 7.
@@ -220,7 +220,7 @@ unsafe fn repeat_pattern(to: *mut u8, distance: usize, count: usize) {
     }
 }
 
-/// For each distance, the sum of 256 to all multiples of it below 8: the product with it repeats a pattern.
+/// For each distance, the sum of 256 to the power of all its multiples below 8: multiplication with it repeats a pattern.
 const TIMES: [u64; 8] = [
     0,
     0x0101_0101_0101_0101,
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Byte by byte.
+    /// Model of the output, which works byte by byte.
     #[derive(Debug, Default)]
     struct Model(Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! Copies of rows of bytes, past the caches if asked to, and with the bytes of numbers reversed.
+//! Copies of rows of bytes, optionally past the caches, and with the bytes of numbers reversed.
 //!
 //! A store to memory that is not in the cache first reads the line that it changes a part of. Stores of whole lines that
 //! go past the cache do not: a copy to an output much larger than the cache takes half the traffic, and leaves the
@@ -12,30 +12,30 @@ use crate::isa::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::Set;
 
-/// Number of bytes of a line of the cache.
+/// Number of bytes of a cache line.
 const LINE: usize = 64;
-/// Number of bytes by which rows are fetched ahead of being copied.
+/// Distance in bytes by which rows are prefetched before they are copied.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 2048;
-/// Least number of bytes of rows that go past the caches even if they do not begin with a line.
+/// Least number of bytes of a row that is written past the caches although it does not begin at a cache line.
 const WORTH: usize = 256;
 
-/// Rows of bytes at equal distances.
+/// Shape of rows of bytes at equal distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
     /// Number of rows.
     pub count: usize,
     /// Number of bytes of each row.
     pub len: usize,
-    /// Number of bytes from one row to the next where they are written.
+    /// Number of bytes between the beginnings of rows in the target.
     pub to_step: isize,
-    /// Number of bytes from one row to the next where they are read.
+    /// Number of bytes between the beginnings of rows in the source.
     pub from_step: isize,
 }
 
 impl Isa {
-    /// Copies rows, and reverses the bytes of each number of `width` bytes (1: of none) in them. With `stream` whole lines
-    /// go past the caches; they are visible to other threads after [`finish_streams`](Self::finish_streams) only.
+    /// Copies rows, and reverses the bytes of each number of `width` bytes; a `width` of 1 reverses nothing. If `stream`, whole cache lines
+    /// are written past the caches; other threads see them only after [`finish_streams`](Self::finish_streams).
     ///
     /// # Panics
     /// If `width` is not 1, 2, 4 or 8, or does not divide the length of rows.
@@ -67,7 +67,7 @@ impl Isa {
         }
     }
 
-    /// Makes streamed rows visible to other threads, as other stores are: to be called before memory is given back.
+    /// Makes streamed rows visible to other threads, like other stores. Must be called before the memory is passed on.
     pub fn finish_streams(self) {
         #[cfg(target_arch = "x86_64")]
         if self.0 >= Set::Avx2 {
@@ -119,7 +119,7 @@ mod wide {
     use super::{AHEAD, LINE, Rows, reversed};
     use std::arch::x86_64::*;
 
-    /// Which byte of 16 comes to each position when numbers of `WIDTH` bytes are reversed.
+    /// Returns, for each of 16 positions, the index of its byte after numbers of `WIDTH` bytes are reversed.
     const fn order<const WIDTH: usize>() -> [i8; 16] {
         let mut order = [0; 16];
         let mut at = 0;
@@ -130,8 +130,8 @@ mod wide {
         order
     }
 
-    /// How many rows before its copy a row is fetched; 0: it is not. Rows that lie far apart are no stream that the processor
-    /// would fetch by itself. It has enough rows of one line under way at once, and each long row is a stream.
+    /// Returns the number of rows by which a row is prefetched before it is copied; 0 is no prefetch. The processor does not prefetch rows
+    /// that are far apart by itself. It loads enough rows of one cache line at once, and each long row is a stream that it recognizes.
     fn ahead(rows: Rows) -> isize {
         let apart = rows.from_step.unsigned_abs() > rows.len;
         if apart && (2 * LINE..=AHEAD).contains(&rows.len) { (AHEAD / rows.len) as isize } else { 0 }
@@ -158,8 +158,9 @@ mod wide {
                 }
             }
 
-            /// Rows of chunks are often one, two or four lines. A loop that knows their length takes a fifth less. It is no part of
-            /// the one for any rows, which takes more instructions for short ones then.
+            /// Picks a loop for the length of rows: rows of chunks are often one, two or four cache lines, and a loop that knows the length
+            /// takes a fifth less time. These loops are separate from the one for any length, which would otherwise take more instructions
+            /// for short rows.
             ///
             /// # Safety
             /// The invariant of the module; the processor has the instruction set. If streamed, rows begin with a number.
@@ -178,7 +179,7 @@ mod wide {
             }
 
             /// # Safety
-            /// As above.
+            /// The invariant of the module; the processor has the instruction set. If streamed, rows begin with a number.
             #[target_feature(enable = $features)]
             unsafe fn $rows<const WIDTH: usize, const STREAM: bool>(to: *mut u8, from: *const u8, rows: Rows) {
                 const SIZE: usize = size_of::<$register>();
@@ -302,7 +303,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A number of bytes below `end`, one of whole lines as often as any.
+    /// Returns a number of bytes below `end`: half of the time any number, else a number of whole cache lines.
     fn any_or_lines(end: usize) -> impl Strategy<Value = usize> {
         prop_oneof![0..end, (0..end.div_ceil(LINE)).prop_map(|lines| lines * LINE)]
     }

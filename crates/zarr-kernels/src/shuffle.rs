@@ -12,36 +12,36 @@ mod vector;
 use crate::Isa;
 use interleave::Tile;
 
-/// The most bytes of an element whose bits are shuffled.
+/// Greatest size in bytes of elements whose bits are shuffled.
 const MAX_BITS: usize = 255;
 
-/// Shuffles of blocks of elements of `type_size` bytes: any number for bytes, 1 to 255 for bits. Bytes that are no whole
-/// element stay at the end as they are.
+/// Shuffles of blocks of elements of `type_size` bytes: of any size for bytes, of 1 to 255 for bits. Bytes at the end that form no whole
+/// element are copied unchanged.
 ///
 /// # Panics
 /// All four, if both buffers are not of one size, or `type_size` is none of these.
 impl Isa {
-    /// Puts the first byte of each element first, then the second of each, and so on.
+    /// Writes the first byte of each element, then the second byte of each element, and so on.
     pub fn shuffle_bytes(self, type_size: usize, from: &[u8], to: &mut [u8]) {
         let (from, to) = elements(type_size, from, to);
         bytes::split(self, type_size, from, to, from.len() / type_size, &mut Tile::new());
     }
 
-    /// Undoes [`shuffle_bytes`](Self::shuffle_bytes).
+    /// Reverses [`shuffle_bytes`](Self::shuffle_bytes).
     pub fn unshuffle_bytes(self, type_size: usize, from: &[u8], to: &mut [u8]) {
         let (from, to) = elements(type_size, from, to);
         bytes::join(self, type_size, from, from.len() / type_size, to, &mut Tile::new());
     }
 
-    /// Puts the first (lowest) bit of the first byte of each element first, then the second of each, and so on. The number
-    /// of elements is a multiple of 8, or the elements beyond one stay as they are.
+    /// Writes the first (lowest) bit of the first byte of each element, then the second bit of each element, and so on. Elements after the
+    /// last multiple of 8 are copied unchanged.
     pub fn shuffle_bits(self, type_size: usize, from: &[u8], to: &mut [u8]) {
         assert!(type_size <= MAX_BITS, "bits of elements of {type_size} bytes");
         let (from, to) = elements(8 * type_size, from, to);
         bits::shuffle(self, type_size, from, to);
     }
 
-    /// Undoes [`shuffle_bits`](Self::shuffle_bits).
+    /// Reverses [`shuffle_bits`](Self::shuffle_bits).
     pub fn unshuffle_bits(self, type_size: usize, from: &[u8], to: &mut [u8]) {
         assert!(type_size <= MAX_BITS, "bits of elements of {type_size} bytes");
         let (from, to) = elements(8 * type_size, from, to);
@@ -49,7 +49,7 @@ impl Isa {
     }
 }
 
-/// The whole groups of `size` bytes of both; copies the bytes after them.
+/// Returns the whole groups of `size` bytes of both slices, and copies the bytes after them.
 fn elements<'a, 'b>(size: usize, from: &'a [u8], to: &'b mut [u8]) -> (&'a [u8], &'b mut [u8]) {
     assert!(from.len() == to.len() && size > 0, "{} bytes to {} in groups of {size}", from.len(), to.len());
     let whole = from.len() / size * size;
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Buffers that end with an allocation, so that a byte beyond would be noticed by a checked allocator.
+    /// Checks buffers that end with an allocation, so that a checked allocator would notice an access beyond.
     #[test]
     fn all_lengths_equal_the_model() {
         for size in [1, 2, 3, 4, 7, 8, 15, 16, 24] {

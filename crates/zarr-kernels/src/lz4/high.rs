@@ -1,4 +1,4 @@
-//! Compressing more, in more time: the longest of several matches is taken, and it gives way to a longer one a byte on.
+//! Slower compression to smaller blocks: the longest of several matches is chosen, unless a longer one begins at the next byte.
 //!
 //! LZ4's high-compression mode finds a few more matches by looking further ahead, so its blocks are others, and a little
 //! shorter.
@@ -7,22 +7,23 @@ use super::write::{LAST_LITERALS, LAST_MATCH, Tokens};
 use super::{MAX_DISTANCE, MAX_SIZE, MIN_MATCH};
 use crate::Matches;
 
-/// Entries of the table of positions by hash.
+/// Number of entries in the table of positions by hash.
 const HEADS: usize = 1 << 15;
 
-/// Positions with a link to the previous position of their hash: all positions within reach.
+/// Number of positions with a link to the previous position of the same hash: all positions within the greatest distance.
 const LINKS: usize = MAX_DISTANCE + 1;
 
-/// Tables for [`compress_high`], to be used again: a quarter of a megabyte.
+/// Tables for [`compress_high`], a quarter of a megabyte, which can be reused for further blocks.
 #[derive(Debug)]
 pub struct Chains {
     heads: [u32; HEADS],
-    /// For each position, modulo their number, how far before it the same hash was last; 0 if not within reach.
+    /// For each position, modulo `LINKS`, the distance back to the previous position with the same hash; 0 if there is none within the
+    /// greatest distance.
     links: [u16; LINKS],
 }
 
 impl Chains {
-    /// Empty tables.
+    /// Returns empty tables.
     pub fn new() -> Self {
         Self { heads: [0; HEADS], links: [0; LINKS] }
     }
@@ -34,8 +35,8 @@ impl Default for Chains {
     }
 }
 
-/// As [`compress`](super::compress), looking at up to `attempts` earlier positions for each match: 2 are little better,
-/// 256 much slower.
+/// Compresses `plain` into the beginning of `out`, like [`compress`](super::compress), but compares up to `attempts` earlier positions for
+/// each match: 2 attempts compress little better, 256 are much slower.
 pub fn compress_high(plain: &[u8], out: &mut [u8], attempts: usize, chains: &mut Chains) -> Option<usize> {
     let mut tokens = Tokens::new(out);
     if plain.len() > MAX_SIZE {
@@ -51,19 +52,19 @@ pub fn compress_high(plain: &[u8], out: &mut [u8], attempts: usize, chains: &mut
     Some(tokens.len())
 }
 
-/// The input, and where its bytes were before.
+/// State of a compression: the input, and the tables of earlier positions.
 #[derive(Debug)]
 struct Search<'a> {
     plain: &'a [u8],
     matches: Matches<'a, HEADS>,
     links: &'a mut [u16; LINKS],
-    /// Positions in front of this one are in the tables.
+    /// Number of positions that are in the tables: all positions below it.
     noted: usize,
     attempts: usize,
 }
 
 impl Search<'_> {
-    /// Writes all sequences but the last. Returns how much of the input they hold.
+    /// Writes all sequences except the last. Returns the number of bytes of the input that they cover.
     fn sequences(&mut self, tokens: &mut Tokens<'_>) -> Option<usize> {
         let (mut pending, mut at) = (0, 0);
         let stop = self.plain.len() - LAST_MATCH + 1;
@@ -87,7 +88,7 @@ impl Search<'_> {
         Some(pending)
     }
 
-    /// The longest match at `at` of more than `than` bytes: where it was before, and its length.
+    /// Finds the longest match at `at` of more than `than` bytes. Returns its earlier position and its length.
     fn longest(&mut self, at: usize, than: usize) -> Option<(usize, usize)> {
         while self.noted < at {
             let position = self.noted;

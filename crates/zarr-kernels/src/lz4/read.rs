@@ -3,8 +3,8 @@
 use super::{Error, MAX_COUNT, MIN_MATCH};
 use crate::{Fault, Output};
 
-/// Decompresses a block into the beginning of `out`, and returns how many bytes it holds. The bytes behind them are
-/// arbitrary.
+/// Decompresses a block into the beginning of `out`, and returns the number of decompressed bytes. The rest of `out` may be overwritten
+/// with arbitrary bytes.
 ///
 /// # Errors
 /// An [`Error`] if it is no block, or none that fits.
@@ -36,10 +36,11 @@ pub fn decompress(block: &[u8], out: &mut [u8]) -> Result<usize, Error> {
     }
 }
 
-/// Bytes of a short sequence, up to the length of its copy, and as many as literals are copied at once.
+/// Least number of remaining bytes of a block to read a short sequence without checks: the token, and 32 bytes that are copied at once as
+/// literals.
 const SHORT: usize = 33;
 
-/// The copy of a sequence; `rest` begins with the remainder of its length.
+/// Copies the bytes of a sequence from `distance` bytes back; `rest` begins with the remainder of the length of the copy.
 #[inline(always)]
 fn copy(token: usize, distance: usize, rest: &mut &[u8], out: &mut Output<'_>) -> Result<(), Error> {
     let len = count(token & 15, rest)? + MIN_MATCH;
@@ -62,7 +63,7 @@ fn byte(rest: &mut &[u8]) -> Result<u8, Error> {
     Ok(byte)
 }
 
-/// A count that begins with four bits of a token. No sum of a block's bytes overflows.
+/// Reads a count that begins with the four bits `bits` of a token. The sum cannot overflow for the bytes of a block.
 #[inline(always)]
 fn count(bits: usize, rest: &mut &[u8]) -> Result<usize, Error> {
     let mut count = bits;

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// By the words of the format.
+/// Decompresses a block by the description of the format, as a model for the tests; `None` if it is invalid.
 fn model(block: &[u8], room: usize) -> Option<Vec<u8>> {
     let (mut out, mut rest) = (Vec::new(), block.iter().copied());
     let count = |bits: u8, rest: &mut dyn Iterator<Item = u8>| {

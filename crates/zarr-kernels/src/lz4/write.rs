@@ -1,32 +1,33 @@
-//! Compressing, to the same bytes as `LZ4_compress_fast` of LZ4 1.9 and 1.10 on machines of 64 bits.
+//! Compression, to the same bytes as `LZ4_compress_fast` of LZ4 1.9 and 1.10 on machines of 64 bits.
 
 use super::{MAX_COUNT, MAX_DISTANCE, MAX_SIZE, MIN_MATCH};
 use crate::Matches;
 
-/// Inputs of fewer bytes use the larger table, whose entries take two bytes in LZ4 (`LZ4_64Klimit`).
+/// Size in bytes below which an input uses the table with more entries, which take two bytes each in LZ4 (`LZ4_64Klimit`).
 const SMALL: usize = (64 << 10) + 11;
 
-/// Entries of either table.
+/// Number of entries of the table for inputs of less than `SMALL` bytes. The next constant is for all other inputs.
 const SMALL_TABLE: usize = 1 << 13;
 const LARGE_TABLE: usize = 1 << 12;
 
-/// The last bytes are literals, and no match begins within the last bytes (`LASTLITERALS`, `MFLIMIT`).
+/// Number of bytes at the end of a block that must be literals (`LASTLITERALS`). The next constant is the number of bytes at the end in
+/// which no match may begin (`MFLIMIT`).
 pub(super) const LAST_LITERALS: usize = 5;
 pub(super) const LAST_MATCH: usize = 12;
 
-/// The most that acceleration has an effect.
+/// Greatest acceleration that has an effect.
 const MAX_ACCELERATION: usize = 65_537;
 
-/// Bytes written at once where there is room.
+/// Number of bytes that are written at once if there is room.
 const WIDE: usize = 32;
 
-/// The size of the largest block that `size` bytes can become (`LZ4_compressBound`).
+/// Returns the greatest size of the block that `size` bytes are compressed to (`LZ4_compressBound`).
 pub fn max_compressed_size(size: usize) -> usize {
     size.saturating_add(size / 255).saturating_add(16)
 }
 
-/// Compresses `plain` into the beginning of `out`, and returns how many bytes that took; `None` if `out` has no room for it,
-/// which never is so for [`max_compressed_size`] bytes, or `plain` has more than [`MAX_SIZE`] bytes.
+/// Compresses `plain` into the beginning of `out`, and returns the size of the block. `None` if `out` has no room for the block, or `plain`
+/// has more than [`MAX_SIZE`] bytes. [`max_compressed_size`] bytes are always enough room.
 ///
 /// The larger `acceleration`, the faster and weaker; less than 1 counts as 1.
 pub fn compress(plain: &[u8], out: &mut [u8], acceleration: usize) -> Option<usize> {
@@ -47,7 +48,7 @@ pub fn compress(plain: &[u8], out: &mut [u8], acceleration: usize) -> Option<usi
     Some(tokens.len)
 }
 
-/// Writes all sequences but the last. Returns how much of the input they hold.
+/// Writes all sequences except the last. Returns the number of bytes of the input that they cover.
 #[inline(always)]
 fn sequences<const N: usize, const LONG: bool>(
     plain: &[u8],
@@ -86,7 +87,7 @@ fn sequences<const N: usize, const LONG: bool>(
     }
 }
 
-/// The sequences written so far.
+/// Writer of sequences into a buffer.
 pub(super) struct Tokens<'a> {
     out: &'a mut [u8],
     len: usize,
@@ -97,7 +98,7 @@ impl<'a> Tokens<'a> {
         Self { out, len: 0 }
     }
 
-    /// How many bytes they take.
+    /// Returns the number of bytes written so far.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -113,7 +114,8 @@ impl<'a> Tokens<'a> {
         Some(())
     }
 
-    /// The token of a sequence, whose position is returned, and its literals: the first `count` bytes of `from`.
+    /// Writes the token of a sequence and its literals, the first `count` bytes of `from`. Returns the position of the token; `None` if
+    /// there is no room.
     #[inline(always)]
     pub(super) fn literals(&mut self, from: &[u8], count: usize) -> Option<usize> {
         // LZ4 requires room behind the literals for a distance, a byte of a count, and the last literals.
@@ -134,14 +136,14 @@ impl<'a> Tokens<'a> {
         Some(token)
     }
 
-    /// The token of a sequence without literals.
+    /// Writes the token of a sequence without literals. Returns the position of the token; `None` if there is no room.
     #[inline(always)]
     fn no_literals(&mut self) -> Option<usize> {
         self.push(0)?;
         Some(self.len - 1)
     }
 
-    /// The distance and length of a copy, for the sequence of this token.
+    /// Writes the distance and the length of a copy, for the sequence whose token is at `token`. `None` if there is no room.
     #[inline(always)]
     pub(super) fn copy(&mut self, token: usize, distance: usize, len: usize) -> Option<()> {
         let count = len - MIN_MATCH;
@@ -158,7 +160,7 @@ impl<'a> Tokens<'a> {
         Some(())
     }
 
-    /// The bytes of the part of a count that a token does not hold.
+    /// Writes the bytes of the part of a count that does not fit into the token.
     fn more(&mut self, mut count: usize) -> Option<()> {
         while count >= 255 {
             self.push(255)?;
@@ -167,7 +169,7 @@ impl<'a> Tokens<'a> {
         self.push(count as u8)
     }
 
-    /// The last sequence, which is nothing but literals.
+    /// Writes the last sequence, which consists of literals only.
     pub(super) fn last_literals(&mut self, from: &[u8]) -> Option<()> {
         if from.len() + 1 + (from.len() + 255 - MAX_COUNT) / 255 > self.room() {
             return None;

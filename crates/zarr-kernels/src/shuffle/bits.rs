@@ -1,5 +1,5 @@
-//! Bit shuffle: byte shuffle of elements to planes, then each 8 bytes of a plane transposed as bits, then byte shuffle of
-//! these, which makes 8 rows of bits of a plane.
+//! Bit shuffle in three steps: a byte shuffle of elements to planes, a transposition of each 8 bytes of a plane as bits, and a byte shuffle
+//! of the result to the 8 rows of bits of each plane.
 
 use super::Tile;
 use super::bytes::{join, join_tile, split, split_tile};
@@ -7,10 +7,10 @@ use super::interleave::{TILE, transpose_bits};
 use super::vector::{self, Bits};
 use crate::Isa;
 
-/// Elements that the widest registers take at once.
+/// Number of elements that the widest registers process at once.
 const WIDEST: usize = 512;
 
-/// Elements of a tile, a multiple of 8.
+/// Returns the number of elements of a tile, a multiple of 8.
 fn step(size: usize) -> usize {
     let len = TILE / size;
     if len >= WIDEST { len / WIDEST * WIDEST } else { len / 8 * 8 }
@@ -47,7 +47,7 @@ pub(super) fn unshuffle(isa: Isa, size: usize, from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Bit `k` of byte `e` of the plane goes to bit `e` of the row at `to[k * row..]`.
+/// Writes bit `k` of byte `e` of the plane to bit `e` of the row at `to[k * row..]`.
 fn to_rows(isa: Isa, plane: &[u8], to: &mut [u8], row: usize, bits: &mut [u8; TILE], tile: &mut Tile) {
     let done = vector::split(isa, 8, Bits::Transpose, plane, to, row);
     for (number, plane) in plane[8 * done..].chunks(TILE).enumerate() {
@@ -58,7 +58,7 @@ fn to_rows(isa: Isa, plane: &[u8], to: &mut [u8], row: usize, bits: &mut [u8; TI
     }
 }
 
-/// Undoes [`to_rows`].
+/// Reverses [`to_rows`].
 fn from_rows(isa: Isa, from: &[u8], row: usize, plane: &mut [u8], tile: &mut Tile) {
     let done = vector::join(isa, 8, Bits::Transpose, from, row, plane);
     for (number, plane) in plane[8 * done..].chunks_mut(TILE).enumerate() {

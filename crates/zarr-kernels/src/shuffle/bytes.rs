@@ -1,14 +1,15 @@
-//! Byte shuffle of whole elements: in registers as far as it goes, the rest tile by tile.
+//! Byte shuffle of whole elements: most elements in registers, the rest tile by tile.
 
 use super::Tile;
 use super::interleave::{TILE, deinterleave, interleave};
 use super::vector::{self, Bits};
 use crate::Isa;
 
-/// Elements of more bytes are moved byte by byte where registers do not take them: few elements fill a tile.
+/// Greatest size of elements that are shuffled in passes over a tile. Larger elements that registers do not process are moved byte by byte,
+/// since few of them fill a tile.
 const MAX_PASSES: usize = 128;
 
-/// Takes elements of `size` bytes apart: byte `j` of element `e` goes to `to[j * stride + e]`.
+/// Splits elements of `size` bytes: writes byte `j` of element `e` to `to[j * stride + e]`.
 pub(super) fn split(isa: Isa, size: usize, from: &[u8], to: &mut [u8], stride: usize, tile: &mut Tile) {
     if size == 1 {
         return to[..from.len()].copy_from_slice(from);
@@ -20,7 +21,7 @@ pub(super) fn split(isa: Isa, size: usize, from: &[u8], to: &mut [u8], stride: u
     }
 }
 
-/// Undoes [`split`].
+/// Reverses [`split`].
 pub(super) fn join(isa: Isa, size: usize, from: &[u8], stride: usize, to: &mut [u8], tile: &mut Tile) {
     if size == 1 {
         return to.copy_from_slice(&from[..to.len()]);
@@ -32,7 +33,7 @@ pub(super) fn join(isa: Isa, size: usize, from: &[u8], stride: usize, to: &mut [
     }
 }
 
-/// [`split`] in plain loops. `from` is a tile at most.
+/// Does the work of [`split`] in plain loops. `from` has at most the bytes of a tile.
 pub(super) fn split_tile(size: usize, from: &[u8], to: &mut [u8], stride: usize, tile: &mut Tile) {
     let len = from.len() / size;
     if !size.is_power_of_two() || size > MAX_PASSES {
@@ -57,7 +58,7 @@ pub(super) fn split_tile(size: usize, from: &[u8], to: &mut [u8], stride: usize,
     }
 }
 
-/// Undoes [`split_tile`]. `to` is a tile at most.
+/// Reverses [`split_tile`]. `to` has at most the bytes of a tile.
 pub(super) fn join_tile(size: usize, from: &[u8], stride: usize, to: &mut [u8], tile: &mut Tile) {
     let len = to.len() / size;
     if !size.is_power_of_two() || size > MAX_PASSES {

@@ -1,10 +1,10 @@
-//! Plain loops for any processor: interleaving two runs of bytes and its reverse, and transposing 8 × 8 bits.
+//! Plain loops for any processor: interleaving two runs of bytes, separating them, and transposing 8 × 8 bits.
 //!
 //! An element of 2ᵏ bytes is put together from its bytes by interleaving k times, and taken apart by the reverse: each
 //! pass rotates a byte's position, seen as bits, by one bit. Both are loops that compilers turn into the processor's
 //! pack and unpack instructions, which a loop over elements is not. They work on tiles that stay in the first cache.
 
-/// Bytes of a tile: with the bytes read and written along with it, it stays in a first cache of 32 KiB.
+/// Number of bytes of a tile: together with the bytes read and written for it, a tile fits into a first-level cache of 32 KiB.
 pub(super) const TILE: usize = 8192;
 
 /// Buffers for the passes over a tile.
@@ -17,7 +17,7 @@ impl Tile {
     }
 }
 
-/// `out[2 * i] = even[i]`, `out[2 * i + 1] = odd[i]`
+/// Interleaves two runs: `out[2 * i] = even[i]`, `out[2 * i + 1] = odd[i]`.
 #[inline(never)]
 pub(super) fn interleave(even: &[u8], odd: &[u8], out: &mut [u8]) {
     for ((out, even), odd) in out.as_chunks_mut::<2>().0.iter_mut().zip(even).zip(odd) {
@@ -25,7 +25,7 @@ pub(super) fn interleave(even: &[u8], odd: &[u8], out: &mut [u8]) {
     }
 }
 
-/// `even[i] = from[2 * i]`, `odd[i] = from[2 * i + 1]`
+/// Separates two runs: `even[i] = from[2 * i]`, `odd[i] = from[2 * i + 1]`.
 #[inline(never)]
 pub(super) fn deinterleave(from: &[u8], even: &mut [u8], odd: &mut [u8]) {
     for ((pair, even), odd) in from.as_chunks::<2>().0.iter().zip(even).zip(odd) {

@@ -1,20 +1,20 @@
-//! Instead of `vector` on processors for which there are no kernels: everything is left to plain loops.
+//! Replacement of `vector` for processors without kernels: plain loops do all the work.
 
 use crate::Isa;
 
-/// As in `vector`.
+/// Change of the bits of elements of 8 bytes, as in `vector`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bits {
     Keep,
     Transpose,
 }
 
-/// As in `vector`; takes no element.
+/// Splits no elements, and returns 0; see `vector`.
 pub(super) fn split(_isa: Isa, _size: usize, _bits: Bits, _from: &[u8], _to: &mut [u8], _stride: usize) -> usize {
     0
 }
 
-/// As in `vector`; makes no element.
+/// Joins no elements, and returns 0; see `vector`.
 pub(super) fn join(_isa: Isa, _size: usize, _bits: Bits, _from: &[u8], _stride: usize, _to: &mut [u8]) -> usize {
     0
 }

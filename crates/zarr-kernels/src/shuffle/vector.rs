@@ -1,4 +1,4 @@
-//! Taking elements apart and putting them together in the vector registers of x86-64.
+//! Splits and joins elements in the vector registers of x86-64.
 //!
 //! Seen as bits, the address of a byte in a block of 16 elements of 2ᵏ bytes is the element (4 bits) before the byte (k
 //! bits), in a shuffled block the byte before the element. Interleaving the first half of a block with its second half
@@ -13,17 +13,17 @@
 
 use crate::isa::{Isa, Set};
 
-/// The change of the bits of elements of 8 bytes on the way.
+/// Change of the bits of elements of 8 bytes while they are split or joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bits {
-    /// Nothing.
+    /// The bits are unchanged.
     Keep,
-    /// Each element is transposed as a matrix of 8 × 8 bits. Elements have 8 bytes.
+    /// Each element of 8 bytes is transposed as a matrix of 8 × 8 bits.
     Transpose,
 }
 
-/// Takes elements of `size` bytes apart: byte `j` of element `e` goes to `to[j * stride + e]`. Returns how many elements it
-/// dealt with: not all, and none if it has no kernel for this size.
+/// Splits elements of `size` bytes: writes byte `j` of element `e` to `to[j * stride + e]`. Returns the number of split elements, from the
+/// first: some at the end may be left out, and all are if there is no kernel for this size.
 pub(super) fn split(isa: Isa, size: usize, bits: Bits, from: &[u8], to: &mut [u8], stride: usize) -> usize {
     let len = from.len().checked_div(size).unwrap_or(0);
     if len == 0 {
@@ -47,7 +47,7 @@ pub(super) fn split(isa: Isa, size: usize, bits: Bits, from: &[u8], to: &mut [u8
     done
 }
 
-/// Undoes [`split`].
+/// Reverses [`split`].
 pub(super) fn join(isa: Isa, size: usize, bits: Bits, from: &[u8], stride: usize, to: &mut [u8]) -> usize {
     let len = to.len().checked_div(size).unwrap_or(0);
     if len == 0 {
@@ -70,20 +70,20 @@ pub(super) fn join(isa: Isa, size: usize, bits: Bits, from: &[u8], stride: usize
     done
 }
 
-/// Checks that `len` bytes of each plane lie in `planes` bytes.
+/// Checks that `size` planes of `len` bytes, at distances of `stride`, lie within `planes` bytes.
 fn check(size: usize, bits: Bits, len: usize, planes: usize, stride: usize) {
     let end = stride.checked_mul(size - 1).and_then(|last| last.checked_add(len));
     assert!(end.is_some_and(|end| end <= planes), "{size} planes of {len} bytes, {stride} apart, in {planes} bytes");
     assert!(bits == Bits::Keep || size == 8, "bits of 8 bytes are transposed, not of {size}");
 }
 
-/// The set, then the sets for the elements that it leaves.
+/// Returns the instruction set, then the narrower sets for the elements that the set before leaves.
 fn sets(isa: Isa) -> impl Iterator<Item = Set> {
     [Set::Avx512, Set::Avx2, Set::Sse2].into_iter().filter(move |set| *set <= isa.0)
 }
 
-/// Picks the loop for a size. Around it are `split_by` and `join_by`, with the size and whether bits are transposed, and
-/// `split_other` and `join_other`.
+/// Defines `split` and `join`, which pick the loop for a size. The module must have `split_by` and `join_by`, generic over the size and
+/// whether bits are transposed, and `split_other` and `join_other`.
 macro_rules! by_size {
     ($feature:literal) => {
         #[target_feature(enable = $feature)]
@@ -132,11 +132,11 @@ macro_rules! by_size {
     };
 }
 
-/// The loops of SSE2 and AVX2. Around them are the register `V` of `LANES` lanes, and `load`, `store`, `load_lanes`,
-/// `store_lanes` (lane `l` at `step * l`), `zip` (interleaves two, lane by lane) and `transpose` (the bits of each 8 bytes).
+/// Defines the loops of SSE2 and AVX2. The module must have the register type `V` of `LANES` lanes, `load`, `store`, `load_lanes`,
+/// `store_lanes` (lane `l` at `step * l`), `zip` (interleaves two registers, lane by lane) and `transpose` (the bits of each 8 bytes).
 macro_rules! loops {
     ($feature:literal) => {
-        /// Elements of one turn.
+        /// Number of elements of one iteration.
         const STEP: usize = 16 * LANES;
 
         #[target_feature(enable = $feature)]
@@ -201,7 +201,7 @@ macro_rules! loops {
             whole
         }
 
-        /// Rotates the addresses of all bytes, lane by lane.
+        /// Rotates the bits of the addresses of all bytes by one, lane by lane.
         #[inline]
         #[target_feature(enable = $feature)]
         fn rotate<const N: usize>(v: [V; N]) -> [V; N] {

@@ -49,7 +49,7 @@ fn zip(even: V, odd: V) -> (V, V) {
     (_mm256_unpacklo_epi8(even, odd), _mm256_unpackhi_epi8(even, odd))
 }
 
-/// "Hacker's Delight", section 7-3.
+/// Transposes each 8 bytes as a matrix of 8 × 8 bits ("Hacker's Delight", section 7-3).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transpose(v: V) -> V {
@@ -64,12 +64,12 @@ fn transpose(v: V) -> V {
     _mm256_xor_si256(v, _mm256_xor_si256(swap, _mm256_slli_epi64::<28>(swap)))
 }
 
-/// Elements of other sizes are left to narrower registers.
+/// Splits no elements: other sizes are left to narrower registers.
 fn split_other(_size: usize, _len: usize, _elements: *const u8, _planes: *mut u8, _stride: usize) -> usize {
     0
 }
 
-/// As [`split_other`].
+/// Joins no elements: other sizes are left to narrower registers.
 fn join_other(_size: usize, _len: usize, _planes: *const u8, _stride: usize, _elements: *mut u8) -> usize {
     0
 }

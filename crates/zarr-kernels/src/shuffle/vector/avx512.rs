@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 
 by_size!("avx512f,avx512bw,avx512vbmi,gfni");
 
-/// Elements of one turn, and bytes of a register.
+/// Number of elements of one iteration, and number of bytes of a register.
 const STEP: usize = 64;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
@@ -66,17 +66,17 @@ unsafe fn join_by<const SIZE: usize, const BITS: bool>(
     whole
 }
 
-/// Elements of other sizes are left to narrower registers.
+/// Splits no elements: other sizes are left to narrower registers.
 fn split_other(_size: usize, _len: usize, _elements: *const u8, _planes: *mut u8, _stride: usize) -> usize {
     0
 }
 
-/// As [`split_other`].
+/// Joins no elements: other sizes are left to narrower registers.
 fn join_other(_size: usize, _len: usize, _planes: *const u8, _stride: usize, _elements: *mut u8) -> usize {
     0
 }
 
-/// Exchanges the register's number with the number of the piece of it, of which there are as many as registers.
+/// Transposes the `N` registers as rows of `N` pieces: exchanges the number of the register with the number of the piece.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn exchange_all<const N: usize>(v: [__m512i; N]) -> [__m512i; N] {
@@ -93,7 +93,7 @@ fn exchange_all<const N: usize>(v: [__m512i; N]) -> [__m512i; N] {
     v
 }
 
-/// Exchanges one bit of both, that of the value `BIT`.
+/// Exchanges the bit with value `BIT` between the number of the register and the number of the piece.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn exchange<const N: usize, const BIT: usize>(v: [__m512i; N]) -> [__m512i; N] {
@@ -108,8 +108,8 @@ fn exchange<const N: usize, const BIT: usize>(v: [__m512i; N]) -> [__m512i; N] {
     to
 }
 
-/// Indices that the words of 4 bytes come from when registers of `N` pieces exchange the bit: the words of the first register count from 0,
-/// the words of the second from 16.
+/// Source indices of the words of 4 bytes when registers of `N` pieces exchange the bit: words of the first register count from 0, words of
+/// the second from 16.
 struct Pieces<const N: usize, const BIT: usize>;
 
 impl<const N: usize, const BIT: usize> Pieces<N, BIT> {
@@ -135,16 +135,16 @@ impl<const N: usize, const BIT: usize> Pieces<N, BIT> {
     }
 }
 
-/// Indices that the bytes of a register come from when elements of `SIZE` bytes are taken apart or put together in it.
+/// Source indices of the bytes of a register when elements of `SIZE` bytes are split or joined in it.
 struct Order<const SIZE: usize>;
 
 impl<const SIZE: usize> Order<SIZE> {
     const TO_PLANES: [u8; 64] = Self::bytes(STEP / SIZE, SIZE, false);
     const TO_ELEMENTS: [u8; 64] = Self::bytes(SIZE, STEP / SIZE, false);
-    /// The bytes of an element from the last to the first, as `transpose` wants them.
+    /// Indices that also reverse the bytes of each element, as `transpose` expects.
     const TO_REVERSED_ELEMENTS: [u8; 64] = Self::bytes(SIZE, STEP / SIZE, true);
 
-    /// The transposition to rows of `row` bytes.
+    /// Returns the indices of a transposition to `rows` rows of `row` bytes, reversed within each row if `reverse`.
     const fn bytes(row: usize, rows: usize, reverse: bool) -> [u8; 64] {
         let mut bytes = [0; 64];
         let mut at = 0;
@@ -157,7 +157,7 @@ impl<const SIZE: usize> Order<SIZE> {
     }
 }
 
-/// Indices that the bytes of 16 come from when 8 at a time are reversed.
+/// Source indices of the bytes of a register when each 8 of them are reversed.
 const REVERSED: [u8; 64] = {
     let mut bytes = [0; 64];
     let mut at = 0;
@@ -168,8 +168,8 @@ const REVERSED: [u8; 64] = {
     bytes
 };
 
-/// Transposes each 8 bytes, given from the last to the first, as a matrix of bits: that is the product of the unit
-/// matrix with them, as the instruction counts rows from the last.
+/// Transposes each 8 bytes, given from the last to the first, as a matrix of 8 × 8 bits: the result is the product of the unit matrix with
+/// them, since the instruction counts rows from the last.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn transpose(reversed: __m512i) -> __m512i {

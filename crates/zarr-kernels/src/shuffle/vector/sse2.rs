@@ -1,4 +1,4 @@
-//! Registers of 16 bytes. Elements of any size go through these.
+//! Registers of 16 bytes, which process elements of any size.
 
 use super::Bits;
 use std::arch::x86_64::*;
@@ -49,7 +49,7 @@ fn zip(even: V, odd: V) -> (V, V) {
     (_mm_unpacklo_epi8(even, odd), _mm_unpackhi_epi8(even, odd))
 }
 
-/// "Hacker's Delight", section 7-3.
+/// Transposes each 8 bytes as a matrix of 8 × 8 bits ("Hacker's Delight", section 7-3).
 #[inline]
 #[target_feature(enable = "sse2")]
 fn transpose(v: V) -> V {
@@ -61,7 +61,7 @@ fn transpose(v: V) -> V {
     _mm_xor_si128(v, _mm_xor_si128(swap, _mm_slli_epi64::<28>(swap)))
 }
 
-/// Elements of any size, 16 elements at once: by windows of 16 of their bytes, of which the last may overlap the one before.
+/// Splits elements of any size, 16 elements at once, in windows of 16 bytes of each element. The last window may overlap the window before.
 #[target_feature(enable = "sse2")]
 unsafe fn split_other(size: usize, len: usize, elements: *const u8, planes: *mut u8, stride: usize) -> usize {
     let whole = whole(size, len);
@@ -85,8 +85,8 @@ unsafe fn split_other(size: usize, len: usize, elements: *const u8, planes: *mut
     whole
 }
 
-/// Undoes [`split_other`]. The next elements overwrite the bytes written behind an element of less than 16 bytes, and
-/// the caller the bytes behind the last element.
+/// Reverses [`split_other`]. Writes bytes after an element of less than 16 bytes; the next element overwrites them, and the caller
+/// overwrites those after the last element.
 #[target_feature(enable = "sse2")]
 unsafe fn join_other(size: usize, len: usize, planes: *const u8, stride: usize, elements: *mut u8) -> usize {
     let whole = whole(size, len);
@@ -109,13 +109,13 @@ unsafe fn join_other(size: usize, len: usize, planes: *const u8, stride: usize, 
     whole
 }
 
-/// How many elements, a multiple of 16, can be reached by windows of 16 bytes that end within `len` elements.
+/// Returns the number of elements, a multiple of 16, whose windows of 16 bytes end within the `len` elements.
 fn whole(size: usize, len: usize) -> usize {
     let reach = if size == 1 { 0 } else { (len * size).saturating_sub(16_usize.saturating_sub(size)) / size };
     reach / 16 * 16
 }
 
-/// Where the windows of an element start.
+/// Returns the offset of each window in an element.
 fn windows(size: usize) -> impl Iterator<Item = usize> {
     (0..size.div_ceil(16)).map(move |number| (16 * number).min(size.saturating_sub(16)))
 }
