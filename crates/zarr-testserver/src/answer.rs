@@ -1,4 +1,4 @@
-//! A request from its arrival to its answer.
+//! Handling of a request, from its arrival to its answer.
 
 use crate::body::{ReplyBody, Tracker, Unread, read};
 use crate::bucket::{Etags, Face};
@@ -20,12 +20,12 @@ use hyper::body::Incoming;
 use std::io::Write;
 use std::sync::Arc;
 
-/// A request that gets no answer: hyper closes the connection.
+/// Error for a request without an answer: hyper closes the connection.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is closed without an answer")]
 pub(crate) struct Closed;
 
-/// Answers a request.
+/// Answers a request, with the fault that the script has for it.
 pub(crate) async fn answer(
     connection: Arc<Connection>,
     request: http::Request<Incoming>,
@@ -88,7 +88,7 @@ pub(crate) async fn answer(
     Ok(response(reply, &request.method, fault, settings.bandwidth, tracker))
 }
 
-/// The answer of a fault that takes the place of the operation.
+/// Returns the answer of a fault that replaces the operation; `None` for other faults.
 fn instead(fault: &FaultKind) -> Option<Reply> {
     match fault {
         FaultKind::Status { status, headers, body } => {
@@ -115,7 +115,7 @@ fn instead(fault: &FaultKind) -> Option<Reply> {
     }
 }
 
-/// Does what the request asks for.
+/// Does the operation of the request, and returns its answer.
 fn operate(
     shared: &Shared,
     settings: &Settings,
@@ -149,7 +149,7 @@ fn operate(
     }
 }
 
-/// The answer as hyper sends it, spoilt by the fault.
+/// Returns the answer as hyper sends it, changed by the fault.
 fn response(
     mut reply: Reply,
     method: &Method,

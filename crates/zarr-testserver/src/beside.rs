@@ -1,6 +1,6 @@
-//! Cases of a test that wait.
+//! Concurrent runs of the cases of a test.
 
-/// Runs a check for each of the cases, all beside each other: for tests whose cases wait for answers, pauses and time-outs.
+/// Runs a check for all cases concurrently, each in a thread: for tests whose cases wait for answers, pauses and time-outs.
 ///
 /// # Panics
 /// If a check does.

@@ -1,4 +1,4 @@
-//! Bodies: of answers in pieces at a pace, of requests as a whole.
+//! Bodies: those of answers are sent in pieces at a bandwidth, those of requests are read as a whole.
 
 use crate::connection::Connection;
 use bytes::{Bytes, BytesMut};
@@ -11,10 +11,10 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Bytes that are given out at once. Smaller pieces tell more exactly when a client went away; larger ones cost less.
+/// Number of bytes that are sent at once. Smaller pieces show more exactly when a client closes the connection; larger ones cost less time.
 const PIECE: usize = 256 << 10;
 
-/// A request that is being answered. Dropped before its answer is complete, it counts as aborted by the client.
+/// Tracker of a request that is being answered. If dropped before its answer is complete, the request counts as aborted by the client.
 pub(crate) struct Tracker {
     connection: Arc<Connection>,
     number: u64,
@@ -30,7 +30,7 @@ impl Tracker {
         self.connection.shared.tally.answered(self.number, status);
     }
 
-    /// The server is done with the request, for better or worse.
+    /// Marks the request as finished, whether it succeeded or not.
     ///
     /// A client that has the whole answer may send its next request at once. So this is called before the last byte
     /// is given out, or else more requests would be counted as in flight than the client has.
@@ -50,12 +50,12 @@ impl Drop for Tracker {
     }
 }
 
-/// The body of an answer.
+/// Body of an answer.
 pub(crate) struct ReplyBody {
     rest: Bytes,
-    /// Whether fewer bytes come than the headers promise, so that the connection has to be closed after them.
+    /// Whether the body has fewer bytes than the headers promise, so that the connection has to be closed after them.
     is_short: bool,
-    /// In bytes/s.
+    /// Bandwidth in bytes/s; `None` for no limit.
     bandwidth: Option<u64>,
     sleep: Option<Pin<Box<Sleep>>>,
     connection: Arc<Connection>,
@@ -73,7 +73,7 @@ impl ReplyBody {
         Self { rest: bytes, is_short, bandwidth, sleep: None, connection, tracker }
     }
 
-    /// Waits until `time`, which is looked at only when a wait begins.
+    /// Waits until the time that `time` returns. `time` is only called when a wait begins.
     fn poll_sleep(&mut self, context: &mut Context<'_>, time: impl FnOnce() -> Instant) -> Poll<()> {
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_until(time())));
         ready!(sleep.as_mut().poll(context));
@@ -81,7 +81,7 @@ impl ReplyBody {
         Poll::Ready(())
     }
 
-    /// Lets the bytes that came before out, as hyper closes the connection at once after a short body.
+    /// Waits until all earlier bytes are written to the socket, since hyper closes the connection at once after a body that is too short.
     fn poll_written(&mut self, context: &mut Context<'_>) -> Poll<()> {
         const INTERVAL: Duration = Duration::from_millis(2);
         while !self.connection.is_written() {
@@ -131,18 +131,18 @@ impl Body for ReplyBody {
     }
 }
 
-/// Why the body of a request was not read.
+/// Reason why the body of a request was not read.
 pub(crate) enum Unread {
-    /// It has more than [`LARGEST`] bytes.
+    /// The body has more than [`LARGEST`] bytes.
     TooLarge,
     /// The client closed the connection.
     Gone,
 }
 
-/// The largest body of a request, as S3 has it for one `PUT`.
+/// Greatest number of bytes of the body of a request, as S3 has it for one `PUT`.
 const LARGEST: usize = 5 << 30;
 
-/// Reads the body of a request as a whole, at no more than `bandwidth` bytes/s.
+/// Reads the whole body of a request, at no more than `bandwidth` bytes/s.
 pub(crate) async fn read(connection: &Connection, mut body: Incoming, bandwidth: Option<u64>) -> Result<Bytes, Unread> {
     // A client may promise more than it sends.
     const RESERVED: u64 = 64 << 20;

@@ -1,4 +1,4 @@
-//! A connection: its pace, and whether its client closed it too early.
+//! Connection of a client: its bandwidth, and whether its client closed it too early.
 
 use crate::shared::Shared;
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -11,12 +11,12 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
-/// The state that the requests of a connection share.
+/// State that the requests of a connection share.
 pub(crate) struct Connection {
     pub(crate) shared: Arc<Shared>,
-    /// Whether an answer was made of which some bytes may not have been written to the socket.
+    /// Whether the end of an answer was passed to hyper, but perhaps not yet written to the socket.
     is_unwritten: AtomicBool,
-    /// The time when the bytes that were given out so far have passed, at the bandwidth that is set.
+    /// Time at which all bytes passed on so far have been transferred, at the current bandwidth; `None` before the first.
     free_at: Mutex<Option<Instant>>,
 }
 
@@ -26,19 +26,19 @@ impl Connection {
         Self { shared, is_unwritten: AtomicBool::new(false), free_at: Mutex::new(None) }
     }
 
-    /// The last bytes of an answer have been made.
+    /// Notes that the last bytes of an answer were passed to hyper.
     pub(crate) fn answer_made(&self) {
         self.is_unwritten.store(true, Ordering::Release);
     }
 
-    /// Whether all bytes of the answers that were made have been written to the socket.
+    /// Returns whether all bytes of the completed answers have been written to the socket.
     pub(crate) fn is_written(&self) -> bool {
         !self.is_unwritten.load(Ordering::Acquire)
     }
 
-    /// When `bytes` more may have passed, at `bandwidth` bytes/s.
+    /// Returns the time at which `bytes` more bytes have been transferred, at `bandwidth` bytes/s.
     pub(crate) fn passed_at(&self, bytes: usize, bandwidth: u64) -> Instant {
-        /// Timers are late. What they lose is made up for, but not more than this.
+        /// Greatest delay of timers that is made up for.
         const LATE: Duration = Duration::from_millis(20);
         let now = Instant::now();
         let earliest = now.checked_sub(LATE).unwrap_or(now);
@@ -49,7 +49,7 @@ impl Connection {
         end
     }
 
-    /// A new answer begins: time in which nothing was sent is not made up for.
+    /// Begins an answer: idle time since the answer before is not made up for.
     pub(crate) fn begin_pace(&self) {
         let mut free_at = self.free_at.lock().unwrap_or_else(PoisonError::into_inner);
         *free_at = free_at.filter(|time| *time > Instant::now());
@@ -64,7 +64,7 @@ impl Drop for Connection {
     }
 }
 
-/// A socket that notes when all bytes of an answer have been written to it.
+/// Socket that notes when all bytes of an answer have been written to it.
 pub(crate) struct Io {
     socket: TokioIo<TcpStream>,
     connection: Arc<Connection>,
@@ -103,7 +103,7 @@ impl Write for Io {
         Pin::new(&mut self.socket).poll_write_vectored(context, slices)
     }
 
-    /// hyper flushes after it has written all that it has.
+    /// Flushes the socket. hyper calls this after it has written all bytes that it has.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.socket).poll_flush(context);
         if matches!(result, Poll::Ready(Ok(()))) {

@@ -1,10 +1,10 @@
-//! Orders to a server that runs, one in a line: for programs that start it.
+//! Orders to a running server, one in a line: for programs that start the server.
 
 use crate::{bytes, duration};
 use std::io::{BufRead, Write};
 use zarr_testserver::TestServer;
 
-/// Does what each line says, and answers each with a line, until there are no more.
+/// Executes the order in each line, and answers each line with a line, until the input ends.
 pub(crate) fn obey(server: &TestServer, orders: impl BufRead, mut answers: impl Write) -> Result<(), String> {
     for line in orders.lines() {
         let line = line.map_err(|error| format!("standard input: {error}"))?;

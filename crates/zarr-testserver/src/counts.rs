@@ -1,97 +1,97 @@
-//! Requests counted and logged.
+//! Counts and log of requests.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// The operation that a request asks for.
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// A value or a part of it.
+    /// Read of a value or a part of it.
     Get,
-    /// The headers of a value or a bucket.
+    /// Read of the headers of a value or a bucket.
     Head,
-    /// A value, a part of an upload, or a copy.
+    /// Write of a value or of a part of an upload, also as a copy.
     Put,
-    /// The keys of a bucket or directory.
+    /// Listing of the keys of a bucket or directory.
     List,
-    /// Keys to be removed, one or several, or an upload to be given up.
+    /// Removal of one key or several keys, or abort of an upload.
     Delete,
-    /// Anything else: uploads begun and completed, buckets made.
+    /// Any other operation: begin or completion of an upload, creation of a bucket.
     Other,
 }
 
-/// Requests that a server got since it began or since [`crate::TestServer::reset_counts`].
+/// Counts of requests to a server since its start or the last [`crate::TestServer::reset_counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Requests of [`Operation::Get`].
+    /// Number of requests of [`Operation::Get`].
     pub gets: u64,
-    /// Requests of [`Operation::Head`].
+    /// Number of requests of [`Operation::Head`].
     pub heads: u64,
-    /// Requests of [`Operation::Put`].
+    /// Number of requests of [`Operation::Put`].
     pub puts: u64,
-    /// Requests of [`Operation::List`].
+    /// Number of requests of [`Operation::List`].
     pub lists: u64,
-    /// Requests of [`Operation::Delete`].
+    /// Number of requests of [`Operation::Delete`].
     pub deletes: u64,
-    /// Requests of [`Operation::Other`].
+    /// Number of requests of [`Operation::Other`].
     pub others: u64,
-    /// Bytes of bodies that were sent, without headers.
+    /// Number of bytes of bodies that were sent, without headers.
     pub bytes_sent: u64,
-    /// Bytes of bodies that were received, without headers.
+    /// Number of bytes of bodies that were received, without headers.
     pub bytes_received: u64,
-    /// How many requests were being answered at the same time, at most.
+    /// Greatest number of requests that were being answered at the same time.
     pub most_in_flight: u64,
-    /// Requests whose connection the client closed before the answer was written completely.
+    /// Number of requests whose connection the client closed before the answer was completely written.
     pub aborted: u64,
-    /// Connections that were made.
+    /// Number of connections that were opened.
     pub connections: u64,
-    /// Requests that were refused because too many were being answered.
+    /// Number of requests that were refused because too many were being answered.
     pub refused: u64,
 }
 
 impl Counts {
-    /// Requests of all kinds.
+    /// Returns the number of requests of all operations.
     pub fn requests(&self) -> u64 {
         self.gets + self.heads + self.puts + self.lists + self.deletes + self.others
     }
 }
 
-/// A request as it was received, and the status that it got.
+/// Request as it was received, and the status of its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Logged {
-    /// `GET` and so on.
+    /// HTTP method of the request, such as `GET`.
     pub method: String,
-    /// The path of the URL without escapes: `/bucket/key`.
+    /// Path of the URL without escapes: `/bucket/key`.
     pub path: String,
-    /// The query of the URL with its escapes, without `?`; empty where there is none.
+    /// Query of the URL with its escapes, without `?`; empty if there is none.
     pub query: String,
-    /// The operation that the request asks for.
+    /// Operation of the request.
     pub operation: Operation,
-    /// The header `Range`.
+    /// Header `Range`; `None` if the request lacks it.
     pub range: Option<String>,
-    /// The header `If-Match`.
+    /// Header `If-Match`; `None` if the request lacks it.
     pub if_match: Option<String>,
-    /// The header `If-None-Match`.
+    /// Header `If-None-Match`; `None` if the request lacks it.
     pub if_none_match: Option<String>,
-    /// The object that the request copies: the header `x-amz-copy-source` or `x-goog-copy-source`.
+    /// Object that the request copies: the header `x-amz-copy-source` or `x-goog-copy-source`; `None` if the request lacks it.
     pub copy_source: Option<String>,
-    /// The time when the request was signed: the header `x-amz-date`.
+    /// Time at which the request was signed: the header `x-amz-date`; `None` if the request lacks it.
     pub signed: Option<String>,
-    /// The status of the answer. `None` while there is none, and where the connection was closed without one.
+    /// Status of the answer. `None` before the answer, and if the connection was closed without one.
     pub status: Option<u16>,
-    /// Time at which the request came.
+    /// Time at which the request arrived.
     pub came: Instant,
-    /// Time at which the last byte of the answer was made, or the client went away.
+    /// Time at which the answer was complete, or the client closed the connection; `None` before.
     pub ended: Option<Instant>,
 }
 
-/// How many requests the log keeps; earlier ones are forgotten.
+/// Greatest number of requests in the log; the oldest are dropped.
 const LOG: usize = 100_000;
 
-/// The counts and the log of a server.
+/// Counts and log of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(Mutex<State>);
 
@@ -100,12 +100,12 @@ struct State {
     counts: Counts,
     in_flight: u64,
     log: VecDeque<Logged>,
-    /// The number of the first request in the log, counted from the start of the server.
+    /// Number of the first request in the log, counted from the start of the server.
     first: u64,
 }
 
 impl State {
-    /// The request with this number, if the log still has it.
+    /// Returns the request `number`; `None` if it is no longer in the log.
     fn logged(&mut self, number: u64) -> Option<&mut Logged> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.log.get_mut(index)
@@ -125,7 +125,7 @@ impl Tally {
         self.lock().log.iter().cloned().collect()
     }
 
-    /// Begins again. Requests that are being answered stay counted as being in flight.
+    /// Resets the counts and the log. Requests that are being answered still count as being in flight.
     pub(crate) fn reset(&self) {
         let mut state = self.lock();
         state.counts = Counts { most_in_flight: state.in_flight, ..Counts::default() };
@@ -133,7 +133,7 @@ impl Tally {
         state.log.clear();
     }
 
-    /// Counts a request, and returns its number for [`Tally::answered`], and how many are in flight with it.
+    /// Counts a request. Returns its number, for [`Tally::answered`], and the number of requests in flight, including this one.
     pub(crate) fn begin(&self, logged: Logged) -> (u64, u64) {
         let mut state = self.lock();
         let State { counts, in_flight, log, first } = &mut *state;
@@ -165,7 +165,7 @@ impl Tally {
         }
     }
 
-    /// A request is not in flight any more.
+    /// Notes that request `number` is no longer in flight.
     pub(crate) fn end(&self, number: u64) {
         let mut state = self.lock();
         state.in_flight -= 1;

@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-/// The text that `encoded` stands for, or `None` where an escape is not complete or the bytes are not UTF-8. In a
-/// query, `+` stands for a space.
+/// Decodes percent-encoding; `None` if an escape is incomplete or the bytes are not UTF-8. If `in_query`, `+` is a space.
 pub(crate) fn decode(encoded: &str, in_query: bool) -> Option<String> {
     let bytes = encoded.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -26,7 +25,7 @@ pub(crate) fn decode(encoded: &str, in_query: bool) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// `text` with escapes for all but letters, digits, `-._~` and the characters in `kept`.
+/// Percent-encodes all characters of `text` except letters, digits, `-._~` and the characters in `kept`.
 pub(crate) fn encode(text: &str, kept: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -40,14 +39,14 @@ pub(crate) fn encode(text: &str, kept: &str) -> String {
     encoded
 }
 
-/// `bytes` in hexadecimal digits, small letters.
+/// Returns `bytes` in lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(2 * bytes.len());
     bytes.iter().for_each(|&byte| push_hex(&mut text, "", byte, false));
     text
 }
 
-/// The bytes that `text` has in hexadecimal digits.
+/// Returns the bytes of a string of hexadecimal digits; `None` if it is not one.
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;

@@ -7,96 +7,96 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The fault of an operation or of its answer.
+/// Kind of a fault of an operation or of its answer.
 ///
 /// The first group answers without doing what was asked for; the second does it and spoils the answer; the third is
 /// about listings of S3 and Google Cloud Storage alone.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// An answer with this status, these headers and this body, in place of the operation.
+    /// The operation is replaced by an answer with this status, these headers and this body.
     Status {
-        /// The status, for example 503.
+        /// Status, for example 503.
         status: u16,
-        /// The headers, for example `("Retry-After", "1")`.
+        /// Headers, for example `("Retry-After", "1")`.
         headers: Vec<(String, String)>,
-        /// The body.
+        /// Body of the answer.
         body: Bytes,
     },
-    /// 409 `ConditionalRequestConflict` in place of the operation, as S3 answers when requests race.
+    /// The operation is replaced by 409 `ConditionalRequestConflict`, as S3 answers when requests race.
     Conflict,
-    /// The connection is closed without an answer, and nothing is done.
+    /// The connection is closed without an answer, and the operation is not done.
     DropBefore,
-    /// A page of HTML with status 200 in place of the operation, as by a network that wants its users to log in.
+    /// The operation is replaced by an HTML page with status 200, as by a network that wants its users to log in.
     Html,
-    /// An answer with this status, from 300 to 399, and this address in `Location`.
+    /// The operation is replaced by an answer with this status, from 300 to 399, and this address in `Location`.
     Redirect {
-        /// 301, 302, 303, 307 or 308.
+        /// Status: 301, 302, 303, 307 or 308.
         status: u16,
-        /// The address, which may be relative.
+        /// Address in `Location`, which may be relative.
         location: String,
     },
-    /// The value at the path of the request becomes this one, with another ETag, before the operation.
+    /// The value at the path of the request is replaced by this one, with another ETag, before the operation.
     Change(Bytes),
-    /// The value is read as it was when [`crate::TestServer::snapshot`] was called, as a cache answers that lies between.
+    /// The value is read as it was when [`crate::TestServer::snapshot`] was called, like an answer of a cache.
     Cached(Snapshot),
-    /// The answer waits for this time, in addition to the latency of the server.
+    /// The answer is delayed by this time, in addition to the latency of the server.
     Delay(Duration),
 
-    /// The operation is done, and the connection closed without an answer.
+    /// The operation is done, and the connection is closed without an answer.
     DropAfter,
-    /// The operation is done, and the answer comes after this time.
+    /// The operation is done, and the answer is sent after this time.
     DelayAfter(Duration),
-    /// The first `count` of the objects that a request of S3 is to remove together stay, and the answer has this code for each.
+    /// The first `count` objects of a request of S3 that removes several objects are not removed, and the answer has `code` for each of
+    /// them.
     Leave {
-        /// Number of objects that stay.
+        /// Number of objects that are not removed.
         count: usize,
-        /// The code, for example `SlowDown`.
+        /// Error code, for example `SlowDown`.
         code: String,
     },
-    /// The connection is closed after this number of bytes of the body. The headers promise all of them.
+    /// The connection is closed after this number of bytes of the body, although the headers promise all bytes.
     Truncate(usize),
-    /// The header `Content-Length` has this number, and the body as many bytes as there are up to it. If it has fewer
-    /// than promised the connection is closed after them.
+    /// The header `Content-Length` is this number, and the body is cut to it. If the body is shorter, the connection is closed after it.
     ContentLength(usize),
-    /// The body has other bytes, this number of bytes more than it should, and the headers do not say how many.
+    /// The body has other bytes, and is longer by this number of bytes; the headers do not give its length.
     Excess(usize),
-    /// The header `Range` is ignored: the whole value, with status 200.
+    /// The header `Range` is ignored: the answer is the whole value, with status 200.
     IgnoreRange,
     /// The header `Content-Range` has this value.
     ContentRange(String),
     /// The body is compressed and has the header `Content-Encoding: gzip`.
     Gzip,
-    /// The body comes with this number of bytes per second.
+    /// The body is sent with this number of bytes per second.
     Slow(u64),
 
-    /// The page of a listing is sent, and the token for the next, one that was not there before, leads to it again.
+    /// The page of a listing is sent, and its new token for the next page leads to the same page again.
     DuplicatePage,
-    /// The page of a listing has, as token for the next, the token that it was asked for with.
+    /// The page of a listing has, as token for the next page, the token of the request.
     RepeatToken,
-    /// The entries of a page come in reverse order.
+    /// The entries of a page of a listing are in reverse order.
     Unsorted,
-    /// The listing shows what was there when [`crate::TestServer::snapshot`] was called.
+    /// The listing shows the keys that existed when [`crate::TestServer::snapshot`] was called.
     Stale(Snapshot),
 }
 
 impl FaultKind {
-    /// An answer with a status alone.
+    /// Returns the fault of an answer with only a status.
     pub fn status(status: u16) -> Self {
         Self::Status { status, headers: Vec::new(), body: Bytes::new() }
     }
 
-    /// An answer with a status and the header `Retry-After`, in seconds.
+    /// Returns the fault of an answer with a status and the header `Retry-After`, in seconds.
     pub fn retry_after(status: u16, seconds: u64) -> Self {
         Self::Status { status, headers: vec![("Retry-After".to_owned(), seconds.to_string())], body: Bytes::new() }
     }
 }
 
-/// The keys and values of a bucket at some time, for [`FaultKind::Stale`] and [`FaultKind::Cached`].
+/// Keys and values of a bucket at some time, for [`FaultKind::Stale`] and [`FaultKind::Cached`].
 #[derive(Clone, Debug)]
 pub struct Snapshot(pub(crate) Arc<Objects>);
 
-/// A rule in the script of faults: which requests it is for, and what goes wrong.
+/// Rule in the script of faults: the kind of the fault, and the requests that have it.
 ///
 /// ```
 /// use zarr_testserver::{Fault, FaultKind, Operation, TestServer};
@@ -120,7 +120,7 @@ pub struct Fault {
 
 type Condition = Arc<dyn Fn(&Logged) -> bool + Send + Sync>;
 
-/// Some of a hundred, by numbers that are the same each time.
+/// Pseudo-random choice of `percent` of a hundred requests, with the same numbers in each run.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
     percent: u64,
@@ -139,12 +139,12 @@ impl Chance {
 }
 
 impl Fault {
-    /// A fault of the next request, whatever it is.
+    /// Returns a rule for the next request, of any kind.
     pub fn new(kind: FaultKind) -> Self {
         Self { kind, operation: None, method: None, path: None, condition: None, chance: None, skip: 0, times: 1 }
     }
 
-    /// Applies the fault only to requests that ask for this operation.
+    /// Applies the fault only to requests of this operation.
     pub fn on(self, operation: Operation) -> Self {
         Self { operation: Some(operation), ..self }
     }
@@ -154,32 +154,32 @@ impl Fault {
         Self { method: Some(method.into()), ..self }
     }
 
-    /// Applies the fault only to requests whose path, `/bucket/key` without escapes, contains this.
+    /// Applies the fault only to requests whose path, `/bucket/key` without escapes, contains this string.
     pub fn path(self, part: impl Into<String>) -> Self {
         Self { path: Some(part.into()), ..self }
     }
 
-    /// Applies the fault only to requests for which this is true. The status of the request is not known yet.
+    /// Applies the fault only to requests for which `condition` is true. The status of the request is not known yet.
     pub fn when(self, condition: impl Fn(&Logged) -> bool + Send + Sync + 'static) -> Self {
         Self { condition: Some(Arc::new(condition)), ..self }
     }
 
-    /// Applies the fault only to `percent` of a hundred requests, without a pattern, but to the same ones each time.
+    /// Applies the fault only to `percent` of a hundred requests, chosen pseudo-randomly, but the same in each run.
     pub fn percent(self, percent: u64) -> Self {
         Self { chance: Some(Chance { percent, state: percent }), ..self }
     }
 
-    /// The first `count` requests of these have no fault from this rule.
+    /// Skips the first `count` requests to which the rule applies: they do not have the fault.
     pub fn skip(self, count: u64) -> Self {
         Self { skip: count, ..self }
     }
 
-    /// `count` requests of these have the fault, one after the other. The default is 1.
+    /// Applies the fault to `count` requests, after those that are skipped. The default is 1.
     pub fn times(self, count: u64) -> Self {
         Self { times: count, ..self }
     }
 
-    /// All requests of these have the fault.
+    /// Applies the fault to all requests for which the rule is made, after those that are skipped.
     pub fn always(self) -> Self {
         self.times(u64::MAX)
     }
@@ -208,7 +208,7 @@ impl fmt::Debug for Fault {
     }
 }
 
-/// The rules that have not come to their end, in the order in which they were given.
+/// Rules that are not used up, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Script(Mutex<Vec<Fault>>);
 
@@ -234,7 +234,7 @@ impl Script {
         self.lock().len()
     }
 
-    /// The fault of this request: that of the first rule that is for it and does not skip it.
+    /// Returns the fault of a request: that of the first rule that applies to the request and does not skip it.
     pub(crate) fn take(&self, request: &Logged) -> Option<FaultKind> {
         let mut rules = self.lock();
         let mut index = 0;

@@ -116,7 +116,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
     }
 }
 
-/// A time: a number and `ms` or `s`.
+/// Parses a duration: a number and `ms` or `s`.
 fn duration(text: &str) -> Result<Duration, String> {
     let expected = || format!("a time as in 50ms or 1.5s is expected, found {text:?}");
     let (number, scale) = match text.strip_suffix("ms") {
@@ -127,7 +127,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * scale).map_err(|_| expected())
 }
 
-/// A number of bytes, with a unit or without.
+/// Parses a number of bytes, with or without a unit.
 fn bytes(text: &str) -> Result<u64, String> {
     let expected = || format!("a number of bytes as in 1000, 60M or 64Mi is expected, found {text:?}");
     let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());

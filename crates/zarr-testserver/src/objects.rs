@@ -1,4 +1,4 @@
-//! The XML API that S3 and Google Cloud Storage have in common.
+//! XML API that S3 and Google Cloud Storage have in common.
 
 mod access;
 mod condition;
@@ -19,7 +19,7 @@ use crate::xml::{NAMESPACE, Xml};
 use bytes::Bytes;
 use http::{HeaderName, StatusCode};
 
-/// The service whose dialect of the API it is.
+/// Service whose dialect of the API a bucket speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Api {
     S3,
@@ -27,7 +27,7 @@ pub(crate) enum Api {
 }
 
 impl Api {
-    /// The beginning of the names of the API's own headers.
+    /// Returns the prefix of the names of the API's own headers.
     fn prefix(self) -> &'static str {
         match self {
             Self::S3 => "x-amz-",
@@ -35,12 +35,12 @@ impl Api {
         }
     }
 
-    /// The value of one of the API's own headers.
+    /// Returns the value of one of the API's own headers; `name` is without the prefix.
     fn header(self, request: &Request, name: &str) -> Option<String> {
         request.header(&format!("{}{name}", self.prefix())).map(str::to_owned)
     }
 
-    /// Adds the generation of an object, where the API has them.
+    /// Adds the generation of an object to the answer, if the API has generations.
     fn describe(self, reply: &mut Reply, generation: u64) {
         if self == Self::Gcs {
             reply.set(HeaderName::from_static("x-goog-generation"), &generation.to_string());
@@ -49,7 +49,7 @@ impl Api {
     }
 }
 
-/// The arguments that all operations on a bucket get.
+/// Arguments of all operations on a bucket.
 struct Call<'a> {
     shared: &'a Shared,
     api: Api,
@@ -58,7 +58,7 @@ struct Call<'a> {
     fault: Option<&'a FaultKind>,
 }
 
-/// Answers a request to a bucket of S3 or Google Cloud Storage, or to one that is not there.
+/// Answers a request to a bucket of S3 or Google Cloud Storage, or to a bucket that does not exist.
 pub(crate) fn answer(
     shared: &Shared,
     settings: &Settings,
@@ -73,7 +73,7 @@ pub(crate) fn answer(
         .unwrap_or_else(|refusal| refusal.into_xml(&request.raw_path))
 }
 
-/// Parameters for operations that S3 has and this server has not.
+/// Query parameters of operations that S3 has and this server does not support.
 const UNKNOWN: [&str; 9] =
     ["acl", "attributes", "cors", "lifecycle", "policy", "tagging", "torrent", "versioning", "versions"];
 
@@ -114,20 +114,20 @@ impl Call<'_> {
         Refusal::new(501, "NotImplemented", format!("This server does not know {what}."))
     }
 
-    /// Does something to the bucket of the request while no other request looks at values.
+    /// Runs `action` on the bucket of the request, while no other request accesses values.
     fn with(&self, action: impl FnOnce(&mut Contents) -> Result<Reply, Refusal>) -> Result<Reply, Refusal> {
         let mut values = self.shared.values();
         action(self.contents(&mut values)?)
     }
 
-    /// The bucket of the request.
+    /// Returns the bucket of the request.
     fn contents<'v>(&self, values: &'v mut Values) -> Result<&'v mut Contents, Refusal> {
         let name = &self.request.bucket;
         let message = || format!("The bucket {name:?} does not exist.");
         values.buckets.get_mut(name).ok_or_else(|| Refusal::new(404, "NoSuchBucket", message()))
     }
 
-    /// The object of a key of the bucket.
+    /// Returns the object at a key of the bucket.
     fn object<'c>(&self, contents: &'c Contents, key: &str) -> Result<&'c Object, Refusal> {
         contents.objects.get(key).ok_or_else(|| {
             if contents.options.missing_is_403 { Refusal::denied("Access Denied") } else { Refusal::no_such_key(key) }
@@ -148,7 +148,7 @@ impl Call<'_> {
         }))
     }
 
-    /// Where the bucket is. An empty answer stands for the first region of S3.
+    /// Answers with the region of the bucket. An empty answer stands for the first region of S3.
     fn location(&self) -> Result<Reply, Refusal> {
         self.with(|_| {
             let mut xml = Xml::new();

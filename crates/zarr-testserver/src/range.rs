@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-/// The part of a value that a request asks for.
+/// Part of a value that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// The whole value: no range, several ranges, or a range that is not of this form, which a server may ignore.
+    /// The whole value: there is no range, there are several, or the range is not of the supported form, so that a server may ignore it.
     Whole,
-    /// These bytes, of which there is at least one.
+    /// These bytes; at least one.
     Part(Range<usize>),
-    /// None of the bytes that there are: status 416.
+    /// No bytes of the value: status 416.
     Unsatisfiable,
 }
 
-/// The part of a value of `size` bytes that the header `Range: header` asks for.
+/// Returns the part of a value of `size` bytes for the value `header` of the header `Range`.
 pub(crate) fn asked(header: Option<&str>, size: usize) -> Asked {
     let Some((first, last)) = header.and_then(bounds) else {
         return Asked::Whole;
@@ -30,7 +30,7 @@ pub(crate) fn asked(header: Option<&str>, size: usize) -> Asked {
     if start < end { Asked::Part(start as usize..end as usize) } else { Asked::Unsatisfiable }
 }
 
-/// The two sides of the `-` of a single range.
+/// Returns the numbers on the two sides of the `-` of a single range; `None` if the header has another form.
 fn bounds(header: &str) -> Option<(Option<u64>, Option<u64>)> {
     let (first, last) = header.trim().strip_prefix("bytes=")?.split_once('-')?;
     let number = |text: &str| match text.trim() {

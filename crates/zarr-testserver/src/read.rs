@@ -1,4 +1,4 @@
-//! A value read: conditions and ranges.
+//! Reads of a value: conditions and ranges.
 
 use crate::range::{Asked, asked};
 use crate::reply::{Refusal, Reply};
@@ -8,7 +8,7 @@ use http::StatusCode;
 use http::header::{ACCEPT_RANGES, CONTENT_RANGE, ETAG, LAST_MODIFIED};
 use std::time::{Duration, SystemTime};
 
-/// The answer to a `GET` of `object`; with `ranges`, of the range that is asked for.
+/// Returns the answer to a `GET` of `object`. If `ranges`, the header `Range` is supported.
 ///
 /// Only a single range is known. Several are answered with the whole value, as S3 does.
 pub(crate) fn read(object: &Object, request: &Request, ranges: bool) -> Result<Reply, Refusal> {
@@ -64,7 +64,7 @@ fn check(object: &Object, request: &Request) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether `etag` is one of `etags`, between commas, or they are `*`. Some clients leave the quotes away.
+/// Returns whether `etags`, separated by commas, contains `etag`, or is `*`. Some clients omit the quotes.
 pub(crate) fn names(etags: &str, etag: &str) -> bool {
     let bare = |etag: &str| etag.trim().trim_start_matches("W/").trim_matches('"').to_owned();
     etags.trim() == "*" || etags.split(',').any(|one| bare(one) == bare(etag))
@@ -74,7 +74,7 @@ fn time(request: &Request, header: &str) -> Option<SystemTime> {
     request.header(header).and_then(|text| httpdate::parse_http_date(text).ok())
 }
 
-/// Dates of HTTP have seconds and no more.
+/// Returns the whole seconds of a time, since dates of HTTP have no fraction.
 fn seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs()
 }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-/// An answer.
+/// Answer to a request.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -28,7 +28,7 @@ impl Reply {
         Self::with_body(StatusCode::OK, "application/xml", document.into_text())
     }
 
-    /// Adds a header. One whose value cannot be sent is left out.
+    /// Adds a header. A header whose value cannot be sent is omitted.
     pub(crate) fn set(&mut self, name: impl Into<Option<HeaderName>>, value: &str) {
         if let (Some(name), Ok(value)) = (name.into(), HeaderValue::from_str(value)) {
             self.headers.insert(name, value);
@@ -40,7 +40,7 @@ impl Reply {
         self
     }
 
-    /// The answer to `HEAD` instead of `GET`: without the body, with its length.
+    /// Returns the answer to `HEAD` instead of `GET`: without the body, with the length of the body.
     pub(crate) fn without_body(mut self) -> Self {
         if !self.headers.contains_key(CONTENT_LENGTH) {
             self.set(CONTENT_LENGTH, &self.body.len().to_string());
@@ -50,11 +50,11 @@ impl Reply {
     }
 }
 
-/// A request that is not done: a status from 300 on, and why.
+/// Answer to a refused request: a status of at least 300, and the reason.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    /// The code that S3 has for it.
+    /// Error code of S3.
     pub(crate) code: &'static str,
     pub(crate) message: String,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -85,7 +85,7 @@ impl Refusal {
         Self::new(412, "PreconditionFailed", format!("The condition {condition} does not hold."))
     }
 
-    /// The answer with the document of S3 and Google Cloud Storage, about this path.
+    /// Returns the answer with the XML document of S3 and Google Cloud Storage, about this path.
     pub(crate) fn into_xml(self, path: &str) -> Reply {
         let mut reply = if self.status == StatusCode::NOT_MODIFIED {
             // May not have a body.
@@ -103,7 +103,7 @@ impl Refusal {
         reply
     }
 
-    /// The answer of a server of files.
+    /// Returns the answer as a file server sends it.
     pub(crate) fn into_text(self) -> Reply {
         let mut reply = if self.status == StatusCode::NOT_MODIFIED {
             Reply::new(self.status)

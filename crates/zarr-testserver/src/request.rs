@@ -1,4 +1,4 @@
-//! A request without its body.
+//! Request without its body.
 
 use crate::bucket::{Bucket, Face, Listing};
 use crate::counts::{Logged, Operation};
@@ -7,15 +7,15 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Uri};
 use std::time::Instant;
 
-/// A request, taken apart.
+/// Parsed request without its body.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    /// The path as it was sent, with its escapes.
+    /// Path as it was sent, with its escapes.
     pub(crate) raw_path: String,
-    /// The first segment of the path. Empty for the path `/`.
+    /// First segment of the path; empty for the path `/`.
     pub(crate) bucket: String,
-    /// The part of the path that follows the bucket and a `/`.
+    /// Part of the path after the bucket and a `/`; may be empty.
     pub(crate) key: String,
     /// Whether a `/` follows the bucket.
     pub(crate) has_key: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Takes the head of a request apart. `None` where the escapes of its path or query are faulty.
+    /// Parses the head of a request; `None` if the escapes of its path or query are faulty.
     pub(crate) fn new(parts: Parts) -> Option<Self> {
         let raw_path = parts.uri.path().to_owned();
         let path = decode(&raw_path, false)?;
@@ -48,7 +48,7 @@ impl Request {
         })
     }
 
-    /// A request with faulty escapes, for the log alone.
+    /// Returns a request with faulty escapes, which is only logged.
     pub(crate) fn faulty(method: &Method, uri: &Uri) -> Self {
         Self {
             method: method.clone(),
@@ -62,17 +62,17 @@ impl Request {
         }
     }
 
-    /// The value of a header, where it is text.
+    /// Returns the value of a header; `None` if there is no such header, or its value is not text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The value of a parameter of the query. It is empty for one without `=`.
+    /// Returns the value of a parameter of the query; empty for a parameter without `=`, and `None` if there is no such parameter.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// The operation that the request asks for, of a bucket with these options.
+    /// Returns the operation of the request on a bucket with these options.
     pub(crate) fn operation(&self, options: &Bucket) -> Operation {
         let lists = match options.face {
             Face::S3 | Face::Gcs => {
@@ -95,7 +95,7 @@ impl Request {
         }
     }
 
-    /// The request as the log has it.
+    /// Returns the entry of the request in the log.
     pub(crate) fn logged(&self, operation: Operation) -> Logged {
         let header = |name| self.header(name).map(str::to_owned);
         Logged {

@@ -1,4 +1,4 @@
-//! The server: started, changed while it runs, stopped.
+//! The server: its start, its settings while it runs, and its end.
 
 use crate::answer::answer;
 use crate::bucket::Bucket;
@@ -18,7 +18,8 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 
-/// Number of connections that may wait to be accepted: clients that open hundreds at once would else wait a second for some of them.
+/// Greatest number of connections that wait to be accepted: with fewer, clients that open hundreds at once would wait a second for some of
+/// them.
 const BACKLOG: u32 = 4096;
 
 /// Settings of a server before it starts.
@@ -31,21 +32,20 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The time before the first byte of an answer. The operation is done after it. Requests do not wait for each
-    /// other. None by default.
+    /// Sets the time between the arrival of a request and its operation. Requests do not wait for each other. The default is none.
     pub fn latency(mut self, latency: Duration) -> Self {
         self.settings.latency = latency;
         self
     }
 
-    /// The bytes/s of each connection, of bodies in either direction. By default as many as go.
+    /// Sets the bandwidth of each connection in bytes/s, for bodies in either direction. The default is no limit.
     pub fn bandwidth(mut self, bytes_per_second: u64) -> Self {
         self.settings.bandwidth = Some(bytes_per_second);
         self
     }
 
-    /// Requests to S3 buckets have to be signed with this secret, but for reads of public buckets. By default anyone
-    /// may do anything.
+    /// Requires requests to S3 buckets to be signed with this secret, except reads of public buckets. By default no signatures are
+    /// required.
     pub fn credentials(mut self, access_key: impl Into<String>, secret: impl Into<String>) -> Self {
         let credentials = Credentials { access_key: access_key.into(), secret: secret.into() };
         self.settings.credentials = Some(Arc::new(credentials));
@@ -58,12 +58,12 @@ impl Builder {
         self
     }
 
-    /// The port. By default one that is free.
+    /// Sets the port. The default is any free port.
     pub fn port(self, port: u16) -> Self {
         Self { port, ..self }
     }
 
-    /// How many threads answer requests. 2 by default.
+    /// Sets the number of threads that answer requests. The default is 2.
     pub fn threads(self, count: usize) -> Self {
         Self { threads: count, ..self }
     }
@@ -99,7 +99,7 @@ impl Builder {
     }
 }
 
-/// Accepts connections, forever.
+/// Accepts connections forever.
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     loop {
         let Ok((socket, _)) = listener.accept().await else {
@@ -119,19 +119,19 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// An HTTP server over values in memory, on a free port of 127.0.0.1. It stops when it is dropped.
+/// HTTP server over values in memory, on a free port of 127.0.0.1. The server stops when it is dropped.
 ///
 /// It runs on threads of its own, so that tests without a runtime can use it as well.
 #[derive(Debug)]
 pub struct TestServer {
     shared: Arc<Shared>,
     address: SocketAddr,
-    /// There until the server is dropped.
+    /// Runtime of the server; `None` only while the server is dropped.
     runtime: Option<Runtime>,
 }
 
 impl TestServer {
-    /// A server with the defaults of [`Builder`].
+    /// Starts a server with the default settings of [`Builder`].
     ///
     /// # Errors
     ///
@@ -140,27 +140,27 @@ impl TestServer {
         Self::builder().start()
     }
 
-    /// Settings of a server that is to be started.
+    /// Returns the settings of a server to be started.
     pub fn builder() -> Builder {
         Builder { settings: Settings::default(), buckets: Vec::new(), port: 0, threads: 2 }
     }
 
-    /// The address of the server: `http://127.0.0.1:PORT`.
+    /// Returns the URL of the server: `http://127.0.0.1:PORT`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The address that the server listens on.
+    /// Returns the address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Makes an empty bucket, or changes how one answers. Its values stay.
+    /// Creates an empty bucket, or changes the options of an existing one, whose values are unchanged.
     pub fn bucket(&self, name: &str, options: Bucket) {
         self.shared.values().bucket(name).options = options;
     }
 
-    /// Sets a value, as a client would, and returns its ETag. A bucket that is not there becomes one of S3.
+    /// Sets a value, as a client would, and returns its ETag. Creates a bucket of S3 if the bucket does not exist.
     pub fn put(&self, bucket: &str, key: &str, value: impl Into<Bytes>) -> String {
         let new = Payload::new(value.into(), Vec::new());
         let etag = new.etag.clone();
@@ -168,7 +168,8 @@ impl TestServer {
         etag
     }
 
-    /// As [`Self::put`], of a value that is stored encoded: the header `Content-Encoding` comes with it.
+    /// Sets a value that is stored encoded, with the header `Content-Encoding`, and returns its ETag. Creates a bucket of S3 if the bucket
+    /// does not exist.
     pub fn put_encoded(&self, bucket: &str, key: &str, value: impl Into<Bytes>, encoding: &'static str) -> String {
         let headers = vec![(http::header::CONTENT_ENCODING, http::HeaderValue::from_static(encoding))];
         let new = Payload::new(value.into(), headers);
@@ -177,44 +178,44 @@ impl TestServer {
         etag
     }
 
-    /// The value of a key.
+    /// Returns the value at a key; `None` if there is none.
     pub fn get(&self, bucket: &str, key: &str) -> Option<Bytes> {
         Some(self.shared.values().buckets.get(bucket)?.objects.get(key)?.value.clone())
     }
 
-    /// The ETag of a key's value, with its quotes.
+    /// Returns the ETag of the value at a key, with its quotes; `None` if there is no value.
     pub fn etag(&self, bucket: &str, key: &str) -> Option<String> {
         Some(self.shared.values().buckets.get(bucket)?.objects.get(key)?.etag.clone())
     }
 
-    /// The generation of a key's value, which Google Cloud Storage has as its version.
+    /// Returns the generation of the value at a key, which is its version in Google Cloud Storage; `None` if there is no value.
     pub fn generation(&self, bucket: &str, key: &str) -> Option<u64> {
         Some(self.shared.values().buckets.get(bucket)?.objects.get(key)?.generation)
     }
 
-    /// Removes a key, and returns its value.
+    /// Removes a key, and returns its value; `None` if there was none.
     pub fn remove(&self, bucket: &str, key: &str) -> Option<Bytes> {
         Some(self.shared.values().buckets.get_mut(bucket)?.objects.remove(key)?.value)
     }
 
-    /// The keys of a bucket in order. None for a bucket that is not there.
+    /// Returns the keys of a bucket in order; empty if the bucket does not exist.
     pub fn keys(&self, bucket: &str) -> Vec<String> {
         let values = self.shared.values();
         values.buckets.get(bucket).map(|contents| contents.objects.keys().cloned().collect()).unwrap_or_default()
     }
 
-    /// How many multipart uploads of a bucket are neither complete nor given up.
+    /// Returns the number of multipart uploads of a bucket that are neither complete nor aborted.
     pub fn uploads(&self, bucket: &str) -> usize {
         self.shared.values().buckets.get(bucket).map_or(0, |contents| contents.uploads.len())
     }
 
-    /// The keys of a bucket as they are now, for [`crate::FaultKind::Stale`].
+    /// Returns the current keys and values of a bucket, for [`crate::FaultKind::Stale`] and [`crate::FaultKind::Cached`].
     pub fn snapshot(&self, bucket: &str) -> Snapshot {
         let values = self.shared.values();
         Snapshot(Arc::new(values.buckets.get(bucket).map(|contents| contents.objects.clone()).unwrap_or_default()))
     }
 
-    /// Reads all files below `directory` into a bucket. The keys are the paths from there on, with `/` between names.
+    /// Reads all files below `directory` into a bucket. The keys are the paths relative to `directory`, with `/` between names.
     ///
     /// # Errors
     ///
@@ -239,17 +240,17 @@ impl TestServer {
         Ok(())
     }
 
-    /// The requests that came since the start or since [`Self::reset_counts`].
+    /// Returns the counts of requests since the start or the last [`Self::reset_counts`].
     pub fn counts(&self) -> Counts {
         self.shared.tally.counts()
     }
 
-    /// Begins to count and to log anew. Requests that are being answered stay in flight.
+    /// Resets the counts and the log. Requests that are being answered stay in flight.
     pub fn reset_counts(&self) {
         self.shared.tally.reset();
     }
 
-    /// The last 100,000 requests that [`Self::counts`] counts, in the order in which they came.
+    /// Returns the last 100,000 requests that [`Self::counts`] counts, in the order of their arrival.
     pub fn log(&self) -> Vec<Logged> {
         self.shared.tally.log()
     }
@@ -259,32 +260,33 @@ impl TestServer {
         self.shared.faults.push(fault);
     }
 
-    /// Takes all rules out of the script of faults.
+    /// Removes all rules from the script of faults.
     pub fn clear_faults(&self) {
         self.shared.faults.clear();
     }
 
-    /// How many rules of the script of faults have not come to their end.
+    /// Returns the number of rules of the script of faults that are not used up.
     pub fn faults_left(&self) -> usize {
         self.shared.faults.len()
     }
 
-    /// Changes what [`Builder::latency`] sets, for requests to come.
+    /// Changes the setting of [`Builder::latency`] for later requests.
     pub fn set_latency(&self, latency: Duration) {
         self.shared.settings_mut().latency = latency;
     }
 
-    /// Changes what [`Builder::bandwidth`] sets, for requests to come.
+    /// Changes the setting of [`Builder::bandwidth`] for later requests; `None` is no limit.
     pub fn set_bandwidth(&self, bytes_per_second: Option<u64>) {
         self.shared.settings_mut().bandwidth = bytes_per_second;
     }
 
-    /// How many requests are answered at the same time: more get 503 `SlowDown` at once. By default as many as come.
+    /// Sets the number of requests that are answered at the same time: further requests get 503 `SlowDown` at once. The default is no
+    /// limit.
     pub fn set_capacity(&self, capacity: Option<u64>) {
         self.shared.settings_mut().capacity = capacity;
     }
 
-    /// Changes what [`Builder::credentials`] sets, an access key and its secret, for requests to come.
+    /// Changes the setting of [`Builder::credentials`], an access key and its secret, for later requests; `None` requires no signatures.
     pub fn set_credentials(&self, credentials: Option<(&str, &str)>) {
         let credentials = credentials.map(|(access_key, secret)| {
             Arc::new(Credentials { access_key: access_key.to_owned(), secret: secret.to_owned() })
@@ -302,7 +304,7 @@ impl Drop for TestServer {
     }
 }
 
-/// `error` with the path that it is about.
+/// Adds the path to the message of an error.
 fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

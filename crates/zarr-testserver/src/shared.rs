@@ -10,14 +10,14 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) latency: Duration,
-    /// Bandwidth of each connection, in bytes/s.
+    /// Bandwidth of each connection in bytes/s; `None` for no limit.
     pub(crate) bandwidth: Option<u64>,
     pub(crate) credentials: Option<Arc<Credentials>>,
-    /// Number of requests that are answered at the same time.
+    /// Greatest number of requests that are answered at the same time; `None` for no limit.
     pub(crate) capacity: Option<u64>,
 }
 
-/// An access key of S3 and its secret.
+/// Access key of S3 and its secret.
 #[derive(Debug)]
 pub(crate) struct Credentials {
     pub(crate) access_key: String,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// `time` as ISO 8601 with milliseconds, as S3 has it in documents: `2026-11-20T08:09:10.123Z`.
+/// Formats `time` as ISO 8601 with milliseconds, as in documents of S3: `2026-11-20T08:09:10.123Z`.
 pub(crate) fn iso(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
@@ -11,7 +11,7 @@ pub(crate) fn iso(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", since.subsec_millis())
 }
 
-/// `time` to the minute, as nginx has it in pages: `20-Nov-2026 08:09`.
+/// Formats `time` to the minute, as in pages of nginx: `20-Nov-2026 08:09`.
 pub(crate) fn nginx(time: SystemTime) -> String {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
@@ -21,7 +21,7 @@ pub(crate) fn nginx(time: SystemTime) -> String {
     format!("{day:02}-{month}-{year:04} {:02}:{:02}", minute / 60, minute % 60)
 }
 
-/// The year, month and day that are `days` after 1970-01-01.
+/// Returns the year, month and day that are `days` after 1970-01-01.
 fn date(days: u64) -> (u64, u64, u64) {
     // The calendar repeats after 400 years. A year that starts in March has its leap day at its end.
     let days = days + 719_468;

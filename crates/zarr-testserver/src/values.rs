@@ -1,4 +1,4 @@
-//! The values that a server has: buckets, objects and unfinished uploads.
+//! Values of a server: buckets, objects and unfinished uploads.
 
 use crate::bucket::Bucket;
 use crate::encoding::hex;
@@ -8,32 +8,32 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-/// A value with what is known of it.
+/// Value with its metadata.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     pub(crate) value: Bytes,
-    /// Strong, with its quotes. Equal values have equal ones, as in S3.
+    /// Strong ETag, with its quotes. Equal values have equal ETags, as in S3.
     pub(crate) etag: String,
-    /// Larger than that of any object that was written before.
+    /// Number of the write, larger than the generation of any object that was written before.
     pub(crate) generation: u64,
     pub(crate) modified: SystemTime,
-    /// The headers that were sent with the value and come with it: content type, metadata of users and the like.
+    /// Headers that were sent with the value and are returned with it: content type, metadata of users and the like.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// The objects of a bucket by their keys, in the order of a listing.
+/// Objects of a bucket by their keys, in the order of a listing.
 pub(crate) type Objects = BTreeMap<String, Object>;
 
-/// A multipart upload that is not complete.
+/// Multipart upload that is not complete.
 #[derive(Debug)]
 pub(crate) struct Upload {
     pub(crate) key: String,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    /// Each part with its ETag.
+    /// Parts by their numbers, each with its ETag.
     pub(crate) parts: BTreeMap<u32, (Bytes, String)>,
 }
 
-/// A bucket with its contents.
+/// Bucket with its contents.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) options: Bucket,
@@ -41,8 +41,7 @@ pub(crate) struct Contents {
     pub(crate) uploads: BTreeMap<String, Upload>,
 }
 
-/// Everything that a server has. It stands behind one lock, which is held during a condition and the write that depends
-/// on it.
+/// All values of a server, behind one lock, which is held while a condition is checked and the write that depends on it is done.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
     pub(crate) buckets: BTreeMap<String, Contents>,
@@ -51,7 +50,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// A number that no object and no upload had before.
+    /// Returns a number that no object and no upload had before.
     pub(crate) fn next_generation(&mut self) -> u64 {
         // About as long as in Google Cloud Storage, where it is a time in microseconds.
         const FIRST: u64 = 1_700_000_000_000_000;
@@ -59,18 +58,18 @@ impl Values {
         FIRST + self.generation
     }
 
-    /// The name of a new upload.
+    /// Returns the id of a new upload.
     pub(crate) fn next_upload(&mut self) -> String {
         self.uploads += 1;
         format!("upload-{}", self.uploads)
     }
 
-    /// The bucket of this name, which is made where there is none.
+    /// Returns the bucket called `name`, which is created if it does not exist.
     pub(crate) fn bucket(&mut self, name: &str) -> &mut Contents {
         self.buckets.entry(name.to_owned()).or_default()
     }
 
-    /// Sets a value whatever was there, and returns its generation.
+    /// Sets a value, whether the key had one or not, and returns its generation.
     pub(crate) fn put(&mut self, bucket: &str, key: &str, new: Payload) -> u64 {
         let generation = self.next_generation();
         self.bucket(bucket).objects.insert(key.to_owned(), new.object(generation));
@@ -78,7 +77,7 @@ impl Values {
     }
 }
 
-/// A value that is about to be stored.
+/// Value that is about to be stored.
 #[derive(Debug)]
 pub(crate) struct Payload {
     pub(crate) value: Bytes,
@@ -87,7 +86,7 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// With the ETag of the bytes, which takes time: not to be made while values are locked.
+    /// Computes the ETag of a value. This takes time, and should not be done while values are locked.
     pub(crate) fn new(value: Bytes, headers: Vec<(HeaderName, HeaderValue)>) -> Self {
         let etag = format!("\"{}\"", digest(&value));
         Self { value, etag, headers }
@@ -99,7 +98,7 @@ impl Payload {
     }
 }
 
-/// 32 hexadecimal digits of a hash, as many as an ETag of S3 has.
+/// Returns the first 32 hexadecimal digits of a hash, the length of an ETag of S3.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     let mut digits = hex(&Sha256::digest(bytes));
     digits.truncate(32);

@@ -1,11 +1,11 @@
-//! Documents of XML: written, and those of requests read.
+//! Writing of XML documents, and reading of those in requests.
 
 use std::fmt::Write;
 
-/// The namespace of documents of S3.
+/// XML namespace of documents of S3.
 pub(crate) const NAMESPACE: &str = "http://s3.amazonaws.com/doc/2006-03-01/";
 
-/// A document that is being written.
+/// Document that is being written.
 #[derive(Debug)]
 pub(crate) struct Xml(String);
 
@@ -14,7 +14,7 @@ impl Xml {
         Self("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned())
     }
 
-    /// An element with attributes, as in ` xmlns="a"`, around what `content` writes.
+    /// Writes an element around the output of `content`. `attributes` are in the form ` xmlns="a"`.
     pub(crate) fn inside(&mut self, name: &str, attributes: &str, content: impl FnOnce(&mut Self)) {
         // Writing to a string does not fail.
         let _ = write!(self.0, "<{name}{attributes}>");
@@ -22,14 +22,14 @@ impl Xml {
         let _ = write!(self.0, "</{name}>");
     }
 
-    /// The outermost element of a document of S3.
+    /// Returns a document of S3, whose outermost element is `name`.
     pub(crate) fn document(name: &str, content: impl FnOnce(&mut Self)) -> Self {
         let mut xml = Self::new();
         xml.inside(name, &format!(" xmlns=\"{NAMESPACE}\""), content);
         xml
     }
 
-    /// An element with text.
+    /// Writes an element that contains text.
     pub(crate) fn text(&mut self, name: &str, text: &str) {
         self.inside(name, "", |xml| xml.escape(text));
     }
@@ -56,8 +56,8 @@ impl Xml {
     }
 }
 
-/// The content between each `<name>` and the `</name>` that follows it. Elements of one name do not nest in the documents that are read
-/// here. `None` where an end is missing.
+/// Returns the content between each `<name>` and the next `</name>`. Elements of the same name do not nest in the supported documents.
+/// `None` if an end is missing.
 pub(crate) fn contents<'a>(document: &'a str, name: &str) -> Option<Vec<&'a str>> {
     let (start, end) = (format!("<{name}"), format!("</{name}>"));
     let mut found = Vec::new();
@@ -82,7 +82,7 @@ pub(crate) fn contents<'a>(document: &'a str, name: &str) -> Option<Vec<&'a str>
     Some(found)
 }
 
-/// The text of the first element of this name, without escapes. `None` where there is none, or an escape is not known.
+/// Returns the text of the first element `name`, without escapes; `None` if there is no such element, or an escape is unknown.
 pub(crate) fn text(document: &str, name: &str) -> Option<String> {
     unescape(contents(document, name)?.first()?)
 }

@@ -1,11 +1,11 @@
-//! Who may do what.
+//! Access rights of requests.
 
 use super::{Api, Call, signature};
 use crate::reply::Refusal;
 use crate::shared::Settings;
 use http::Method;
 
-/// Refuses a request whose sender may not do what it asks for.
+/// Returns an error if the sender of the request has no right to its operation.
 pub(super) fn check(call: &Call<'_>, settings: &Settings) -> Result<(), Refusal> {
     let request = call.request;
     let options = call.shared.values().buckets.get(&request.bucket).map(|contents| contents.options);

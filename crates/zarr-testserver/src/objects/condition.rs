@@ -5,20 +5,20 @@ use crate::read::names;
 use crate::reply::Refusal;
 use crate::values::{Contents, Object};
 
-/// The condition under which a write is done.
+/// Condition under which a write is done.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     None,
-    /// There is no value.
+    /// The key has no value.
     Absent,
-    /// The value has one of these ETags; any for `*`.
+    /// The value has one of these ETags; any ETag for `*`.
     Etag(String),
     /// The value has this generation.
     Generation(u64),
 }
 
 impl Condition {
-    /// The condition of a request.
+    /// Reads the condition from the headers of a request.
     pub(super) fn of(call: &Call<'_>) -> Result<Self, Refusal> {
         let request = call.request;
         if call.api == Api::Gcs {
@@ -43,7 +43,7 @@ impl Condition {
         }
     }
 
-    /// Checks the condition for a key of a bucket, which has to stay locked until the write is done.
+    /// Checks the condition for a key of a bucket. The bucket must stay locked until the write is done.
     pub(super) fn check(&self, contents: &Contents, key: &str) -> Result<(), Refusal> {
         let options = contents.options;
         if options.ignores_conditions || (options.ignores_if_match && matches!(self, Self::Etag(_))) {

@@ -1,4 +1,4 @@
-//! Objects and buckets removed.
+//! Removal of objects and buckets.
 
 use super::Call;
 use super::condition::Condition;
@@ -7,7 +7,7 @@ use crate::reply::{Refusal, Reply};
 use crate::xml::{Xml, contents, text};
 use http::StatusCode;
 
-/// `DELETE` of an object. It is no error in S3 if there is none, but it is in Google Cloud Storage.
+/// Answers `DELETE` of an object. A missing object is an error in Google Cloud Storage, but not in S3.
 pub(super) fn one(call: &Call<'_>) -> Result<Reply, Refusal> {
     let condition = Condition::of(call)?;
     let key = &call.request.key;
@@ -20,7 +20,7 @@ pub(super) fn one(call: &Call<'_>) -> Result<Reply, Refusal> {
     })
 }
 
-/// `DELETE` of a bucket.
+/// Answers `DELETE` of a bucket.
 pub(super) fn bucket(call: &Call<'_>) -> Result<Reply, Refusal> {
     let mut values = call.shared.values();
     if !call.contents(&mut values)?.objects.is_empty() {
@@ -30,9 +30,9 @@ pub(super) fn bucket(call: &Call<'_>) -> Result<Reply, Refusal> {
     Ok(Reply::new(StatusCode::NO_CONTENT))
 }
 
-/// `POST /bucket?delete`: removes several objects.
+/// Answers `POST /bucket?delete`: removes several objects.
 pub(super) fn several(call: &Call<'_>) -> Result<Reply, Refusal> {
-    /// As many as S3 allows.
+    /// Greatest number of objects in a request, as in S3.
     const MOST: usize = 1000;
     let malformed = || Refusal::new(400, "MalformedXML", "The XML you provided was not well-formed");
     let document = std::str::from_utf8(&call.body).map_err(|_| malformed())?;

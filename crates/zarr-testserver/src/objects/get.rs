@@ -1,11 +1,11 @@
-//! Objects read.
+//! Reads of objects.
 
 use super::{Api, Call};
 use crate::read::read;
 use crate::reply::{Refusal, Reply};
 use http::HeaderName;
 
-/// `GET` and `HEAD` of an object.
+/// Answers `GET` and `HEAD` of an object.
 pub(super) fn get(call: &Call<'_>) -> Result<Reply, Refusal> {
     let request = call.request;
     call.with(|contents| {

@@ -1,4 +1,4 @@
-//! Objects listed: version 2 of the API.
+//! Listings of objects, in version 2 of the API.
 
 use super::{Api, Call};
 use crate::encoding::{encode, hex, unhex};
@@ -10,24 +10,24 @@ use crate::xml::Xml;
 use std::borrow::Cow;
 use std::ops::Bound;
 
-/// A line of a listing.
+/// Entry of a listing.
 enum Entry<'a> {
     Object(&'a str, &'a Object),
     Prefix(&'a str),
 }
 
-/// Where a page begins.
+/// Position at which a page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Position {
     Start,
     /// After this key.
     After(String),
-    /// After all keys that begin with this.
+    /// After all keys with this prefix.
     AfterPrefix(String),
 }
 
 impl Position {
-    /// The token of this position. Those with other `letters` lead to the same place.
+    /// Returns the token of this position. Tokens with other `letters` lead to the same position.
     fn token(&self, letters: &str) -> String {
         let (kind, text) = match self {
             Self::Start => ("s", ""),
@@ -49,14 +49,14 @@ impl Position {
     }
 }
 
-/// A page of a listing.
+/// Page of a listing.
 struct Page<'a> {
     entries: Vec<Entry<'a>>,
-    /// Where the next begins, if there is one.
+    /// Position of the next page; `None` after the last.
     next: Option<Position>,
 }
 
-/// `GET` of a bucket.
+/// Answers `GET` of a bucket.
 pub(super) fn list(call: &Call<'_>) -> Result<Reply, Refusal> {
     let request = call.request;
     let invalid = |what: &str| Refusal::new(400, "InvalidArgument", what);
@@ -103,7 +103,7 @@ pub(super) fn list(call: &Call<'_>) -> Result<Reply, Refusal> {
     })
 }
 
-/// At most `most` keys and common prefixes from `start` on.
+/// Returns a page of at most `most` keys and common prefixes, beginning at `start`.
 fn page<'a>(objects: &'a Objects, prefix: &str, delimiter: &str, start: &Position, most: usize) -> Page<'a> {
     let mut page = Page { entries: Vec::new(), next: None };
     if most == 0 {

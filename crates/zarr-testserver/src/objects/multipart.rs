@@ -1,4 +1,4 @@
-//! Uploads in parts.
+//! Multipart uploads.
 
 use super::condition::Condition;
 use super::put::{decoded, source, store, stored};
@@ -14,7 +14,7 @@ use http::header::ETAG;
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-/// `POST ?uploads`: begins an upload.
+/// Answers `POST ?uploads`: begins an upload.
 pub(super) fn create(call: &Call<'_>) -> Result<Reply, Refusal> {
     let request = call.request;
     let mut values = call.shared.values();
@@ -28,14 +28,14 @@ pub(super) fn create(call: &Call<'_>) -> Result<Reply, Refusal> {
     })))
 }
 
-/// The upload that a request names.
+/// Returns the upload that a request names.
 fn upload<'c>(call: &Call<'_>, contents: &'c mut Contents) -> Result<&'c mut Upload, Refusal> {
     let id = call.request.parameter("uploadId").unwrap_or_default();
     let found = contents.uploads.get_mut(id).filter(|upload| upload.key == call.request.key);
     found.ok_or_else(|| Refusal::new(404, "NoSuchUpload", format!("The upload {id:?} does not exist.")))
 }
 
-/// `PUT ?partNumber=N&uploadId=I`: a part, from the body or copied from an object.
+/// Answers `PUT ?partNumber=N&uploadId=I`: stores a part, from the body or copied from an object.
 pub(super) fn part(call: &Call<'_>) -> Result<Reply, Refusal> {
     let number = call.request.parameter("partNumber").and_then(|text| text.parse().ok());
     let number = number.filter(|number| (1..=10_000).contains(number)).ok_or_else(|| {
@@ -56,7 +56,7 @@ pub(super) fn part(call: &Call<'_>) -> Result<Reply, Refusal> {
     })
 }
 
-/// The bytes of an object, or of a range of it, which become a part.
+/// Returns the bytes of the object, or of a range of it, that the request copies to a part.
 fn copied(call: &Call<'_>) -> Result<Bytes, Refusal> {
     let value = source(call)?.value;
     let range = call.api.header(call.request, "copy-source-range");
@@ -67,7 +67,7 @@ fn copied(call: &Call<'_>) -> Result<Bytes, Refusal> {
     }
 }
 
-/// `DELETE ?uploadId=I`: gives an upload up.
+/// Answers `DELETE ?uploadId=I`: aborts an upload.
 pub(super) fn abort(call: &Call<'_>) -> Result<Reply, Refusal> {
     call.with(|contents| {
         upload(call, contents)?;
@@ -76,7 +76,7 @@ pub(super) fn abort(call: &Call<'_>) -> Result<Reply, Refusal> {
     })
 }
 
-/// `POST ?uploadId=I`: makes an object of the parts that the body names.
+/// Answers `POST ?uploadId=I`: joins the parts that the body names to an object.
 pub(super) fn complete(call: &Call<'_>) -> Result<Reply, Refusal> {
     let condition = Condition::of(call)?;
     let parts = named(&call.body)?;
@@ -111,7 +111,7 @@ pub(super) fn complete(call: &Call<'_>) -> Result<Reply, Refusal> {
     Ok(reply)
 }
 
-/// The numbers and ETags of the parts that the body of a request names.
+/// Returns the numbers and ETags of the parts that the body of a request names.
 fn named(body: &[u8]) -> Result<Vec<(u32, String)>, Refusal> {
     let malformed = || Refusal::new(400, "MalformedXML", "The XML you provided was not well-formed");
     let document = std::str::from_utf8(body).map_err(|_| malformed())?;
@@ -127,7 +127,7 @@ fn named(body: &[u8]) -> Result<Vec<(u32, String)>, Refusal> {
     Ok(parts)
 }
 
-/// The parts of an upload that were named, each with its ETag.
+/// Returns the named parts of an upload, each with its ETag. `least` is the least size of parts except the last.
 fn found(upload: &Upload, named: &[(u32, String)], least: u64) -> Result<Vec<(Bytes, String)>, Refusal> {
     let mut found = Vec::with_capacity(named.len());
     for (index, (number, etag)) in named.iter().enumerate() {

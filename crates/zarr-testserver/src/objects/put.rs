@@ -1,4 +1,4 @@
-//! Objects written.
+//! Writes of objects.
 
 use super::condition::Condition;
 use super::{Api, Call};
@@ -14,7 +14,7 @@ use http::header::{CONTENT_ENCODING, ETAG};
 use http::{HeaderName, HeaderValue, StatusCode};
 use std::time::SystemTime;
 
-/// `PUT` of an object.
+/// Answers `PUT` of an object.
 pub(super) fn put(call: &Call<'_>) -> Result<Reply, Refusal> {
     let condition = Condition::of(call)?;
     let body = decoded(call)?;
@@ -36,7 +36,7 @@ pub(super) fn store(call: &Call<'_>, condition: &Condition, new: Payload) -> Res
     Ok(generation)
 }
 
-/// The headers of a request that are stored with the value.
+/// Returns the headers of a request that are stored with the value.
 pub(super) fn stored(api: Api, request: &Request) -> Vec<(HeaderName, HeaderValue)> {
     const NAMES: [&str; 6] =
         ["cache-control", "content-disposition", "content-encoding", "content-language", "content-type", "expires"];
@@ -64,7 +64,7 @@ pub(super) fn stored(api: Api, request: &Request) -> Vec<(HeaderName, HeaderValu
     headers
 }
 
-/// The body of a request, of which some clients of S3 sign each piece.
+/// Returns the body of a request, without the chunks with signatures in which some clients of S3 send it.
 pub(super) fn decoded(call: &Call<'_>) -> Result<Bytes, Refusal> {
     let kind = call.request.header("x-amz-content-sha256").unwrap_or_default();
     if !kind.starts_with("STREAMING-") {
@@ -74,8 +74,8 @@ pub(super) fn decoded(call: &Call<'_>) -> Result<Bytes, Refusal> {
     unchunked(&call.body).ok_or_else(incomplete)
 }
 
-/// The data of chunks, each of which is `SIZE;extension\r\nDATA\r\n`. One without data ends them. Signatures of chunks
-/// and trailers are not checked.
+/// Returns the data of chunks of the form `SIZE;extension\r\nDATA\r\n`, which end with a chunk without data. Signatures of chunks and
+/// trailers are not checked. `None` if a chunk is malformed.
 fn unchunked(mut body: &[u8]) -> Option<Bytes> {
     let mut data = BytesMut::with_capacity(body.len());
     loop {
@@ -91,7 +91,7 @@ fn unchunked(mut body: &[u8]) -> Option<Bytes> {
     }
 }
 
-/// The object that a copy is made of.
+/// Returns the object that the request copies.
 pub(super) fn source(call: &Call<'_>) -> Result<Object, Refusal> {
     let invalid = || Refusal::new(400, "InvalidArgument", "Copy Source must mention the source bucket and key");
     let source = call.api.header(call.request, "copy-source").ok_or_else(invalid)?;
@@ -109,7 +109,7 @@ pub(super) fn source(call: &Call<'_>) -> Result<Object, Refusal> {
     Ok(object.clone())
 }
 
-/// `PUT` of a copy of another object.
+/// Answers `PUT` of a copy of another object.
 pub(super) fn copy(call: &Call<'_>) -> Result<Reply, Refusal> {
     let condition = Condition::of(call)?;
     let object = source(call)?;

@@ -29,7 +29,7 @@ pub(super) fn check(request: &Request, header: &str, credentials: &Credentials) 
     Ok(())
 }
 
-/// The signature of a request. `None` where it lacks a date or a header that is to be signed.
+/// Returns the signature of a request; `None` if the request lacks a date or a header that is signed.
 fn sign(request: &Request, names: &[&str], scope: &str, secret: &str) -> Option<String> {
     let mut query: Vec<_> =
         request.query.iter().map(|(name, value)| format!("{}={}", encode(name, ""), encode(value, ""))).collect();
@@ -64,7 +64,7 @@ fn sign(request: &Request, names: &[&str], scope: &str, secret: &str) -> Option<
     Some(hex(&hmac(&key, format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{digest}").as_bytes())))
 }
 
-/// HMAC of RFC 2104 with SHA-256.
+/// Returns the HMAC of RFC 2104 with SHA-256.
 fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
     let mut block = [0; 64];
     if key.len() > block.len() {
@@ -81,7 +81,7 @@ fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
 mod tests {
     use super::*;
 
-    /// RFC 4231, test cases 2 and 6.
+    /// Checks test cases 2 and 6 of RFC 4231.
     #[test]
     fn hmac_of_the_rfc() {
         let found = hex(&hmac(b"Jefe", b"what do ya want for nothing?"));

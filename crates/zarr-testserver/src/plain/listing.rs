@@ -1,4 +1,4 @@
-//! Listings of directories as servers of files have them.
+//! Listings of directories, as file servers have them.
 
 use crate::encoding::encode;
 use crate::reply::{Refusal, Reply};
@@ -11,13 +11,13 @@ use std::fmt::Write;
 use std::ops::Bound;
 use std::time::SystemTime;
 
-/// A name in a directory.
+/// Entry of a directory.
 enum Entry<'a> {
     Directory(&'a str),
     File(&'a str, &'a Object),
 }
 
-/// Whether a key starts with `directory`, which is empty or ends with `/`. The root always is one.
+/// Returns whether any key starts with `directory`, which is empty or ends with `/`. The root is always a directory.
 pub(super) fn is_directory(objects: &Objects, directory: &str) -> bool {
     directory.is_empty() || below(objects, directory).next().is_some()
 }
@@ -28,7 +28,7 @@ fn below<'a>(objects: &'a Objects, directory: &'a str) -> impl Iterator<Item = (
         .take_while(move |(key, _)| key.starts_with(directory))
 }
 
-/// The names directly in `directory`: directories first, as nginx has them.
+/// Returns the entries directly in `directory`: directories first, like nginx.
 fn entries<'a>(objects: &'a Objects, directory: &'a str) -> Vec<Entry<'a>> {
     let (mut directories, mut files) = (Vec::new(), Vec::new());
     for (key, object) in below(objects, directory) {
@@ -45,7 +45,7 @@ fn entries<'a>(objects: &'a Objects, directory: &'a str) -> Vec<Entry<'a>> {
     directories.into_iter().map(Entry::Directory).chain(files).collect()
 }
 
-/// The JSON of nginx.
+/// Returns a listing as the JSON of nginx.
 pub(super) fn json(objects: &Objects, directory: &str) -> Reply {
     let lines: Vec<_> = entries(objects, directory)
         .iter()
@@ -66,7 +66,7 @@ pub(super) fn json(objects: &Objects, directory: &str) -> Reply {
     Reply::with_body(StatusCode::OK, "application/json", format!("[\n{}\n]", lines.join(",\n")))
 }
 
-/// A string of JSON.
+/// Returns a JSON string with its quotes.
 fn quoted(text: &str) -> String {
     let mut quoted = "\"".to_owned();
     for character in text.chars() {
@@ -82,7 +82,7 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// The page of nginx. It cuts the text of links after 50 characters.
+/// Returns a listing as the HTML page of nginx, which cuts the text of links after 50 characters.
 pub(super) fn html(objects: &Objects, request: &Request) -> Reply {
     let title = escaped(&format!("Index of /{}/{}", request.bucket, request.key));
     let mut page = format!(
@@ -115,7 +115,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The answer to `PROPFIND`, with `Depth` 0, 1 or infinity.
+/// Answers `PROPFIND`, with `Depth` 0, 1 or infinity.
 pub(super) fn webdav(objects: &Objects, request: &Request) -> Result<Reply, Refusal> {
     let key = request.key.trim_end_matches('/');
     let directory = if key.is_empty() { String::new() } else { format!("{key}/") };
@@ -150,7 +150,7 @@ pub(super) fn webdav(objects: &Objects, request: &Request) -> Result<Reply, Refu
     Ok(Reply { status: StatusCode::MULTI_STATUS, ..reply })
 }
 
-/// All files below `directory`, and the directories between.
+/// Writes the entries of all files below `directory`, and of the directories between.
 fn below_all(xml: &mut Xml, request: &Request, objects: &Objects, directory: &str) {
     let mut last = directory.to_owned();
     for (key, object) in below(objects, directory) {
