@@ -17,10 +17,10 @@ use zarr::json::{Map, ParseOptions, Value, parse};
 use zarr::options::ChunkCache;
 use zarr::{Array, ArrayData, Error, Result, Selection};
 
-/// Minimum size, in bytes, of the chunks that an operation meets for it to look for signals meanwhile, which takes a thread.
+/// Least size in bytes of the chunks of an operation for which the operation checks for signals, which takes a thread.
 const LONG: u64 = 4 << 20;
 
-/// An array, and the store that it lies in.
+/// Array, with the store that contains it.
 #[pyclass(frozen, name = "Array", module = "zarr_rust._core")]
 pub(crate) struct ArrayHandle {
     origin: Arc<Origin>,
@@ -29,7 +29,7 @@ pub(crate) struct ArrayHandle {
 }
 
 impl ArrayHandle {
-    /// An array that was opened.
+    /// Returns the handle of an opened array.
     pub(crate) fn new(origin: &Arc<Origin>, array: Array) -> Self {
         // Its limits stay, and so it cannot fail.
         let cached = origin.cache().and_then(|cache| array.with(array.options().clone().cache(cache.clone())).ok());
@@ -37,7 +37,7 @@ impl ArrayHandle {
         Self { origin: Arc::clone(origin), current: Current::new(array), data_type: PyOnceLock::new() }
     }
 
-    /// Where it is.
+    /// Returns the store, path and dialect of the array.
     ///
     /// # Errors
     /// The exceptions of opening the store again.
@@ -47,18 +47,19 @@ impl ArrayHandle {
         Ok(Located { origin, store, path: array.path().to_string(), dialect: Some(array.dialect()) })
     }
 
-    /// The array, in a store of this process.
+    /// Returns the array, opened in the store of this process.
     fn array(&self, py: Python<'_>) -> PyResult<Array> {
         self.current.get_in(&self.origin.store(py)?).or_exception(py)
     }
 
-    /// The data type of elements that have the same bytes as numpy's.
+    /// Returns the data type of numpy whose elements have the same bytes as those of the array.
     fn numpy_type<'py>(&self, py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyArrayDescr>> {
         let made = self.data_type.get_or_try_init(py, || data_type::fixed(py, array.data_type()).map(Bound::unbind))?;
         Ok(made.bind(py).clone())
     }
 
-    /// Does something with elements in chunks of `met` elements; signals are looked for if that may take long.
+    /// Runs work on the array. `met` is the number of elements in the chunks that the work accesses; signals are checked for if it may take
+    /// long.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -71,17 +72,17 @@ impl ArrayHandle {
     }
 }
 
-/// Whether `elements` elements of an array have at least `LONG` bytes, so that an operation on them may take long.
+/// Returns whether `elements` elements of an array have at least `LONG` bytes, so that an operation on them may take long.
 fn is_long(array: &Array, elements: u64) -> bool {
     elements.saturating_mul(array.data_type().item_size() as u64) >= LONG
 }
 
-/// Number of elements of a shape.
+/// Returns the number of elements of a shape.
 fn count(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |size, &len| size.saturating_mul(len))
 }
 
-/// Elements of numpy as they are written: not all bytes are values of some types, such as bools.
+/// Elements of numpy in the form in which they are written. They are converted for types such as bools, for which not all bytes are valid.
 pub(crate) enum Written<'m> {
     View(View<'m>),
     Data(ArrayData),
@@ -192,7 +193,7 @@ impl ArrayHandle {
         self.current.get().metadata().to_value().to_string()
     }
 
-    /// The document of the array: as it is stored, or where consolidated metadata alone has the array, as its dialect has it.
+    /// Returns the document of the array: the stored one, or, if only consolidated metadata has the array, one in the form of its dialect.
     #[getter]
     fn document(&self, py: Python<'_>) -> PyResult<String> {
         let array = self.current.get();
@@ -219,7 +220,7 @@ impl ArrayHandle {
         self.origin.address_text()
     }
 
-    /// A number that handles in one store have, which were opened from one another.
+    /// Returns a number that is the same for all handles that were opened from one another in one store.
     #[getter]
     fn origin(&self) -> usize {
         Arc::as_ptr(&self.origin).addr()
@@ -230,7 +231,7 @@ impl ArrayHandle {
         self.origin.asked(py)
     }
 
-    /// Bytes that the cache of its store may hold, if there is one.
+    /// Returns the greatest number of bytes in the chunk cache of the store; `None` without a cache.
     #[getter]
     fn cache(&self) -> Option<usize> {
         self.origin.cache().map(ChunkCache::max_bytes)
@@ -260,7 +261,8 @@ impl ArrayHandle {
         self.current.get().to_string()
     }
 
-    /// The lines of `info` with sizes, and of the chunks that are stored their number and bytes, if the store can list.
+    /// Returns the lines of `info` with sizes. The second value is the number and the bytes of stored chunks; `None` if the store cannot
+    /// list.
     fn sizes(&self, py: Python<'_>) -> PyResult<(String, Option<(usize, u64)>)> {
         let array = self.array(py)?;
         let sizes = runtime::run_in(py, &Arc::clone(array.store()), true, |store| array.through(store).sizes())?;
@@ -411,7 +413,7 @@ impl ArrayHandle {
     }
 }
 
-/// Attributes without those of some names, and with others; `None` if one of the names is not there.
+/// Returns attributes without the names in `remove`, and with the members of `set`; `None` if one of the names in `remove` does not exist.
 pub(crate) fn changed(mut attributes: Map, set: Map, remove: &[String]) -> Option<Map> {
     for name in remove {
         attributes.remove(name)?;
@@ -422,7 +424,7 @@ pub(crate) fn changed(mut attributes: Map, set: Map, remove: &[String]) -> Optio
     Some(attributes)
 }
 
-/// The members of a JSON object, in which NaN and the infinities may be as Python spells them.
+/// Parses a JSON object, in which NaN and infinities may be spelled as in Python.
 pub(crate) fn members(text: &str) -> Result<Map> {
     match parse(text.as_bytes(), ParseOptions::ALL).map(|parsed| parsed.value) {
         Ok(Value::Object(members)) => Ok(members),

@@ -1,4 +1,4 @@
-//! A node as it is now: changes replace it, one after the other.
+//! Current state of an open node: changes replace it, one after the other.
 
 use crate::consolidated::watching;
 use crate::errors::OrException;
@@ -8,15 +8,15 @@ use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use zarr::{Array, Group, Result, Store};
 
-/// A node that was opened, in a store.
+/// Opened node in a store.
 pub(crate) trait InStore: Clone + Send + Sync {
-    /// The store.
+    /// Returns the store of the node.
     fn store(&self) -> &Arc<dyn Store>;
 
-    /// The path of the node.
+    /// Returns the path of the node.
     fn path(&self) -> String;
 
-    /// The same node in another store that has the same values.
+    /// Returns the same node in `store`, which must have the same values.
     ///
     /// # Errors
     /// The errors of a node that the store cannot have.
@@ -51,26 +51,26 @@ impl InStore for Group {
     }
 }
 
-/// The state of an array or group that a handle stands for.
+/// Current state of the array or group of a handle.
 #[derive(Debug)]
 pub(crate) struct Current<T> {
     node: RwLock<T>,
-    /// Held while a change is made, so that of two changes the later one is what stays.
+    /// Lock that is held during a change, so that the state after two changes is that of the later one.
     turn: Mutex<()>,
 }
 
 impl<T: InStore> Current<T> {
-    /// A node that was opened.
+    /// Returns the state of an opened node.
     pub(crate) fn new(node: T) -> Self {
         Self { node: RwLock::new(node), turn: Mutex::new(()) }
     }
 
-    /// The node.
+    /// Returns a copy of the current node.
     pub(crate) fn get(&self) -> T {
         self.node.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The node in this store, which has the values that its own has.
+    /// Returns the current node in `store`, which must have the same values as the store of the node.
     ///
     /// # Errors
     /// The errors of a node that the store cannot have.
@@ -88,8 +88,8 @@ impl<T: InStore> Current<T> {
         *self.node.write().unwrap_or_else(PoisonError::into_inner) = node;
     }
 
-    /// Changes the node, which lies in the store of `origin`, without the lock of the interpreter, and warns of consolidated metadata that is
-    /// dropped by it. Signals are looked for, if it may be long.
+    /// Changes the node, in the store of `origin`, without the lock of the interpreter. Warns of consolidated metadata that the change
+    /// drops. Checks for signals if `is_long`.
     ///
     /// # Errors
     /// The errors of the change; the node stays as it was then.

@@ -1,10 +1,10 @@
-//! The kinds of codecs, by their names.
+//! Kinds of codecs, by their names.
 
 use pyo3::prelude::*;
 use zarr::codec::Kind;
 
-/// Returns the kind that zarr-python gives the codecs of each name: `"filters"`, `"serializer"` or `"compressors"`. One that is not known makes bytes of bytes, as
-/// most do.
+/// Returns the kind that zarr-python gives the codec of each name: `"filters"`, `"serializer"` or `"compressors"`. An unknown codec counts
+/// as one from bytes to bytes, like most codecs.
 #[pyfunction]
 pub(crate) fn codec_kinds(names: Vec<String>) -> Vec<&'static str> {
     let registry = zarr::registry::default();

@@ -1,4 +1,4 @@
-//! Consolidated metadata of the groups above a node that is changed. The change makes it stale, so that it is dropped: Python is told.
+//! Consolidated metadata of the groups above a changed node. The change drops it, since it would be stale, and Python is warned.
 
 use crate::location::Again;
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ pub(crate) struct Dropped {
 }
 
 impl Dropped {
-    /// These, and those of another change in the same store.
+    /// Adds the groups of another change in the same store.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.store = if self.groups.is_empty() { other.store } else { self.store };
         self.groups.extend(other.groups);
@@ -24,7 +24,7 @@ impl Dropped {
         self
     }
 
-    /// Warns of each group, which tells how its consolidated metadata is written again in the store that `again` names.
+    /// Warns of each group. The warning says how to write its consolidated metadata again, in the store that `again` names.
     ///
     /// # Errors
     /// The warning, where the program makes warnings exceptions.
@@ -45,8 +45,8 @@ impl Dropped {
     }
 }
 
-/// Does some work, and tells which groups at and above a path lost their consolidated metadata by it. Where that cannot be seen, the work
-/// fails as well, or it is not known.
+/// Runs `work`, and returns the groups at and above a path that lost their consolidated metadata. If the groups cannot be read, none are
+/// returned; the work mostly fails too then.
 pub(crate) fn watching<T>(store: &Arc<dyn Store>, path: &str, work: impl FnOnce() -> T) -> (T, Dropped) {
     let above = || consolidated_above(&**store, path).unwrap_or_default();
     let before = above();
@@ -59,13 +59,14 @@ pub(crate) fn watching<T>(store: &Arc<dyn Store>, path: &str, work: impl FnOnce(
     (done, Dropped { store: store.to_string(), groups })
 }
 
-/// The path of the group above; `None` of the root, which has none.
+/// Returns the path of the group above; `None` for the root.
 pub(crate) fn parent(path: &str) -> Option<String> {
     let trimmed = path.trim_matches('/');
     (!trimmed.is_empty()).then(|| format!("/{}", trimmed.rsplit_once('/').map_or("", |(above, _)| above)))
 }
 
-/// As [`watching`], of a node that is made, replaced or erased at a path: of the groups above it.
+/// Runs `work`, which creates, replaces or erases the node at a path, and returns the groups above it that lost their consolidated
+/// metadata.
 pub(crate) fn watching_above<T>(store: &Arc<dyn Store>, path: &str, work: impl FnOnce() -> T) -> (T, Dropped) {
     match parent(path) {
         Some(above) => watching(store, &above, work),

@@ -1,4 +1,4 @@
-//! Conversions: other dialects, chunks and codecs.
+//! Conversions to other dialects, chunks and codecs.
 
 use crate::array::ArrayHandle;
 use crate::consolidated::{Dropped, watching_above};
@@ -23,17 +23,17 @@ use zarr::meta::conventions::{Convention, Conventions};
 use zarr::store::{StoreAddress, StoreOptions, schemes};
 use zarr::{Dialect, Error, Group, Result, Selection, Store};
 
-/// A store, the path of a node in it, and options of the store.
+/// Store, path of a node in it, and options of the store.
 type Address<'py> = (Named<'py>, Option<String>, Vec<(String, String)>);
 
-/// A store that is written to.
+/// Store that a conversion writes to.
 enum Target {
     Address(StoreAddress, StoreOptions),
     Store(Arc<dyn Store>),
 }
 
 impl Target {
-    /// The store, and the path of the node that is named.
+    /// Finds the store, and the path of the node that the address names; the path is `None` if it names none.
     ///
     /// # Errors
     /// The exceptions of the address.
@@ -47,7 +47,7 @@ impl Target {
         })
     }
 
-    /// Name by which a program opens the store once more.
+    /// Returns the name by which a program opens the store again.
     fn again(&self) -> Again {
         match self {
             Self::Address(address, options) => Again::of_address(address, options),
@@ -63,7 +63,7 @@ impl Target {
     }
 }
 
-/// A node.
+/// Node that a conversion reads.
 #[derive(FromPyObject)]
 pub(crate) enum Source<'py> {
     Array(PyRef<'py, ArrayHandle>),
@@ -72,7 +72,7 @@ pub(crate) enum Source<'py> {
 }
 
 impl Source<'_> {
-    /// Opens its store.
+    /// Opens the store of the node.
     ///
     /// # Errors
     /// The exceptions of the address and of the store.
@@ -85,17 +85,17 @@ impl Source<'_> {
     }
 }
 
-/// Chunks or shards.
+/// Lengths of chunks or shards.
 #[derive(Clone, FromPyObject)]
 enum Lengths {
-    /// Along all dimensions; of shards, an empty list for none.
+    /// Lengths along all dimensions; for shards, an empty list means no shards.
     Shape(Vec<u64>),
     ByName(BTreeMap<String, u64>),
-    /// `"auto"`.
+    /// The string `"auto"`.
     Word(String),
 }
 
-/// How it is converted, a `dict`.
+/// Options of a conversion, from a `dict`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
@@ -104,9 +104,9 @@ pub(crate) struct Settings {
     shards: Option<Lengths>,
     codecs: Option<String>,
     variables: Option<Vec<String>>,
-    /// Dimensions with the kind of a selection by labels, and the labels.
+    /// Selections by label: the dimension, the kind of the selection, and its labels.
     sel: Vec<(String, String, Vec<Option<GivenLabel>>)>,
-    /// Dimensions with a selection by index.
+    /// Selections by index: the dimension, and a part of a selection.
     isel: Vec<(String, Py<PyTuple>)>,
     exclude: Vec<String>,
     other_files: bool,
@@ -125,7 +125,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The region that is taken of a data set.
+    /// Takes the selections, and returns them as the region of a data set.
     fn region(&mut self, py: Python<'_>) -> PyResult<DimensionSelection> {
         let mut region = DimensionSelection::default();
         for (dimension, kind, labels) in std::mem::take(&mut self.sel) {
@@ -193,15 +193,15 @@ impl Settings {
     }
 }
 
-/// How far it has come.
+/// Progress of a conversion.
 #[derive(Default)]
 struct Events {
     total: Option<u128>,
     done: u128,
     skipped: Vec<SkippedChunk>,
-    /// Files of no node that were left out.
+    /// Messages about files that belong to no node and were left out.
     files: Vec<String>,
-    /// About how many more earlier runs left out, of which no more is known.
+    /// Approximate number of items that earlier runs left out, about which nothing else is known.
     more: u64,
 }
 
@@ -217,14 +217,15 @@ impl Events {
     }
 }
 
-/// A node: its path in the source and in the target, the dialect, what is done, bytes, differences and whether they are losses, a warning,
-/// and why no other software reads it.
+/// Converted node: its path in the source and in the target, its dialect, the kind of conversion, its size in bytes, the differences with
+/// whether each is a loss, a warning, and the reasons why no other software reads it.
 type Node = (String, String, &'static str, &'static str, u128, Vec<(String, bool)>, Option<String>, Vec<String>);
 
-/// A chunk that was left out: the path of its array, its index, its key, and why it cannot be read.
+/// Chunk that was left out: the path of its array, its index, its key, and the reason why it cannot be read.
 type Skipped = (String, Vec<u64>, Option<String>, String);
 
-/// Nodes, chunks that were left out, about how many more, warnings, and why nodes cannot be converted.
+/// Outcome of a conversion: nodes, chunks that were left out, the approximate number of items that earlier runs left out, warnings, and the
+/// reasons why nodes cannot be converted.
 type Outcome = (Vec<Node>, Vec<Skipped>, u64, Vec<String>, Vec<String>);
 
 fn node(node: &PlannedNode) -> Node {
@@ -240,7 +241,7 @@ fn node(node: &PlannedNode) -> Node {
     (from, to, node.dialect.name(), how, node.size, notes, node.warning.clone(), unread)
 }
 
-/// Converts the nodes below `source`, and tells what it did. `progress` is called with the bytes that are done, and all.
+/// Converts the nodes below `source`, and returns the outcome. Calls `progress` with the number of converted bytes and the total.
 ///
 /// # Errors
 /// The exceptions of the addresses, the stores, the plan and the conversion, and of `progress`.
@@ -340,7 +341,7 @@ pub(crate) fn convert(
     Ok(outcome)
 }
 
-/// The arrays of variables of a data set, and of what belongs to them.
+/// Returns the paths of the arrays of named variables of a data set, and of their coordinates.
 fn of_variables(group: &Group, names: &[String]) -> Result<Vec<NodePath>> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let dataset = Dataset::open(group)?;
@@ -348,7 +349,7 @@ fn of_variables(group: &Group, names: &[String]) -> Result<Vec<NodePath>> {
     Ok(kept.into_iter().map(|variable| variable.stored().path().clone()).collect())
 }
 
-/// Refuses a node that is open in another dialect than the one in which a conversion, which opens it again, finds it.
+/// Returns an error if a conversion, which opens the node again, would find it in another dialect than the open node.
 fn check_dialect(store: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Result<()> {
     let found = open_node(&**store, &path.to_string(), None)?;
     if found.dialect == dialect {

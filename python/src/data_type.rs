@@ -1,13 +1,13 @@
-//! Data types as numpy's.
+//! Data types in numpy.
 
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use zarr::dtype::{DataType, npy_literal};
 
-/// Form that the elements of an array have in numpy.
+/// Form of the elements of an array in numpy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// They have the same bytes.
+    /// Elements of fixed size, with the same bytes in numpy.
     Fixed,
     /// Strings of any length.
     String,
@@ -15,14 +15,14 @@ pub(crate) enum Form {
     Bytes,
     /// Arrays of any length.
     List,
-    /// Values of JSON.
+    /// JSON values.
     Json,
-    /// numpy has no such elements.
+    /// Elements that numpy does not support.
     Absent,
 }
 
 impl Form {
-    /// That of a data type.
+    /// Returns the form of the elements of a data type.
     pub(crate) fn of(data_type: &DataType) -> Self {
         match data_type.storage() {
             DataType::String => Self::String,
@@ -34,7 +34,7 @@ impl Form {
         }
     }
 
-    /// The name that the Python part knows it by.
+    /// Returns the name of the form for the Python part of the package.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
@@ -47,7 +47,7 @@ impl Form {
     }
 }
 
-/// The data type of numpy's elements: those of a [`Form::Fixed`], and of the inner elements of a [`Form::List`].
+/// Returns the data type of numpy for the elements of [`Form::Fixed`], or for the items of the elements of [`Form::List`].
 ///
 /// # Errors
 /// `TypeError` for a data type that numpy lacks.

@@ -33,15 +33,15 @@ impl InStore for Dataset {
     }
 }
 
-/// A data set, or a part of one, and the store that it lies in.
+/// Data set, or a part of one, with the store that contains it.
 #[pyclass(frozen, name = "Dataset", module = "zarr_rust._core")]
 pub(crate) struct DatasetHandle {
     origin: Arc<Origin>,
     dataset: Mutex<Dataset>,
 }
 
-/// Values: their shape, how they are Python's, an array of numpy or a list in C order, which are missing, in C order, if some are and the type
-/// does not say so, and of arrays of any length the data type of their elements.
+/// Values that were read: their shape; the name of their form in Python; an array of numpy, or a list in C order; a mask of missing values
+/// in C order, if some are missing and the type cannot express it; and, for arrays of any length, the data type of their items.
 type Read<'py> =
     (Vec<u64>, &'static str, Bound<'py, PyAny>, Option<Bound<'py, PyArray1<bool>>>, Option<Bound<'py, PyArrayDescr>>);
 
@@ -76,7 +76,7 @@ pub(crate) fn open_dataset(
     DatasetHandle::new(py, &origin, &dataset)
 }
 
-/// Creates a data set at an address, and the store if it is not there.
+/// Creates a data set at an address, and the store if it does not exist.
 ///
 /// # Errors
 /// The exceptions of the address, the store and the description.
@@ -117,14 +117,14 @@ impl DatasetHandle {
         Ok(facts(self.get().variable(name).or_exception(py)?))
     }
 
-    /// Reads something, in a store of this process.
+    /// Runs work on the data set, in the store of this process.
     fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Dataset) -> Result<T> + Send) -> PyResult<T> {
         let store = self.origin.store(py)?;
         let dataset = self.get();
         runtime::run_in(py, &store, true, move |store| work(&dataset.through(store)?))
     }
 
-    /// Changes metadata, in a store of this process, and warns of consolidated metadata that is dropped by it.
+    /// Changes metadata of the data set, in the store of this process. Warns of consolidated metadata that the change drops.
     fn change(&self, py: Python<'_>, change: impl FnOnce(&Dataset) -> Result<Dataset> + Send) -> PyResult<Self> {
         let store = self.origin.store(py)?;
         let dataset = self.get();
@@ -286,7 +286,7 @@ impl DatasetHandle {
     }
 }
 
-/// Whether values are times of a calendar that numpy lacks.
+/// Returns whether values are times of a calendar that numpy lacks.
 fn is_calendar(values: &Values) -> bool {
     matches!(values.data_type(), zarr::dtype::DataType::Extension(_)) && values.to_dates().is_ok()
 }

@@ -5,7 +5,7 @@ use std::error::Error as _;
 use std::fmt::Write;
 use zarr::Error;
 
-/// The exception of an error. Which class has which kind is in `zarr_rust/errors.py`.
+/// Returns the Python exception of an error. `zarr_rust/errors.py` has the class of each kind of error.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let mut message = error.to_string();
     let mut source = error.source();
@@ -30,7 +30,7 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// The exception of a selection that the array does not have.
+/// Returns the Python exception for a selection outside the array.
 pub(crate) fn selection(py: Python<'_>, error: &zarr::grid::Error) -> PyErr {
     match py.import("zarr_rust.errors").and_then(|module| module.call_method1("_of_selection", (error.to_string(),))) {
         Ok(made) => PyErr::from_value(made),
@@ -38,9 +38,9 @@ pub(crate) fn selection(py: Python<'_>, error: &zarr::grid::Error) -> PyErr {
     }
 }
 
-/// A result of the library as one of Python.
+/// Conversion of a result of the library to a result of Python.
 pub(crate) trait OrException<T> {
-    /// The value, or the exception of the error.
+    /// Returns the value, or the exception of the error.
     fn or_exception(self, py: Python<'_>) -> PyResult<T>;
 }
 

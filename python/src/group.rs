@@ -18,17 +18,17 @@ use zarr::options::ChunkCache;
 use zarr::store::{ByteRange, GetOptions, Key, StoreKind};
 use zarr::{Array, Dialect, Group, Opened, Result, Store};
 
-/// A group, and the store that it lies in.
+/// Group, with the store that contains it.
 #[pyclass(frozen, name = "Group", module = "zarr_rust._core")]
 #[derive(Debug)]
 pub(crate) struct GroupHandle {
     origin: Arc<Origin>,
     current: Current<Group>,
-    /// The nodes below as consolidated metadata has them, where these are believed.
+    /// Nodes below the group, by their paths, as consolidated metadata has them; `None` if consolidated metadata is not used.
     copies: OnceLock<Option<BTreeMap<String, StoredNode>>>,
 }
 
-/// An array or a group.
+/// Handle of an array or a group.
 #[derive(IntoPyObject)]
 #[expect(clippy::large_enum_variant, reason = "made one at a time, and given to Python at once")]
 pub(crate) enum Handle {
@@ -37,7 +37,7 @@ pub(crate) enum Handle {
 }
 
 impl Handle {
-    /// Makes the handle of a node that was opened through a store that has the values of `origin`.
+    /// Returns the handle of a node that was opened in a store with the same values as the store of `origin`.
     fn of(py: Python<'_>, origin: &Arc<Origin>, opened: Opened) -> PyResult<Self> {
         let store = origin.store(py)?;
         Ok(match opened {
@@ -49,16 +49,16 @@ impl Handle {
     }
 }
 
-/// Nodes by their paths, whether they are arrays, and of arrays their shape and data type; and the errors of those that are broken.
+/// Nodes by their paths, with the shape and data type of arrays and `None` for groups; and the errors of broken nodes.
 type Nodes = (Vec<(String, Option<(Vec<u64>, String)>)>, Vec<String>);
 
 impl GroupHandle {
-    /// A group that was opened.
+    /// Returns the handle of an opened group.
     pub(crate) fn new(origin: &Arc<Origin>, group: Group) -> Self {
         Self { origin: Arc::clone(origin), current: Current::new(group), copies: OnceLock::new() }
     }
 
-    /// Where it is.
+    /// Returns the store, path and dialect of the group.
     ///
     /// # Errors
     /// The exceptions of opening the store again.
@@ -68,13 +68,13 @@ impl GroupHandle {
         Ok(Located { origin, store, path: group.path().to_string(), dialect: Some(group.dialect()) })
     }
 
-    /// The group, in a store of this process.
+    /// Returns the group, opened in the store of this process.
     fn group(&self, py: Python<'_>) -> PyResult<Group> {
         self.current.get_in(&self.origin.store(py)?).or_exception(py)
     }
 
-    /// The nodes below the group, by their paths, as its consolidated metadata has them: one request instead of some for each node. They
-    /// are believed where each request takes long, and nothing can be written through this handle.
+    /// Returns the nodes below the group, by their paths, from its consolidated metadata: one request instead of some for each node. `None`
+    /// unless the store is remote and this handle is read-only.
     fn copies(&self, group: &Group) -> Option<&BTreeMap<String, StoredNode>> {
         if !self.origin.is_read_only() || group.store().access_profile().kind != StoreKind::Remote {
             return None;
@@ -95,14 +95,14 @@ impl GroupHandle {
         self.copies.get_or_init(|| copies).as_ref()
     }
 
-    /// The array or group at a path below the group.
+    /// Opens the array or group at a path below the group.
     fn open_below(&self, group: &Group, name: &str) -> Result<Opened> {
         let path = below(group, name)?;
         let copy = self.copies(group).and_then(|copies| copies.get(&path)).cloned();
         open_found(group, copy.map_or_else(|| open_node(&**group.store(), &path, Some(group.dialect())), Ok)?)
     }
 
-    /// Does something with the group. Signals are looked for, if it may be long.
+    /// Runs work on the group. Checks for signals if `is_long`.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -115,8 +115,8 @@ impl GroupHandle {
 }
 
 impl GroupHandle {
-    /// Makes, moves or erases nodes at these paths, and warns of consolidated metadata that is dropped by it. Signals are looked for, if it
-    /// may be long.
+    /// Creates, moves or erases nodes at these paths. Warns of consolidated metadata that the change drops. Checks for signals if
+    /// `is_long`.
     fn change_below<T: Send>(
         &self,
         py: Python<'_>,
@@ -146,7 +146,7 @@ impl GroupHandle {
     }
 }
 
-/// Whether a group has consolidated metadata.
+/// Returns whether a group has consolidated metadata.
 fn is_consolidated(group: &Group) -> Result<bool> {
     let found = group.found();
     if found.node.as_group().is_some_and(|group| group.consolidated.is_some()) {
@@ -159,13 +159,13 @@ fn is_consolidated(group: &Group) -> Result<bool> {
     Ok(group.store().get(&Key::new(&key)?, &[ByteRange::First(1)], &GetOptions::default())?.is_some())
 }
 
-/// The path of a node below a group.
+/// Returns the path of a node below a group.
 fn below(group: &Group, name: &str) -> Result<String> {
     let path = name.trim_matches('/').split('/').try_fold(group.path().clone(), |path, name| path.join(name))?;
     Ok(path.to_string())
 }
 
-/// The array or group of a node that was found below a group.
+/// Opens the array or group of a node that was found below a group.
 fn open_found(group: &Group, found: StoredNode) -> Result<Opened> {
     match found.node.as_array() {
         Some(_) => {
@@ -183,7 +183,7 @@ fn nodes(walk: Walk) -> Nodes {
     (walk.nodes.iter().map(of_node).collect(), walk.broken.iter().map(ToString::to_string).collect())
 }
 
-/// Arrays and groups that were opened, by their paths; the errors of those that are broken.
+/// Opened arrays and groups by their paths, and the errors of broken nodes.
 type Members = (Vec<(String, Handle)>, Vec<String>);
 
 /// Opens the array or group at an address.
@@ -239,7 +239,7 @@ impl GroupHandle {
         self.origin.address_text()
     }
 
-    /// A number that handles in one store have, which were opened from one another.
+    /// Returns a number that is the same for all handles that were opened from one another in one store.
     #[getter]
     fn origin(&self) -> usize {
         Arc::as_ptr(&self.origin).addr()
@@ -250,7 +250,7 @@ impl GroupHandle {
         self.origin.asked(py)
     }
 
-    /// Bytes that the cache of its store may hold, if there is one.
+    /// Returns the greatest number of bytes in the chunk cache of the store; `None` without a cache.
     #[getter]
     fn cache(&self) -> Option<usize> {
         self.origin.cache().map(ChunkCache::max_bytes)
@@ -275,7 +275,7 @@ impl GroupHandle {
         self.current.get().to_string()
     }
 
-    /// The lines of `info`, with what lies below.
+    /// Returns the lines of `info`, with the nodes below the group.
     fn info_complete(&self, py: Python<'_>) -> PyResult<String> {
         self.run(py, true, |group| Ok(Summary::of(group.found()).below(&group.walk()?).to_string()))
     }
@@ -370,7 +370,7 @@ impl GroupHandle {
         })
     }
 
-    /// Writes consolidated metadata, and tells of how many nodes.
+    /// Writes consolidated metadata, and returns the number of nodes in it.
     fn consolidate(&self, py: Python<'_>) -> PyResult<u64> {
         self.run(py, true, |group| consolidate(&**group.store(), &group.path().to_string(), Some(group.dialect())))
     }

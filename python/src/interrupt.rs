@@ -1,4 +1,4 @@
-//! Stores whose requests fail once an operation is to end.
+//! Stores whose requests fail once an operation is interrupted.
 
 use pyo3::prelude::*;
 use std::borrow::Cow;
@@ -14,11 +14,11 @@ use std::task::{Poll, Waker};
 use zarr::store::{Answer, Below, Call, Error, Key, Operation, Result, Store, StoreBase, Wrapper};
 
 thread_local! {
-    /// By which the operations of this thread are to end, instead of by signals.
+    /// Interrupt of the operations of this thread; `None` if signals interrupt them.
     static OF_THREAD: RefCell<Option<Interrupt>> = const { RefCell::new(None) };
 }
 
-/// Whether an operation is to end.
+/// Request to end an operation early.
 #[pyclass(frozen, module = "zarr_rust._core")]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt(Arc<State>);
@@ -30,7 +30,7 @@ impl Interrupt {
         Self::default()
     }
 
-    /// Calls a function, whose operations end by this and not by signals, and gives its result.
+    /// Calls a function and returns its result. This interrupt, and not signals, ends the operations of the function.
     fn run<'py>(&self, function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let before = OF_THREAD.replace(Some(self.clone()));
         let result = function.call0();
@@ -47,29 +47,29 @@ impl Interrupt {
 #[derive(Debug, Default)]
 struct State {
     is_set: AtomicBool,
-    /// The tasks that wait for requests, by numbers of their own.
+    /// Wakers of the tasks that wait for requests, by their numbers, and the number of the last task.
     waiting: Mutex<(u64, BTreeMap<u64, Waker>)>,
 }
 
 impl Interrupt {
-    /// Returns the interrupt by which the operations of this thread are to end, if not by signals.
+    /// Returns the interrupt of the operations of this thread; `None` if signals interrupt them.
     pub(crate) fn of_thread() -> Option<Self> {
         OF_THREAD.with_borrow(Clone::clone)
     }
 
-    /// Sets the interrupt: from now on, requests that read are given up.
+    /// Sets the interrupt: running and later requests that read fail.
     pub(crate) fn set(&self) {
         self.0.is_set.store(true, Ordering::SeqCst);
         let waiting = std::mem::take(&mut self.waiting().1);
         waiting.into_values().for_each(Waker::wake);
     }
 
-    /// Whether the interrupt is set.
+    /// Returns whether the interrupt is set.
     pub(crate) fn is_set(&self) -> bool {
         self.0.is_set.load(Ordering::SeqCst)
     }
 
-    /// A store whose requests fail once the operation is to end.
+    /// Returns a store whose requests fail once the interrupt is set.
     pub(crate) fn over(&self, store: &Arc<dyn Store>) -> Arc<dyn Store> {
         Arc::new(Interruptible { store: Arc::clone(store), interrupt: self.clone() })
     }
@@ -86,7 +86,7 @@ impl Interrupt {
         if self.is_set() { Err(Self::error(store, operation, name)) } else { Ok(()) }
     }
 
-    /// The result of a request that changes nothing, which is given up once the operation is to end.
+    /// Returns the result of a request that changes nothing, or an error once the interrupt is set.
     async fn or_end<T>(
         &self,
         store: &(dyn fmt::Display + Sync),
@@ -106,7 +106,7 @@ impl Interrupt {
         .await
     }
 
-    /// A task that waits from now on.
+    /// Returns a number for a task that waits for a request.
     fn wait(&self) -> Waiting<'_> {
         let mut waiting = self.waiting();
         waiting.0 += 1;
@@ -114,7 +114,7 @@ impl Interrupt {
     }
 }
 
-/// A task that waits for a request.
+/// Task that waits for a request.
 struct Waiting<'a>(&'a Interrupt, u64);
 
 impl Waiting<'_> {
@@ -129,8 +129,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Another store, for one operation that may be interrupted. Of requests that are under way, those that read a store that does not block
-/// are given up, and others end first.
+/// Store for one operation that may be interrupted. An interrupt abandons running requests that read from a store that does not block; all
+/// other requests end first.
 #[derive(Debug)]
 struct Interruptible<S> {
     store: S,

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr::dataset::{Label, Labels};
 
-/// A label.
+/// Label of a coordinate.
 #[derive(FromPyObject)]
 pub(crate) enum GivenLabel {
     Integer(i128),
@@ -22,7 +22,7 @@ impl From<GivenLabel> for Label {
     }
 }
 
-/// Labels of a kind of selection; `None` for all.
+/// Returns the labels of a selection of this kind; `None` for all labels.
 ///
 /// # Errors
 /// `ValueError` for one of no label.

@@ -1,4 +1,4 @@
-//! Where a store is, so that it can be opened again: in another process, and in a forked child of this one.
+//! Locations of stores, by which they can be opened again: in another process, and in a forked child of this one.
 
 use crate::errors::OrException;
 use crate::python_store::PythonStore;
@@ -11,26 +11,26 @@ use zarr::options::ChunkCache;
 use zarr::store::{AsyncAsSync, ReadOnly, StoreAddress, StoreOptions, schemes};
 use zarr::{Dialect, Result, Store};
 
-/// A store as programs name it: its address, or an object of `zarr_rust/_asked.py`, which asks a store of Python.
+/// Store as programs name it: an address, or an object of `zarr_rust/_asked.py`, which forwards requests to a store of Python.
 #[derive(FromPyObject)]
 pub(crate) enum Named<'py> {
     Address(String),
     Asked(Bound<'py, PyAny>),
 }
 
-/// Name of a store by which a program opens it once more.
+/// Name of a store by which a program opens it again.
 pub(crate) enum Again {
     Address(String),
-    /// An address, with options, which may be secrets.
+    /// Address of a store with options, which are not included since they may be secrets.
     WithOptions(String),
-    /// An object of Python.
+    /// Python object that is a store.
     Object,
-    /// Not at all: it is in the memory of this process, and a group of it has to be open.
+    /// No name: the store is in the memory of this process, so that only an open group gives access to it.
     Group,
 }
 
 impl Again {
-    /// The store at an address, with options.
+    /// Returns the name of the store at an address, opened with these options.
     pub(crate) fn of_address(address: &StoreAddress, options: &StoreOptions) -> Self {
         match reachable_text(address) {
             Some(text) if options.pairs().is_empty() => Self::Address(text),
@@ -40,20 +40,20 @@ impl Again {
     }
 }
 
-/// Where a store is.
+/// Location of a store.
 enum Place {
     Address(StoreAddress, StoreOptions),
     Asked(Py<PyAny>),
 }
 
-/// A store, and how it is opened.
+/// Store with the facts needed to open it again.
 pub(crate) struct Origin {
     place: Place,
     read_only: bool,
-    /// The cache of decoded chunks, shared by all arrays that are opened through this origin.
+    /// Cache of decoded chunks, shared by all arrays that are opened through this origin.
     cache: Option<ChunkCache>,
-    /// The process that opened the store, and the store. The lock is held with the lock of the interpreter alone, so that no fork leaves
-    /// it locked in the child.
+    /// Id of the process that opened the store, and the store. The lock is only held together with the lock of the interpreter, so that no
+    /// fork leaves it locked in the child.
     opened: Mutex<(u32, Arc<dyn Store>)>,
 }
 
@@ -66,17 +66,17 @@ impl fmt::Debug for Origin {
     }
 }
 
-/// A node at a path in a store that is open.
+/// Node at a path in an open store.
 pub(crate) struct Located {
     pub(crate) origin: Arc<Origin>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) path: String,
-    /// That of a node that is open, which is not the only one at its path if it is stored in several.
+    /// Dialect of the node if the node is open, since the path may have nodes of several dialects; else `None`.
     pub(crate) dialect: Option<Dialect>,
 }
 
 impl Origin {
-    /// Opens a store, or creates it, and tells the path of the node that its address names.
+    /// Opens or creates a store, and returns it with the path of the node that the address names.
     ///
     /// # Errors
     /// The exceptions of the address and of the store, and of the handlers of signals.
@@ -107,7 +107,7 @@ impl Origin {
         Ok(Located { origin, store, path, dialect: None })
     }
 
-    /// The store. A forked child opens it again, since the threads, connections and open files of its parent are not its own.
+    /// Returns the store. A forked child opens the store again, since it lacks the threads, connections and open files of its parent.
     ///
     /// # Errors
     /// The exceptions of opening the store, and of the handlers of signals.
@@ -137,7 +137,7 @@ impl Origin {
         Ok(Arc::clone(&opened.1))
     }
 
-    /// The address, for other processes; `None` if the store is in the memory of this one.
+    /// Returns the address for other processes; `None` if the store is in the memory of this process or is a Python object.
     pub(crate) fn address_text(&self) -> Option<String> {
         match &self.place {
             Place::Address(address, _) => reachable_text(address),
@@ -145,7 +145,7 @@ impl Origin {
         }
     }
 
-    /// Name by which a program opens the store once more.
+    /// Returns the name by which a program opens the store again.
     pub(crate) fn again(&self) -> Again {
         match &self.place {
             Place::Address(address, options) => Again::of_address(address, options),
@@ -153,7 +153,7 @@ impl Origin {
         }
     }
 
-    /// The options that the store was opened with.
+    /// Returns the options with which the store was opened.
     pub(crate) fn options(&self) -> Vec<(String, String)> {
         match &self.place {
             Place::Address(_, options) => options.pairs().to_vec(),
@@ -161,7 +161,7 @@ impl Origin {
         }
     }
 
-    /// The object that asks a store of Python; `None` of others.
+    /// Returns the object that forwards requests to a store of Python; `None` for other stores.
     pub(crate) fn asked(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         match &self.place {
             Place::Address(..) => None,
@@ -169,18 +169,19 @@ impl Origin {
         }
     }
 
-    /// The cache of decoded chunks that its arrays share.
+    /// Returns the cache of decoded chunks that the arrays of the store share; `None` without a cache.
     pub(crate) fn cache(&self) -> Option<&ChunkCache> {
         self.cache.as_ref()
     }
 
-    /// Whether writes are refused.
+    /// Returns whether writes are refused.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
 }
 
-/// The address of a store, which means the same in any working directory, and the path of the node that is named.
+/// Parses the address of a store, and makes it independent of the working directory. The second value is the path of the node; `None` if
+/// neither `path` nor the address names one.
 ///
 /// # Errors
 /// The errors of the address.
@@ -196,12 +197,12 @@ pub(crate) fn address_and_path(url: &str, path: Option<String>) -> Result<(Store
     }
 }
 
-/// For what a store is opened.
+/// Purpose for which a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
     Write,
-    /// To be written; it is made if it is not there.
+    /// Writing to the store, which is created if it does not exist.
     Create,
 }
 
@@ -220,7 +221,7 @@ fn open(py: Python<'_>, address: &StoreAddress, options: &StoreOptions, access: 
     if is_remote { runtime::run_apart(py, work) } else { runtime::run(py, work) }
 }
 
-/// A store of Python. No request is made.
+/// Returns the store for a Python object, without a request.
 ///
 /// # Errors
 /// The exceptions of the object that asks it.
@@ -229,17 +230,18 @@ pub(crate) fn open_asked(asked: &Bound<'_, PyAny>, read_only: bool) -> PyResult<
     Ok(if read_only || !store.capabilities().write { Arc::new(ReadOnly(store)) } else { store })
 }
 
-/// Whether opening it may wait for a network, as that of a zip file in a remote store does.
+/// Returns whether opening the store may wait for a network, as for a zip file in a remote store.
 fn is_remote(address: &StoreAddress) -> bool {
     address.inner().map_or_else(|| address.url().is_some(), is_remote)
 }
 
-/// An address by which others find the store; `None` if it is in the memory of this process, or its path is no text.
+/// Returns an address by which other processes find the store; `None` if the store is in the memory of this process, or its path is not
+/// valid Unicode.
 fn reachable_text(address: &StoreAddress) -> Option<String> {
     if address.scheme() == Some("memory") { None } else { absolute_text(address) }
 }
 
-/// An address that means the same in any working directory; `None` for paths that are no text.
+/// Returns an address that does not depend on the working directory; `None` for paths that are not valid Unicode.
 fn absolute_text(address: &StoreAddress) -> Option<String> {
     let prefix = address.scheme().map_or_else(String::new, |scheme| format!("{scheme}:"));
     if let Some(path) = address.path() {

@@ -1,4 +1,4 @@
-//! The memory of numpy's arrays as views of bytes.
+//! Memory of numpy arrays as views of bytes.
 //!
 //! With `variable_memory.rs` the only `unsafe` code of this package. Its invariant: element `(i0, i1, ..)` of a numpy array lies at
 //! `data + i0 * strides[0] + ..`, `itemsize` bytes long, inside memory that the array keeps alive, and the array does not move it while
@@ -13,11 +13,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use zarr::codec::{View, ViewMut};
 
-/// A numpy array whose elements are those of a Zarr array.
+/// Array of numpy whose elements are those of a Zarr array.
 pub(crate) struct Memory<'py>(Bound<'py, PyUntypedArray>);
 
 impl<'py> Memory<'py> {
-    /// The memory of an array of this data type.
+    /// Returns the memory of an array, which must have this data type.
     ///
     /// # Errors
     /// `TypeError` if it is no numpy array, or of another data type.
@@ -33,7 +33,7 @@ impl<'py> Memory<'py> {
         Ok(Self(array.clone()))
     }
 
-    /// The memory of an array of any data type, which is looked at.
+    /// Returns the memory of an array of any data type, which will only be read.
     pub(crate) fn to_be_read(array: &Bound<'py, PyUntypedArray>) -> Self {
         Self(array.clone())
     }
@@ -44,7 +44,7 @@ impl<'py> Memory<'py> {
         unsafe { (*self.0.as_array_ptr()).fields.data.cast() }
     }
 
-    /// The addresses of the first byte and of the one behind the last; `None` if there is none.
+    /// Returns the addresses of the first byte and of the byte after the last; `None` for an empty array.
     fn extent(&self) -> Option<(usize, usize)> {
         if self.is_empty() {
             return None;
@@ -73,7 +73,7 @@ impl<'py> Memory<'py> {
         self.0.shape().contains(&0) || self.0.dtype().itemsize() == 0
     }
 
-    /// The elements, to be read.
+    /// Returns a view of the elements to read.
     ///
     /// # Errors
     /// `ValueError` if the shape has more bytes than memory.
@@ -86,7 +86,7 @@ impl<'py> Memory<'py> {
         Ok(unsafe { View::from_raw(self.first(), item, shape, self.0.strides()) })
     }
 
-    /// The elements, to be written to.
+    /// Returns a view of the elements to write.
     ///
     /// # Errors
     /// `ValueError` if the array is read-only, or if elements of it may lie upon each other. `TypeError` if not any bytes are elements.
@@ -98,7 +98,8 @@ impl<'py> Memory<'py> {
         unsafe { self.view_mut_of_any() }
     }
 
-    /// As [`view_mut`](Self::view_mut), of elements that refer to others too.
+    /// Returns a view of the elements to write, like [`view_mut`](Self::view_mut), also for elements that refer to other memory, such as
+    /// objects.
     ///
     /// # Safety
     /// The caller writes elements of the data type, and gives up the references of those that were there before.
@@ -123,7 +124,7 @@ impl<'py> Memory<'py> {
     }
 }
 
-/// Whether no two elements share a byte. It may be denied of unusual strides of which it is true.
+/// Returns whether no two elements share a byte. May return `false` for unusual strides although none do.
 fn are_apart(item: usize, shape: &[usize], strides: &[isize]) -> bool {
     let mut axes: Vec<(usize, usize)> =
         strides.iter().zip(shape).filter(|(_, len)| **len > 1).map(|(s, &len)| (s.unsigned_abs(), len)).collect();
@@ -137,7 +138,7 @@ fn are_apart(item: usize, shape: &[usize], strides: &[isize]) -> bool {
     })
 }
 
-/// The elements of several arrays, to be written to at the same time.
+/// Returns views of the elements of several arrays, to write to all of them at the same time.
 ///
 /// # Errors
 /// As [`Memory::view_mut`], and `ValueError` if two arrays have bytes in common, or lie between each other's.

@@ -1,8 +1,8 @@
-//! The module that Python imports.
+//! Module that Python imports.
 
 use pyo3::prelude::*;
 
-/// Handles of arrays and groups. Their methods are described in `_core.pyi`.
+/// Handles of arrays and groups. `_core.pyi` describes their methods.
 // It relies on the interpreter's lock: views of memory are made, stores opened again and pools looked for while no other thread of Python
 // runs.
 #[pymodule(gil_used = true)]

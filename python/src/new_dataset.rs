@@ -1,4 +1,4 @@
-//! Data sets that are created, and values that are written into them.
+//! New data sets, and the values that are written into them.
 
 use crate::array::members;
 use crate::data_type::{self, Form};
@@ -11,7 +11,7 @@ use zarr::dataset::{NewDataset, NewVariable, Values};
 use zarr::dtype::DataType;
 use zarr::{ArrayData, Dialect, NewArray, Result};
 
-/// Variables with values, a `dict`.
+/// New data set, from a `dict`: variables with values.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GivenDataset<'py> {
@@ -23,7 +23,7 @@ pub(crate) struct GivenDataset<'py> {
     variables: Vec<GivenVariable<'py>>,
 }
 
-/// A variable with values, a `dict`: an array of numpy, which may be one of strings.
+/// Variable with values, from a `dict`: the values are an array of numpy, which may have strings.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct GivenVariable<'py> {
@@ -40,7 +40,7 @@ struct GivenVariable<'py> {
     array: Bound<'py, PyUntypedArray>,
 }
 
-/// The description of a data set, with copies of the values.
+/// Returns the description of a new data set, with copies of the values.
 ///
 /// # Errors
 /// The errors of its members.
@@ -85,7 +85,7 @@ fn of_variable(py: Python<'_>, given: &GivenVariable<'_>) -> PyResult<NewVariabl
     }
 }
 
-/// The data type of a name.
+/// Returns the data type of a name.
 fn named(name: &str) -> Result<DataType> {
     let metadata = NewArray::new(&[], name).metadata(Dialect::NEWEST, &zarr::registry::default())?;
     Ok(DataType::from_config(&metadata.data_type)?)

@@ -1,4 +1,4 @@
-//! Arrays and groups that are created.
+//! New arrays and groups.
 
 use crate::array::{ArrayHandle, members};
 use crate::change::InStore;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use zarr::dtype::{DataType, FillValue};
 use zarr::{Dialect, NewArray, NewGroup, Result, Store};
 
-/// The description of a node, a `dict`. A group has the members `attributes`, `dialect` and `overwrite` alone.
+/// Description of a new node, from a `dict`. For a group only `attributes`, `dialect` and `overwrite` are used.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct NewNode {
@@ -30,7 +30,7 @@ pub(crate) struct NewNode {
     shards: Option<Vec<u64>>,
     #[pyo3(default)]
     codecs: Option<String>,
-    /// The bytes of one element.
+    /// Bytes of one element, the fill value; `None` for the default.
     #[pyo3(default)]
     fill: Option<PyBackedBytes>,
     #[pyo3(default)]
@@ -45,7 +45,7 @@ impl NewNode {
     }
 }
 
-/// The description of a group.
+/// Returns the description of a new group.
 ///
 /// # Errors
 /// The errors of its members.
@@ -53,7 +53,7 @@ pub(crate) fn of_group(new: &NewNode) -> Result<NewGroup> {
     Ok(NewGroup::new().attributes(members(&new.attributes)?).dialect(new.dialect()?).overwrite(new.overwrite))
 }
 
-/// The description of an array.
+/// Returns the description of a new array.
 ///
 /// # Errors
 /// The errors of its members.
@@ -87,7 +87,7 @@ pub(crate) fn of_array(new: NewNode) -> Result<NewArray> {
     Ok(array)
 }
 
-/// Creates an array at an address, and the store if it is not there.
+/// Creates an array at an address, and the store if it does not exist.
 ///
 /// # Errors
 /// The exceptions of the address, the store and the description.
@@ -114,7 +114,7 @@ pub(crate) fn create_array(
     Ok(ArrayHandle::new(&origin, array.through(&store)))
 }
 
-/// Creates a group at an address, and the store if it is not there.
+/// Creates a group at an address, and the store if it does not exist.
 ///
 /// # Errors
 /// As [`create_array`].

@@ -38,15 +38,16 @@ use zarr::{Array, Error, Options, Result};
 /// Codecs, data type and fill value of an array of zarr-python.
 #[pyclass(frozen, name = "Codecs", module = "zarr_rust._core")]
 pub(crate) struct Codecs {
-    /// The document of an array, of which shape and chunks are those of a batch.
+    /// Document of the array; the shape and the chunks are replaced by those of each batch.
     document: Map,
-    /// The codecs as a document of version 3 has them, in JSON.
+    /// Codecs in JSON, as in a document of version 3.
     model: String,
     form: Form,
     data_type: Py<PyArrayDescr>,
 }
 
-/// The error with the key of zarr-python's chunk, instead of its index in the array of the batch. Errors of stores have that key anyway.
+/// Returns the error with the key of zarr-python's chunk, instead of the index of the chunk in the array of the batch. `None` for errors of
+/// stores, which have that key already.
 fn located(error: &Error, known: &Known) -> Option<Error> {
     let key = known.key_of(&Key::new(error.location().key.as_deref()?).ok()?)?;
     if error.store_error().is_some() {
@@ -68,7 +69,7 @@ fn located(error: &Error, known: &Known) -> Option<Error> {
     })
 }
 
-/// Whether chunks of nothing but fill values are stored.
+/// Returns options by which chunks of only fill values are stored or not.
 fn options(write_empty_chunks: bool) -> Options {
     // zarr-python does not look for the document either, and an array that is opened by its metadata alone need not have one.
     Options::default().trust_missing(true).write_empty_chunks(write_empty_chunks)
@@ -79,7 +80,7 @@ impl Codecs {
         self.document.get("zarr_format").and_then(Value::as_u64) == Some(2)
     }
 
-    /// The document of an array with these chunks.
+    /// Returns the document of an array with `grid` chunks along each axis.
     fn document(&self, grid: &[u64], chunk_shape: &[u64]) -> Result<Bytes> {
         let mut document = self.document.clone();
         let list = |lengths: &mut dyn Iterator<Item = u64>| Value::from(lengths.map(Value::from).collect::<Vec<_>>());
@@ -150,7 +151,7 @@ impl Codecs {
 
 #[pymethods]
 impl Codecs {
-    /// Codecs, data type and fill value of a document, which are checked.
+    /// Checks and returns the codecs, data type and fill value of a document.
     #[new]
     fn new(py: Python<'_>, document: &str, chunk_shape: Vec<u64>) -> PyResult<Self> {
         let document = crate::array::members(document).or_exception(py)?;
@@ -185,7 +186,7 @@ impl Codecs {
         self.data_type.clone_ref(py)
     }
 
-    /// Reads what the batch selects, and returns of each chunk whether it was missing.
+    /// Reads the selection of the batch, and returns for each chunk whether it was missing.
     fn read(
         &self,
         py: Python<'_>,
@@ -201,7 +202,8 @@ impl Codecs {
         Ok(known.seen.iter().map(Seen::is_missing).collect())
     }
 
-    /// Reads as [`read`](Self::read), but elements of variable length: into strings of numpy, or returned as [`variable::to_python`] makes them.
+    /// Reads the selection of the batch for elements of variable length: into strings of numpy, or returned in the form of
+    /// [`variable::to_python`].
     #[pyo3(signature = (batch, source, out=None))]
     fn read_variable<'py>(
         &self,
@@ -220,7 +222,7 @@ impl Codecs {
         Ok((elements, known.seen.iter().map(Seen::is_missing).collect()))
     }
 
-    /// Writes an array to what the batch selects.
+    /// Writes an array to the selection of the batch.
     fn write(
         &self,
         py: Python<'_>,
@@ -240,7 +242,7 @@ impl Codecs {
         self.run(py, batch, &source, batch.complete.clone(), options(write_empty_chunks), write).map(|_| ())
     }
 
-    /// As [`write`](Self::write), of elements of variable length, in C order.
+    /// Writes elements of variable length, in C order, to the selection of the batch.
     fn write_variable(
         &self,
         py: Python<'_>,

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use zarr::Plan;
 use zarr::store::ByteRange;
 
-/// A plan, as a `dict`.
+/// Plan of a read, as a `dict`.
 #[derive(IntoPyObject)]
 pub(crate) struct Planned {
     requests: Vec<Request>,
@@ -18,7 +18,7 @@ pub(crate) struct Planned {
     if_missing: Option<String>,
 }
 
-/// The key, its ranges as the bounds of a slice, the requests that are waited for before, and whether it is certain.
+/// Planned request: the key, its ranges as bounds of slices, the number of the round of requests, and whether the request is certain.
 type Request = (String, Vec<(Option<i64>, Option<i64>)>, u32, bool);
 
 impl From<Plan> for Planned {

@@ -1,4 +1,4 @@
-//! Stores of Python: objects of zarr-python's interface of stores, which answer requests on its event loop.
+//! Stores of Python: objects with the store interface of zarr-python, which answer requests on its event loop.
 //!
 //! Each request goes to `zarr_rust/_asked.py` with an [`Answer`], which the event loop fills. No thread waits for the interpreter's lock
 //! while it holds another one.
@@ -15,14 +15,14 @@ use zarr::store::{
     GetOptions, Key, Listing, Operation, Prefix, Result, SetOptions, Snapshot, Version,
 };
 
-/// The answer of a store of Python.
+/// Reply of a store of Python.
 enum Reply {
     Bytes(Option<Bytes>),
-    /// Keys, and prefixes of others.
+    /// Keys, and prefixes of further keys.
     Names(Vec<String>, Vec<String>),
-    /// The store takes no ranges of bytes, or not this one.
+    /// The store does not support ranges of bytes, or not this range.
     NoRanges,
-    /// An exception, as text.
+    /// Message of an exception.
     Failed(String),
 }
 
@@ -32,7 +32,7 @@ struct Waiting {
     waker: Option<Waker>,
 }
 
-/// Where the reply to a request is put, once.
+/// Place for the reply to a request, which can be set once.
 #[pyclass(frozen, name = "Answer", module = "zarr_rust._core")]
 pub(crate) struct Answer(Arc<Mutex<Waiting>>);
 
@@ -53,29 +53,29 @@ impl Answer {
 
 #[pymethods]
 impl Answer {
-    /// Bytes, or that there are none.
+    /// Replies with bytes, or with `None` for a missing value.
     fn bytes(&self, value: Option<PyBackedBytes>) {
         self.put(Reply::Bytes(value.map(Bytes::from_owner)));
     }
 
-    /// Keys, and prefixes of others.
+    /// Replies with keys, and with prefixes of further keys.
     fn names(&self, keys: Vec<String>, prefixes: Vec<String>) {
         self.put(Reply::Names(keys, prefixes));
     }
 
-    /// That the store takes no ranges: it is asked for all bytes instead.
+    /// Replies that the store does not support ranges: all bytes are requested instead.
     fn refuse_range(&self) {
         self.put(Reply::NoRanges);
     }
 
-    /// An exception, as text.
+    /// Replies with the message of an exception.
     fn fail(&self, message: String) {
         self.put(Reply::Failed(message));
     }
 }
 
 impl Drop for Answer {
-    /// Nobody will answer any more, as where the event loop has ended. An answer that was given stays.
+    /// Fails the request if nobody can reply any more, for example after the end of the event loop. An earlier reply is unchanged.
     fn drop(&mut self) {
         if let Ok(true) = self.0.lock().map(|waiting| Arc::strong_count(&self.0) > 1 && waiting.reply.is_none()) {
             self.put(Reply::Failed("the event loop of the store has ended".to_owned()));
@@ -83,7 +83,7 @@ impl Drop for Answer {
     }
 }
 
-/// A store of Python, by the object that asks it.
+/// Store of Python, by the object that forwards requests to it.
 #[derive(Debug)]
 pub(crate) struct PythonStore {
     asked: Py<PyAny>,
@@ -93,7 +93,7 @@ pub(crate) struct PythonStore {
 }
 
 impl PythonStore {
-    /// The store that an object of `zarr_rust/_asked.py` asks.
+    /// Returns the store to which an object of `zarr_rust/_asked.py` forwards requests.
     ///
     /// # Errors
     /// The exceptions of its attributes.
@@ -104,7 +104,7 @@ impl PythonStore {
         Ok(Self { name: asked.getattr("name")?.extract()?, asked: asked.clone().unbind(), capabilities, concurrency })
     }
 
-    /// Begins a request.
+    /// Starts a request.
     fn begin(&self, ask: Ask<'_>) -> Arc<Mutex<Waiting>> {
         let waiting = Arc::new(Mutex::new(Waiting::default()));
         let answer = Answer(Arc::clone(&waiting));
@@ -163,7 +163,7 @@ impl PythonStore {
         }
     }
 
-    /// Asks for each range; no result if the store takes none.
+    /// Requests each range; `None` if the store does not support ranges.
     async fn get_ranges(
         &self,
         key: &Key,
@@ -185,7 +185,7 @@ impl PythonStore {
         Ok(Some(Some(fetched)))
     }
 
-    /// Keys and prefixes. Names that cannot be keys here belong to others.
+    /// Lists keys and prefixes. Names that are no valid keys or prefixes here are left out.
     async fn names(&self, prefix: &Prefix, deep: bool) -> Result<(Vec<Key>, Vec<Prefix>)> {
         match self.reply(Operation::List, prefix.as_str(), Ask::List(prefix, deep)).await? {
             Reply::Names(keys, prefixes) => Ok((
@@ -197,12 +197,12 @@ impl PythonStore {
     }
 }
 
-/// A request.
+/// Request to a store of Python.
 enum Ask<'k> {
     Get(&'k Key, &'k ByteRange),
     Set(&'k Key, Bytes),
     Erase(&'k Key),
-    /// Whether all keys further down are wanted.
+    /// List of a prefix, and whether all keys below it are requested, at any depth.
     List(&'k Prefix, bool),
 }
 
@@ -261,8 +261,8 @@ impl AsyncStore for PythonStore {
     }
 }
 
-/// The ranges of a value that came as a whole. Its state, where it is asked for, keeps the value until all of its parts are read: a store
-/// that takes no ranges would be asked for all of it again.
+/// Returns the ranges of a value that was requested as a whole. If a snapshot is requested, it stores the value, so that further ranges
+/// need no request: a store without ranges would send the whole value again.
 ///
 /// # Errors
 /// As [`Fetched::of_value`].
@@ -278,7 +278,7 @@ pub(crate) fn of_whole(
     Ok(fetched)
 }
 
-/// The ranges of the value that the required state keeps; `None` if it keeps none.
+/// Returns the ranges of the value that the snapshot in the options stores; `None` if there is none.
 pub(crate) fn of_kept(
     store: &dyn fmt::Display,
     key: &Key,
@@ -289,7 +289,7 @@ pub(crate) fn of_kept(
     Some(of_whole(store, key, kept.clone(), ranges, options))
 }
 
-/// Checks the length of what a store of Python answered for a range of a value.
+/// Checks the length of the bytes that a store of Python returned for a range of a value.
 ///
 /// # Errors
 /// [`ErrorKind::Range`](zarr::store::ErrorKind::Range) if it is not as long as the range.

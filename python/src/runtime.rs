@@ -1,4 +1,4 @@
-//! Where work runs: without the interpreter's lock, on threads of this process, and ended by signals.
+//! Execution of work: without the interpreter's lock, on threads of this process, and interrupted by signals.
 //!
 //! A process that was forked has none of the threads of its parent. So a child gets a pool of its own, which does the work of one caller
 //! after the other, while the process that used the library first has rayon's global one.
@@ -16,20 +16,20 @@ use std::thread;
 use std::time::Duration;
 use zarr::{Error, ErrorKind, Result, Store};
 
-/// How often a long operation looks for signals.
+/// Interval at which a long operation checks for signals.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The process whose threads rayon's global pool has.
+/// Id of the process that has the threads of rayon's global pool.
 static FIRST: OnceLock<u32> = OnceLock::new();
 
-/// The pool of a forked child, and its process. Pools of processes above it are left as they are: they have no threads here.
+/// Id of a forked child process, and its pool. Pools of its parent processes are leaked, since their threads do not exist in the child.
 static FORKED: Mutex<Option<(u32, &'static Pool)>> = Mutex::new(None);
 
-/// The threads of a forked child.
+/// Threads of a forked child.
 struct Pool {
     threads: ThreadPool,
-    /// Held by the caller while its work is on the threads. One of these that waits for a part of it would else begin the work of another
-    /// caller above it, which may wait for a lock that the work below holds, such as that of a change.
+    /// Lock that the caller holds while its work is on the threads. Otherwise a thread that waits for a part of the work could begin the
+    /// work of another caller, which may wait for a lock that the first work holds, such as that of a change.
     turn: Mutex<()>,
 }
 
@@ -42,7 +42,8 @@ pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Se
     py.detach(|| guarded(pool, work)).or_exception(py)
 }
 
-/// As [`run`], of work that waits for objects of Python, which may run such work in turn: a forked child has threads for each of these.
+/// Runs work that waits for Python objects, without the interpreter's lock. These objects may run such work themselves, so that a forked
+/// child starts new threads for each call.
 ///
 /// # Errors
 /// As [`run`].
@@ -55,7 +56,7 @@ pub(crate) fn run_asking<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<
     py.detach(|| caught(run)).or_exception(py)
 }
 
-/// Runs work in a store without the interpreter's lock. Signals are looked for, if it is long or waits for a network: see [`run_long`].
+/// Runs work on a store without the interpreter's lock. Checks for signals if `is_long` or the store waits for a network: see [`run_long`].
 ///
 /// # Errors
 /// As [`run_long`].
@@ -68,7 +69,7 @@ pub(crate) fn run_in<T: Send>(
     run_in_if(py, store, is_long, work, |_| true)
 }
 
-/// As [`run_in`], of work that failed unless `is_done` says that it did what it was asked for.
+/// Runs work on a store like [`run_in`]. Flushes the store only if `is_done` returns that the work did what was requested.
 ///
 /// # Errors
 /// As [`run_long`].
@@ -99,8 +100,8 @@ pub(crate) fn run_in_if<T: Send>(
     run_long(py, &interrupt, move || work(&through))
 }
 
-/// Runs work that may take long: signals are looked for meanwhile. The exception of a signal's handler is raised once the work has
-/// ended, which its next request does through the `interrupt`.
+/// Runs work that may take long, and checks for signals meanwhile. If the handler of a signal raises an exception, the `interrupt` ends the
+/// work at its next request; then the exception is raised.
 ///
 /// # Errors
 /// As [`run`], and the exceptions of the handlers of signals.
@@ -112,7 +113,7 @@ pub(crate) fn run_long<T: Send>(
     run_watched(py, interrupt, |_| Ok(()), work)
 }
 
-/// As [`run_long`], and calls `watch` every 50 ms on this thread; an exception of it ends the work too.
+/// Runs work like [`run_long`], and calls `watch` every 50 ms on this thread; an exception of `watch` ends the work too.
 ///
 /// # Errors
 /// As [`run_long`], and the exceptions of `watch`.
@@ -155,8 +156,8 @@ pub(crate) fn run_watched<T: Send>(
     }
 }
 
-/// Runs work that makes requests which nothing ends, on a thread of its own. Signals are looked for meanwhile; once the handler of one
-/// raises, or the operation is to end, the thread is left to itself, and its result is dropped.
+/// Runs work whose requests cannot be interrupted, on a new thread. Checks for signals meanwhile. If the handler of a signal raises, or the
+/// operation is interrupted, the thread is abandoned, and its result is dropped.
 ///
 /// # Errors
 /// As [`run`], and the exceptions of the handlers of signals.
@@ -203,7 +204,7 @@ fn guarded<T: Send>(pool: Option<&Pool>, work: impl FnOnce() -> Result<T> + Send
     caught(run)
 }
 
-/// The result of work; a panic becomes an error.
+/// Returns the result of work; a panic becomes an error.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str);
@@ -212,7 +213,7 @@ fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// The pool to work on; `None` for the global one. Called with the interpreter's lock, so that no fork happens meanwhile.
+/// Returns the pool to work on; `None` for the global one. Must be called with the interpreter's lock, so that no fork happens meanwhile.
 fn pool(py: Python<'_>) -> PyResult<Option<&'static Pool>> {
     let process = std::process::id();
     let first = match FIRST.get() {
@@ -247,13 +248,14 @@ fn pool(py: Python<'_>) -> PyResult<Option<&'static Pool>> {
     Ok(Some(pool))
 }
 
-/// Makes a pool of `count` threads, or of one thread for each core.
+/// Creates a pool of `count` threads, or of one thread for each core for `None`.
 fn new_threads(count: Option<NonZeroUsize>) -> PyResult<ThreadPool> {
     let threads = ThreadPoolBuilder::new().num_threads(count.map_or(0, NonZeroUsize::get)).build();
     threads.map_err(|error| PyValueError::new_err(format!("the system refuses threads: {error}")))
 }
 
-/// The number of threads that the environment asks for, else that of the Dask worker that this process is.
+/// Returns the number of threads in the environment variable `ZARR_THREADS`, else that of the Dask worker in this process; `None` without
+/// either.
 fn threads(py: Python<'_>) -> PyResult<Option<NonZeroUsize>> {
     match std::env::var("ZARR_THREADS") {
         Err(_) => py.import("zarr_rust._threads")?.call_method0("of_worker")?.extract(),

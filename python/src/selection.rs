@@ -1,4 +1,4 @@
-//! Selections, as the Python part of the package hands them over.
+//! Selections, as the Python part of the package passes them.
 
 use crate::errors;
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
@@ -8,7 +8,7 @@ use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
 use zarr::grid::{AxisSelection, ChunkGrid, Resolved};
 use zarr::{Array, Selection};
 
-/// A selection: its kind, and a part for each axis, whose integers fit 64 bits.
+/// Converts a selection, given by its kind and a part for each axis, whose integers fit into 64 bits.
 ///
 /// | kind | parts |
 /// |---|---|
@@ -43,8 +43,8 @@ pub(crate) fn resolved(py: Python<'_>, selection: &Selection, grid: &ChunkGrid) 
     selection.resolve_on(grid).map_err(|error| errors::selection(py, &error))
 }
 
-/// The shape of what is selected, and at most how many elements are read for it: those of the chunks (inner chunks, if there are shards)
-/// that it lies in, or of the selection itself.
+/// Returns the shape of the selected elements, and the greatest number of elements that are read for them: those of all chunks (inner
+/// chunks if there are shards) with selected elements, or of the selection itself.
 ///
 /// # Errors
 /// As [`resolved`].

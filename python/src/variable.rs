@@ -1,4 +1,4 @@
-//! Elements of variable length, from and to arrays of numpy.
+//! Elements of variable length, to and from arrays of numpy.
 //!
 //! Strings are those of arrays of `StringDType`, of `str` objects and of a fixed number of characters; bytes are objects. Others come and
 //! go as a list of `bytes`, which the Python part encodes and decodes (`zarr_rust/_values.py`).
@@ -18,21 +18,21 @@ use zarr::codec::View;
 use zarr::dtype::{DataType, Heap, HeapRef};
 use zarr::json::Value;
 
-/// Elements that Python hands over.
+/// Elements that Python passes.
 #[derive(FromPyObject)]
 pub(crate) enum Given<'py> {
-    /// Strings or bytes, as numpy has them.
+    /// Strings or bytes in an array of numpy.
     Array(Bound<'py, PyUntypedArray>),
-    /// The bytes of each, in C order.
+    /// Bytes of each element, in C order.
     Encoded(Vec<PyBackedBytes>),
 }
 
-/// Meaning of an element that is no string or no bytes.
+/// Meaning of an element that is neither a string nor bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// An error.
+    /// The element is an error.
     Refused,
-    /// `None` and 0 are an empty one, as in numcodecs: arrays of objects that were made without values have them.
+    /// `None` and 0 stand for an empty element, as in numcodecs: arrays of objects have them if they are created without values.
     Empty,
 }
 
@@ -43,16 +43,16 @@ impl Absent {
     }
 }
 
-/// Elements, one after the other.
+/// Elements that are appended one after the other.
 struct Elements {
     bytes: Vec<u8>,
     items: Vec<u8>,
-    /// The number of one that is too long.
+    /// Number of the first element that is too long; `None` if there is none.
     too_long: Option<usize>,
 }
 
 impl Elements {
-    /// Makes an empty list of elements, with memory for `count` elements.
+    /// Returns an empty list of elements, with memory for `count` elements.
     fn new(count: usize) -> PyResult<Self> {
         let mut elements = Self { bytes: Vec::new(), items: Vec::new(), too_long: None };
         elements.reserve(count)?;
@@ -64,7 +64,7 @@ impl Elements {
         reserved.map_err(|_| PyMemoryError::new_err(format!("there is no memory for {count} elements")))
     }
 
-    /// Number of elements that were put in.
+    /// Returns the number of elements.
     fn count(&self) -> usize {
         self.items.len() / HeapRef::SIZE
     }
@@ -76,7 +76,7 @@ impl Elements {
         self.end(start);
     }
 
-    /// The bytes from `start` on are an element.
+    /// Ends an element: its bytes are those beginning at `start`.
     #[inline]
     fn end(&mut self, start: usize) {
         let item = self.reference(start);
@@ -95,7 +95,7 @@ impl Elements {
         }
     }
 
-    /// Makes elements of these numbers the bytes.
+    /// Replaces the elements of these numbers by `element`.
     fn replace(&mut self, numbers: &[usize], element: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(element);
@@ -108,7 +108,7 @@ impl Elements {
         }
     }
 
-    /// Returns the elements of an array of `count` elements, each of which is the same one.
+    /// Returns the elements of an array of `count` elements that are all equal to the single element of this list.
     fn repeated(mut self, count: usize) -> PyResult<Self> {
         let item = std::mem::take(&mut self.items);
         self.reserve(count)?;
@@ -126,7 +126,7 @@ impl Elements {
     }
 }
 
-/// Elements that Python hands over, in C order of a shape.
+/// Converts elements that Python passes, in C order of a shape.
 ///
 /// # Errors
 /// `TypeError` for elements of another type, `ValueError` if they are not as many as the shape says, or one is no value of the data type,
@@ -148,7 +148,7 @@ pub(crate) fn from_python(
     .into_data(py, data_type, shape)
 }
 
-/// Returns the element that an array repeats in memory, such as an array that was broadcast; `None` if the array does not.
+/// Returns the single element that an array repeats in memory, such as an array that was broadcast; `None` for other arrays.
 fn the_one<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
     let is_one = array.len() > 1 && array.strides().iter().zip(array.shape()).all(|(&by, &len)| by == 0 || len == 1);
     if !is_one {
@@ -239,7 +239,7 @@ fn wrong(element: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     PyTypeError::new_err(format!("found an element of type {found}, expected {expected}"))
 }
 
-/// Reads the strings of an array of `StringDType`. Missing ones are what the data type says that they are, which may be a string.
+/// Reads the strings of an array of `StringDType`. The data type says what missing strings stand for, which may be a string.
 fn from_texts(array: &Bound<'_, PyUntypedArray>, absent: Absent) -> PyResult<Elements> {
     let mut elements = Elements::new(array.len())?;
     let mut missing = Vec::new();
@@ -263,7 +263,7 @@ fn from_texts(array: &Bound<'_, PyUntypedArray>, absent: Absent) -> PyResult<Ele
     Ok(elements)
 }
 
-/// Reads strings of a fixed number of characters; characters of number 0 at the end of a string do not belong to it.
+/// Reads strings of a fixed number of characters; characters of code 0 at the end are not part of a string.
 fn from_characters(array: &Bound<'_, PyUntypedArray>) -> PyResult<Elements> {
     let py = array.py();
     if array.dtype().itemsize() == 0 {
@@ -282,7 +282,7 @@ fn from_characters(array: &Bound<'_, PyUntypedArray>) -> PyResult<Elements> {
     encoded.map_err(|number| no_text(array, number).unwrap_or_else(|error| error))
 }
 
-/// The characters of elements as UTF-8; of one that has others its number.
+/// Encodes the characters of elements as UTF-8. The error is the number of an element with invalid characters.
 fn encode(view: &View<'_>, mut elements: Elements, character: impl Fn([u8; 4]) -> u32) -> Result<Elements, usize> {
     let is_text = view.all(|element| {
         let characters = element.as_chunks::<4>().0;
@@ -303,13 +303,14 @@ fn encode(view: &View<'_>, mut elements: Elements, character: impl Fn([u8; 4]) -
     if is_text { Ok(elements) } else { Err(elements.count()) }
 }
 
-/// The exception of Python for a text that has no UTF-8.
+/// Returns the Python exception for a string that cannot be encoded as UTF-8.
 fn no_text(array: &Bound<'_, PyUntypedArray>, number: usize) -> PyResult<PyErr> {
     let encoded = array.getattr("flat")?.get_item(number)?.call_method0("encode");
     Ok(encoded.err().unwrap_or_else(|| PyValueError::new_err(format!("element {number} is no text"))))
 }
 
-/// Makes an array of a shape for elements of variable length: `StringDType` for strings, where numpy has it, and objects.
+/// Returns an empty array of a shape for elements of variable length: of `StringDType` for strings, if numpy has that type, else of
+/// objects.
 fn empty<'py>(py: Python<'py>, form: Form, shape: &[u64]) -> PyResult<Bound<'py, PyUntypedArray>> {
     let data_type = match form {
         Form::String => py.import("zarr_rust._values")?.getattr("STRING")?,
@@ -334,7 +335,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, data: &ArrayData, shape: &[u64]) -
     Ok(array.into_any())
 }
 
-/// Copies strings or bytes into an array, in C order. An array of objects is new.
+/// Copies strings or bytes into an array, in C order. An array of objects must be new.
 ///
 /// # Errors
 /// Errors of [`to_python`], and of memory that cannot be written to.

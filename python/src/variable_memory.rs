@@ -1,4 +1,4 @@
-//! The memory of numpy's arrays whose elements refer to others: objects of Python, and strings of `StringDType`.
+//! Memory of numpy arrays whose elements refer to other memory: Python objects, and strings of `StringDType`.
 //!
 //! Its invariants, on which the `unsafe` code relies:
 //!
@@ -23,10 +23,10 @@ use std::ffi::{c_char, c_int, c_void};
 use std::mem::{forget, size_of, transmute};
 use std::ptr::{NonNull, null};
 
-/// The lock of the strings of arrays of one data type. Only numpy knows what is in it.
+/// Allocator of the strings of arrays of one data type, which is locked while it is used. Its contents are private to numpy.
 type Allocator = NonNull<c_void>;
 
-/// A string that numpy lends.
+/// String that numpy lends.
 #[repr(C)]
 struct Lent {
     size: usize,
@@ -38,7 +38,7 @@ type Pack = unsafe extern "C" fn(Allocator, *mut c_void, *const c_char, usize) -
 type Acquire = unsafe extern "C" fn(*const PyArray_Descr) -> Option<Allocator>;
 type Release = unsafe extern "C" fn(Allocator);
 
-/// numpy's functions for elements of `StringDType`.
+/// Functions of numpy for elements of `StringDType`.
 #[derive(Clone, Copy)]
 struct Functions {
     load: Load,
@@ -47,7 +47,7 @@ struct Functions {
     release: Release,
 }
 
-/// Their indices in numpy's table of functions (`NpyString_load` and so on in `__multiarray_api.h`).
+/// Indices of these functions in numpy's table of functions (`NpyString_load` and so on in `__multiarray_api.h`).
 const LOAD: usize = 313;
 const PACK: usize = 314;
 const ACQUIRE: usize = 316;
@@ -76,7 +76,7 @@ fn functions(py: Python<'_>) -> PyResult<Functions> {
     FUNCTIONS.get_or_try_init(py, find).copied()
 }
 
-/// The lock of the strings of an array.
+/// Locked allocator of the strings of an array.
 struct Locked {
     functions: Functions,
     allocator: Allocator,
@@ -102,7 +102,7 @@ impl Drop for Locked {
     }
 }
 
-/// Whether the data type of an array is `StringDType`.
+/// Returns whether the data type of an array is `StringDType`.
 pub(crate) fn is_text(array: &Bound<'_, PyUntypedArray>) -> bool {
     array.dtype().kind() == b'T'
 }
@@ -111,7 +111,7 @@ fn is_object(array: &Bound<'_, PyUntypedArray>) -> bool {
     array.dtype().kind() == b'O' && array.dtype().itemsize() == size_of::<*mut ffi::PyObject>()
 }
 
-/// Elements that numpy's functions and other code of C take where the processor wants them to be.
+/// Checks that the memory of an array is aligned, as functions of numpy and other C code require.
 fn check_aligned(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     if array.is_aligned() {
         return Ok(());
@@ -119,7 +119,7 @@ fn check_aligned(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     Err(PyValueError::new_err("found an array whose memory is not aligned, expected a copy of it that is"))
 }
 
-/// Calls `each` with the bytes of every text of an array of `StringDType`, in C order; `None` is a missing one. It calls nothing of Python.
+/// Calls `each` with the bytes of every string of an array of `StringDType`, in C order; `None` is a missing string. Calls no Python code.
 ///
 /// # Errors
 /// `TypeError` for an array of another data type, `MemoryError`.
@@ -144,7 +144,7 @@ pub(crate) fn for_each_text(array: &Bound<'_, PyUntypedArray>, mut each: impl Fn
     if is_complete { Ok(()) } else { Err(PyMemoryError::new_err("numpy could not load a text")) }
 }
 
-/// Sets the strings of an array of `StringDType`, in C order, to those that `next` gives, until there is none. It calls nothing of Python.
+/// Sets the strings of an array of `StringDType`, in C order, to those that `next` returns, until it returns `None`. Calls no Python code.
 ///
 /// # Errors
 /// `TypeError` for an array of another data type, `ValueError` for one that cannot be written to, `MemoryError`. Some may be set then.
@@ -199,7 +199,7 @@ pub(crate) fn for_each_object<'py>(
     result
 }
 
-/// Sets the elements of an array of objects that nobody else has, in C order, to those that `next` makes.
+/// Sets the elements of a new array of objects, in C order, to those that `next` returns. No other code may have a reference to the array.
 ///
 /// # Errors
 /// That of `next`, `TypeError` for an array of another data type, `ValueError` for one that cannot be written to. Some may be set then.

@@ -1,5 +1,5 @@
-//! The chunks of one read or write, as zarr-python names them: for each a getter of its bytes, and what is selected of it and of the
-//! output.
+//! Chunks of one read or write, as zarr-python names them: for each chunk a getter of its bytes, the selection within the chunk, and the
+//! selection of the output.
 //!
 //! They are taken as the chunks of an array of their own, so that one selection of it is all that is read or written.
 //!
@@ -22,37 +22,38 @@ use std::ops::Range;
 use zarr::Selection;
 use zarr::grid::AxisSelection;
 
-/// One chunk of a batch: getter, specification, selection of the chunk, selection of the output, whether all of it is written.
+/// Chunk of a batch: its getter, its specification, the selection of the chunk, the selection of the output, and whether the whole chunk is
+/// written.
 pub(crate) type Item<'py> = Bound<'py, PyTuple>;
 
-/// A batch whose chunks are those of an array.
+/// Batch of chunks, treated as the chunks of one array.
 #[pyclass(frozen, name = "Batch", module = "zarr_rust._core")]
 pub(crate) struct Batch {
-    /// The objects that get and set the bytes of each chunk.
+    /// Objects that get and set the bytes of each chunk.
     pub(crate) getters: Vec<Py<PyAny>>,
-    /// The chunks of which all elements are written that lie in the array.
+    /// Whether, for each chunk, all elements that are within the array are written.
     pub(crate) complete: Vec<bool>,
     pub(crate) chunk_shape: Vec<u64>,
-    /// How many chunks there are along each axis, in C order.
+    /// Number of chunks along each axis. Chunks are in C order.
     pub(crate) grid: Vec<u64>,
     pub(crate) selection: Selection,
     parts: Parts,
-    /// The shape of what is selected.
+    /// Shape of the result of the selection.
     #[pyo3(get)]
     pub(crate) shape: Vec<u64>,
     pub(crate) interrupt: Interrupt,
 }
 
-/// Where elements of each chunk are in what is selected: all that lie in a box, or else one.
+/// Places in the result of the elements of each chunk: a box that has all of them, or a range that begins with the first one.
 enum Parts {
-    /// Along each axis of it: which axis of the grid that is, and the indices for each chunk along it.
+    /// For each axis of the result, the axis of the grid, and the indices in the result for each chunk along that axis.
     Axes(Vec<(usize, Vec<Range<u64>>)>),
     Points(Vec<Range<u64>>),
 }
 
 #[pymethods]
 impl Batch {
-    /// The batch, if it selects a box, lists or points of an array whose chunks are those of the batch; else `None`.
+    /// Returns the batch, if its chunks are those of an array of which it selects a box, lists or points; else `None`.
     #[staticmethod]
     fn regular(items: &Bound<'_, PyList>, drop_axes: Vec<usize>, chunk_shape: Vec<u64>) -> PyResult<Option<Self>> {
         let first: Item<'_> = items.get_item(0)?.cast_into()?;
@@ -65,7 +66,8 @@ impl Batch {
         Self::of(items, chunk_shape, grid, selection, (shape, parts)).map(Some)
     }
 
-    /// A batch of single elements: for each axis the positions in an array whose chunks lie one after the other along the first axis.
+    /// Returns a batch of single elements. `positions` has, for each axis, the positions in an array whose chunks follow each other along
+    /// the first axis; `first` has the first point of each chunk.
     #[staticmethod]
     fn of_points(
         items: &Bound<'_, PyList>,
@@ -84,7 +86,7 @@ impl Batch {
         Self::of(items, chunk_shape, grid, Selection::Coordinates(positions), (vec![count], parts))
     }
 
-    /// Interrupts the operations that are under way: they end with an error as soon as the next request is made.
+    /// Interrupts the running operations of the batch: they end with an error at their next request.
     fn interrupt(&self) {
         self.interrupt.set();
     }
@@ -107,7 +109,7 @@ impl Batch {
         Ok(Self { getters, complete, chunk_shape, grid, selection, parts, shape, interrupt: Interrupt::default() })
     }
 
-    /// Where elements of a chunk are in what is selected: a box, with the first of them; `None` if there is none.
+    /// Returns the box in the result with elements of chunk `number`, beginning with the first of them; `None` if there are none.
     pub(crate) fn part(&self, number: usize) -> Option<Vec<Range<u64>>> {
         match &self.parts {
             Parts::Points(parts) => Some(vec![parts.get(number)?.clone()]),
@@ -121,7 +123,7 @@ impl Batch {
         })
     }
 
-    /// The position, in the array of the batch, of the first element of a part of what is selected.
+    /// Returns the position, in the array of the batch, of the first element of a part of the result.
     pub(crate) fn position(&self, part: &[Range<u64>]) -> Option<Vec<u64>> {
         let mut first = part.iter().map(|range| range.start);
         let of_list = |list: &Vec<i64>, at: u64| list.get(usize::try_from(at).ok()?).copied();
@@ -146,7 +148,7 @@ impl Batch {
         position?.into_iter().map(|at| u64::try_from(at).ok()).collect()
     }
 
-    /// The keys of the chunks in the store of zarr-python, or their numbers where getters have none.
+    /// Returns the keys of the chunks in the store of zarr-python, or their numbers if getters have no key.
     ///
     /// # Errors
     /// The errors of Python.
@@ -161,12 +163,13 @@ impl Batch {
 
 type Found = Option<(Vec<u64>, Selection, Vec<u64>, Parts)>;
 
-/// As many chunks along the first axis.
+/// Returns the grid of `count` chunks along the first axis.
 fn in_a_row(count: usize, rank: usize) -> Vec<u64> {
     (0..rank).map(|axis| if axis == 0 { count as u64 } else { 1 }).collect()
 }
 
-/// Chunks that are the product of those along each axis, in C order, of each of which the same is selected along an axis.
+/// Finds the selection of a batch whose chunks are the product of chunks along each axis, in C order, if chunks with the same index along
+/// an axis have the same selection along that axis.
 fn product(items: &Bound<'_, PyList>, drop_axes: &[usize], chunk_shape: &[u64]) -> PyResult<Found> {
     let rank = chunk_shape.len();
     if rank == 0 {
@@ -207,7 +210,7 @@ fn product(items: &Bound<'_, PyList>, drop_axes: &[usize], chunk_shape: &[u64]) 
     Ok(Some((grid, Selection::Axes(selected), shape, Parts::Axes(parts))))
 }
 
-/// Points of each chunk, which go to the one axis of the output.
+/// Finds the selection of a batch of points of each chunk, if the output has one axis.
 fn points(items: &Bound<'_, PyList>, chunk_shape: &[u64]) -> PyResult<Found> {
     let rank = chunk_shape.len();
     let mut found = Vec::with_capacity(items.len());
@@ -236,7 +239,7 @@ fn points(items: &Bound<'_, PyList>, chunk_shape: &[u64]) -> PyResult<Found> {
     Ok(Some((in_a_row(items.len(), rank), Selection::Coordinates(positions), shape, Parts::Points(parts))))
 }
 
-/// The number of a chunk, by its index in C order.
+/// Returns the number of a chunk in C order; `None` if its index is outside the grid.
 pub(crate) fn number_of(index: &[u64], grid: &[u64]) -> Option<usize> {
     let number = index
         .iter()
@@ -245,7 +248,7 @@ pub(crate) fn number_of(index: &[u64], grid: &[u64]) -> Option<usize> {
     usize::try_from(number?).ok()
 }
 
-/// The index of a chunk, by its number in C order.
+/// Returns the index of a chunk by its number in C order.
 pub(crate) fn index_of(number: u64, grid: &[u64]) -> Vec<u64> {
     let mut rest = number;
     let mut index: Vec<u64> = grid

@@ -1,4 +1,4 @@
-//! The store of a batch: a document, and chunks by the keys that the array of the batch has for them.
+//! Store of a batch: it has a document, and the chunks under the keys of the array of the batch.
 
 use crate::pipeline::batch::number_of;
 use std::borrow::Cow;
@@ -10,57 +10,57 @@ use zarr::store::{
     SetOptions, Store, StoreBase, ValueGet, Wrapper, fallback,
 };
 
-/// Facts about a batch that its store knows.
+/// Facts about a batch for its store.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) document_key: &'static str,
     pub(crate) document: Bytes,
     pub(crate) grid: Vec<u64>,
-    /// The key of each chunk in the store below.
+    /// Key of each chunk in the store below.
     pub(crate) keys: Vec<Key>,
-    /// Chunks whose old elements are not asked for: all that lie in the array are written.
+    /// Whether, for each chunk, all elements within the array are written, so that its old elements are not read.
     pub(crate) complete: Vec<bool>,
     pub(crate) seen: Vec<Seen>,
-    /// Chunks that were found, and set anew.
+    /// Whether each chunk was found and then set.
     pub(crate) patched: Vec<AtomicBool>,
 }
 
-/// Whether a chunk was found, once it was asked for.
+/// Whether a chunk was found when it was requested.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(AtomicU8);
 
 impl Seen {
     const FOUND: u8 = 1;
     const MISSING: u8 = 2;
-    /// It was asked for, and said not to be there without a look, since all of it is written.
+    /// The chunk was reported as missing without a request, since all of its elements are written.
     const PASSED_OVER: u8 = 3;
-    /// It was set or erased.
+    /// The chunk was set or erased.
     const CHANGED: u8 = 4;
 
-    /// Notes how it was seen, and returns how it was before.
+    /// Sets the state of the chunk, and returns the state before.
     fn note(&self, seen: u8) -> u8 {
         self.0.swap(seen, Ordering::Relaxed)
     }
 
-    /// Whether it was not looked for, and nothing was written to it since.
+    /// Returns whether the chunk was reported as missing without a request, and not written since.
     pub(crate) fn is_passed_over(&self) -> bool {
         self.0.load(Ordering::Relaxed) == Self::PASSED_OVER
     }
 
-    /// Whether it was not there.
+    /// Returns whether the chunk was missing.
     pub(crate) fn is_missing(&self) -> bool {
         self.0.load(Ordering::Relaxed) == Self::MISSING
     }
 }
 
-/// Another store, by the keys of a batch.
+/// Store below, under the keys of a batch.
 #[derive(Debug)]
 pub(crate) struct Chunks<S> {
     store: S,
     known: Arc<Known>,
 }
 
-/// A value of the batch.
+/// Value that a key of the batch names.
 enum Named<'k> {
     Document,
     Chunk(usize, &'k Key),
@@ -86,7 +86,7 @@ impl Known {
         }
     }
 
-    /// The key in the store below of a chunk.
+    /// Returns the key of a chunk in the store below; `None` if `key` is not that of a chunk.
     pub(crate) fn key_of(&self, key: &Key) -> Option<&Key> {
         match self.find(key) {
             Named::Chunk(_, key) => Some(key),
@@ -111,7 +111,7 @@ impl Known {
         }
     }
 
-    /// Whether elements of it were replaced, and others were kept.
+    /// Returns whether some elements of chunk `number` were replaced, and others were unchanged.
     pub(crate) fn was_patched(&self, number: usize) -> bool {
         self.patched.get(number).is_some_and(|patched| patched.load(Ordering::Relaxed))
     }
@@ -120,7 +120,7 @@ impl Known {
         self.note(number, if found { Seen::FOUND } else { Seen::MISSING });
     }
 
-    /// The options of a set: what was not asked for is no condition.
+    /// Returns the options of a set. A chunk that was not requested before is set without a condition.
     fn options<'o>(&self, number: usize, options: Cow<'o, SetOptions>) -> Cow<'o, SetOptions> {
         match self.is_complete(number) {
             true => Cow::Owned(SetOptions::default().durable(options.durability)),
@@ -142,7 +142,7 @@ impl<S: fmt::Display> Chunks<S> {
         Error::Unsupported { store: self.to_string(), operation }
     }
 
-    /// The chunk that is written.
+    /// Returns the number and the key of the chunk that is written.
     fn chunk(&self, key: &Key) -> Result<(usize, &Key)> {
         match self.known.find(key) {
             Named::Chunk(number, key) => {

@@ -1,4 +1,4 @@
-//! Chunks that have nothing but fill values after a write.
+//! Chunks that have only fill values after a write.
 //!
 //! zarr-python erases these, and this library leaves those of which a part was written. Only chunks to which nothing but fill values was
 //! written are looked at: first the part of the chunk (an inner chunk of a shard) that has the first new element, since most chunks are
@@ -20,24 +20,24 @@ use zarr::grid::{AxisSelection, Region};
 use zarr::store::{FilesystemStore, GetOptions, Store};
 use zarr::{Array, Error, Result, Selection};
 
-/// How many chunks are looked at at the same time.
+/// Number of chunks that are checked at the same time.
 const AT_ONCE: usize = 8;
 
-/// How many bytes of elements of a chunk are looked at together, at least.
+/// Least number of bytes of elements of a chunk that are checked together.
 const BOX: u64 = 8 << 20;
 
-/// A batch that was written.
+/// Batch that was written.
 pub(crate) struct Emptied<'a> {
     pub(crate) array: &'a Array,
     pub(crate) batch: &'a Batch,
     pub(crate) known: &'a Known,
     pub(crate) store: &'a dyn Store,
-    /// The store below, where it is a directory.
+    /// Store below, if it is a directory.
     pub(crate) directory: Option<&'a FilesystemStore>,
 }
 
 impl Emptied<'_> {
-    /// Erases its chunks that have nothing but fill values. `value` is what was written.
+    /// Erases the chunks of the batch that have only fill values. `value` has the written elements.
     pub(crate) fn erase(&self, value: &View<'_>) -> Result<()> {
         let fill = self.array.fill_value().bytes();
         let is_omitted = !self.array.options().write_empty_chunks && self.array.found().may_omit_empty_chunks;
@@ -70,7 +70,7 @@ impl Emptied<'_> {
         Ok(())
     }
 
-    /// Whether a chunk has nothing but fill values.
+    /// Returns whether chunk `number` has only fill values.
     fn is_empty(&self, number: usize, fill: &[u8]) -> Result<bool> {
         let chunk_shape = &self.batch.chunk_shape;
         let index = index_of(number as u64, &self.batch.grid);
@@ -102,7 +102,7 @@ impl Emptied<'_> {
         Ok(true)
     }
 
-    /// Whether a box of a chunk, which may reach beyond it, has nothing but fill values.
+    /// Returns whether a box of a chunk, which may reach beyond the chunk, has only fill values.
     fn is_box_empty(&self, origin: &[u64], start: &[u64], lens: &[u64], fill: &[u8]) -> Result<bool> {
         let ranges = start.iter().zip(lens).zip(&self.batch.chunk_shape).zip(origin);
         let range = |(((start, len), chunk_len), origin): (((&u64, &u64), &u64), &u64)| {
@@ -118,7 +118,7 @@ impl Emptied<'_> {
     }
 }
 
-/// Whether all elements of a part of what was written are the fill value.
+/// Returns whether all elements of a part of the written elements are the fill value.
 fn is_fill(value: &View<'_>, part: &[Range<u64>], fill: &[u8]) -> bool {
     let window = value.window(&Region::from_ranges(part));
     match value.heap() {
@@ -127,7 +127,7 @@ fn is_fill(value: &View<'_>, part: &[Range<u64>], fill: &[u8]) -> bool {
     }
 }
 
-/// Does work for each number, at most for `at_once` of them at the same time. The first error ends it.
+/// Runs `work` for each number, for at most `at_once` numbers at the same time. Stops at the first error.
 fn for_each(numbers: &[usize], at_once: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
     // Threads beside those of a pool decode in the global pool, which a forked child does not have.
     let threads = if rayon::current_thread_index().is_some() { 1 } else { at_once.min(numbers.len()) };

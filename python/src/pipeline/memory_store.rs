@@ -1,4 +1,4 @@
-//! zarr-python's `MemoryStore`: values under their keys in a mapping of Python, which stays the only one that has them.
+//! `MemoryStore` of zarr-python: its values stay in a mapping of Python, without a second copy.
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::intern;
@@ -12,13 +12,13 @@ use zarr::store::{
     Result, SetOptions, Store, Version,
 };
 
-/// A mapping of keys to buffers.
+/// Mapping of keys to buffers.
 #[pyclass(frozen, name = "MemoryValues", module = "zarr_rust._core")]
 #[derive(Debug)]
 pub(crate) struct MemoryValues {
     name: String,
     values: Py<PyAny>,
-    /// Makes a buffer of bytes.
+    /// Function that creates a buffer from bytes.
     buffer_of: Py<PyAny>,
     failed: Mutex<Option<PyErr>>,
 }
@@ -32,7 +32,7 @@ impl MemoryValues {
 }
 
 impl MemoryValues {
-    /// The first exception, if there was one.
+    /// Takes the first exception; `None` if there was none.
     pub(crate) fn take_failure(&self) -> Option<PyErr> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -46,7 +46,7 @@ impl MemoryValues {
     }
 }
 
-/// The store of such a mapping.
+/// Store whose values are in such a mapping.
 #[derive(Debug)]
 pub(crate) struct MemoryStore(Arc<Py<MemoryValues>>);
 
@@ -55,7 +55,7 @@ impl MemoryStore {
         Self(Arc::new(values))
     }
 
-    /// Does something with the mapping. An exception is kept, to be raised by the operation.
+    /// Runs `work` on the mapping. The first exception is stored, so that the operation can raise it.
     fn with<T>(
         &self,
         operation: Operation,
@@ -71,7 +71,7 @@ impl MemoryStore {
     }
 }
 
-/// Bytes of a buffer, as an object of their own, so that they are those of one moment.
+/// Copies the bytes of a buffer, so that later changes of the buffer have no effect on them.
 fn copied(part: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     let bytes: PyBackedBytes = part.call_method0(intern!(part.py(), "tobytes"))?.extract()?;
     Ok(Bytes::from_owner(bytes))

@@ -1,4 +1,4 @@
-//! Parts of a chunk that are selected along one axis, and their places in the output.
+//! Selections within a chunk along one axis, and their places in the output.
 
 use crate::pipeline::batch::Item;
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -12,7 +12,7 @@ use zarr::grid::AxisSelection;
 /// Positions along an axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Part {
-    /// One, whose axis the output does not have.
+    /// Single position; the output lacks the axis.
     One(i64),
     Range {
         start: i64,
@@ -39,7 +39,7 @@ impl Part {
         })
     }
 
-    /// Its positions if they are a range, else the first.
+    /// Returns the positions if they are a range without gaps, else a range with the first position only.
     pub(crate) fn range(&self) -> Range<u64> {
         let start = self.iter().next().map_or(0, i64::unsigned_abs);
         match self {
@@ -59,10 +59,10 @@ impl Part {
     }
 }
 
-/// Part of a chunk that is selected along an axis, and its place in the output.
+/// Selected part of a chunk along an axis, and its place in the output; `None` if the output lacks the axis.
 pub(crate) type Projection = (Part, Option<Part>);
 
-/// Selections along one axis of the chunks along it.
+/// Selections along one axis, for each chunk along the axis.
 #[derive(Debug, Default)]
 pub(crate) struct Axis {
     projections: Vec<Projection>,
@@ -75,12 +75,12 @@ impl Axis {
         self.projections.len()
     }
 
-    /// Where elements of each chunk are in the output.
+    /// Returns the range of the output for the elements of each chunk.
     pub(crate) fn outputs(&self) -> Vec<Range<u64>> {
         self.projections.iter().map(|(_, out)| out.as_ref().map_or(0..1, Part::range)).collect()
     }
 
-    /// The number of the chunk along this axis.
+    /// Returns the number of the chunk with this projection along the axis; a new projection is added.
     pub(crate) fn number_of(&mut self, projection: Projection) -> usize {
         if self.projections.get(self.last) == Some(&projection) {
             return self.last;
@@ -93,7 +93,7 @@ impl Axis {
         self.last
     }
 
-    /// Returns the selection of an axis with these chunks, and its length; `None` if outputs lie upon each other or leave something out.
+    /// Returns the selection along an axis of these chunks, and its length; `None` if outputs overlap or have gaps.
     pub(crate) fn selection(&self, chunk_len: u64) -> Option<(AxisSelection, u64)> {
         let chunk_len = i64::try_from(chunk_len).ok()?;
         if let [(part, None)] = &self.projections[..] {
@@ -123,7 +123,7 @@ impl Axis {
         Some((AxisSelection::Indices(positions), len as u64))
     }
 
-    /// As [`selection`](Self::selection), if it is a range.
+    /// Returns the selection along an axis of these chunks, and its length, if the selection is a range.
     fn range(&self, chunk_len: i64) -> Option<(AxisSelection, u64)> {
         let (mut begin, mut stride, mut count) = (0, 1, 0);
         for (number, projection) in self.projections.iter().enumerate() {
@@ -146,7 +146,7 @@ impl Axis {
     }
 }
 
-/// Whether the chunk's selection is one of points: lists of one dimension along several axes.
+/// Returns whether the selection of the chunk is one of points: one-dimensional lists along several axes.
 ///
 /// # Errors
 /// The errors of Python.
@@ -160,7 +160,8 @@ fn dimensions(part: &Bound<'_, PyAny>) -> Option<usize> {
     part.cast::<PyUntypedArray>().ok().map(|array| array.ndim())
 }
 
-/// The positions along each axis of the points of a chunk, and their indices in the output; `None` if they are no such points.
+/// Returns the positions along each axis of the points of a chunk, and their indices in the output; `None` if the selection is not one of
+/// points.
 ///
 /// # Errors
 /// The errors of Python.
@@ -185,7 +186,7 @@ pub(crate) fn points(item: &Item<'_>, chunk_shape: &[u64]) -> PyResult<Option<(V
     Ok(Some((lists, out)))
 }
 
-/// Returns the part of a chunk that is selected along each axis; `None` if the selection is no product of the axes.
+/// Returns the part of a chunk that is selected along each axis; `None` if the selection is no product of selections along axes.
 ///
 /// # Errors
 /// Errors of Python.
@@ -240,7 +241,7 @@ pub(crate) fn projections(
     Ok(Some(projections))
 }
 
-/// The selection of the output, which is a tuple or the only part of one.
+/// Returns the selection of the output as a tuple, also if it is a single part.
 fn outputs<'py>(item: &Item<'py>) -> PyResult<Bound<'py, PyTuple>> {
     match item.get_item(3)?.cast_into::<PyTuple>() {
         Ok(parts) => Ok(parts),
@@ -248,18 +249,18 @@ fn outputs<'py>(item: &Item<'py>) -> PyResult<Bound<'py, PyTuple>> {
     }
 }
 
-/// Whether all parts but one are ranges, so that a list has the same meaning as with [`numpy.ix_`](array).
+/// Returns whether all parts but one are slices, so that a list has the same meaning as with [`numpy.ix_`](array).
 fn has_one_list(parts: &Bound<'_, PyTuple>) -> bool {
     parts.iter().filter(|part| !part.is_instance_of::<PySlice>()).count() == 1
 }
 
-/// Where a part of a selection stands.
+/// Place of a part in a selection.
 #[derive(Clone, Copy)]
 struct At {
-    /// How many parts there are.
+    /// Number of parts of the selection.
     rank: usize,
     axis: usize,
-    /// Whether all other parts are ranges.
+    /// Whether all other parts are slices.
     is_alone: bool,
 }
 
@@ -291,8 +292,8 @@ fn out_part(part: &Bound<'_, PyAny>, at: At) -> PyResult<Option<Part>> {
     Ok((0 <= start && start <= stop).then_some(Part::Range { start, len: stop - start, step: 1 }))
 }
 
-/// The integers of an array which has a length along one axis only (`numpy.ix_`) or stands alone beside ranges, or the positions of a mask
-/// of one axis.
+/// Returns the integers of an array that extends along one axis only (`numpy.ix_`) or is the only array beside slices, or the positions of
+/// a mask of one axis; `None` for other objects.
 fn array(part: &Bound<'_, PyAny>, At { rank, axis, is_alone }: At) -> PyResult<Option<Vec<i64>>> {
     let Ok(untyped) = part.cast::<PyUntypedArray>() else { return Ok(None) };
     let shape = untyped.shape();

@@ -1,4 +1,4 @@
-//! Requests to objects of Python, which its event loop answers.
+//! Requests to Python objects, which a Python event loop answers.
 //!
 //! A thread that wants bytes puts a request into a queue and goes on with other work. The first request in an empty queue wakes the event
 //! loop, which takes all that are there and starts a coroutine for each (`zarr_rust/_pipeline_stores.py`). No thread of Rust waits for the
@@ -19,25 +19,25 @@ use zarr::store::{
     Operation, Result, SetOptions, Version,
 };
 
-/// A request to the object of a chunk.
+/// Request to the Python object of a chunk.
 enum Ask {
     Get(ByteRange),
     Set(Bytes),
     Erase,
 }
 
-/// The reply: bytes, nothing, or why there is none.
+/// Reply to a request: bytes, `None` for a missing value, or the reason why there is no reply.
 type Reply = std::result::Result<Option<Bytes>, NoReply>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NoReply {
-    /// An exception, which the queue keeps, or the batch has ended.
+    /// The object raised an exception, which the queue stores, or the batch has ended.
     Failed,
-    /// The object takes no ranges of bytes.
+    /// The object does not support ranges of bytes.
     NoRanges,
 }
 
-/// Where one is put.
+/// Place for the reply to a request.
 #[derive(Default)]
 struct Answer {
     reply: Option<Reply>,
@@ -49,22 +49,22 @@ struct Queue {
     next: u64,
     waiting: Vec<(u64, usize, Ask)>,
     answers: HashMap<u64, Arc<Mutex<Answer>>>,
-    /// Whether the event loop knows of those that wait.
+    /// Whether the event loop was woken for the waiting requests.
     woken: bool,
     /// Whether the batch has ended.
     is_closed: bool,
 }
 
-/// A queue of requests, and the first exception.
+/// Queue of requests, and the first exception.
 #[pyclass(frozen, name = "Requests", module = "zarr_rust._core")]
 pub(crate) struct Requests {
     name: String,
     concurrency: usize,
-    /// Called to wake the event loop, until the batch has ended.
+    /// Function that wakes the event loop; `None` after the end of the batch.
     wake: Mutex<Option<Py<PyAny>>>,
     queue: Mutex<Queue>,
     failed: Mutex<Option<PyErr>>,
-    /// Whether the objects take no ranges of bytes, and are asked for all of them.
+    /// Whether the objects do not support ranges of bytes, so that all bytes are requested.
     without_ranges: AtomicBool,
 }
 
@@ -86,13 +86,13 @@ impl Requests {
         }
     }
 
-    /// Whether an object refused a range of its bytes and gave all of them.
+    /// Returns whether an object refused a range of its bytes and was asked for all bytes instead.
     #[getter]
     fn without_ranges(&self) -> bool {
         self.without_ranges.load(Ordering::Relaxed)
     }
 
-    /// The batch has ended: nothing of it begins any more, and what wakes the event loop, which may refer to this queue, is given up.
+    /// Ends the batch: fails waiting and later requests, and drops the function that wakes the event loop, which may refer to this queue.
     fn close(&self) {
         let answers = {
             let mut queue = lock(&self.queue);
@@ -106,7 +106,7 @@ impl Requests {
         drop((wake, failed));
     }
 
-    /// The requests that wait: number, number of the chunk, what is asked for, and its arguments.
+    /// Takes the waiting requests: for each its number, the number of the chunk, the kind of the request, and its arguments.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let waiting = {
             let mut queue = lock(&self.queue);
@@ -128,17 +128,17 @@ impl Requests {
         Ok(list)
     }
 
-    /// Answers a request, with bytes, or `None` if there are none.
+    /// Answers a request with bytes, or with `None` for a missing value.
     fn answer(&self, number: u64, value: Option<PyBackedBytes>) {
         self.reply(number, Ok(value.map(Bytes::from_owner)));
     }
 
-    /// Answers a request for a range of an object that takes none: it is asked for all bytes instead.
+    /// Answers a request for a range if the object does not support ranges: all bytes are requested instead.
     fn refuse_range(&self, number: u64) {
         self.reply(number, Err(NoReply::NoRanges));
     }
 
-    /// Answers a request with an exception. The first one is what the operation raises.
+    /// Answers a request with an exception. The operation raises the first one.
     fn fail(&self, py: Python<'_>, number: u64, error: Py<PyAny>) {
         // An exception refers to what was asked: nobody would take it any more.
         if lock(&self.queue).answers.contains_key(&number) {
@@ -155,7 +155,7 @@ impl fmt::Debug for Requests {
 }
 
 impl Requests {
-    /// The first exception, if there was one.
+    /// Takes the first exception; `None` if there was none.
     pub(crate) fn take_failure(&self) -> Option<PyErr> {
         lock(&self.failed).take()
     }
@@ -167,7 +167,7 @@ impl Requests {
         }
     }
 
-    /// Nobody takes the requests that wait.
+    /// Fails the waiting requests, if the event loop cannot be woken.
     fn refuse(&self) {
         let waiting = {
             let mut queue = lock(&self.queue);
@@ -177,7 +177,7 @@ impl Requests {
         waiting.iter().for_each(|(number, ..)| self.reply(*number, Err(NoReply::Failed)));
     }
 
-    /// Puts a request into the queue.
+    /// Adds a request to the queue, and wakes the event loop if necessary.
     fn put(&self, chunk: usize, ask: Ask) -> Arc<Mutex<Answer>> {
         let answer = Arc::new(Mutex::new(Answer::default()));
         let wakes = {
@@ -210,7 +210,7 @@ impl Requests {
     }
 }
 
-/// Gives a reply to who waits for it.
+/// Stores a reply, and wakes the task that waits for it.
 fn give(answer: &Mutex<Answer>, reply: Reply) {
     let waker = {
         let mut answer = lock(answer);
@@ -234,7 +234,7 @@ async fn wait(answer: Arc<Mutex<Answer>>) -> Reply {
     .await
 }
 
-/// The chunks of a batch, by the keys that their objects have.
+/// Store of the chunks of a batch, by the keys of their Python objects.
 #[derive(Debug)]
 pub(crate) struct PythonStore {
     requests: Arc<Py<Requests>>,
@@ -244,7 +244,7 @@ pub(crate) struct PythonStore {
 }
 
 impl PythonStore {
-    /// The objects of these keys.
+    /// Returns the store of the objects with these keys.
     pub(crate) fn new(py: Python<'_>, requests: &Py<Requests>, keys: &[Key]) -> Self {
         let of = requests.get();
         let numbers = keys.iter().enumerate().map(|(number, key)| (key.clone(), number)).collect();
@@ -258,7 +258,7 @@ impl PythonStore {
         }
     }
 
-    /// The reply; none if the object takes no ranges.
+    /// Waits for the reply; `None` if the object does not support ranges.
     async fn answered(
         &self,
         key: &Key,
@@ -275,7 +275,7 @@ impl PythonStore {
         }
     }
 
-    /// Asks for each range; no result if the object takes none.
+    /// Requests each range; `None` if the object does not support ranges.
     async fn get_ranges(
         &self,
         key: &Key,
@@ -300,7 +300,7 @@ impl PythonStore {
         Ok(Some(Some(fetched)))
     }
 
-    /// Asks for all bytes once, and takes the ranges from them.
+    /// Requests all bytes once, and takes the ranges from them.
     async fn get_whole(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         let answer = self.ask(key, Operation::Get, Ask::Get(ByteRange::Full))?;
         let Some(bytes) = self.answered(key, Operation::Get, answer).await?.flatten() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Where the bytes of chunks are: in stores that this library opens itself, and behind objects of Python that are asked.
+//! Sources of the bytes of chunks: stores that this library opens itself, and Python objects.
 
 use crate::pipeline::memory_store::{self, MemoryValues};
 use crate::pipeline::requests::{self, Requests};
@@ -11,7 +11,7 @@ use zarr::store::{
     AsyncAsSync, BucketStore, Error as StoreError, FilesystemStore, HttpStore, Key, LookedThrough, Store, ZipStore,
 };
 
-/// Where stores of a directory have looked for what killed processes left.
+/// Record of which directories have been searched for files that killed processes left.
 #[pyclass(frozen, name = "LookedThrough", module = "zarr_rust._core")]
 pub(crate) struct Leftovers(LookedThrough);
 
@@ -23,7 +23,7 @@ impl Leftovers {
     }
 }
 
-/// A store that this library opens itself.
+/// Store that this library opens itself.
 #[pyclass(frozen, weakref, name = "OpenedStore", module = "zarr_rust._core")]
 pub(crate) struct OpenedStore(Opened);
 
@@ -34,7 +34,7 @@ enum Opened {
 
 #[pymethods]
 impl OpenedStore {
-    /// The store in a directory, which is made if it is not there and `create` is true; else there is none.
+    /// Opens the store in a directory. If the directory does not exist, creates it if `create` is true, else returns `None`.
     #[staticmethod]
     fn directory(py: Python<'_>, path: PathBuf, create: bool, looked_through: &Leftovers) -> PyResult<Option<Self>> {
         let opened = || match FilesystemStore::open(&path) {
@@ -46,15 +46,15 @@ impl OpenedStore {
         Ok(store.map(|store| Self(Opened::Directory(store))))
     }
 
-    /// The store in a zip file, which is read.
+    /// Opens the store in a zip file, for reading.
     #[staticmethod]
     fn zip(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let store = runtime::run(py, || Ok(ZipStore::open(&path)?))?;
         Ok(Self(Opened::Other(Arc::new(store))))
     }
 
-    /// The store at an address of a bucket (`s3://`, `gs://`, `az://`) or of a site (`http://`, `https://`), whatever its name ends with. No
-    /// request is made.
+    /// Opens the store at an address of a bucket (`s3://`, `gs://`, `az://`) or of a site (`http://`, `https://`), whatever the suffix of
+    /// its name. No request is made.
     #[staticmethod]
     fn remote(py: Python<'_>, address: &str, options: Vec<(String, String)>) -> PyResult<Self> {
         let opened = || -> Result<Arc<dyn Store>> {
@@ -68,7 +68,7 @@ impl OpenedStore {
     }
 }
 
-/// Where the bytes of chunks are.
+/// Source of the bytes of chunks.
 #[derive(FromPyObject)]
 pub(super) enum Source<'py> {
     Opened(Bound<'py, OpenedStore>),
@@ -91,7 +91,7 @@ impl Source<'_> {
         }
     }
 
-    /// The directory, where it is one.
+    /// Returns the store if it is a directory, else `None`.
     pub(super) fn directory(&self) -> Option<FilesystemStore> {
         match self {
             Self::Opened(opened) => match &opened.get().0 {
@@ -110,7 +110,7 @@ impl Source<'_> {
         }
     }
 
-    /// The exception of Python of which an error is the consequence.
+    /// Takes the Python exception that caused an error; `None` if there was none.
     pub(super) fn take_failure(&self) -> Option<PyErr> {
         match self {
             Self::Opened(_) => None,
