@@ -13,15 +13,15 @@ use zarr::virtualize::{JoinOptions, SaveOptions, Saved};
 /// Write references to the chunks of files, which make one Zarr data set of them; the files stay as they are.
 ///
 /// FILE is a netCDF or HDF5 file, references, an Icechunk repository or a Zarr store. With --concat several files become one data set:
-/// variables with the dimension are joined along it in the order of the files, and the others must be the same in each. REFS is JSON
-/// (kerchunk, version 1), which xarray, zarr-python with fsspec, and this command open. Chunks that lie in no file as they are, small ones
-/// and coordinates are in REFS itself.
+/// variables with the dimension are joined along it in the order of the files, and the others must be the same in each. REFS is a file of
+/// JSON (kerchunk, version 1), or a folder of Parquet if its name ends in .parq or .parquet; xarray, zarr-python with fsspec, and this
+/// command open both. Chunks that lie in no file as they are, small ones and coordinates are in REFS itself.
 #[derive(Debug, Args)]
 pub(crate) struct Virtualize {
     /// The files, in their order along the dimension.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
-    /// The file to write, such as refs.json; also in a bucket.
+    /// The references to write, such as refs.json or refs.parquet; also in a bucket.
     #[arg(short, long, value_name = "REFS")]
     output: String,
     /// The dimension along which several files are joined.
