@@ -172,10 +172,11 @@ fn shown(folder: &Path) -> std::path::Display<'_> {
 /// Recognizes the format of a store without a node at the root; `None` if the format is unknown.
 #[must_use]
 pub fn signature_of_store(store: &dyn Store) -> Option<Signature> {
-    let begins = |key: &str| {
-        let head = Key::new(key).ok().and_then(|key| store.get_ranges(&key, &[ByteRange::First(HEAD)]).ok().flatten());
-        head.map(|fetched| String::from_utf8_lossy(fetched.part(0)).into_owned())
+    let part = |key: &str, range: ByteRange| {
+        let part = Key::new(key).ok().and_then(|key| store.get_ranges(&key, &[range]).ok().flatten());
+        part.map(|fetched| String::from_utf8_lossy(fetched.part(0)).into_owned())
     };
+    let begins = |key: &str| part(key, ByteRange::First(HEAD));
     let listing = store.capabilities().list.then(|| store.list_dir(&Prefix::root()).ok()).flatten().unwrap_or_default();
     let has_prefix = |name: &str| listing.prefixes.iter().any(|prefix| prefix.name() == Some(name));
     let has_key = |name: &str| listing.keys.iter().any(|key| key.as_str() == name);
@@ -188,7 +189,9 @@ pub fn signature_of_store(store: &dyn Store) -> Option<Signature> {
     {
         return signature("an N5 container", "zarr-python 2 reads it by N5FSStore, and copies it to Zarr");
     }
-    if has_key(".zmetadata") && begins(".zmetadata").is_some_and(|text| text.contains("\"record_size\"")) {
+    // Writers have it at the end.
+    let has_record_size = |range| part(".zmetadata", range).is_some_and(|text| text.contains("\"record_size\""));
+    if has_key(".zmetadata") && [ByteRange::First(HEAD), ByteRange::Suffix(HEAD)].into_iter().any(has_record_size) {
         return signature("references of kerchunk in Parquet", PARQUET);
     }
     if has_key("info") && begins("info").is_some_and(|text| text.contains("neuroglancer_")) {
