@@ -126,14 +126,8 @@ fn folders_are_read_in_buckets_and_on_the_web() {
     }
     let expected = contents(&zarr::store::open(&text(folder.path().join("ranges.json"))).unwrap());
     let options = zarr::store::StoreOptions::new();
-<<<<<<< ours
-    let url = server.url();
-    let s3 = ["endpoint", "anonymous", "allow_http", "region"].into_iter().zip([url.as_str(), "true", "true", "x"]);
-    let s3 = s3.fold(options.clone(), |options, (name, value)| options.set(name, value));
-=======
     let s3 = zarr::store::StoreOptions::new().set("endpoint", server.url()).set("anonymous", "true");
     let s3 = s3.set("allow_http", "true").set("region", "x");
->>>>>>> theirs
     let web = format!("references:{}/web", server.url());
     for (address, options) in [
         (format!("{web}/ranges.pyarrow"), &options),

@@ -16,7 +16,7 @@ use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::{Key, Precondition, Prefix, Request, Store, StoreExt};
 
 /// Documents that exist in the target and stay: those of the groups above the node, and the document of the whole hierarchy.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ExistingDocuments {
     kept: Vec<NodePath>,
     entry: zarr_meta::Documents,

@@ -83,6 +83,8 @@ struct NextEntry {
     fresh: u64,
     /// Whether this run has begun to write chunks of an array.
     has_written: bool,
+    /// Whether this run has stored a chunk.
+    has_stored: bool,
 }
 
 /// Timing of the last entry that recorded progress (not a repeated entry).
@@ -180,6 +182,7 @@ impl Journal {
             has_more_skipped: false,
             fresh: 0,
             has_written: false,
+            has_stored: false,
         };
         let written = LastEntry { version, entry: None, lost: None, is_over: target.capabilities().appears_at_flush };
         let run = ActiveRun::new();
@@ -262,6 +265,11 @@ impl Journal {
         lock(&self.lease.next).has_written
     }
 
+    /// Whether this run has stored a chunk.
+    pub(super) fn has_stored(&self) -> bool {
+        lock(&self.lease.next).has_stored
+    }
+
     /// Begins or resumes a node, in units of `unit` chunks along each axis.
     pub(super) fn begin_node(&self, node: usize, unit: &[u64]) {
         let mut next = lock(&self.lease.next);
@@ -297,6 +305,7 @@ impl Journal {
                 units.end(unit);
             }
             next.fresh = next.fresh.saturating_add(chunks);
+            next.has_stored |= chunks > 0;
             next.fresh
         };
         // Others go on meanwhile.

@@ -1,19 +1,19 @@
 //! Execution of a conversion, from the beginning or from the point of an interruption.
 
-use super::destination::{self, ExistingDocuments, InTheWay};
+use super::destination::{self, ExistingDocuments, InTheWay, NodeDocuments};
 use super::document_queue::DocumentQueue;
 use super::journal::{self, Beginning, ForeignJournal, Identity, Journal, JournalState};
 use super::progress::{Progress, Reporter};
 use super::unfinished_node::{self, UnfinishedNode, Whereabouts};
 use super::work::{NodeJournal, Work};
-use super::{Action, Conversion, is_same};
+use super::{Action, Conversion, PlannedNode, is_same};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::ListNode;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers, consolidate};
-use zarr_store::Store;
+use zarr_store::{Key, Store};
 
 /// Next steps of a run that owns the journal.
 struct RunPlan {
@@ -81,22 +81,51 @@ impl Conversion {
             return Err(in_store(target, Error::argument(message).with_hint("begin anew, without resuming")));
         }
         let (journal, plan) = self.begin(target).map_err(|error| in_store(target, error))?;
-        let begins = matches!(plan.start, Start::New(_)).then(|| plan.unfinished.clone());
+        let begins = match &plan.start {
+            Start::New(existing) => Some((plan.unfinished.clone(), existing.clone())),
+            _ => None,
+        };
         match self.write_all(target, &journal, plan, reporter, is_move) {
             Ok(()) => Ok(journal),
             Err(error) => {
+                // Others have created the nodes between the look for them and the journal, of which nothing is to go on.
+                let is_foreign = error.kind() == ErrorKind::Exists && !journal.has_written();
+                // The options are refused before a chunk is stored: the same ones are refused again.
+                let is_refused = error.kind() == ErrorKind::Argument && !journal.has_stored() && self.others.is_empty();
                 // The error is what went wrong first.
-                let _ = match begins.filter(|_| error.kind() == ErrorKind::Exists && !journal.has_written()) {
-                    // Others have created the nodes between the look for them and the journal, of which nothing is to go on.
-                    Some(unfinished) => {
-                        // The mark may be that of a run that took over.
-                        journal.check_own().and_then(|()| unfinished.end(&**target)).and_then(|()| journal.erase())
-                    }
+                let _ = match begins.filter(|_| is_foreign || is_refused) {
+                    Some((unfinished, existing)) => self.take_back(target, journal, &unfinished, &existing, is_refused),
                     None => journal.release(),
                 };
                 Err(error)
             }
         }
+    }
+
+    /// Ends a new conversion of which nothing is to stay: erases its journal, and if `erases_groups` the documents of the groups that it has
+    /// made beside those that existed.
+    fn take_back(
+        &self,
+        target: &Arc<dyn Store>,
+        journal: Journal,
+        unfinished: &UnfinishedNode,
+        existing: &ExistingDocuments,
+        erases_groups: bool,
+    ) -> Result<()> {
+        // The mark and the documents may be those of a run that took over.
+        journal.check_own()?;
+        let is_made = |node: &&PlannedNode| node.how == Action::Group && !existing.is_there(&node.path);
+        for group in self.nodes.iter().rev().filter(is_made).filter(|_| erases_groups) {
+            // Others may have changed them meanwhile.
+            let documents = NodeDocuments::new(group, existing.entry())?;
+            if documents.are_stored(&**target)? {
+                for (key, _) in documents.changes().filter(|(_, document)| document.is_some()) {
+                    target.erase(&Key::new(key)?)?;
+                }
+            }
+        }
+        unfinished.end(&**target)?;
+        journal.erase()
     }
 
     fn write_all(
@@ -290,7 +319,7 @@ impl Conversion {
         let in_target = |error: Error| in_store(target, error);
         for (node, planned) in self.nodes.iter().enumerate() {
             reporter.begin(planned)?;
-            let documents = destination::NodeDocuments::new(planned, existing.entry())?;
+            let documents = NodeDocuments::new(planned, existing.entry())?;
             // An array that is there is complete.
             if queue.is_some() && journal.is_resumed() && documents.are_stored(&**target).map_err(in_target)? {
                 journal.end_node(node);
