@@ -9,9 +9,8 @@ static VERB: OnceLock<(Command, String)> = OnceLock::new();
 /// Verbs that a hint names for an option that the running verb lacks; the first verb that has the option counts.
 const OWNERS: [&str; 3] = ["convert", "read", "migrate"];
 
-/// Phrases in hints of the library, each with the phrase of the command that replaces it. A phrase that is part of another one comes after
-/// it.
-const OPTIONS: [(&str, &str); 18] = [
+/// Words of hints of the library, and those of the command in their place. Words that are part of others stand behind them.
+const OPTIONS: [(&str, &str); 19] = [
     ("allow more memory", "--memory allows more"),
     ("or give more memory", "or --memory gives more"),
     ("give it at least ", "--memory has to be at least "),
@@ -39,6 +38,7 @@ const OPTIONS: [(&str, &str); 18] = [
         "`zarr ds --number-dimensions` calls them dim_0, dim_1...; `zarr attrs --dims` names them",
     ),
     ("choose other codecs for it", "`zarr convert --codecs` chooses other codecs for it"),
+    ("has no shards; choose dialect v3", "has no shards; `zarr convert --dialect v3` writes a format that has them"),
     ("choose chunks of one shape", "`zarr convert --chunks` chooses chunks of one shape"),
     ("read it in parts", "--select reads a part of it"),
     (": consolidate again", ": `zarr consolidate` writes it again"),

@@ -274,7 +274,7 @@ pub(super) fn planned(
     };
     let region = region::of(&found, options)?;
     let made = target::target(&written, dialect, hierarchy, options, registry).map_err(|error| {
-        let error = with_way_out(error);
+        let error = with_way_out(error, dialect, options);
         // Where the codecs are the stored ones, they are named by the document that is there.
         let is_recoded = options.codecs.is_some() || options.shards.is_some();
         match is_recoded || options.chunks.is_some() || !options.chunk_lengths.is_empty() {
@@ -372,10 +372,14 @@ fn reencoded(array: Array, planned: PlannedNode, options: &ConvertOptions) -> Re
     Ok(planned)
 }
 
-/// Adds a hint to the error of an array that a dialect cannot express.
-fn with_way_out(error: Error) -> Error {
+/// Adds a hint about an array that a dialect cannot express.
+fn with_way_out(error: Error, dialect: Dialect, options: &ConvertOptions) -> Error {
     let pointer = error.location().pointer.clone().unwrap_or_default();
+    let wants_shards = !matches!(options.shards, None | Some(Shards::None)) && !dialect.has_shards();
     match error.kind() {
+        ErrorKind::NotExpressible if pointer.starts_with("/codecs") && wants_shards => {
+            error.with_hint(format!("{dialect} has no shards; choose dialect v3"))
+        }
         ErrorKind::NotExpressible if pointer.starts_with("/codecs") => error.with_hint("choose other codecs for it"),
         ErrorKind::NotExpressible if pointer.starts_with("/chunk_grid") => {
             error.with_hint("choose chunks of one shape")
