@@ -10,6 +10,7 @@ mod commands;
 mod context;
 mod escape;
 mod failure;
+mod file_names;
 mod fitted;
 mod format;
 mod hints;

@@ -10,6 +10,7 @@ use super::whole_directory;
 use crate::args::ByConvention;
 use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::Result;
+use crate::file_names::check_target;
 use crate::object::object;
 use crate::{escape, interrupted, number};
 use clap::Args;
@@ -84,6 +85,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
     let (from_path, to_path) = (node_path(from)?, node_path(to)?);
     let source = context.open_store(&from_address)?;
     let mut is_new = false;
+    check_target(&args.target, &to_address)?;
     let target = if real(&from_address).is_some() && real(&from_address) == real(&to_address) {
         Arc::clone(&source)
     } else {

@@ -6,6 +6,7 @@ use crate::args::dialect;
 use crate::codecs;
 use crate::context::{Context, join};
 use crate::failure::{Exit, Failure, Result};
+use crate::file_names::check_target;
 use crate::near::{near, question};
 use crate::{interrupted, number, output};
 use clap::Args;
@@ -78,6 +79,7 @@ pub(crate) struct Create {
 
 pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     let (address, above) = context.node_address(&args.url)?;
+    check_target(&args.url, &address)?;
     let path = match (&above, &args.path) {
         (None, None) => {
             let failure = Failure::usage("expected the path of the new node");
