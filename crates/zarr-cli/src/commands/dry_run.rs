@@ -2,14 +2,16 @@
 
 use super::conversion_lines::{ome_line, other_files, tell_other_ranks, tell_unread};
 use super::region;
+use super::tree::ArrayRow;
 use crate::columns::{padded, widest};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Result};
-use crate::object::object;
+use crate::object::{object, or_null};
 use crate::{escape, number, report};
 use zarr::Error;
 use zarr::convert::{Action, Conversion, PlannedNode, StoredSize};
 use zarr::meta::json::Map;
+use zarr::meta::text::ChunkShapes;
 
 /// Prints the form and the cost of each node after the conversion, and why the nodes in `refused` cannot be converted. Returns an error if
 /// there are any of the latter.
@@ -52,14 +54,17 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
             line.push_str(&format!(" to {}", escape::line(&node.path.to_string())));
         }
         if matches!(node.how, Action::CopyChunks | Action::Reencode) {
-            let (chunks, bytes) = (number::grouped(stored.chunks), number::size(stored.bytes));
-            line.push_str(&format!(", {chunks} of {bytes}, {} of elements", number::size(node.size)));
+            let (chunks, bytes) = (number::counted(stored.chunks, "chunk"), number::size(stored.bytes));
+            line.push_str(&format!(", {chunks} ({bytes}), {} of elements", number::size(node.size)));
             if let Some(region) = region::planned(node) {
                 line.push_str(&format!(", {region}"));
             }
         }
         text.push_str(line.trim_end());
         text.push('\n');
+        if let Some(array) = node.target.as_array() {
+            text.push_str(&format!("{:width$}    {}\n", "", escape::line(&ArrayRow::parts(array))));
+        }
         let unread = node.unread.iter().map(|unread| unread.what.clone());
         for note in node.notes.iter().map(ToString::to_string).chain(node.warning.clone()).chain(unread) {
             text.push_str(&format!("{:width$}    {}\n", "", escape::line(&note)));
@@ -70,7 +75,7 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
     let count = |wanted: fn(Action) -> bool| conversion.nodes().iter().filter(|node| wanted(node.how)).count() as u64;
     let dialect = conversion.nodes().first().map_or("", |node| node.dialect.name());
     text.push_str(&format!(
-        "{} and {}{} to {dialect}; {} of {} to be read; {} cannot be converted; nothing was written\n",
+        "{} and {}{} to {dialect}; {} ({}) to be read; {} cannot be converted; nothing was written\n",
         number::counted(count(|how| how == Action::Group), "group"),
         number::counted(count(|how| how != Action::Group), "array"),
         other_files(conversion),
@@ -91,7 +96,16 @@ fn total(stored: &[StoredSize]) -> StoredSize {
 
 fn json(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> Map {
     let node = |(node, stored): (&PlannedNode, &StoredSize)| {
-        object! { ..super::convert::facts(node), "stored_chunks": stored.chunks, "stored_bytes": stored.bytes }
+        let facts = super::convert::facts(node);
+        let facts = object! { ..facts, "stored_chunks": stored.chunks, "stored_bytes": stored.bytes };
+        let Some(array) = node.target.as_array() else { return facts };
+        let shapes = ChunkShapes::new(array);
+        object! {
+            ..facts,
+            "chunk_shape": shapes.chunk,
+            "shard_shape": or_null(shapes.shard),
+            "codecs": array.codecs.iter().map(|codec| codec.name.clone()).collect::<Vec<_>>(),
+        }
     };
     let total = total(stored);
     object! {

@@ -235,15 +235,7 @@ pub(crate) struct ArrayRow {
 
 impl ArrayRow {
     pub(crate) fn new(array: &ArrayMetadata) -> Self {
-        let shapes = ChunkShapes::new(array);
-        let mut rest = format!("chunks {}", extents(&shapes.chunk));
-        if let Some(shard) = &shapes.shard {
-            rest.push_str(&format!("  shards {}", extents(shard)));
-        }
-        let codecs = codecs_in_short(&array.codecs);
-        if !codecs.is_empty() {
-            rest.push_str(&format!("  {codecs}"));
-        }
+        let mut rest = Self::parts(array);
         if let Some(units) = array.attributes.get("units").and_then(Value::as_str) {
             rest.push_str(&format!("  \"{units}\""));
         }
@@ -254,7 +246,21 @@ impl ArrayRow {
         }
     }
 
-    /// Returns the parts of the row, separated by spaces and safe to print.
+    /// The chunks, the shards and the codecs of an array: `chunks 5x9  shards 10x18  zstd(0)`.
+    pub(crate) fn parts(array: &ArrayMetadata) -> String {
+        let shapes = ChunkShapes::new(array);
+        let mut parts = format!("chunks {}", extents(&shapes.chunk));
+        if let Some(shard) = &shapes.shard {
+            parts.push_str(&format!("  shards {}", extents(shard)));
+        }
+        let codecs = codecs_in_short(&array.codecs);
+        if !codecs.is_empty() {
+            parts.push_str(&format!("  {codecs}"));
+        }
+        parts
+    }
+
+    /// Its parts behind each other, safe to print.
     pub(crate) fn in_full(&self, palette: Palette) -> String {
         format!("{}  {}  {}", self.shape, styled(&self.data_type, palette.data_type), self.rest)
     }

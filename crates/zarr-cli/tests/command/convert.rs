@@ -236,7 +236,7 @@ fn fill_values_mean_the_same_or_are_reported() {
 fn a_dry_run_reports_the_conversion_and_writes_nothing() {
     let folder = source();
     let text = folder.ok(&["convert", "s", "d", "--dialect", "v2", "--codecs", "gzip", "--dry-run"]);
-    assert!(text.contains("/g/a  decoded and encoded, 3 of "), "{text}");
+    assert!(text.contains("/g/a  decoded and encoded, 3 chunks ("), "{text}");
     assert!(text.ends_with("0 cannot be converted; nothing was written\n"), "{text}");
     assert!(!folder.path("d").exists());
     // Two arrays that version 2 cannot say, and one that it can.

@@ -85,12 +85,12 @@ fn a_plan_says_the_region_and_chunks_in_it_are_copied() {
     let plan = folder.ok(&["convert", "s", "d", "--isel", "x=10:25", "--dry-run"]);
     let line = |path: &str| plan.lines().find(|line| line.starts_with(path)).unwrap().to_owned();
     assert!(
-        line("/a ").contains("chunks copied, 4 of ") && line("/a ").ends_with(", [10:25, 0:6] of [25, 6]"),
+        line("/a ").contains("chunks copied, 4 chunks (") && line("/a ").ends_with(", [10:25, 0:6] of [25, 6]"),
         "{plan}"
     );
     assert!(!line("/b ").contains('['), "{plan}");
     let plan = folder.ok(&["convert", "s", "d", "--isel", "x=3", "--dry-run"]);
-    assert!(plan.contains("decoded and encoded, 2 of "), "{plan}");
+    assert!(plan.contains("decoded and encoded, 2 chunks ("), "{plan}");
     assert!(plan.contains("[3:4, 0:6] of [25, 6]"), "{plan}");
     let json = folder.ok(&["convert", "s", "d", "--isel", "x=3", "--json"]);
     assert!(json.contains(r#""region": "[3:4, 0:6]""#), "{json}");
