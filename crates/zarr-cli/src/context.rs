@@ -231,6 +231,11 @@ impl Context {
     /// Opens the array at `location`.
     pub(crate) fn array(&self, location: &NodeLocation) -> Result<Array> {
         let found = self.node(location)?;
+        self.array_of(location, found)
+    }
+
+    /// Opens an array whose metadata was read.
+    pub(crate) fn array_of(&self, location: &NodeLocation, found: StoredNode) -> Result<Array> {
         let is_group = found.node.as_group().is_some();
         let array = Array::from_found(&location.store, found.clone(), &self.registry, self.options());
         let array = array.map_err(|error| match is_group {
