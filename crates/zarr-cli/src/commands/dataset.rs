@@ -55,15 +55,23 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
         }
         None => error.into(),
     })?;
-    let all = args.recursive.then(|| GroupsBelow::of(&group, usize::MAX));
+    let all = args.recursive.then(|| GroupsBelow::of(context, &group, usize::MAX));
     let errors = all.as_ref().map(|all| all.failures.iter().map(ToString::to_string).collect());
     let errors: Vec<String> = errors.unwrap_or_default();
-    let dataset = open(context, args, &location, &group, &errors)?;
+    let dataset = open(context, args, &location, &group, &errors).map_err(|failure| {
+        match describe::image(group.found()).is_some() {
+            true => failure.with_hint(format!(
+                "the group is an image of OME-Zarr: `zarr info {node}` describes it, `zarr view {node}` shows it",
+                node = location.argument()
+            )),
+            false => failure,
+        }
+    })?;
     if args.header {
         let cdl = dataset.cdl()?;
         return context.page(|| object! { "cdl": cdl.to_string() }, || format!("{cdl}\n"));
     }
-    let below = all.unwrap_or_else(|| GroupsBelow::of(&group, MOST_GROUPS));
+    let below = all.unwrap_or_else(|| GroupsBelow::of(context, &group, MOST_GROUPS));
     let facts = object! { ..json(facts, &dataset), "groups": below.names() };
     if !args.recursive {
         return context.page(|| facts, || format!("{}{}", overview(&dataset), below.lines(&location)));
@@ -86,7 +94,9 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
 /// Opens a group as a data set, with the coordinates of the groups above it. Warns of variables that cannot be opened, except those whose
 /// error is in `errors`.
 fn open(context: &Context, args: &Ds, location: &NodeLocation, group: &Group, errors: &[String]) -> Result<Dataset> {
+    let ignore = !context.believes_copies(&**group.store());
     let options = DatasetOptions::default().number_dimensions(args.number_dimensions).arrays(context.options());
+    let options = options.ignore_consolidated(ignore);
     let dataset = Dataset::open_with(group, &options)?;
     let broken = dataset.broken().iter().map(ToString::to_string).filter(|error| !errors.contains(error));
     let broken = broken.map(|error| format!("left out, for it cannot be opened: {error}"));
@@ -104,15 +114,20 @@ struct GroupsBelow {
 }
 
 impl GroupsBelow {
-    /// Searches up to `most` groups below `group`; no groups if the store cannot list.
-    fn of(group: &Group, most: usize) -> Self {
+    /// Looks at up to `most` groups; at none where they cannot be listed.
+    fn of(context: &Context, group: &Group, most: usize) -> Self {
+        let believes_copies = context.believes_copies(&**group.store());
         let (mut groups, mut left, mut looked) = (Vec::new(), VecDeque::from([group.clone()]), 0);
         let (mut failures, can_list) = (Vec::new(), group.store().capabilities().list);
         let prefix = group.path().names().count();
         while looked < most {
             let Some(next) = left.pop_front() else { break };
             looked += 1;
-            let walk = match next.consolidated_children() {
+            let walk = match believes_copies {
+                true => next.consolidated_children(),
+                false => next.children(),
+            };
+            let walk = match walk {
                 Ok(walk) => walk,
                 Err(error) => {
                     failures.extend(Some(error).filter(|_| can_list));
