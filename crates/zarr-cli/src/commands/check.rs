@@ -49,6 +49,9 @@ pub(crate) struct Check {
     dry_run: bool,
 }
 
+/// Codes of chunks that --drop-torn may erase.
+const TORN: [Code; 3] = [Code::BrokenChunk, Code::ChecksumMismatch, Code::ShardIndex];
+
 /// A level by its name.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Depth {
@@ -117,8 +120,16 @@ pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
         true => repair.run(&location.store, &context.registry, &options, args.dry_run),
         false => RepairReport::default(),
     };
+    let has_torn = TORN.iter().any(|code| printer.counts.contains_key(code));
     printer.finish(&report, &repaired)?;
-    result(&location, &report, &repaired, args.dry_run)
+    result(&location, &report, &repaired, args.dry_run).map_err(|failure| {
+        match args.repair && !args.drop_torn && has_torn {
+            true => failure.with_hint(
+                "chunks that cannot be decoded stay; --drop-torn erases them: they read as the fill value then",
+            ),
+            false => failure,
+        }
+    })
 }
 
 fn check_writable(context: &Context, location: &NodeLocation) -> Result<()> {
@@ -149,7 +160,19 @@ fn result(location: &NodeLocation, report: &Report, repaired: &RepairReport, dry
     Err(Failure::findings(message))
 }
 
-/// Returns a count with its noun: `1 error`, `2 errors`.
+/// A repair that is not done: `would erase` for `erased`.
+fn would(action: &str) -> String {
+    let plain = match action {
+        "removed" => "remove",
+        "consolidated" => "consolidate",
+        "erased" => "erase",
+        "kept" => "keep",
+        other => return format!("would be {other}"),
+    };
+    format!("would {plain}")
+}
+
+/// `1 error`, `2 errors`.
 fn counted(count: u64, what: &str) -> String {
     let end = if count == 1 { "" } else { "s" };
     format!("{} {what}{end}", number::grouped(count))
@@ -161,6 +184,8 @@ struct Printer {
     json: bool,
     quiet: bool,
     most: u64,
+    /// Whether repairs are told and not done.
+    is_dry: bool,
     repair: Repair,
     /// Number of findings of each code.
     counts: BTreeMap<Code, u64>,
@@ -182,7 +207,7 @@ impl Printer {
         let repair =
             if args.repair || args.drop_torn { Repair::new().drop_torn(args.drop_torn) } else { Repair::new() };
         let repair = if args.repair { repair } else { repair.torn_only() };
-        Ok(Self { out, json, quiet, most, repair, counts, checked, begun, bar, lost: None })
+        Ok(Self { out, json, quiet, most, is_dry: args.dry_run, repair, counts, checked, begun, bar, lost: None })
     }
 
     fn take(&mut self, event: Event) -> ControlFlow<()> {
@@ -252,7 +277,11 @@ impl Printer {
         }
         for repaired in &repaired.done {
             let why = repaired.reason().map(|why| format!(": {why}")).unwrap_or_default();
-            text.push_str(&format!("{:<12}  {}{why}\n", repaired.action(), escape::line(repaired.place())));
+            let (action, place) = (repaired.action(), escape::line(repaired.place()));
+            text.push_str(&match self.is_dry {
+                true => format!("{:<17}  {place}{why}\n", would(action)),
+                false => format!("{action:<12}  {place}{why}\n"),
+            });
         }
         for failed in &repaired.failed {
             let place = format!("{}: {}", failed.repair.place(), failed.message);
@@ -273,9 +302,19 @@ impl Printer {
             counted(report.warnings, "warning"),
             counted(report.notes, "note"),
         ));
-        if checked.unprotected > 0 {
-            let chunks = counted(checked.unprotected, "chunk");
-            text.push_str(&format!("{chunks} with no checksum, and codecs that take any bytes\n"));
+        let unchecked = checked.unprotected.saturating_add(checked.by_form);
+        if unchecked > 0 {
+            let chunks = counted(unchecked, "chunk");
+            let shown = match (checked.unprotected, checked.by_form) {
+                (_, 0) => "nothing shows a changed byte".to_owned(),
+                (0, _) => "a changed byte shows only if it breaks the format of a codec".to_owned(),
+                (none, by_form) => format!(
+                    "nothing shows a changed byte in {}, and in {} only one that breaks the format of a codec",
+                    number::grouped(none),
+                    number::grouped(by_form)
+                ),
+            };
+            text.push_str(&format!("{chunks} with no checksum: {shown}\n"));
         }
         if checked.left_out > 0 {
             text.push_str(&format!("{} left out\n", counted(checked.left_out, "chunk")));

@@ -9,12 +9,18 @@ fn json(ran: &crate::folder::Ran) -> Value {
     Value::from_json(text).unwrap()
 }
 
-/// The lines of what was done, or would be.
+/// The lines of what was done, or would be, in the words of what was done.
 fn done(folder: &Folder, args: &[&str]) -> Vec<String> {
     let ran = folder.run(&[&["check", "s"], args].concat());
     let lines = String::from_utf8(ran.out).unwrap();
-    let is_done = |line: &&str| ["removed ", "erased ", "kept ", "consolidated "].iter().any(|it| line.starts_with(it));
-    lines.lines().filter(is_done).map(str::to_owned).collect()
+    let repair = |line: &str| {
+        let words = [("remove", "removed"), ("erase", "erased"), ("keep", "kept"), ("consolidate", "consolidated")];
+        words.iter().find_map(|(planned, done)| {
+            let word = if args.contains(&"--dry-run") { format!("would {planned} ") } else { format!("{done} ") };
+            Some(format!("{done:<12}  {}", line.strip_prefix(&word)?.trim_start()))
+        })
+    };
+    lines.lines().filter_map(repair).collect()
 }
 
 #[test]
