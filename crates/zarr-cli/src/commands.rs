@@ -81,9 +81,10 @@ Control characters in names, attributes and elements are printed as escapes (\\u
 
 /// Looks at, reads, writes and converts Zarr data of every version.
 ///
-/// URL is a directory (a path or file:///..), a zip file (x.zip, x.ozx or zip:URL), an SQLite file (sqlite:PATH), a bucket
-/// (s3://BUCKET/KEY, gs://.., az://..) or a place on the web (https://..), and --store-option sets how it is reached: region, endpoint,
-/// anonymous, profile and others; an unknown name is answered with all of them. PATH is a node in it, such as /a/b.
+/// URL is a directory (a path or file:///..), a zip file (x.zip, x.ozx or zip:URL), a netCDF or HDF5 file to read (x.nc,
+/// x.h5), an SQLite file (sqlite:PATH), a bucket (s3://BUCKET/KEY, gs://.., az://..) or a place on the web (https://..), and --store-option
+/// sets how it is reached: region, endpoint, anonymous, profile and others; an unknown name is answered with all of them. PATH is a node in
+/// it, such as /a/b.
 #[derive(Debug, Parser)]
 #[command(name = "zarr", version, arg_required_else_help = true, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {

@@ -63,7 +63,7 @@ const MORE: [(&str, &str); 4] =
     [("serve", " (over HTTP)"), ("completions", " (of shells)"), ("man", ""), ("help", " VERB or TOPIC")];
 
 const BELOW: &str = "\
-URL: x.zarr, x.zip, s3://bucket/x.zarr, gs://.., az://.., https://.., sqlite:x
+URL: x.zarr, x.zip, x.nc, x.h5, sqlite:x, s3://b/x, gs://.., az://.., https://..
 PATH: a node in it, /a/b; also URL::/a/b, and x.zarr/a/b
 Topics: zarr help stores, selection, codecs, formats, options
 Exit codes: 0 done, 1 findings or differences, 2 arguments, 3 not there,

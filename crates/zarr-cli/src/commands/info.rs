@@ -9,7 +9,11 @@ use clap::Args;
 use zarr::hierarchy::Summary;
 use zarr::meta::json::Map;
 use zarr::meta::{Node, StoredNode};
+use zarr::store::signature_of_file;
 use zarr::{Array, Error};
+
+/// Files that are stores of Zarr: their documents are those that are shown.
+const STORES: [&str; 2] = ["a zip file", "a SQLite file"];
 
 /// Show everything about one node, and how much of it is stored.
 #[derive(Debug, Args)]
@@ -50,15 +54,37 @@ fn located(location: &NodeLocation, error: Error) -> Failure {
     failure
 }
 
-/// Prints a node with its warnings: `facts` with --json, else `summary`.
-fn print(context: &Context, facts: Map, warnings: &[zarr::hierarchy::Warning], summary: Summary<'_>) -> Result<()> {
-    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-    context.page(|| object! { ..facts, "warnings": warnings }, || format!("{summary}\n"))
+/// The line about the file of another format that the store is, if it is one.
+fn source(location: &NodeLocation) -> Vec<(String, String)> {
+    let address = location.address.inner().unwrap_or(&location.address);
+    let signature = address.path().filter(|path| path.is_file()).and_then(signature_of_file);
+    let of_file = signature.filter(|signature| !STORES.contains(&signature.what));
+    let line = of_file.map(|signature| ("Source".to_owned(), format!("{}, shown as Zarr", signature.what)));
+    line.into_iter().collect()
 }
 
-/// Prints a group, with a section about its image if the group is an OME-Zarr image.
-fn print_group(context: &Context, facts: Map, found: &StoredNode, summary: Summary<'_>) -> Result<()> {
-    let Some(image) = describe::image(found) else { return print(context, facts, &found.warnings, summary) };
+/// Prints a node: `facts` with --json.
+fn print(
+    context: &Context,
+    location: &NodeLocation,
+    facts: Map,
+    warnings: &[zarr::hierarchy::Warning],
+    summary: Summary<'_>,
+) -> Result<()> {
+    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    let source = source(location);
+    context.page(|| object! { ..facts, "warnings": warnings }, || format!("{}\n", summary.section(&source)))
+}
+
+/// Prints a group, with a section about the image that it is.
+fn print_group(
+    context: &Context,
+    location: &NodeLocation,
+    facts: Map,
+    found: &StoredNode,
+    summary: Summary<'_>,
+) -> Result<()> {
+    let Some(image) = describe::image(found) else { return print(context, location, facts, &found.warnings, summary) };
     let mut warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
     let (mut lines, mut faults) = match &image {
         Ok(image) => (image.lines(), image.deviations.clone()),
@@ -71,7 +97,7 @@ fn print_group(context: &Context, facts: Map, found: &StoredNode, summary: Summa
 
 fn group(context: &Context, location: &NodeLocation, found: &StoredNode) -> Result<()> {
     if !location.store.capabilities().list {
-        return print_group(context, describe::facts(found), found, Summary::of(found));
+        return print_group(context, location, describe::facts(found), found, Summary::of(found));
     }
     let walk = context.below_to_show(location, found, None)?;
     context.hidden(&walk);
@@ -84,7 +110,7 @@ fn group(context: &Context, location: &NodeLocation, found: &StoredNode) -> Resu
         "groups": count("group"),
         "children": children.filter_map(|node| node.path.name()).collect::<Vec<_>>(),
     };
-    print_group(context, facts, found, Summary::of(found).below(&walk))?;
+    print_group(context, location, facts, found, Summary::of(found).below(&walk))?;
     walk.broken.into_iter().chain(walk.bad_copies).next().map_or(Ok(()), |error| Err(error.into()))
 }
 
@@ -105,13 +131,13 @@ fn array(context: &Context, args: &Info, location: &NodeLocation, found: &Stored
             let summary = array.summary().sizes(&sizes);
             match args.chunks {
                 true => chunks::print(context, &array, facts, summary, args.axes.as_deref()),
-                false => print(context, facts, array.warnings(), summary),
+                false => print(context, location, facts, array.warnings(), summary),
             }
         }
         Err(error) => {
             let summary = Summary::of(found);
             let summary = instead.map_or(summary, |data_type| summary.data_type(data_type));
-            print(context, facts, &found.warnings, summary)?;
+            print(context, location, facts, &found.warnings, summary)?;
             Err(error.into())
         }
     }

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Result};
 use crate::number;
 use crate::object::{object, or_null};
 use clap::Args;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::mpsc;
 use zarr::meta::Dialect;
@@ -72,12 +72,34 @@ pub(crate) fn run(context: &Context, args: &Serve) -> Result<()> {
     let json = || object! { "page": page.as_str(), "raw": raw.as_str(), "token": or_null(server.token()) };
     context.print(json, || {
         let line = |name: &str, url: &str| format!("{name}  {}\n", escape::line(url));
-        format!("{}{}", line("page", &page), line("zarr", &raw))
+        let mut text = format!("{}{}", line("page", &page), line("zarr", &raw));
+        if args.host.is_unspecified()
+            && let Some(own) = own_address(args.host)
+        {
+            // Other machines reach this one by an address of its network.
+            let own =
+                |url: &str| url.replacen("127.0.0.1", &own.to_string(), 1).replacen("[::1]", &format!("[{own}]"), 1);
+            text.push_str(&format!("From other machines:\n{}{}", line("page", &own(&page)), line("zarr", &own(&raw))));
+        }
+        text
     })?;
     // An error would be that no signal can come any more.
     let _ = ended.recv();
     server.stop();
     Ok(())
+}
+
+/// The address of this machine in its network, if it has one. Sends nothing: a route decides which one it is.
+fn own_address(any: IpAddr) -> Option<IpAddr> {
+    // Addresses of documentation, which no machine has.
+    let other = match any {
+        IpAddr::V4(_) => "192.0.2.1:9",
+        IpAddr::V6(_) => "[2001:db8::1]:9",
+    };
+    let socket = UdpSocket::bind(SocketAddr::new(any, 0)).ok()?;
+    socket.connect(other).ok()?;
+    let own = socket.local_addr().ok()?.ip();
+    (!own.is_unspecified() && !own.is_loopback()).then_some(own)
 }
 
 fn options(context: &Context, args: &Serve) -> ServeOptions {

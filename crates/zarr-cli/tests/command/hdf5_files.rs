@@ -28,6 +28,12 @@ fn every_verb_that_reads() {
     for text in ["int16", "bytes(little) > fletcher32 > shuffle(2) > zlib(4)", "dims (time, lat, lon)"] {
         assert!(info.contains(text), "{text}: {info}");
     }
+    for args in [&["info", "x.nc", "t"][..], &["info", "x.nc"], &["info", "hdf5:x.nc"]] {
+        let info = folder.ok(args);
+        assert!(
+            info.lines().any(|line| line.starts_with("Source ") && line.ends_with(": an HDF5 file, shown as Zarr"))
+        );
+    }
     let read = folder.ok(&["read", "x.nc", "texts", "--json"]);
     assert_eq!(read.split_whitespace().collect::<String>().matches("b\u{fc}").count(), 1, "{read}");
     assert_eq!(folder.ok(&["read", "x.nc/lat"]), folder.ok(&["read", "hdf5:x.nc::/lat"]));

@@ -152,3 +152,19 @@ fn what_cannot_be_served_is_an_error() {
     let (code, err) = refused(&["serve", "s", "--port", &port]);
     assert!(code == Some(5) && err.contains("--port 0"), "{err}");
 }
+
+/// A server for all machines has addresses that others can use, where this machine has one.
+#[test]
+fn other_machines_have_addresses() {
+    let folder = store();
+    let network = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    // Without a route there is no address to print.
+    let Ok(()) = network.connect("192.0.2.1:9") else { return };
+    let own = network.local_addr().unwrap().ip().to_string();
+    let serving = Serving::start(&folder, &["--host", "0.0.0.0"], 5);
+    assert!(serving.raw().starts_with("http://127.0.0.1:"), "{:?}", serving.lines);
+    assert_eq!(serving.lines[2], "From other machines:");
+    let raw = serving.lines[4].strip_prefix("zarr  ").unwrap();
+    assert_eq!(raw, serving.raw().replace("127.0.0.1", &own));
+    assert!(get(raw, "g/a/c/0").ends_with("abcd"));
+}
