@@ -6,6 +6,7 @@
 mod explain;
 mod header;
 mod narrow;
+mod notes;
 pub(crate) mod select;
 mod selected_variable;
 

@@ -22,7 +22,7 @@ pub(crate) fn taken(
     }
     // What is not copied is not looked at.
     let selection = chosen.selection()?.exclude(options.exclude.clone()).arrays(options.arrays.clone());
-    let regions = regions(context, source, selection)?;
+    let regions = regions(context, source, selection).map_err(|failure| chosen.hinted(failure))?;
     Ok(options.regions(regions))
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn of_node(
     source: &NodeLocation,
     chosen: &ByDimension,
 ) -> Result<BTreeMap<NodePath, Region>> {
-    regions(context, source, chosen.selection()?)
+    regions(context, source, chosen.selection()?).map_err(|failure| chosen.hinted(failure))
 }
 
 fn regions(

@@ -89,8 +89,7 @@ fn quantiles(text: &str) -> Result<Shares, String> {
 
 pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     let location = context.locate(&args.node)?;
-    let is_whole = args.chosen.is_empty() && args.field.is_none() && args.along.is_none();
-    if is_whole && context.node(&location)?.node.as_group().is_some() {
+    if context.node(&location)?.node.as_group().is_some() {
         return group::run(context, args, &location);
     }
     let mut options =

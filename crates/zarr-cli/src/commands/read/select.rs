@@ -75,7 +75,16 @@ impl ByDimension {
         Ok(selection)
     }
 
-    /// Returns the arguments in one line: `time=2020, lat=30..60`.
+    /// The failure of a selection, with a hint if an argument selects along several dimensions.
+    pub(crate) fn hinted(&self, failure: Failure) -> Failure {
+        let several = || self.sel.iter().find_map(|text| of_several("--sel", text));
+        match failure.hint.is_none().then(several).flatten() {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
+    }
+
+    /// The arguments in a line: `time=2020, lat=30..60`.
     pub(crate) fn text(&self) -> String {
         let all: Vec<&str> = self.sel.iter().chain(&self.isel).map(String::as_str).collect();
         all.join(", ")
@@ -127,7 +136,24 @@ fn split<'t>(option: &str, text: &'t str) -> Result<(&'t str, &'t str)> {
 
 fn in_argument(option: &str, text: &str, mut failure: Failure) -> Failure {
     failure.line = format!("{option} {text}: {}", failure.line);
-    failure
+    match of_several(option, text) {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+/// A hint about an argument that selects along several dimensions: `lat=2,lon=160`.
+fn of_several(option: &str, text: &str) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for piece in text.split(',').map(str::trim) {
+        match (piece.contains('='), parts.last_mut()) {
+            (true, _) => parts.push(piece.to_owned()),
+            (false, Some(last)) => last.push_str(&format!(",{piece}")),
+            (false, None) => return None,
+        }
+    }
+    let options: Vec<String> = parts.iter().map(|part| format!("{option} {part}")).collect();
+    (options.len() > 1).then(|| format!("{option} is given once for each dimension: {}", options.join(" ")))
 }
 
 /// Selects the labels of a `--sel` argument; `variable` must have its dimension. Also returns the name of the dimension.

@@ -1,6 +1,7 @@
 //! Reads variables of a data set: by label, decoded, with their coordinates.
 
 use super::narrow::{self, Ends};
+use super::notes;
 use super::{PIECE, Read, TransferTotals, VARIABLE, View, select};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Exit, Failure, Result};
@@ -168,6 +169,7 @@ impl<'c> SelectedVariable<'c> {
             broken_coordinate(&dataset, text)?;
             let (dimension, selected) = select::by_label(&dataset, &name, text)?;
             done.push(dimension);
+            notes::warn(context, &dataset, &selected, (dimension, text));
             dataset = selected;
         }
         let labelled = Self { context, dataset, name, dimensions };

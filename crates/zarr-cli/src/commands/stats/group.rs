@@ -21,6 +21,9 @@ pub(super) fn run(context: &Context, args: &Stats, location: &NodeLocation) -> R
     let asked = [
         ("--quantiles", args.quantiles.as_ref().is_some_and(|shares| !shares.0.is_empty())),
         ("--bins", args.bins.is_some_and(|bins| bins > 0)),
+        ("--along", args.along.is_some()),
+        ("--field", args.field.is_some()),
+        ("a selection", !args.chosen.is_empty()),
     ];
     if let Some((option, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) {
         let failure = Failure::usage(format!("{location}: {option} is of one array, and this is a group"));
