@@ -9,10 +9,12 @@ use zarr::convert::{Conversion, Migration};
 use zarr::grid::ChunkKeyEncoding;
 use zarr::hierarchy::StoredNode;
 use zarr::meta::{Node, NodePath};
-use zarr::store::{Key, StoreExt, StoreKind, signature_of_store};
+use zarr::store::{Key, Prefix, StoreExt, StoreKind, signature_of_store};
 
 /// Greatest number of nodes of a group that a hint names.
 const NAMED: usize = 8;
+/// Suffixes of files that are read as stores.
+const FILES: [&str; 7] = [".nc", ".nc4", ".h5", ".hdf5", ".he5", ".zip", ".ozx"];
 
 impl Context {
     /// Returns a hint that names the arrays in a group, or its groups if there are no arrays.
@@ -93,7 +95,8 @@ impl NodeLocation {
             (!self.path.is_root() && !self.store.capabilities().list).then(|| hint.to_owned())
         };
         let near = || self.near().map(|near| question(&near));
-        match self.unfinished().or_else(|| self.other()).or_else(near).or_else(unlisted) {
+        let here = || self.here();
+        match self.unfinished().or_else(|| self.other()).or_else(near).or_else(unlisted).or_else(here) {
             Some(hint) => failure.with_hint(hint),
             None => failure,
         }
@@ -139,7 +142,31 @@ impl NodeLocation {
         }
     }
 
-    /// Returns the path of a node with a similar name, in place of the first name of the path that does not exist.
+    /// Names the things that are there, where no node is.
+    fn here(&self) -> Option<String> {
+        if !self.store.capabilities().list {
+            return None;
+        }
+        if !self.path.is_root() {
+            return Some(format!("`zarr tree {}` shows the nodes that are there", self.address));
+        }
+        let listing = self.store.list_dir(&Prefix::root()).ok()?;
+        let names: Vec<&str> = listing.keys.iter().map(Key::as_str).collect();
+        let folders = listing.prefixes.iter().filter_map(|prefix| prefix.name());
+        let is_file = |name: &&str| FILES.iter().any(|suffix| name.to_ascii_lowercase().ends_with(suffix));
+        match names.iter().copied().find(is_file) {
+            Some(file) => Some(format!(
+                "files of other formats are stores of their own: `zarr tree {}/{file}`",
+                self.address.to_string().trim_end_matches('/')
+            )),
+            None => match some(&names.iter().copied().chain(folders).collect::<Vec<_>>()) {
+                Some(names) => Some(format!("it has {names}, and no document of Zarr")),
+                None => Some(format!("nothing is there: `zarr create {} NAME` makes an array", self.address)),
+            },
+        }
+    }
+
+    /// The path of a node whose name is near the first name of the path that does not exist.
     fn near(&self) -> Option<String> {
         let mut group = NodePath::root();
         for name in self.path.names() {

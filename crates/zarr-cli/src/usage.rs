@@ -2,8 +2,10 @@
 
 mod meant;
 mod values;
+mod words;
 
 use crate::commands;
+use crate::commands::topics::TOPICS;
 use crate::failure::{Exit, Failure};
 use crate::fitted::fitted;
 use crate::near::question;
@@ -45,7 +47,11 @@ fn failure(error: &clap::Error, text: &str, args: &[OsString]) -> Failure {
     };
     if let (ErrorKind::InvalidSubcommand, Some(name)) = (error.kind(), named(ContextKind::InvalidSubcommand)) {
         let near = commands::near_verb(name).map(|near| question(&near));
-        let hint = near.unwrap_or_else(|| "`zarr -h` lists the verbs".to_owned());
+        let is_of_help = args.get(1).is_some_and(|verb| verb == "help");
+        let hint = near.unwrap_or_else(|| match is_of_help {
+            true => format!("the topics are {}; `zarr -h` lists the verbs", TOPICS.map(|(topic, _)| topic).join(", ")),
+            false => "`zarr -h` lists the verbs".to_owned(),
+        });
         return Failure::usage(format!("found no verb {name}")).with_hint(hint);
     }
     let mut lines = text.lines().map(str::trim);
@@ -55,7 +61,9 @@ fn failure(error: &clap::Error, text: &str, args: &[OsString]) -> Failure {
     let command = commands::definition();
     let verb = verb(&command, args);
     let meant = match (error.kind(), named(ContextKind::InvalidArg)) {
-        (ErrorKind::UnknownArgument, Some(argument)) => Some(meant::hint(&command, verb, argument)),
+        (ErrorKind::UnknownArgument, Some(argument)) => {
+            Some(words::hint(verb, argument, args).unwrap_or_else(|| meant::hint(&command, verb, argument)))
+        }
         (_, Some(argument)) => named(ContextKind::InvalidValue).and_then(|value| values::hint(verb, argument, value)),
         _ => None,
     };

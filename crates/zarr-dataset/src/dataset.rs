@@ -38,7 +38,10 @@ use zarr_grid::AxisSelection;
 use zarr_json::Map;
 use zarr_meta::StoredNode;
 
-/// Data set: a group of arrays that share dimensions by name, which are its variables.
+/// Greatest number of variables that a hint names.
+const NAMED: usize = 8;
+
+/// A group of arrays that share dimensions by name: its variables.
 ///
 /// A data set is a view of stored arrays: nothing but metadata is read until values are read, and [`isel`](Self::isel) and
 /// [`sel`](Self::sel) return other views of the same arrays.
@@ -238,8 +241,18 @@ impl Dataset {
         self.coordinates().filter(move |coordinate| coordinate.dimensions().all(has))
     }
 
-    /// Returns the errors of arrays of the group that are no variables of the data set, since they cannot be opened; each error has the
-    /// path. An error of the attributes of the group is included.
+    /// A hint with the names of the first variables.
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.variables.keys().map(String::as_str).take(NAMED).collect();
+        let more = if self.variables.len() > NAMED { ", ..." } else { "" };
+        match names.is_empty() {
+            true => "it has no variables".to_owned(),
+            false => format!("it has {}{more}", names.join(", ")),
+        }
+    }
+
+    /// Why arrays of the group are no variables of the data set: each with its path. Those of the group's own attributes, if they cannot
+    /// be read, are among them.
     pub fn broken(&self) -> &[Error] {
         &self.broken
     }
@@ -260,10 +273,11 @@ impl Dataset {
             }
             let near = zarr_json::nearest_name(name, self.variables.keys().map(String::as_str));
             let error = Error::new(ErrorKind::NotFound, format!("found no variable {name}"));
-            let error = error.at(|location| location.path = Some(path));
+            let store = self.group.store().to_string();
+            let error = error.at(|location| (location.store, location.path) = (Some(store), Some(path)));
             match near {
                 Some(near) => error.with_hint(format!("there is one called {near}")),
-                None => error,
+                None => error.with_hint(self.names()),
             }
         })
     }

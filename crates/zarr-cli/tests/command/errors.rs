@@ -175,12 +175,15 @@ fn near_names_are_asked_for() {
     };
     assert_eq!(hint(&["read", "s", "g/tmp"]), "is \"/g/temp\" meant?");
     assert_eq!(hint(&["info", "s", "/f/temp"]), "is \"/g\" meant?");
-    assert_eq!(hint(&["read", "s", "other"]), "");
+    assert_eq!(hint(&["read", "s", "other"]), "`zarr tree s` shows the nodes that are there");
     assert_eq!(hint(&["cp", "s::/g/tmp", "s::/t"]), "is \"/g/temp\" meant?");
     assert_eq!(hint(&["mv", "s::/g/tmp", "s::/t"]), "is \"/g/temp\" meant?");
     assert_eq!(hint(&["convert", "s", "t", "--node", "g/tmp"]), "is \"/g/temp\" meant?");
     assert_eq!(hint(&["convert", "s", "t", "--node", "g/tmp", "--dry-run"]), "is \"/g/temp\" meant?");
-    assert_eq!(hint(&["convert", "s", "t", "--node", "other", "--variables", "temp"]), "");
+    assert_eq!(
+        hint(&["convert", "s", "t", "--node", "other", "--variables", "temp"]),
+        "`zarr tree s` shows the nodes that are there"
+    );
     assert_eq!(hint(&["convert", "s", "t", "--node", "gg", "--variables", "temp"]), "is \"/g\" meant?");
     assert_eq!(hint(&["raed", "s", "g/temp"]), "is \"read\" meant?");
     assert_eq!(hint(&["man", "raed"]), "is \"read\" meant?");
