@@ -24,6 +24,7 @@ mod drafts;
 mod du;
 mod elided;
 mod errors;
+mod first_steps;
 mod folder;
 mod hdf5_files;
 mod hostile;
