@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use zarr_json::{ParseOptions, Value};
 
-/// Compares the public items of all crates that are published with the lists, or makes the lists.
+/// Compares the public items of all published crates with the lists in `docs/api`, or rewrites the lists with `--bless`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let bless = match arguments {
         [] => false,
@@ -49,15 +49,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// Lines that are not in both lists.
+/// Returns the lines that are in only one of the two lists.
 fn differences(package: &str, listed: &str, found: &str) -> Vec<String> {
     let (listed, found): (BTreeSet<&str>, BTreeSet<&str>) = (listed.lines().collect(), found.lines().collect());
     let gone = listed.difference(&found).map(|line| format!("{package}: gone: {line}"));
     gone.chain(found.difference(&listed).map(|line| format!("{package}: new: {line}"))).collect()
 }
 
-/// A script that runs rustdoc with the permission to write JSON, which is not stable. The permission is not given to cargo: crates
-/// that look for it would be built again.
+/// Writes a script that runs rustdoc with the permission to write JSON, which is unstable. cargo does not get the permission: crates that
+/// check for it would be built again.
 fn wrapper(root: &Path) -> Result<PathBuf, String> {
     let path = root.join("target/rustdoc-json");
     let write = || {
@@ -71,7 +71,7 @@ fn wrapper(root: &Path) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// The names of the packages that are published and have a library, with the names of these.
+/// Returns the names of the published packages that have a library, with the names of the libraries.
 fn libraries(root: &Path) -> Result<Vec<(String, String)>, String> {
     let output =
         Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(root).output();
@@ -89,7 +89,8 @@ fn libraries(root: &Path) -> Result<Vec<(String, String)>, String> {
     Ok(published.filter_map(|package| Some((name(package)?, library(package)?))).collect())
 }
 
-/// Describes packages with all their features as JSON in `target/doc`, in one run of Cargo: what they have in common is checked once.
+/// Writes the JSON descriptions of packages with all their features to `target/doc`, in one run of Cargo, so that their common dependencies
+/// are checked once.
 fn describe(root: &Path, rustdoc: &Path, packages: &[(String, String)]) -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(["doc", "--quiet", "--lib", "--no-deps", "--all-features"]).current_dir(root);
@@ -101,7 +102,7 @@ fn describe(root: &Path, rustdoc: &Path, packages: &[(String, String)]) -> Resul
     if status.success() { Ok(()) } else { Err("cargo doc as JSON failed".to_owned()) }
 }
 
-/// The public items of a library that is described, one on a line.
+/// Returns the public items of a library that has been described, one on each line.
 fn public_items(root: &Path, library: &str) -> Result<String, String> {
     let path = root.join("target/doc").join(format!("{}.json", library.replace('-', "_")));
     let api = Builder::from_rustdoc_json(path)
@@ -132,7 +133,7 @@ mod tests {
         assert!(!libraries.iter().any(|(package, _)| package == "xtask" || package == "zarr-tests"));
     }
 
-    /// A name without its generics: `Open<S>::cache(self)` is `Open::cache(self)`.
+    /// Removes the generics from a name: `Open<S>::cache(self)` becomes `Open::cache(self)`.
     fn without_generics(name: &str) -> String {
         let mut depth = 0_usize;
         let outside = name.chars().filter(|character| {

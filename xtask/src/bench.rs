@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: how long reads and writes take, beside other software if asked to.
+//! `cargo xtask bench`: measures the time of reads and writes, optionally beside other software.
 //!
 //! One process for each program, measurement and round; programs take turns, so that whatever else the machine does meets all
 //! of them. `benches/protocol` has the work of a process, `benches/ours` the arrays; see `docs/performance.md`.
@@ -39,11 +39,11 @@ Data is made once in $BENCH_DATA, or else below target/bench. Files that program
 BENCH_DURABILITY=file: this library waits for the disk for each chunk, as zarrs and tensorstore do.";
 
 struct Options {
-    /// `Some` of none at all are all.
+    /// Names of peers; `None` for no peers, and an empty list for all peers.
     peers: Option<Vec<String>>,
     former: Option<PathBuf>,
     floor: bool,
-    /// None are all.
+    /// Names of measurements; empty for all.
     only: Vec<String>,
     rounds: u32,
     repetitions: u32,
@@ -53,7 +53,7 @@ struct Options {
     record: bool,
 }
 
-/// Measures, and prints a table.
+/// Runs the measurements, and prints a table.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let options = parse(arguments)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
@@ -152,14 +152,14 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
     Ok(options)
 }
 
-/// The measurements of these names; all, if there are none.
+/// Returns the measurements with these names; all, if `names` is empty.
 fn chosen(names: &[String]) -> Result<Vec<Measurement>, String> {
     let find = |name: &String| MEASUREMENTS.iter().find(|it| it.name() == *name).copied();
     let all = names.iter().map(|name| find(name).ok_or_else(|| format!("no measurement {name:?}")));
     if names.is_empty() { Ok(MEASUREMENTS.to_vec()) } else { all.collect() }
 }
 
-/// Where data is.
+/// Folders of data, and the size of the data.
 struct Folders {
     data: PathBuf,
     scratch: PathBuf,
@@ -215,7 +215,7 @@ impl Folders {
     }
 }
 
-/// Copies a folder; where it is then.
+/// Copies a folder into `to`. Returns the path of the copy.
 fn copied(from: &Path, to: &Path) -> Result<PathBuf, String> {
     let fail = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     fs::create_dir_all(to).map_err(|error| fail(to, error))?;

@@ -1,4 +1,4 @@
-//! `cargo xtask build-times`: CPU seconds of builds from nothing, crate by crate.
+//! `cargo xtask build-times`: prints the CPU seconds of clean builds, crate by crate.
 //!
 //! Cargo calls this program in the place of rustc (`RUSTC_WRAPPER`). It calls rustc, and writes what that took.
 
@@ -24,10 +24,10 @@ usage: cargo xtask build-times [BUILD..] [--rows N]
 
 Builds go to target/build-times, which is removed before each. Sources are downloaded before, but not the programs that pip needs.";
 
-/// The file that a call of rustc is written to; where it is set, this program is called in the place of rustc.
+/// Environment variable with the file to which calls of rustc are logged. If it is set, cargo calls this program instead of rustc.
 const LOG: &str = "ZARR_BUILD_TIMES";
 
-/// Acts as rustc, if it is called so.
+/// Runs rustc and logs its time, if this program is called instead of rustc; else returns `None`.
 pub(crate) fn act_as_rustc() -> Option<ExitCode> {
     let log = std::env::var_os(LOG)?;
     let mut arguments = std::env::args_os().skip(1);
@@ -49,7 +49,7 @@ pub(crate) fn act_as_rustc() -> Option<ExitCode> {
     }
 }
 
-/// The name of the crate that rustc is called for, and of its kind where that is not a library.
+/// Returns the name of the crate that rustc compiles, with its kind unless the crate is a library.
 fn called(arguments: &[OsString]) -> String {
     let after = |option: &str| {
         let place = arguments.iter().position(|argument| argument == option)?;
@@ -65,7 +65,7 @@ fn called(arguments: &[OsString]) -> String {
     }
 }
 
-/// Builds, and prints tables.
+/// Runs the builds, and prints tables.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let (mut builds, mut rows) = (Vec::new(), 30);
     let mut rest = arguments.iter();
@@ -131,7 +131,7 @@ fn measure(root: &Path, build: &str, rows: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// The seconds of each crate, the dearest first. A crate may be built several times.
+/// Returns the seconds of each crate, the largest first. A crate may be built several times.
 fn sums(log: &str) -> Vec<(String, f64)> {
     let mut crates: BTreeMap<&str, f64> = BTreeMap::new();
     for (seconds, name) in log.lines().filter_map(|line| line.split_once('\t')) {
@@ -146,7 +146,7 @@ fn sums(log: &str) -> Vec<(String, f64)> {
     crates
 }
 
-/// The CPU seconds, of users and the system, of all processes that this one called and that have ended.
+/// Returns the CPU seconds, in user and system mode, of all ended child processes.
 #[cfg(unix)]
 fn cpu_of_children() -> f64 {
     use nix::sys::resource::{UsageWho, getrusage};

@@ -1,16 +1,16 @@
-//! Programs that tasks run, built by Cargo when they are needed.
+//! Builds, by Cargo, of the programs that tasks run.
 
 use crate::interop::python;
 use crate::tidy;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder that Cargo builds into.
+/// Returns the folder into which Cargo builds.
 pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| tidy::root().join("target"), PathBuf::from)
 }
 
-/// Builds the package or workspace of a manifest into the folder `target`.
+/// Builds the package or workspace of a manifest into the folder `target`. `more` are further arguments of `cargo build`.
 pub(crate) fn build(manifest: &Path, target: &Path, more: &[&str]) -> Result<(), String> {
     let mut command = command();
     command.args(["build", "--quiet", "--manifest-path"]).arg(manifest);
@@ -18,7 +18,7 @@ pub(crate) fn build(manifest: &Path, target: &Path, more: &[&str]) -> Result<(),
     python::output(&mut command).map(drop)
 }
 
-/// Builds the `zarr` command beside this program; returns its path.
+/// Builds the `zarr` command into the folder of this program. Returns its path.
 pub(crate) fn build_command() -> Result<PathBuf, String> {
     let mut command = command();
     // Together with this program and in its profile, so that the crates that both have are built once, and this program is not replaced.
@@ -28,15 +28,16 @@ pub(crate) fn build_command() -> Result<PathBuf, String> {
     Ok(this.with_file_name(format!("zarr{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// Cargo, as from a shell.
+/// Returns a command that runs Cargo as from a shell.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     as_from_a_shell(&mut command);
     command
 }
 
-/// Takes the variables from a command by which the Cargo that runs this program describes its package. Build scripts that depend on these
-/// (that of ring) would else run again, and all that depends on their crates would be built again, at each change between both.
+/// Removes the variables from a command by which the Cargo that runs this program describes its package. Otherwise build scripts that
+/// depend on them (that of ring) would run again whenever Cargo is called the other way, and all crates that depend on theirs would be
+/// built again.
 pub(crate) fn as_from_a_shell(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();

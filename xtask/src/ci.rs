@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: the script that runs before a change lands, and with `--long` all checks that take too long for it.
+//! `cargo xtask ci`: runs the script that checks a change before it lands; with `--long`, all checks that take too long for the script.
 
 mod machines;
 
@@ -6,8 +6,8 @@ use crate::tidy;
 use std::process::Command;
 use std::time::Instant;
 
-/// Systems other than the one that tests run on. The library is checked for them without its default features, which need a C
-/// compiler for the system: 32 bits, big-endian, Windows, and a browser, which has no file system.
+/// Targets other than the system on which tests run. For them the library is checked without its default features, which need a C compiler
+/// for the target: 32 bits, big-endian, Windows, and a browser, which has no file system.
 const TARGETS: [&str; 5] = [
     "aarch64-unknown-linux-gnu",
     "i686-unknown-linux-gnu",
@@ -16,7 +16,7 @@ const TARGETS: [&str; 5] = [
     "wasm32-unknown-unknown",
 ];
 
-/// Systems that releases are for, as in `.cargo/deny.toml`: their crates have licences that are known.
+/// Targets of releases, as in `.cargo/deny.toml`: the licences of their crates are checked.
 const RELEASED: [&str; 7] = [
     "x86_64-unknown-linux-gnu",
     "aarch64-unknown-linux-gnu",
@@ -70,7 +70,7 @@ fn long_checks() -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
 }
 
-/// Checks licences, sources and advisories of all crates. cargo-deny is installed if it is missing, which takes minutes.
+/// Checks licences, sources and advisories of all crates. Installs cargo-deny if it is missing, which takes minutes.
 fn deny() -> Result<(), String> {
     let is_installed = Command::new("cargo-deny").arg("--version").output().is_ok_and(|done| done.status.success());
     if !is_installed {
@@ -79,7 +79,7 @@ fn deny() -> Result<(), String> {
     cargo(&["deny", "--workspace", "check"])
 }
 
-/// The features of the facade.
+/// Returns the features of the crate `zarr`.
 fn features() -> Result<Vec<String>, String> {
     let path = tidy::root().join("crates/zarr/Cargo.toml");
     let manifest = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -101,7 +101,7 @@ fn command(program: &str, arguments: &[&str]) -> Result<(), String> {
     timed(Command::new(program).args(arguments).current_dir(tidy::root()))
 }
 
-/// Runs a program, and says how long it took.
+/// Runs a program, and prints its duration.
 pub(crate) fn timed(command: &mut Command) -> Result<(), String> {
     let arguments = command.get_args().map(|argument| argument.to_string_lossy());
     let words: Vec<_> = std::iter::once(command.get_program().to_string_lossy()).chain(arguments).collect();

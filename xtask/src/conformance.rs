@@ -2,7 +2,7 @@
 
 use zarr_tests::{ARCHIVES, Report, check_archive};
 
-/// Runs all cases. With `--matrix`, makes the table of codecs and data types that go together instead.
+/// Runs all cases. With `--matrix`, writes the table of supported pairs of codecs and data types instead.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         None => {}

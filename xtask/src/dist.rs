@@ -1,9 +1,9 @@
-//! `cargo xtask dist`: archives, packages and wheels, by a program of its own, which a release builds without the library.
+//! `cargo xtask dist`: builds archives, packages and wheels, by a separate program, which a release builds without the library.
 
 use crate::{cargo, tidy};
 use std::process::Command;
 
-/// Runs that program.
+/// Runs the separate program `zarr-dist`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: mutated inputs for everything that takes input from elsewhere, in processes whose memory is bounded.
+//! `cargo xtask fuzz`: runs mutated inputs for everything that takes input from elsewhere, in processes with bounded memory.
 
 use crate::cargo;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ usage: cargo xtask fuzz [--target NAME]... [--inputs N] [--seconds N] [--first N
   --corpus   write the inputs that mutations begin from to FOLDER/NAME, for libFuzzer
   --run      run the input in a file";
 
-/// Number of faults of a target after which the next one has its turn.
+/// Number of faults of a target after which its campaign ends.
 const MAX_FAULTS: usize = 10;
 
 struct Options {
@@ -32,14 +32,14 @@ struct Options {
     file: Option<PathBuf>,
 }
 
-/// The numbers that a process prints at its end.
+/// Numbers that a process prints at its end.
 #[derive(Default)]
 struct Tally {
     inputs: u64,
     taken: u64,
     slowest: u64,
     slowest_number: u64,
-    /// Nanoseconds for a byte.
+    /// Greatest number of nanoseconds for a byte of input.
     dearest: u64,
     dearest_number: u64,
     peak: u64,
@@ -104,7 +104,7 @@ impl Tally {
         }
     }
 
-    /// The last line that a process wrote.
+    /// Parses the last line of the output of a process; `None` if it is malformed.
     fn parse(output: &str) -> Option<Self> {
         let mut numbers = output.lines().last()?.split(' ').map(|number| number.parse().ok());
         let mut next = || numbers.next().flatten();
@@ -158,12 +158,12 @@ fn no_target(name: &str) -> String {
     format!("no target {name}, expected one of {}", names.join(", "))
 }
 
-/// Where programs and inputs go.
+/// Returns the folder of programs and inputs.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/fuzz-campaign")
 }
 
-/// Builds the program that runs targets, with optimisation and every check.
+/// Builds the program that runs targets, with optimisation and all checks.
 fn build() -> Result<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let target = root.join("target");
@@ -175,7 +175,8 @@ fn build() -> Result<PathBuf, String> {
     Ok(target.join("fuzz/zarr-fuzz"))
 }
 
-/// Runs a target until it has had its inputs or its time; after a fault it goes on with the next input.
+/// Runs a target until its number of inputs or its time is used up. After a fault it continues with the next input. Returns the tally and
+/// the number of faults.
 fn campaign(target: &Target, binary: &Path, options: &Options) -> Result<(Tally, usize), String> {
     let folder = folder();
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

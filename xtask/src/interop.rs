@@ -1,4 +1,4 @@
-//! `cargo xtask interop`: writes random arrays with other software and reads them, and the other way around.
+//! `cargo xtask interop`: exchanges random arrays with other software, in both directions.
 //!
 //! Each peer is one Python process for each direction, in an environment of its own below `target/interop`. A manifest
 //! ([`manifest`]) lists the arrays that it wrote, with their elements; ours lists its own arrays in the same form.
@@ -37,7 +37,7 @@ usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodec
   --seed N     the same random arrays again; by default others each time, whose seed is printed
   --keep       leaves the arrays in target/interop; they stay anyway if there are mismatches";
 
-/// Software to compare with.
+/// Software with which arrays are exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     Zarr,
@@ -73,14 +73,14 @@ struct Options {
     keep: bool,
 }
 
-/// The result of one peer and direction.
+/// Result of one peer and direction.
 struct Outcome {
     arrays: usize,
-    /// The arrays that differ: the line of the manifest, and how.
+    /// Arrays that differ: the line of the manifest, and the differences.
     mismatches: Vec<(Line, Vec<String>)>,
 }
 
-/// Compares with all peers, and prints a line for each and direction.
+/// Compares with all peers, and prints a line for each peer and direction.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let options = parse(arguments)?;
     println!("seed {}", options.seed);
@@ -126,12 +126,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if mismatches == 0 { Ok(()) } else { Err(format!("{mismatches} arrays differ")) }
 }
 
-/// Compares in a way of its own. Returns how many arrays or data sets were compared, and how many differ.
+/// Comparison of a special kind. Returns the numbers of compared and of differing arrays or data sets.
 type Special = fn(&python::Python, &Options, &Path) -> Result<(usize, usize), String>;
 
 type Compare = fn(&python::Python, Peer, &Options, &Path) -> Result<Outcome, String>;
 
-/// The peer writes, ours reads.
+/// Compares arrays that the peer writes and this library reads.
 fn ours_reads(python: &python::Python, peer: Peer, options: &Options, folder: &Path) -> Result<Outcome, String> {
     python.write(peer.name(), folder, options.arrays, options.seed)?;
     let lines = manifest::read(folder)?;
@@ -145,7 +145,7 @@ fn ours_reads(python: &python::Python, peer: Peer, options: &Options, folder: &P
     Ok(Outcome { arrays, mismatches: compared.filter(|(_, differences)| !differences.is_empty()).collect() })
 }
 
-/// Ours writes, the peer reads.
+/// Compares arrays that this library writes and the peer reads.
 fn reads_ours(python: &python::Python, peer: Peer, options: &Options, folder: &Path) -> Result<Outcome, String> {
     let lines = ours::write(folder, &Stores::directories(folder), peer, options.arrays, options.seed)?;
     let mut results = results(&python.read(peer.name(), folder)?)?;
@@ -157,7 +157,7 @@ fn reads_ours(python: &python::Python, peer: Peer, options: &Options, folder: &P
     Ok(Outcome { arrays, mismatches: compared.filter(|(_, differences)| !differences.is_empty()).collect() })
 }
 
-/// The differences that a peer printed, by the identifiers of what it read.
+/// Parses the differences that a peer printed, by the identifiers of the arrays.
 pub(crate) fn results(output: &str) -> Result<HashMap<String, Vec<String>>, String> {
     let mut results = HashMap::new();
     for text in output.lines() {
@@ -181,7 +181,7 @@ fn report(peer: Peer, direction: &str, outcome: &Outcome, start: Instant) {
     }
 }
 
-/// The folder, empty.
+/// Creates the folder, or empties it. Returns its path.
 pub(crate) fn fresh(folder: &Path) -> Result<PathBuf, String> {
     let in_folder = |error: std::io::Error| format!("{}: {error}", folder.display());
     if folder.exists() {
@@ -191,7 +191,7 @@ pub(crate) fn fresh(folder: &Path) -> Result<PathBuf, String> {
     Ok(folder.to_owned())
 }
 
-/// A seed of few digits, another one each time.
+/// Returns a seed of few digits, which differs from run to run.
 pub(crate) fn fresh_seed() -> u64 {
     RandomState::new().hash_one(std::process::id()) % 1_000_000
 }

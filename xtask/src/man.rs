@@ -5,7 +5,7 @@ use crate::{cargo, tidy};
 use std::fs;
 use std::process::Command;
 
-/// The shells, and the names that their completions are installed by.
+/// Shells, and the file names under which their completions are installed.
 const SHELLS: [(&str, &str); 3] = [("bash", "zarr"), ("zsh", "_zarr"), ("fish", "zarr.fish")];
 
 /// Writes manual pages into `target/man`, and completions into a folder for each shell in `target/completions`.

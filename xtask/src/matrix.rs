@@ -1,5 +1,4 @@
-//! `cargo xtask conformance --matrix`: which data types and codecs go together, as `docs/support.md` shows it and
-//! `zarr_meta::readers` knows it.
+//! `cargo xtask conformance --matrix`: finds the pairs of data types and codecs that work, for `docs/support.md` and `zarr_meta::readers`.
 
 use crate::cargo;
 use crate::interop::python;
@@ -9,12 +8,12 @@ use std::process::Command;
 use zarr_json::Value;
 use zarr_tests::matrix::{self, Cell, Cells};
 
-/// A known difference of zarrs: a codec, and the data types of which it writes other elements below zero.
-/// `docs/support.md` says why this library does not do the same.
+/// Known difference of zarrs: a codec, and the data types of which it writes other elements below zero. `docs/support.md` says why this
+/// library differs.
 const OTHERWISE: (&str, [&str; 5]) = ("bitround", ["int8", "int16", "int32", "int64", "timedelta64"]);
 
-/// Writes and reads an array for each pair, has other software read and write them as well, reads the arrays that it
-/// wrote, and writes the table. The crate zarrs is asked for arrays that no library in Python reads.
+/// Writes and reads an array for each pair, lets other software read and write them too, reads what that software wrote, and writes the
+/// table. The crate zarrs is used for arrays that no Python library reads.
 pub(crate) fn run() -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace")?;
     let directory = root.join("target").join("interop");
@@ -45,23 +44,23 @@ pub(crate) fn run() -> Result<(), String> {
     fs::remove_dir_all(&folder).map_err(broken)
 }
 
-/// A codec, a data type, and the name of the folder with their array.
+/// Codec and data type, and the name of the folder with their array.
 struct Pair {
     codec: String,
     data_type: String,
     folder: String,
 }
 
-/// The table while others are asked.
+/// Table while the results of other software are added.
 struct Table<'a> {
     cells: Cells,
     folder: &'a Path,
-    /// Pairs that other software reads or writes otherwise.
+    /// Pairs that other software reads or writes differently.
     differing: Vec<String>,
 }
 
 impl Table<'_> {
-    /// Marks the results in the lines that `matrix.py` printed. Returns the pairs that no library in Python reads.
+    /// Adds the results in the lines that `matrix.py` printed. Returns the pairs that no Python library reads.
     fn ask_python(&mut self, lines: &str) -> Result<Vec<Pair>, String> {
         let mut left = Vec::new();
         for line in lines.lines() {
@@ -87,7 +86,7 @@ impl Table<'_> {
         Ok(left)
     }
 
-    /// Marks the results of the pairs in the lines that zarrs printed.
+    /// Adds the results of the pairs in the lines that zarrs printed.
     fn ask_zarrs(&mut self, lines: &str, pairs: &[Pair]) -> Result<(), String> {
         for line in lines.lines() {
             let answer = Value::from_json(line).map_err(|error| format!("{line}: {error}"))?;
@@ -105,7 +104,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Marks a pair as read by another, and if `unwritten` does not say why not, compares the array that it wrote.
+    /// Marks a pair as read by other software, and compares the array that it wrote. If it did not write one, `unwritten` says why.
     fn was_read(&mut self, pair: &Pair, by: Cell, unwritten: Option<&str>) {
         let names = (pair.codec.as_str(), pair.data_type.as_str());
         if let Some(why) = unwritten {
@@ -122,7 +121,7 @@ impl Table<'_> {
         }
     }
 
-    /// Prints how many pairs there are of each kind.
+    /// Prints the number of pairs of each kind.
     fn summary(&self) {
         let count = |cell: Cell| self.cells.values().filter(|found| **found == cell).count();
         println!(

@@ -1,5 +1,5 @@
-//! `cargo xtask package`: makes the package of each crate, and builds it and its documentation from the packages alone, as who
-//! gets them from a registry does and as docs.rs does.
+//! `cargo xtask package`: creates the package of each crate, and builds the packages and their documentation from the packages alone, like
+//! users of a registry and docs.rs.
 
 use crate::ci::timed;
 use crate::tidy;
@@ -7,14 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A crate that is published.
+/// Published crate.
 struct Package {
     name: String,
-    /// The name of its folder in the workspace of packages: with its version.
+    /// Name of its folder in the workspace of packages, including its version.
     folder: String,
 }
 
-/// Packages all crates below `crates` that are published, unpacks them, and checks each with its default features and with all, then the
+/// Packages all published crates below `crates`, and unpacks them. Checks each with its default features and with all features, then the
 /// documentation of all.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if !arguments.is_empty() {
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
 }
 
-/// Makes the packages and unpacks them into the folder `workspace` of `target`.
+/// Creates the packages, and unpacks them into the folder `workspace` of `target`.
 fn unpack(root: &Path, target: &Path) -> Result<Vec<Package>, String> {
     let at = |path: &Path| {
         let path = path.display().to_string();
@@ -85,13 +85,13 @@ fn unpack(root: &Path, target: &Path) -> Result<Vec<Package>, String> {
     Ok(packages)
 }
 
-/// The name of the package of a manifest.
+/// Returns the name of the package in a manifest.
 fn name(manifest: &str) -> Option<String> {
     let line = manifest.strip_prefix("[package]\n")?.lines().find_map(|line| line.strip_prefix("name = "))?;
     Some(line.trim_matches('"').to_owned())
 }
 
-/// The archive of a crate: its name, a version and `.crate`.
+/// Returns the path of the archive of a crate: its name, a version and `.crate`.
 fn archive(folder: &Path, name: &str) -> Option<PathBuf> {
     let is_of = |path: &PathBuf| {
         let stem = path.file_name().and_then(|file| file.to_str()?.strip_suffix(".crate"));
@@ -101,7 +101,7 @@ fn archive(folder: &Path, name: &str) -> Option<PathBuf> {
     fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).find(is_of)
 }
 
-/// The manifest of a workspace of packages, each of which takes the others from there.
+/// Returns the manifest of a workspace of packages, each of which uses the others in the workspace.
 fn manifest(packages: &[Package]) -> String {
     let members: Vec<String> = packages.iter().map(|package| format!("{:?}", package.folder)).collect();
     let mut text = format!("[workspace]\nresolver = \"3\"\nmembers = [{}]\n\n[patch.crates-io]\n", members.join(", "));
@@ -111,7 +111,7 @@ fn manifest(packages: &[Package]) -> String {
     text
 }
 
-/// A command of cargo in a folder, which builds into `target`.
+/// Returns a command of cargo that runs in `folder` and builds into `target`.
 fn cargo(folder: &Path, target: &Path) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(folder).env("CARGO_TARGET_DIR", target);

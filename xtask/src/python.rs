@@ -1,4 +1,4 @@
-//! The Python package in `python`: built, and its tests.
+//! Build and tests of the Python package in `python`.
 
 use crate::cargo::{self, as_from_a_shell};
 use crate::interop::python::{environment_with, output};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-/// The compiled module within the package, which git ignores.
+/// Path of the compiled module within the package, which git ignores.
 const MODULE: &str = "zarr_rust/_core.abi3.so";
 
-/// Builds the package, installs its wheel as users do, runs its tests, with further arguments for pytest, and checks its types.
+/// Builds the package, installs its wheel like users do, runs its tests, with further arguments for pytest, and checks its types.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let package = Path::new(ROOT).join("python");
     let target = cargo::target();
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     install(&target, &python, &wheel)
 }
 
-/// The folder of the packages that the tests import, which the package in `python` needs. Builds that package if it never was.
+/// Returns the folder of the packages that the tests import, including the one in `python`. Builds that package if it was never built.
 pub(crate) fn packages(target: &Path) -> Result<PathBuf, String> {
     let package = Path::new(ROOT).join("python");
     let python = match package.join(MODULE).exists() {
@@ -40,7 +40,7 @@ fn environment(package: &Path, target: &Path) -> Result<PathBuf, String> {
     environment_with(&target.join("python"), &package.join("tests").join("requirements.txt"))
 }
 
-/// Builds the wheel, and puts its module into `python`; the Python that did it, and the wheel.
+/// Builds the wheel, and copies its module into `python`. Returns the Python that was used, and the wheel.
 fn built(package: &Path, target: &Path) -> Result<(PathBuf, PathBuf), String> {
     let python = environment(package, target)?;
     let wheel = build(package, target, &python)?;
@@ -56,7 +56,7 @@ fn built(package: &Path, target: &Path) -> Result<(PathBuf, PathBuf), String> {
     Ok((python, wheel))
 }
 
-/// Builds the wheel from the crates as `cargo test --workspace` built them, if it did.
+/// Builds the wheel, and reuses the crates that `cargo test --workspace` built.
 fn build(package: &Path, target: &Path, python: &Path) -> Result<PathBuf, String> {
     let wheels = target.join("python").join("wheels");
     // One of another version would be installed instead.
@@ -73,7 +73,7 @@ fn build(package: &Path, target: &Path, python: &Path) -> Result<PathBuf, String
     Ok(wheel.map_err(in_folder)?.path())
 }
 
-/// Checks the types of the package as type checkers of its users see them. The checker comes by npm.
+/// Checks the types of the package like type checkers of its users. npm installs the checker.
 fn check_types(package: &Path, python: &Path) -> Result<(), String> {
     if !Command::new("npm").arg("--version").output().is_ok_and(|done| done.status.success()) {
         println!("npm is not installed: types are not checked");
@@ -85,7 +85,7 @@ fn check_types(package: &Path, python: &Path) -> Result<(), String> {
     succeed(check.env("PYRIGHT_PYTHON_IGNORE_WARNINGS", "1"))
 }
 
-/// Installs the wheel in an environment of its own, which has numpy alone besides, and uses it there.
+/// Installs the wheel in an environment with only numpy besides, and uses it there.
 fn install(target: &Path, python: &Path, wheel: &Path) -> Result<(), String> {
     let numpy = target.join("python").join("numpy");
     if !std::fs::read_dir(&numpy).is_ok_and(|mut files| files.next().is_some()) {
@@ -104,7 +104,7 @@ fn install(target: &Path, python: &Path, wheel: &Path) -> Result<(), String> {
     succeed(&mut check)
 }
 
-/// Runs a program, whose output is that of this one.
+/// Runs a program, whose output is passed through. A failure is an error.
 pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().display().to_string();
     let status = command.status().map_err(|error| format!("{name}: {error}"))?;

@@ -1,9 +1,8 @@
-//! `cargo xtask roundtrip`: arrays that other software wrote, converted into every dialect and back.
+//! `cargo xtask roundtrip`: converts arrays that other software wrote into every dialect and back.
 
 use zarr_tests::{ARCHIVES, Roundtrips, roundtrip_archive};
 
-/// Converts all arrays of all archives, and again with members that dialects cannot express in an attribute, and prints
-/// the results.
+/// Converts all arrays of all archives, and once more with inexpressible members in an attribute, and prints the results.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if let Some(other) = arguments.first() {
         return Err(format!("roundtrip takes no {other}"));

@@ -1,4 +1,4 @@
-//! `cargo xtask page`, `cargo xtask clients` and `cargo xtask pictures`: a served store in a browser, and in other software.
+//! `cargo xtask page`, `cargo xtask clients` and `cargo xtask pictures`: use a served store in a browser, and with other software.
 
 mod pictures;
 mod stores;
@@ -21,15 +21,15 @@ zarrita is left out where there is no node or npm.
 
   --python PROGRAM  a Python that has zarr, fsspec, aiohttp, obstore and tensorstore";
 
-/// Packages of npm.
+/// Package of npm that drives the browser, with its version.
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 const ZARRITA: &str = "zarrita@0.7.5";
 const AXE: &str = "axe-core@4.14.1";
-/// Names of Chromium.
+/// Names of the program Chromium.
 const BROWSERS: [&str; 4] = ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome"];
 
-/// Drives the page in Chromium, and looks at pages of the documentation site if it is built. Where there is no Chromium, or no node, it says so
-/// and passes.
+/// Drives the page in Chromium, and checks pages of the documentation site if it is built. Without Chromium or node, prints a message and
+/// succeeds.
 pub(crate) fn page(arguments: &[String]) -> Result<(), String> {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask page".to_owned());
@@ -67,7 +67,7 @@ pub(crate) fn page(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Has other software read a served store.
+/// Reads a served store with other software.
 pub(crate) fn clients(arguments: &[String]) -> Result<(), String> {
     let given = match arguments {
         [] => None,
@@ -111,14 +111,14 @@ fn script(name: &str) -> String {
     format!("{}/page/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A new folder for what is made.
+/// Creates a new folder for the results.
 fn folder(name: &str) -> Result<PathBuf, String> {
     let folder = target().join("served").join(name);
     fresh(&folder)?;
     Ok(folder)
 }
 
-/// The folder of a package of npm, installed if it is missing.
+/// Returns the folder of a package of npm. Installs the package if it is missing.
 fn npm(package: &str) -> Result<PathBuf, String> {
     for program in ["node", "npm"] {
         output(Command::new(program).arg("--version")).map_err(|_| format!("there is no {program}"))?;
@@ -137,7 +137,7 @@ fn npm(package: &str) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Chromium, installed by apt-get if it is missing and root runs this.
+/// Returns the name of Chromium. Installs it with apt-get if it is missing and the user is root.
 fn browser() -> Result<PathBuf, String> {
     let found = || {
         let mut names = BROWSERS.into_iter();

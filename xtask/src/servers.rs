@@ -1,4 +1,4 @@
-//! `cargo xtask servers`: stores on real servers of this machine.
+//! `cargo xtask servers`: tests stores on real servers on this machine.
 //!
 //! Each server is tested by the contract of stores ([`contract`]). Then hierarchies and arrays are exchanged with zarr-python and
 //! tensorstore in its buckets, both ways ([`exchange`]), by the library and by the `zarr` command ([`command`]). What the peers write and
@@ -47,7 +47,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Makes a comparison, and prints a line for it.
+    /// Runs a comparison, and prints a line for it.
     fn add(&mut self, name: &str, what: &str, compare: impl FnOnce() -> Result<Outcome, String>) -> Result<(), String> {
         let start = Instant::now();
         let outcome = compare().map_err(|error| format!("{name}, {what}: {error}"))?;
@@ -65,7 +65,7 @@ impl Totals {
     }
 }
 
-/// Starts the servers, makes all comparisons, and prints a line for each.
+/// Starts the servers, runs all comparisons, and prints a line for each.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let options = parse(arguments)?;
     println!("seed {}", options.seed);
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     finish(&totals, &left_out, &folder)
 }
 
-/// All comparisons of one server.
+/// Runs all comparisons of one server.
 fn compare(
     python: &Python,
     zarr: &Zarr,

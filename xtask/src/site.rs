@@ -1,4 +1,4 @@
-//! `cargo xtask site`: the documentation as pages of the web, in `target/site`.
+//! `cargo xtask site`: builds the documentation as web pages, in `target/site`.
 
 use crate::interop::fresh;
 use crate::interop::python::environment_with;
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The folder with the documentation of all crates, which is made if that of one is not there.
+/// Returns the folder with the documentation of all crates. Builds it if that of one crate is missing.
 fn rustdoc(root: &Path, target: &Path) -> Result<PathBuf, String> {
     let folder = target.join("doc");
     if libraries(root)?.iter().any(|library| !folder.join(library).join("index.html").exists()) {
@@ -72,7 +72,7 @@ fn rustdoc(root: &Path, target: &Path) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// The libraries of the crates that are published.
+/// Returns the names of the libraries of published crates.
 fn libraries(root: &Path) -> Result<Vec<String>, String> {
     let folder = root.join("crates");
     let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
@@ -88,7 +88,7 @@ fn libraries(root: &Path) -> Result<Vec<String>, String> {
     Ok(libraries)
 }
 
-/// The name of the library of a manifest, in a folder that is called as the package is unless it has a name of its own.
+/// Returns the name of the library in a manifest; by default the name of the package, which is that of its folder.
 fn library(manifest: &str, folder: &str) -> String {
     let mut lines =
         manifest.lines().skip_while(|line| *line != "[lib]").skip(1).take_while(|line| !line.starts_with('['));
@@ -96,7 +96,7 @@ fn library(manifest: &str, folder: &str) -> String {
     name.map_or_else(|| folder.replace('-', "_"), str::to_owned)
 }
 
-/// Copies a folder with all in it.
+/// Copies a folder with its contents.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let at = |path: &Path| {
         let path = path.display().to_string();

@@ -1,4 +1,5 @@
-//! The size of the workspace: lines of code, types, methods and packages, as CONTRIBUTING.md's aims count them.
+//! `cargo xtask sizes`: prints the size of the workspace: lines of code, types, methods and packages, as the aims in CONTRIBUTING.md count
+//! them.
 
 mod source;
 
@@ -16,7 +17,7 @@ Prints, of the code that is not a test: the lines of each crate and of the core,
 and writes pass, the methods of the traits of stores, the jobs, the lines of the wrappers of stores, the packages that each
 crate needs alone, and the names that types have in more than four files.";
 
-/// Crates that a program needs to read and write arrays on its disk, whatever codecs it takes.
+/// Crates that a program needs to read and write arrays on its disk, whichever codecs it uses.
 const CORE: [&str; 12] = [
     "zarr",
     "zarr-array",
@@ -32,14 +33,14 @@ const CORE: [&str; 12] = [
     "zarr-store",
 ];
 
-/// Crates beside the core that share its work: passes over all elements.
+/// Crate beside the core that shares its work: passes over all elements.
 const SHARED: &str = "zarr-scan";
 
-/// Stores that wrap another store, by the names of their types.
+/// Names of the types of stores that wrap another store.
 const WRAPPERS: [&str; 8] =
     ["Prefixed", "Counted", "ReadOnly", "Cached", "SyncAsAsync", "AsyncAsSync", "Unblocker", "Interruptible"];
 
-/// Names of types may stand in as many files.
+/// Greatest number of files in which the name of a type may occur.
 const MAX_FILES: usize = 4;
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
@@ -77,7 +78,7 @@ fn print_lines(crates: &BTreeMap<String, Vec<Source>>) {
     println!("  all: {}", crates.values().map(|sources| lines(sources)).sum::<usize>());
 }
 
-/// Prints the files and the types of the folders of `zarr-array` that a plain read and a plain write pass.
+/// Prints the numbers of files and types in the folders of `zarr-array` that a plain read and a plain write use.
 fn print_folders(crates: &BTreeMap<String, Vec<Source>>) {
     println!("files and types of zarr-array");
     let Some(sources) = crates.get("zarr-array") else { return };

@@ -1,4 +1,5 @@
-//! `cargo xtask soak`: concurrent processes on one store, some of which are killed, and the long forms of faults of servers.
+//! `cargo xtask soak`: runs concurrent processes on one store, some of which are killed, and the long forms of tests with faults of
+//! servers.
 
 use crate::ci::timed;
 use crate::tidy;
@@ -10,8 +11,8 @@ const USAGE: &str = "usage: cargo xtask soak [--minutes N] [--processes N]
        cargo xtask soak --faults
        cargo xtask soak --pairs [--rounds N] [--seed N]";
 
-/// The long forms of faults: partial writes of eight processes to files, a bucket and a database; operations on a server that fails or is
-/// down; counters while answers are lost; partial writes of eight processes to moto and azurite.
+/// Long forms of tests with faults: partial writes of eight processes to files, a bucket and a database; operations on a server that fails
+/// or is down; counters while answers are lost; partial writes of eight processes to moto and azurite.
 const FAULTS: [&[&str]; 4] = [
     &["test", "-p", "zarr-tests", "--test", "processes", "--", "--long", "partial_writes"],
     &["test", "-p", "zarr-tests", "--test", "all", "--", "remote_writers::", "--nocapture"],

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: rules about the form of the workspace that the compiler does not check.
+//! `cargo xtask tidy`: checks rules about the form of the workspace that the compiler does not check.
 
 mod circles;
 mod edges;
@@ -10,7 +10,7 @@ mod profiles;
 
 use std::path::{Path, PathBuf};
 
-/// Checks everything, and prints the faults.
+/// Runs all checks, and prints the faults.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if let Some(argument) = arguments.first() {
         return Err(format!("tidy takes no {argument}"));

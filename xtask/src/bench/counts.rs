@@ -1,4 +1,4 @@
-//! `cargo xtask bench --counts`: whether small, fixed pieces of work take more instructions than they did.
+//! `cargo xtask bench --counts`: checks whether small, fixed pieces of work take more instructions than recorded.
 //!
 //! Instructions do not depend on the other work of a machine, so that a small loss shows. They do not show waits for
 //! memory: times show these.
@@ -9,14 +9,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// So much more than recorded is a fault.
+/// Share by which a count may exceed the recorded count.
 const TOLERANCE: f64 = 0.05;
 
-/// The text in front of the name of the processor that instructions were counted on. The library of C chooses its
-/// copies by it, so counts of others differ.
+/// Text before the name of the processor on which instructions were counted. The C library chooses implementations by processor, so that
+/// counts of other processors differ.
 const PROCESSOR: &str = "# Processor: ";
 
-/// Counts all cases, and compares them with `benches/counts.txt`, or replaces that file if `record`.
+/// Counts the instructions of all cases, and compares them with `benches/counts.txt`, or rewrites that file if `record`.
 pub(super) fn run(root: &Path, record: bool) -> Result<(), String> {
     if output(Command::new("valgrind").arg("--version")).is_err() {
         println!("valgrind is not installed: instructions are not counted");
@@ -62,7 +62,7 @@ pub(super) fn run(root: &Path, record: bool) -> Result<(), String> {
     }
 }
 
-/// The maker and model of the processor, as Linux tells it.
+/// Returns the maker and model of the processor, as Linux reports them.
 fn processor() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let word = |name: &str| {
@@ -73,7 +73,7 @@ fn processor() -> String {
     words.join(" ")
 }
 
-/// The instructions that a case takes.
+/// Returns the number of instructions of a case.
 fn count(program: &Path, case: &str) -> Result<u64, String> {
     let mut command = Command::new("valgrind");
     // Its messages go to its standard error, and from there to standard output.

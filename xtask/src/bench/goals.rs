@@ -1,13 +1,13 @@
-//! The measurements, and how much faster than the best peer each is to be.
+//! Measurements, and the goal of each: how much faster than the best peer this library should be.
 
-/// A measurement: an operation on an array.
+/// Measurement: an operation on an array.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measurement {
-    /// The name of the array.
+    /// Name of the array.
     pub(super) case: &'static str,
-    /// The name of the operation, and after a colon of the list of boxes it takes.
+    /// Name of the operation; after a colon, the name of its list of boxes.
     pub(super) operation: &'static str,
-    /// The least time of the best peer divided by ours.
+    /// Least time of the best peer divided by the time of this library; `None` without a goal.
     pub(super) goal: Option<f64>,
 }
 
@@ -16,12 +16,12 @@ impl Measurement {
         format!("{}:{}", self.case, self.operation)
     }
 
-    /// The operation without its boxes, and the boxes.
+    /// Returns the name of the operation without its boxes, and the name of the list of boxes.
     pub(super) fn parts(&self) -> (&'static str, Option<&'static str>) {
         self.operation.split_once(':').map_or((self.operation, None), |(operation, boxes)| (operation, Some(boxes)))
     }
 
-    /// The raw data that a write takes.
+    /// Returns the name of the raw data that a write takes.
     pub(super) fn raw(&self) -> &'static str {
         match self.case {
             "D" | "E" | "G" | "JT" | "JB" => "u16_mid",
@@ -34,12 +34,12 @@ impl Measurement {
     }
 }
 
-/// Whether a case is there for its data type: such cases have data of their own, and the only names in lower case.
+/// Returns whether a case tests a data type: such cases have data of their own, and are the only ones with names in lower case.
 pub(super) fn is_of_type(case: &str) -> bool {
     case.starts_with(|first: char| first.is_ascii_lowercase())
 }
 
-/// Whether a case is a data set.
+/// Returns whether a case is a data set.
 pub(super) fn is_of_datasets(case: &str) -> bool {
     case.starts_with('D') && case.len() > 1
 }

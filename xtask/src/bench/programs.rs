@@ -1,4 +1,4 @@
-//! The programs that are measured.
+//! Programs that are measured.
 
 use super::goals::{is_of_datasets, is_of_type};
 use crate::cargo;
@@ -6,22 +6,22 @@ use crate::interop::python;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The name of this library among the programs.
+/// Name of the program of this library.
 pub(super) const OURS: &str = "ours";
 
-/// The name of the program that does only the work that any library must do.
+/// Name of the program that does only the work that any library must do.
 pub(super) const FLOOR: &str = "floor";
 
-/// The name of this library's program of another state.
+/// Name of the program of another state of this library.
 pub(super) const FORMER: &str = "former";
 
-/// The peer that data sets are compared with.
+/// Peer with which data sets are compared.
 const XARRAY: &str = "xarray";
 
 /// Peers, in the order in which they take turns.
 pub(super) const PEERS: [&str; 5] = ["zarrs", "tensorstore", "zarr-python", "zarr-python+zarrs", "xarray"];
 
-/// A peer needs so long for these that it does each once, without a repetition to warm up.
+/// Cases that take a peer a long time, so that it runs them once, without a repetition to warm up.
 const SLOW: [(&str, &[&str]); 4] = [
     ("zarrs", &["JT"]),
     ("tensorstore", &["I", "IS", "R"]),
@@ -29,7 +29,7 @@ const SLOW: [(&str, &[&str]); 4] = [
     ("zarr-python+zarrs", &["I", "JT", "OR", "R"]),
 ];
 
-/// Data types that a peer does not have, by the cases of them.
+/// Data types that a peer does not support, by the cases that test them.
 const LACKS: [(&str, &[&str]); 4] = [
     ("zarrs", &["struct"]),
     ("tensorstore", &["datetime", "fixed_text", "struct", "bool_packed", "uint4", "text", "bytes", "vcf", "anndata"]),
@@ -37,7 +37,7 @@ const LACKS: [(&str, &[&str]); 4] = [
     ("zarr-python+zarrs", &["bool_packed", "uint4"]),
 ];
 
-/// A program, and the arguments in front of the arguments of the protocol.
+/// Program, with the arguments before those of the protocol.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) name: &'static str,
@@ -45,7 +45,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// This library's program as another state of it builds it.
+    /// Returns the program of another state of this library.
     pub(super) fn former(program: PathBuf) -> Self {
         Self { name: FORMER, command: vec![program] }
     }
@@ -56,7 +56,7 @@ impl Program {
         command
     }
 
-    /// Whether it cannot read the case at all.
+    /// Returns whether the program cannot read the case at all.
     pub(super) fn lacks(&self, case: &str) -> bool {
         // xarray alone has data sets, and is measured with nothing else.
         let is_ours = [OURS, FORMER].contains(&self.name);
@@ -72,7 +72,7 @@ impl Program {
     }
 }
 
-/// Builds this library's program, and that of the floor.
+/// Builds the program of this library, and the one that does only the necessary work.
 pub(super) fn ours(root: &Path) -> Result<[Program; 2], String> {
     let target = root.join("target");
     cargo::build(&root.join("Cargo.toml"), &target, &["--release", "--package", "zarr-bench"])?;

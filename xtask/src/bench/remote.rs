@@ -1,4 +1,4 @@
-//! `cargo xtask bench --remote`: reads of a server that takes its time before each answer, beside other software if asked to.
+//! `cargo xtask bench --remote`: measures reads from a server that delays each answer, optionally beside other software.
 //!
 //! The server is `zarr-testserver`, a process of its own on this machine, with the data in memory. Programs take turns, as they do with
 //! local stores. `benches/ours/src/remote.rs` makes the data; see `docs/performance.md`.
@@ -17,19 +17,19 @@ use std::path::{Path, PathBuf};
 use table::{Row, Served};
 use zarr_json::Value;
 
-/// The options of the command line.
+/// Options of the command line.
 pub(super) struct Options {
-    /// Names of peers; `Some` of none at all are all of them.
+    /// Names of peers; `None` for no peers, and an empty list for all peers.
     pub(super) peers: Option<Vec<String>>,
     pub(super) former: Option<PathBuf>,
-    /// Names of measurements, with a latency or without; none are all.
+    /// Names of measurements, with or without a latency; empty for all.
     pub(super) only: Vec<String>,
     pub(super) rounds: u32,
     pub(super) repetitions: u32,
     pub(super) smaller: bool,
 }
 
-/// Measures, and prints tables.
+/// Runs the measurements, and prints tables.
 pub(super) fn run(root: &Path, folder: &Path, options: Options) -> Result<(), String> {
     let measurements = measurements::chosen(&options.only)?;
     let [ours, _] = super::programs::ours(root)?;

@@ -1,23 +1,23 @@
-//! The measurements, as a table.
+//! Measurements as a table.
 
 use super::goals::Measurement;
 use super::programs::{FLOOR, OURS};
 use std::collections::BTreeMap;
 use zarr_json::Value;
 
-/// The samples of the processes of one program, for one measurement.
+/// Samples of the processes of one program, for one measurement.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Samples {
     seconds: Vec<f64>,
     cpu: Vec<f64>,
     pub(super) bytes: f64,
-    /// The least memory that a process got along with.
+    /// Least peak of memory of the processes.
     peak: f64,
     pub(super) check: String,
 }
 
 impl Samples {
-    /// Adds the line that a process printed; `false` if it does not have the operation.
+    /// Adds the line that a process printed. Returns `false` if the program lacks the operation.
     pub(super) fn add(&mut self, line: &Value) -> bool {
         if line.get("unsupported").is_some() {
             return false;
@@ -54,7 +54,7 @@ impl Samples {
         least(&self.cpu)
     }
 
-    /// The last process, in a few words.
+    /// Returns a summary of the samples.
     pub(super) fn brief(&self) -> String {
         format!("{:.4} s best, {:.4} s median, {:.3} s of cores", self.best(), self.median(), least(&self.cpu))
     }
@@ -64,11 +64,11 @@ fn least(numbers: &[f64]) -> f64 {
     numbers.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// The samples of all programs for one measurement, by name.
+/// Samples of all programs for one measurement, by name.
 pub(super) type Row = BTreeMap<&'static str, Samples>;
 
-/// The table in Markdown. Times are the least of all repetitions; a ratio is a peer's divided by ours, and so are the last two,
-/// of the floor.
+/// Prints the table in Markdown. Times are the least of all repetitions; a ratio is the time of a peer divided by that of this library, and
+/// the last two columns are those of the program that does only the necessary work.
 pub(super) fn print(rows: &[(Measurement, Row)]) {
     println!(
         "\n| case | ours | GB/s | cores | memory above data | best peer | its time | ratio | of medians | of cores | goal | floor | its cores |"
@@ -118,7 +118,7 @@ fn mebibytes(bytes: f64) -> String {
     format!("{:.0} MiB", bytes / f64::from(1 << 20))
 }
 
-/// The results that differ between programs.
+/// Returns messages about results that differ between programs.
 pub(super) fn differences(rows: &[(Measurement, Row)]) -> Vec<String> {
     let mut differences = Vec::new();
     for (measurement, row) in rows {

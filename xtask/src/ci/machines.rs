@@ -1,18 +1,18 @@
-//! Tests for machines of another byte order and of narrower addresses. An emulator runs them, or this processor.
+//! Tests for machines with another byte order and with narrower addresses, run by an emulator or by this processor.
 
 use super::{command, timed};
 use crate::tidy;
 use std::process::{Command, Stdio};
 
-/// A machine that tests are compiled for.
+/// Machine for which tests are compiled.
 struct Machine {
     target: &'static str,
     compiler: &'static str,
-    /// The program that runs its programs. Empty if this processor does.
+    /// Program that runs the compiled programs; empty if this processor runs them.
     runner: &'static str,
-    /// Whether programs have the libraries of their system in them, since its loader is not where they look for it.
+    /// Whether programs are linked statically, since the loader of the system is not where they search for it.
     is_static: bool,
-    /// The Debian packages that have the compiler, the system's libraries, and the runner.
+    /// Debian packages with the compiler, the libraries of the system, and the runner.
     packages: &'static [&'static str],
 }
 
@@ -32,13 +32,13 @@ const NARROW: Machine = Machine {
     packages: &["g++-i686-linux-gnu", "libc6-dev-i386-cross", "qemu-user"],
 };
 
-/// Crates whose tests start programs, which no emulator does, or that are not needed to read or write an array.
+/// Crates that are left out: their tests start programs, which an emulator does not do, or they are not needed to read or write an array.
 const EXCLUDED: [&str; 5] = ["xtask", "zarr-bench", "zarr-cli", "zarr-rust-python", "zarr-tests"];
 
-/// The tests across crates that go through all codecs and data types.
+/// Tests across crates that cover all codecs and data types.
 const ACROSS: [&str; 2] = ["conformance::", "matrix::"];
 
-/// Runs the tests for each machine: names, and results.
+/// Runs the tests for each machine. Returns the names of the tests with their results.
 pub(super) fn checks() -> Vec<(String, Result<(), String>)> {
     let mut checks = Vec::new();
     for machine in [BIG_ENDIAN, NARROW] {
@@ -60,7 +60,7 @@ pub(super) fn checks() -> Vec<(String, Result<(), String>)> {
 }
 
 impl Machine {
-    /// Installs its compiler and its runner, if they are missing.
+    /// Installs the compiler and the runner of the machine, if they are missing.
     fn prepare(&self) -> Result<(), String> {
         command("rustup", &["target", "add", self.target])?;
         if self.runs_programs() {
@@ -76,7 +76,7 @@ impl Machine {
         Err(format!("{error}not run: needs {} and a runner of its programs (Debian: {packages})", self.compiler))
     }
 
-    /// Whether a program in C++, which some tests link, is compiled and runs, as the tested programs do.
+    /// Returns whether a C++ program, which some tests link, can be compiled and run like the tested programs.
     fn runs_programs(&self) -> bool {
         let folder = tidy::root().join("target").join(self.target);
         let linked = if self.is_static { "-static" } else { "" };
@@ -89,7 +89,7 @@ impl Machine {
         command.status().is_ok_and(|status| status.success())
     }
 
-    /// Runs `cargo test` for it.
+    /// Runs `cargo test` for the machine.
     fn test(&self, arguments: &[&str]) -> Result<(), String> {
         let mut command = Command::new("cargo");
         command.current_dir(tidy::root()).args(["test", "--target", self.target]).args(arguments);

@@ -1,5 +1,5 @@
-//! Every codec of numcodecs: its chunks are decoded here, and it decodes the chunks that are encoded here, to the last
-//! bit.
+//! Exchange of chunks of every codec of numcodecs: this library decodes the chunks of numcodecs, and numcodecs those of this library, to
+//! the last bit.
 
 use super::model::Model;
 use super::{Options, python};
@@ -13,22 +13,22 @@ use zarr::registry::Registry;
 use zarr_dtype::DataType;
 use zarr_json::Value;
 
-/// The codec that is only decoded.
+/// Name of the codec that is only decoded.
 const PICKLE: &str = "pickle";
 
-/// How many arrays of a codec and direction that differ are named.
+/// Greatest number of differing arrays that are printed for a codec and direction.
 const SHOWN: usize = 10;
 
-/// The result of one codec.
+/// Result of one codec.
 #[derive(Default)]
 struct Count {
     cases: usize,
-    /// Arrays that differ, and how.
+    /// Messages about arrays that are decoded differently.
     decoded: Vec<String>,
     encoded: Vec<String>,
 }
 
-/// Compares with numcodecs in both directions, prints a line for each codec, and counts arrays and mismatches.
+/// Compares with numcodecs in both directions, and prints a line for each codec. Returns the numbers of arrays and of mismatches.
 pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> Result<(usize, usize), String> {
     let start = Instant::now();
     python.write_codecs(folder, options.arrays, options.seed)?;
@@ -69,13 +69,13 @@ pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> 
     Ok((arrays, mismatches))
 }
 
-/// An array of one chunk, as the file of cases has it.
+/// Array of one chunk, as the file of cases describes it.
 struct Case<'v> {
     codec: String,
     path: String,
-    /// The elements that go in.
+    /// Elements before encoding.
     input: &'v [u8],
-    /// The elements that numcodecs decodes.
+    /// Elements that numcodecs decodes.
     decoded: &'v [u8],
 }
 
@@ -96,7 +96,7 @@ impl<'v> Case<'v> {
         })
     }
 
-    /// Reads the chunks that numcodecs encoded.
+    /// Reads the chunk that numcodecs encoded, and compares its elements.
     fn decode(&self, folder: &Path, registry: &Arc<Registry>) -> Result<(), String> {
         let array = self.open(&folder.join("theirs").join(&self.path), registry)?;
         let data = array.read_data(..).map_err(|error| error.to_string())?;
@@ -110,7 +110,7 @@ impl<'v> Case<'v> {
         }
     }
 
-    /// Writes the elements that numcodecs had encoded, by the same document, for numcodecs to decode.
+    /// Writes the elements by the same document, for numcodecs to decode.
     fn encode(&self, folder: &Path, registry: &Arc<Registry>) -> Result<(), String> {
         let (theirs, ours) = (folder.join("theirs").join(&self.path), folder.join("ours").join(&self.path));
         let in_store = |error: std::io::Error| format!("{}: {error}", ours.display());
@@ -136,7 +136,7 @@ impl<'v> Case<'v> {
     }
 }
 
-/// Whether elements are the same: to the last bit, but JSON values however they are spelled.
+/// Returns whether elements are equal: to the last bit, or, for JSON values, whatever their spelling.
 fn same(data_type: &DataType, found: &[u8], expected: &[u8]) -> bool {
     let value = |bytes: &[u8]| match bytes {
         [] => Some(Value::Null),

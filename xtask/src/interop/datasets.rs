@@ -1,4 +1,4 @@
-//! Data sets that xarray wrote, read and decoded by ours, value by value and attribute by attribute.
+//! Data sets that xarray writes: this library reads and decodes them, and all values and attributes are compared.
 
 use super::manifest::hex;
 use super::{Options, python};
@@ -9,7 +9,7 @@ use zarr::dataset::{Dataset, DatasetOptions, DecodeCoords, Values, Variable};
 use zarr::dtype::{DataType, npy_descr};
 use zarr_json::{Map, Value};
 
-/// Has xarray write data sets, and compares each. Returns how many were compared, and how many differ.
+/// Writes data sets with xarray, and compares each. Returns the numbers of compared and of differing data sets.
 pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> Result<(usize, usize), String> {
     let counts = python.write_datasets(folder, options.arrays, options.seed)?;
     let (mut compared, mut differing) = (0, 0);
@@ -61,7 +61,7 @@ fn compare(path: &Path, expected: &Value, found: &mut Vec<String>) -> Result<(),
     Ok(())
 }
 
-/// Compares the names of the coordinates where more and where fewer attributes are decoded.
+/// Compares the names of coordinates for more and for fewer decoded attributes.
 fn compare_coordinates(path: &Path, expected: &Map, found: &mut Vec<String>) -> Result<(), String> {
     let group = zarr::open(path).group().map_err(|error| error.to_string())?;
     for (name, decode) in [("all", DecodeCoords::All), ("none", DecodeCoords::None)] {
@@ -158,7 +158,7 @@ fn compare_variable(
     Ok(())
 }
 
-/// All NaN as one.
+/// Returns an element, with every NaN replaced by the same one.
 fn canonical(data_type: &DataType, item: &[u8]) -> Vec<u8> {
     let is_nan = data_type.to_f64(item).is_some_and(f64::is_nan);
     match item.len() {
@@ -169,7 +169,7 @@ fn canonical(data_type: &DataType, item: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A value as `datasets.py` has it.
+/// Returns a value as `datasets.py` prints it.
 fn text(values: &Values, index: usize) -> Result<String, String> {
     if values.is_missing(index) {
         return Ok("nan".to_owned());

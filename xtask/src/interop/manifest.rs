@@ -1,4 +1,4 @@
-//! The manifest of a folder of arrays, as `interop/manifest.py` describes it.
+//! Manifest of a folder of arrays, as `interop/manifest.py` describes it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,28 +6,28 @@ use std::path::Path;
 use zarr_dtype::{DataType, npy_descr};
 use zarr_json::{Map, Value};
 
-/// The properties of one array. `None`: not given, so it is not compared.
+/// Properties of one array. A property that is `None` is not given, and not compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Its name in the manifest.
+    /// Name of the array in the manifest.
     pub(crate) id: String,
-    /// Its store, below the folder.
+    /// Path of the store, relative to the folder.
     pub(crate) store: String,
-    /// Its path in the store.
+    /// Path of the array in the store.
     pub(crate) path: String,
-    /// The type of its elements, see [`type_name`].
+    /// Data type of the elements, see [`type_name`].
     pub(crate) dtype: String,
-    /// Elements per dimension.
+    /// Length of the array along each dimension.
     pub(crate) shape: Vec<u64>,
-    /// The file of its elements, below the folder.
+    /// Path of the file with the elements, relative to the folder.
     pub(crate) values: String,
-    /// One element in hexadecimal, or null.
+    /// Fill value: one element in hexadecimal, or null.
     pub(crate) fill: Option<Value>,
-    /// An object.
+    /// Attributes, an object.
     pub(crate) attributes: Option<Value>,
-    /// A list, or null.
+    /// Names of dimensions: a list, or null.
     pub(crate) dimension_names: Option<Value>,
-    /// How it is stored, for people.
+    /// Description of the storage, for people.
     pub(crate) about: String,
 }
 
@@ -73,7 +73,7 @@ impl Line {
     }
 }
 
-/// The lines of the manifest in `folder`.
+/// Reads the lines of the manifest in `folder`.
 pub(crate) fn read(folder: &Path) -> Result<Vec<Line>, String> {
     let path = folder.join("manifest.jsonl");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -88,7 +88,7 @@ pub(crate) fn write(folder: &Path, lines: &[Line]) -> Result<(), String> {
     fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The manifest's name of a type: numpy's, or ours for types that numpy lacks.
+/// Returns the name of a data type in the manifest: that of numpy, or that of this library for types that numpy lacks.
 pub(crate) fn type_name(data_type: &DataType) -> String {
     match data_type {
         DataType::String => "string".to_owned(),
@@ -98,7 +98,7 @@ pub(crate) fn type_name(data_type: &DataType) -> String {
     }
 }
 
-/// Bytes in hexadecimal.
+/// Returns bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a text does not fail.

@@ -1,4 +1,4 @@
-//! Data sets that xarray wrote, converted into the other version and back: whether it finds the same in all of them.
+//! Data sets that xarray writes, converted into the other version and back: xarray must find the same values in all of them.
 
 use super::Options;
 use super::python::Python;
@@ -10,8 +10,8 @@ use zarr::convert::{Conversion, ConvertOptions};
 use zarr::{Dialect, Store};
 use zarr_json::Value;
 
-/// Has xarray write data sets, converts each there and back, and has xarray compare them. Prints a line for all and one for each
-/// difference; returns the number of data sets and of the ones that differ.
+/// Writes data sets with xarray, converts each to the other version and back, and compares them with xarray. Prints a line for all, and one
+/// for each difference. Returns the numbers of data sets and of differing ones.
 pub(super) fn run(python: &Python, options: &Options, folder: &Path) -> Result<(usize, usize), String> {
     let start = Instant::now();
     // A data set has several arrays.
@@ -44,7 +44,7 @@ pub(super) fn run(python: &Python, options: &Options, folder: &Path) -> Result<(
     Ok((count, mismatches))
 }
 
-/// Converts a data set into the other version, and that back.
+/// Converts a data set into the other version, and the result back.
 fn there_and_back(path: &Path) -> zarr::Result<()> {
     let at = |end: &str| format!("{}{end}", path.display());
     let (v2, v3) = (Dialect::V2, Dialect::V3);

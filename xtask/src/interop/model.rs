@@ -1,10 +1,10 @@
-//! Arrays as plain lists of elements: the reference for ours.
+//! Arrays as plain lists of elements: the reference for the arrays of this library.
 
 use std::sync::Arc;
 use zarr::{ArrayData, Result};
 use zarr_dtype::{DataType, Heap, HeapRef};
 
-/// Elements in C order, each as its bytes: little-endian if of fixed size.
+/// Elements in C order, each as its bytes: little-endian if it has a fixed size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Model {
     pub(super) shape: Vec<u64>,
@@ -12,13 +12,13 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// An array with the same element everywhere.
+    /// Returns an array with the same element everywhere.
     pub(super) fn filled(shape: &[u64], element: &[u8]) -> Self {
         let len: u64 = shape.iter().product();
         Self { shape: shape.to_vec(), elements: (0..len).map(|_| element.to_vec()).collect() }
     }
 
-    /// The elements of a file of values; `None` if it is cut.
+    /// Parses the elements in the bytes of a file of values; `None` if they are truncated.
     pub(super) fn from_file(data_type: &DataType, shape: &[u64], mut bytes: &[u8]) -> Option<Self> {
         let mut elements = Vec::new();
         while !bytes.is_empty() {
@@ -34,7 +34,7 @@ impl Model {
         Some(Self { shape: shape.to_vec(), elements })
     }
 
-    /// The elements as a file of values has them.
+    /// Returns the elements in the format of a file of values.
     pub(super) fn to_file(&self, data_type: &DataType) -> Vec<u8> {
         let mut bytes = Vec::new();
         for element in &self.elements {
@@ -47,7 +47,7 @@ impl Model {
         bytes
     }
 
-    /// The elements that ours read.
+    /// Returns the elements that this library read.
     pub(super) fn from_data(data: &ArrayData) -> Self {
         let data_type = data.data_type();
         let elements = match data.variable() {
@@ -60,7 +60,7 @@ impl Model {
         Self { shape: data.shape().to_vec(), elements }
     }
 
-    /// The elements that ours is to write.
+    /// Returns the elements as data for this library to write.
     pub(super) fn to_data(&self, data_type: &DataType) -> Result<ArrayData> {
         if data_type.is_variable() {
             let heap = Heap::new();
@@ -75,14 +75,14 @@ impl Model {
         ArrayData::from_items(data_type, &self.shape, &items, None::<Arc<Heap>>)
     }
 
-    /// The elements at these positions along each axis, in an array of `shape`.
+    /// Returns the elements at these positions along each axis, as an array of `shape`.
     pub(super) fn take(&self, positions: &[Vec<u64>], shape: Vec<u64>) -> Self {
         let offsets = self.offsets(positions);
         let take = |index: usize| self.elements.get(index).cloned().unwrap_or_default();
         Self { shape, elements: offsets.into_iter().map(take).collect() }
     }
 
-    /// Replaces the elements at these positions.
+    /// Replaces the elements at these positions along each axis.
     pub(super) fn put(&mut self, positions: &[Vec<u64>], new: &Self) {
         for (index, element) in self.offsets(positions).into_iter().zip(&new.elements) {
             if let Some(slot) = self.elements.get_mut(index) {
@@ -91,7 +91,7 @@ impl Model {
         }
     }
 
-    /// The indices in C order of the outer product of positions.
+    /// Returns the indices in C order of the outer product of positions.
     fn offsets(&self, positions: &[Vec<u64>]) -> Vec<usize> {
         let mut offsets = vec![0];
         for (axis, &len) in positions.iter().zip(&self.shape) {
@@ -104,7 +104,7 @@ impl Model {
     }
 }
 
-/// An element in the machine's byte order, made little-endian, or the other way around.
+/// Converts an element from native byte order to little-endian, or back.
 pub(super) fn turned(data_type: &DataType, mut element: Vec<u8>) -> Vec<u8> {
     if cfg!(target_endian = "big")
         && let Some(scalar) = data_type.layout().scalar()

@@ -1,4 +1,4 @@
-//! Codecs by the names that people type: whether other software knows the names that documents then have.
+//! Codecs by the names that users type: whether other software knows the codecs of the resulting documents.
 
 use super::python::Python;
 use std::collections::{BTreeMap, HashMap};
@@ -7,7 +7,7 @@ use std::time::Instant;
 use zarr_json::Value;
 use zarr_tests::matrix;
 
-/// The codecs, as they are typed, that no software in Python has, and in which dialect.
+/// Codecs, as users type them, that no Python software has, each with the dialect.
 const UNKNOWN: [(&str, &str); 15] = [
     ("base64", "v3"),
     // That of integers.
@@ -27,22 +27,22 @@ const UNKNOWN: [(&str, &str); 15] = [
     ("zfp", "v3"),
 ];
 
-/// The results of the arrays of one codec in one dialect.
+/// Results of the arrays of one codec in one dialect.
 #[derive(Default)]
 struct Count {
     arrays: usize,
     read: usize,
-    /// How many have a codec that nobody knows.
+    /// Number of arrays with a codec that no software knows.
     unknown: usize,
-    /// Why the first of these was not read.
+    /// Reason why the first of the arrays with an unknown codec was not read.
     reason: String,
-    /// Arrays that are read otherwise than they were written.
+    /// Arrays that are read with other elements than were written.
     differing: Vec<String>,
 }
 
-/// Writes an array for each codec, data type and dialect that can be asked for, has zarr-python, numcodecs and TensorStore read them,
-/// prints a line for each codec, and counts arrays and mismatches: elements that differ, and codecs that none of them knows though
-/// one has it.
+/// Writes an array for each supported codec, data type and dialect, and reads them with zarr-python, numcodecs and TensorStore. Prints a
+/// line for each codec. Returns the numbers of arrays and of mismatches: elements that differ, and codecs that no software knows although
+/// they are not in `UNKNOWN`.
 pub(super) fn run(python: &Python, folder: &Path) -> Result<(usize, usize), String> {
     let start = Instant::now();
     let arrays = matrix::typed(folder)?;
@@ -90,7 +90,7 @@ pub(super) fn run(python: &Python, folder: &Path) -> Result<(usize, usize), Stri
     Ok((arrays.len(), mismatches))
 }
 
-/// Whether a reason is that of zarr-python, or else of numcodecs, for a codec that is not there.
+/// Returns whether `reason` is the message of zarr-python or numcodecs about a missing codec.
 fn is_unknown_codec(reason: &str) -> bool {
     ["UnknownCodecError", "codec not available"].iter().any(|known| reason.contains(known))
 }

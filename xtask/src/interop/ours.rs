@@ -1,4 +1,4 @@
-//! Random arrays that ours writes, each with features that a peer has.
+//! Random arrays that this library writes, each with features that a peer supports.
 
 use super::Peer;
 use super::manifest::{self, Line};
@@ -12,7 +12,7 @@ use zarr::{Array, Dialect, NewArray, NewGroup, Selection, Store};
 use zarr_dtype::{DataType, FillValue};
 use zarr_json::{Map, NamedConfig, Value};
 
-/// Types that all peers have in both formats.
+/// Data types that all peers have in both formats.
 const NUMBERS: [&str; 14] = [
     "bool",
     "int8",
@@ -30,36 +30,36 @@ const NUMBERS: [&str; 14] = [
     "complex128",
 ];
 
-/// Types of numpy that zarr-python has besides.
+/// Further data types of numpy that zarr-python has.
 const NUMPY: [&str; 9] = ["|S1", "|S5", "<U1", "<U7", "<M8[ns]", "<M8[D]", "<M8[25s]", "<m8[us]", "<m8[h]"];
 
-/// Bytes without a meaning. The type `r24` of the specification is not known to zarr-python.
+/// Data type of raw bytes. zarr-python does not know the type `r24` of the specification.
 const RAW: &str = r#"{"name": "raw_bytes", "configuration": {"length_bytes": 3}}"#;
 
-/// An array that is to be written.
+/// Array to be written.
 pub(crate) struct PlannedArray {
     dialect: Dialect,
     data_type: String,
     shape: Vec<u64>,
     chunks: Vec<u64>,
     separator: char,
-    /// The list of codecs, as JSON.
+    /// List of codecs as JSON.
     codecs: String,
     dimension_names: Option<Vec<String>>,
     attributes: Map,
 }
 
-/// A store that arrays are written to.
+/// Store to which arrays are written.
 pub(crate) struct Target<'a> {
-    /// The folder of files of values.
+    /// Folder of the files of values.
     pub(crate) folder: &'a Path,
-    /// The name of the store in the manifest.
+    /// Name of the store in the manifest.
     pub(crate) name: &'a str,
-    /// The store.
+    /// The opened store.
     pub(crate) store: &'a Arc<dyn Store>,
 }
 
-/// Writes arrays into `stores` for a peer to read, and their values and the manifest of them into `folder`.
+/// Writes arrays into `stores` for a peer to read, and the files of values and the manifest into `folder`.
 pub(crate) fn write(folder: &Path, stores: &Stores, peer: Peer, arrays: u64, seed: u64) -> Result<Vec<Line>, String> {
     let mut random = Random::new(seed);
     let mut lines = Vec::new();
@@ -89,7 +89,7 @@ pub(crate) fn write(folder: &Path, stores: &Stores, peer: Peer, arrays: u64, see
     Ok(lines)
 }
 
-/// Writes an array at a path, and a file of its values that is named for `id`.
+/// Writes an array at a path, and a file of its values whose name is derived from `id`.
 pub(crate) fn write_one(
     target: &Target<'_>,
     id: &str,
@@ -138,7 +138,7 @@ pub(crate) fn write_one(
     })
 }
 
-/// Writes elements, all at once or in parts that overlap, and leaves others as they are.
+/// Writes some elements, at once or in overlapping parts, and leaves the others at the fill value. Returns the expected elements.
 fn fill_in(array: &Array, fill: &[u8], random: &mut Random) -> Result<Model, zarr::Error> {
     let data_type = array.data_type();
     let mut model = Model::filled(array.shape(), fill);
@@ -172,7 +172,7 @@ fn data_type_of(text: &str) -> Result<DataType, String> {
     known.map_err(|error| error.to_string())
 }
 
-/// Any array of a dialect that a peer has, of at most `most_chunks` chunks.
+/// Returns a random array of a dialect, with features that a peer supports and at most `most_chunks` chunks.
 pub(crate) fn plan(random: &mut Random, peer: Peer, dialect: Dialect, most_chunks: u64) -> PlannedArray {
     loop {
         let plan = any_plan(random, peer, dialect);
@@ -213,7 +213,7 @@ fn any_plan(random: &mut Random, peer: Peer, dialect: Dialect) -> PlannedArray {
     )
 }
 
-/// The variables and coordinates of a data set.
+/// Returns the variables and coordinates of a random data set.
 fn data_set(random: &mut Random) -> Vec<(String, PlannedArray)> {
     let dialect = random.pick(&[Dialect::V2, Dialect::V3]);
     let sizes: [(&str, u64); 3] =
@@ -258,7 +258,7 @@ fn data_set(random: &mut Random) -> Vec<(String, PlannedArray)> {
     plans
 }
 
-/// The plan, with chunks and codecs that the peer has for its data type.
+/// Adds chunks and codecs to the plan that the peer supports for its data type.
 fn with_codecs(random: &mut Random, peer: Peer, plan: PlannedArray) -> PlannedArray {
     let chunks = random.chunks(&plan.shape);
     let separator = random.pick(&['.', '/']);
@@ -272,7 +272,7 @@ fn with_codecs(random: &mut Random, peer: Peer, plan: PlannedArray) -> PlannedAr
     PlannedArray { chunks, separator, codecs: format!("[{}]", codecs.join(", ")), ..plan }
 }
 
-/// Order and byte order, and one compressor at most.
+/// Returns codecs of v2: the order, the byte order, and at most one compressor.
 fn v2_codecs(random: &mut Random, peer: Peer, data_type: &str, chunks: &[u64]) -> Vec<String> {
     let mut codecs = Vec::new();
     match data_type {
@@ -335,12 +335,12 @@ fn v3_codecs(random: &mut Random, peer: Peer, data_type: &str, chunks: &[u64], d
     codecs
 }
 
-/// Bytes of the elements that blosc is to shuffle, which v2 does not leave open.
+/// Returns the size of elements for the shuffle of blosc, which v2 determines by the data type.
 fn item_size(data_type: &str) -> usize {
     data_type_of(data_type).map_or(1, |known| if known.is_variable() { 1 } else { known.item_size() })
 }
 
-/// The codec by the name it has in Zarr v3.
+/// Returns a random configuration of a compressor, by its name in Zarr v3; `None` if the peer lacks the compressor.
 fn compressor(random: &mut Random, peer: Peer, item_size: Option<usize>, kind: &str) -> Option<String> {
     let level = random.below(10);
     Some(match kind {

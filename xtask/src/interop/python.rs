@@ -1,40 +1,40 @@
-//! The Python that peers run in.
+//! Python environment in which peers run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where the scripts and the lists of packages are.
+/// Folder of the scripts and of the lists of packages.
 pub(crate) const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/interop");
 
-/// The lists of packages, by the least version of Python that they are for, newest first.
+/// Lists of packages, each with the least version of Python for it, newest first.
 const REQUIREMENTS: [((u32, u32), &str); 2] = [((3, 12), "requirements-3.12.txt"), ((3, 11), "requirements-3.11.txt")];
 
-/// An environment with all peers in it.
+/// Environment with all peers.
 pub(crate) struct Python {
     program: PathBuf,
 }
 
 impl Python {
-    /// Has a peer write arrays into `folder`.
+    /// Makes a peer write random arrays into `folder`.
     pub(super) fn write(&self, peer: &str, folder: &Path, arrays: u64, seed: u64) -> Result<(), String> {
         let (arrays, seed) = (arrays.to_string(), seed.to_string());
         self.run(&["write", peer, &folder.display().to_string(), &arrays, &seed]).map(drop)
     }
 
-    /// Has a peer read the arrays in `folder`; returns its output.
+    /// Makes a peer read the arrays in `folder`. Returns its output.
     pub(super) fn read(&self, peer: &str, folder: &Path) -> Result<String, String> {
         self.run(&["read", peer, &folder.display().to_string()])
     }
 
-    /// Has zarr-python read the arrays in `folder`; returns a line with the result for each.
+    /// Reads the arrays in `folder` with zarr-python. Returns a line with the result for each array.
     pub(crate) fn matrix(&self, folder: &Path) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/matrix.py")).arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
         output(&mut command)
     }
 
-    /// Has numcodecs encode arrays into `folder`, `arrays` of them for each codec.
+    /// Encodes arrays into `folder` with numcodecs, `arrays` of them for each codec.
     pub(super) fn write_codecs(&self, folder: &Path, arrays: u64, seed: u64) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/codecs.py")).arg("write").arg(folder);
@@ -42,14 +42,14 @@ impl Python {
         output(&mut command).map(drop)
     }
 
-    /// Has numcodecs decode the chunks that ours encoded in `folder`; returns a line for each array that differs.
+    /// Decodes the chunks that this library encoded in `folder` with numcodecs. Returns a line for each array that differs.
     pub(super) fn read_codecs(&self, folder: &Path) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/codecs.py")).arg("read").arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
         output(&mut command)
     }
 
-    /// Has xarray write `count` data sets into `folder`.
+    /// Writes `count` data sets into `folder` with xarray.
     pub(super) fn write_data_sets(&self, folder: &Path, count: u64, seed: u64) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/meaning.py")).arg("write").arg(folder);
@@ -57,14 +57,14 @@ impl Python {
         output(&mut command).map(drop)
     }
 
-    /// Has xarray compare the data sets in `folder` with the ones that they were converted to; returns a line for each.
+    /// Compares the data sets in `folder` with their converted copies in xarray. Returns a line for each.
     pub(super) fn compare_data_sets(&self, folder: &Path) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/meaning.py")).arg("compare").arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
         output(&mut command)
     }
 
-    /// Has xarray write data sets into `folder`, and list the decoded values; returns how often each kind of thing was written.
+    /// Writes data sets into `folder` with xarray, and lists the decoded values. Returns the number of data sets with each feature.
     pub(super) fn write_datasets(&self, folder: &Path, count: u64, seed: u64) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/datasets.py")).arg(folder);
@@ -72,21 +72,21 @@ impl Python {
         output(&mut command)
     }
 
-    /// Has xarray compare the data sets in `folder` that ours wrote with the ones that it writes; returns a line for each.
+    /// Compares the data sets in `folder` that this library wrote with those that xarray writes. Returns a line for each.
     pub(super) fn compare_written(&self, folder: &Path) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/written.py")).arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
         output(&mut command)
     }
 
-    /// Has netCDF-C read the data sets of version 2 in `folder` that ours wrote; returns a line for each.
+    /// Reads the data sets of version 2 in `folder` that this library wrote with netCDF-C. Returns a line for each.
     pub(super) fn compare_netcdf(&self, folder: &Path) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/netcdf.py")).arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
         output(&mut command)
     }
 
-    /// Runs a script of `xtask/interop` with variables in its environment; returns its output.
+    /// Runs a script of `xtask/interop` with these environment variables. Returns its output.
     pub(crate) fn script(
         &self,
         script: &str,
@@ -100,7 +100,7 @@ impl Python {
         output(&mut command)
     }
 
-    /// A program of the environment.
+    /// Returns the path of a program of the environment.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         self.program.with_file_name(name)
     }
@@ -112,7 +112,7 @@ impl Python {
     }
 }
 
-/// The environment below `directory`, made if it is not there or has other packages than it should.
+/// Returns the environment below `directory`. Creates it if it does not exist or has other packages than listed.
 pub(crate) fn environment(directory: &Path) -> Result<Python, String> {
     let (base, version) = find()?;
     let newest = REQUIREMENTS.iter().find(|(least, _)| version >= *least);
@@ -121,7 +121,7 @@ pub(crate) fn environment(directory: &Path) -> Result<Python, String> {
     Ok(Python { program })
 }
 
-/// An environment below `directory` with the packages that a file lists; the program in it.
+/// Creates an environment below `directory` with the packages that a file lists. Returns the path of its Python.
 pub(crate) fn environment_with(directory: &Path, requirements: &Path) -> Result<PathBuf, String> {
     let (base, version) = find()?;
     install(directory, requirements, &base, version)
@@ -144,12 +144,12 @@ fn install(directory: &Path, requirements: &Path, base: &Path, version: (u32, u3
     Ok(program)
 }
 
-/// The newest Python that can make an environment.
+/// Returns the path of the newest Python that can create an environment.
 pub(crate) fn program() -> Result<PathBuf, String> {
     find().map(|(program, _)| program)
 }
 
-/// The newest Python that can make an environment, and its version.
+/// Returns the newest Python that can create an environment, and its version.
 fn find() -> Result<(PathBuf, (u32, u32)), String> {
     let home = std::env::var_os("PYENV_ROOT").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv")));
@@ -172,7 +172,7 @@ fn version(program: &Path) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The output of a program; the end of its error messages if it fails.
+/// Runs a program and returns its output. The error has the end of its error messages.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().display().to_string();
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;

@@ -1,11 +1,11 @@
-//! Random shapes, elements, attributes and selections, the same for the same seed.
+//! Random shapes, elements, attributes and selections, which are the same for the same seed.
 
 use super::model::turned;
 use zarr_dtype::{DataType, Layout, Scalar};
 use zarr_grid::AxisSelection;
 use zarr_json::{Map, Value};
 
-/// Strings that show errors of code that counts bytes for characters or forgets to escape.
+/// Strings that reveal errors of code that counts bytes instead of characters, or does not escape.
 const WORDS: [&str; 10] = [
     "",
     "a",
@@ -19,11 +19,11 @@ const WORDS: [&str; 10] = [
     "a long text, longer than others are",
 ];
 
-/// A source of random numbers: SplitMix64 (Steele, Lea and Flood, 2014).
+/// Generator of random numbers: SplitMix64 (Steele, Lea and Flood, 2014).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
-/// A selection, and the elements that it selects: positions along each axis, and the shape of the result.
+/// Selection, and the elements that it selects: their positions along each axis, and the shape of the result.
 pub(super) struct Selected {
     pub(super) axes: Vec<AxisSelection>,
     pub(super) positions: Vec<Vec<u64>>,
@@ -35,7 +35,7 @@ impl Random {
         Self(seed)
     }
 
-    /// Any number.
+    /// Returns any number.
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -43,23 +43,23 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number less than `end`, which is small and not 0.
+    /// Returns a number less than `end`, which should be small and not 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    /// True that often of a hundred times.
+    /// Returns `true` in `percent` of a hundred calls.
     pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// One of the options.
+    /// Returns one of the options.
     pub(crate) fn pick<T: Clone>(&mut self, options: &[T]) -> T {
         let index = self.below(options.len() as u64);
         usize::try_from(index).ok().and_then(|index| options.get(index)).expect("there are options").clone()
     }
 
-    /// A text.
+    /// Returns a string.
     pub(crate) fn word(&mut self) -> &'static str {
         self.pick(&WORDS)
     }
@@ -68,7 +68,7 @@ impl Random {
         (0..len).map(|_| self.next().to_le_bytes()[0]).collect()
     }
 
-    /// A shape of up to four dimensions and a few thousand elements; now and then one of them is empty.
+    /// Returns a shape of up to four dimensions and a few thousand elements; occasionally a dimension has length 0.
     pub(super) fn shape(&mut self) -> Vec<u64> {
         let rank = self.pick(&[0, 1, 1, 2, 2, 2, 3, 3, 4]);
         let mut shape: Vec<u64> = (0..rank).map(|_| 1 + self.below(23)).collect();
@@ -83,12 +83,12 @@ impl Random {
         shape
     }
 
-    /// The shape of chunks, at times larger than the array.
+    /// Returns the shape of chunks, which are occasionally larger than the array.
     pub(super) fn chunks(&mut self, shape: &[u64]) -> Vec<u64> {
         shape.iter().map(|len| 1 + self.below(len + 2)).collect()
     }
 
-    /// A shape that divides `outer`.
+    /// Returns a shape whose lengths divide those of `outer`.
     pub(super) fn inner(&mut self, outer: &[u64]) -> Vec<u64> {
         let mut divisor = |len: u64| {
             let divisors: Vec<u64> = (1..=len).filter(|part| len.is_multiple_of(*part)).collect();
@@ -97,7 +97,7 @@ impl Random {
         outer.iter().map(|&len| divisor(len)).collect()
     }
 
-    /// The order of `rank` axes.
+    /// Returns a permutation of `rank` axes.
     pub(super) fn permutation(&mut self, rank: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..rank).collect();
         for index in (1..rank).rev() {
@@ -107,7 +107,7 @@ impl Random {
         order
     }
 
-    /// One element, little-endian; its content, if of variable length.
+    /// Returns one element, little-endian; its content if it has variable length.
     pub(super) fn element(&mut self, data_type: &DataType) -> Vec<u8> {
         match (data_type, data_type.layout()) {
             (DataType::String, _) => self.word().repeat(self.pick(&[0, 1, 1, 2])).into_bytes(),
@@ -144,7 +144,7 @@ impl Random {
         }
     }
 
-    /// A fill value that all dialects and peers have a notation for, in the machine's byte order.
+    /// Returns a fill value that all dialects and peers can express, in native byte order.
     pub(super) fn fill(&mut self, data_type: &DataType) -> Vec<u8> {
         let zero = vec![0; if data_type.is_variable() { 0 } else { data_type.item_size() }];
         if self.chance(40) {
@@ -168,7 +168,7 @@ impl Random {
         }
     }
 
-    /// A JSON object as people attach them.
+    /// Returns a JSON object like the attributes that people write.
     pub(crate) fn attributes(&mut self) -> Map {
         let mut map = Map::new();
         for number in 0..self.below(5) {
@@ -197,7 +197,7 @@ impl Random {
         }
     }
 
-    /// A selection of each axis by a number, a range, a list or a mask.
+    /// Returns a selection of each axis by an index, a range, a list or a mask.
     pub(super) fn selection(&mut self, shape: &[u64]) -> Selected {
         let mut selected = Selected { axes: Vec::new(), positions: Vec::new(), shape: Vec::new() };
         for &len in shape {
@@ -211,7 +211,7 @@ impl Random {
         selected
     }
 
-    /// Ranges of step 1, one for each axis.
+    /// Returns a selection of a range with step 1 along each axis.
     pub(super) fn area(&mut self, shape: &[u64]) -> Selected {
         let mut selected = Selected { axes: Vec::new(), positions: Vec::new(), shape: Vec::new() };
         for &len in shape {
@@ -273,7 +273,7 @@ impl Random {
         }
     }
 
-    /// The position, or the same counted from the end.
+    /// Returns the position, or sometimes the same position counted from the end.
     fn counted(&mut self, position: u64, len: u64) -> i64 {
         if self.chance(30) { signed(position) - signed(len) } else { signed(position) }
     }

@@ -1,4 +1,4 @@
-//! Arrays that peers wrote, read by ours.
+//! Arrays that peers write and this library reads.
 
 use super::manifest::{self, Line};
 use super::model::{Model, turned};
@@ -9,10 +9,10 @@ use std::path::Path;
 use zarr::{Array, Selection};
 use zarr_json::{Map, Value};
 
-/// Selections that are read of each array, besides all of it.
+/// Number of selections that are read of each array, besides the whole array.
 const SELECTIONS: usize = 4;
 
-/// The differences of an array in `stores` from its line of the manifest in `folder`.
+/// Returns the differences of an array in `stores` from its line of the manifest in `folder`.
 pub(crate) fn differences(line: &Line, folder: &Path, stores: &Stores, random: &mut Random) -> Vec<String> {
     let mut found = Vec::new();
     if let Err(error) = compare(line, folder, stores, random, &mut found) {
@@ -91,7 +91,7 @@ fn names_of(array: &Array) -> Value {
     array.dimension_names().map_or(Value::Null, |names| Value::Array(names.iter().map(value).collect()))
 }
 
-/// Attributes but for the one in which xarray has the names of dimensions.
+/// Returns attributes without the one in which xarray stores the names of dimensions.
 fn without_dimensions(attributes: &Map) -> Value {
     let mut attributes = attributes.clone();
     attributes.remove("_ARRAY_DIMENSIONS");

@@ -1,4 +1,4 @@
-//! Data sets that ours writes of the values of others: as xarray writes them itself.
+//! Data sets that this library writes with the values of xarray's: they must equal those that xarray writes.
 
 use super::{Options, python};
 use std::collections::BTreeMap;
@@ -8,8 +8,8 @@ use zarr::Dialect;
 use zarr::dataset::{Dataset, NewDataset};
 use zarr_json::{Map, Value};
 
-/// Has xarray write data sets, writes their values in both versions, and has xarray compare them with what it writes itself. Returns
-/// how many were compared, and how many differ.
+/// Writes data sets with xarray, writes their values in both versions with this library, and compares both in xarray. Returns the numbers
+/// of compared and of differing data sets.
 pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> Result<(usize, usize), String> {
     python.write_datasets(folder, options.arrays, options.seed)?;
     for number in 0..options.arrays {
@@ -42,7 +42,7 @@ pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> 
     Ok((compared + by_netcdf, differing + unlike))
 }
 
-/// Has netCDF-C read the data sets of version 2. Returns how many it read, and how many differ.
+/// Reads the data sets of version 2 with netCDF-C. Returns the numbers of read and of differing ones.
 fn read_by_netcdf(python: &python::Python, folder: &Path) -> Result<(usize, usize), String> {
     let (mut compared, mut arrays, mut differing) = (0, 0, 0);
     let mut skipped: BTreeMap<String, u64> = BTreeMap::new();
@@ -69,7 +69,7 @@ fn read_by_netcdf(python: &python::Python, folder: &Path) -> Result<(usize, usiz
     Ok((compared, differing))
 }
 
-/// Writes the values of a data set: at once, in two parts along a dimension, or a region after the rest.
+/// Writes the values of a data set in one of three ways: at once, in two parts along a dimension, or a region after the rest.
 fn write(dataset: &Dataset, path: &Path, dialect: Dialect, way: u64) -> zarr::Result<()> {
     let new = |part: &Dataset| Ok::<_, zarr::Error>(NewDataset::of(part)?.dialect(dialect));
     // One that all variables have, so that there is a part of each.

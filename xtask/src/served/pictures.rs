@@ -1,4 +1,4 @@
-//! `cargo xtask pictures`: the pictures of README.md, from the data in the repository.
+//! `cargo xtask pictures`: draws the pictures of README.md, from the data in the repository.
 
 use super::{PLAYWRIGHT, browser, folder, npm, script, serve};
 use crate::interop::python::output;
@@ -6,8 +6,8 @@ use crate::{cargo, tidy};
 use std::process::Command;
 use zarr::serve::Token;
 
-/// Draws what the command prints and the page of a server into `docs/pictures`. Where Chromium, Node.js or `script` is missing, it says so
-/// and leaves the pictures as they are.
+/// Draws the output of the command and the page of a server into `docs/pictures`. Without Chromium, Node.js or `script`, prints a message
+/// and leaves the pictures unchanged.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask pictures".to_owned());

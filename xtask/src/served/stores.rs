@@ -1,4 +1,4 @@
-//! The stores that are served.
+//! Stores that are served.
 
 use std::sync::Arc;
 use zarr::Result;
@@ -7,11 +7,11 @@ use zarr::prelude::*;
 use zarr::store::{Prefix, Prefixed};
 use zarr_json::{Value, json};
 
-/// Elements along time, y and x of `/cube/t`.
+/// Lengths of `/cube/t` along time, y and x.
 const CUBE: [u64; 3] = [6, 40, 60];
 
-/// The store that `xtask/page/drive.mjs` looks at: `/cube`, a data set; `/many`, 2,000 arrays; `/huge`, an array of 2^40 elements;
-/// `/image`, an image in three resolutions; `/odd`, strings that look like markup.
+/// Returns the store for `xtask/page/drive.mjs`: `/cube`, a data set; `/many`, 2,000 arrays; `/huge`, an array of 2^40 elements; `/image`,
+/// an image in three resolutions; `/odd`, strings that look like markup.
 pub(super) fn of_page() -> Result<Arc<dyn Store>> {
     let store = zarr::store::create("memory:")?;
     let create = |path: &str, new: NewArray| zarr::create((&store, path)).array(new);
@@ -51,8 +51,8 @@ pub(super) fn of_page() -> Result<Arc<dyn Store>> {
     Ok(store)
 }
 
-/// An image of two channels in three resolutions, of which the coarsest has 300 x 400 elements: their numbers are their columns in the
-/// finest.
+/// Creates an image of two channels in three resolutions, the coarsest of which has 300 x 400 elements. The value of an element is its
+/// column in the finest resolution.
 fn image(store: &Arc<dyn Store>) -> Result<()> {
     let level = |number: u32| {
         let scale = 0.25 * f64::from(1 << number);
@@ -76,7 +76,7 @@ fn image(store: &Arc<dyn Store>) -> Result<()> {
     Ok(())
 }
 
-/// Arrays of both formats that all clients read, and a line for each of what `xtask/interop/served.py` compares.
+/// Returns a store with arrays of both formats that all clients read, and a line for each comparison of `xtask/interop/served.py`.
 pub(super) fn of_clients() -> Result<(Arc<dyn Store>, String)> {
     let (store, mut lines) = (zarr::store::create("memory:")?, String::new());
     for (format, dialect) in [(2, Dialect::V2), (3, Dialect::V3)] {
@@ -92,7 +92,7 @@ pub(super) fn of_clients() -> Result<(Arc<dyn Store>, String)> {
     Ok((store, lines))
 }
 
-/// Arrays in the format of a hierarchy: `add` gets the path and the elements of each.
+/// Creates arrays in the format of a hierarchy. Calls `add` with the path and the elements of each.
 fn add_arrays(store: &Arc<dyn Store>, format: u64, mut add: impl FnMut(&str, Vec<u8>)) -> Result<()> {
     let numbers: Vec<f64> = (0..6000).map(|it| f64::from(it * 7919 % 6007) / 8.0).collect();
     let new = |data_type: &str| NewArray::new(&[20, 300], data_type).chunks(&[7, 100]);

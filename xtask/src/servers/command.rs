@@ -1,4 +1,4 @@
-//! The `zarr` command on servers: hierarchies that it converts from there and to there, and arrays that it reads.
+//! The `zarr` command on servers: it converts hierarchies from and to them, reads arrays, and writes with several processes.
 
 use super::exchange::{Exchange, Outcome, compare};
 use super::hierarchies::{self, Hierarchy};
@@ -10,18 +10,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How many processes write at the same time.
+/// Number of processes that write at the same time.
 const WRITERS: u32 = 8;
-/// How often.
+/// Number of times that each process writes.
 const ROUNDS: u32 = 6;
 
-/// The program.
+/// The `zarr` program.
 pub(super) struct Zarr {
     program: PathBuf,
 }
 
 impl Zarr {
-    /// Builds it.
+    /// Builds the program.
     pub(super) fn build() -> Result<Self, String> {
         Ok(Self { program: cargo::build_command()? })
     }
@@ -37,7 +37,7 @@ impl Zarr {
         command
     }
 
-    /// Processes that write elements of one chunk at the same time: which of them are there in the end.
+    /// Starts processes that write elements of one chunk at the same time, and checks that all elements are stored in the end.
     pub(super) fn write_parts(&self, service: &Service, folder: &Path) -> Result<Outcome, String> {
         let (address, options) = (service.address("parts.zarr"), options(service));
         let (shape, variables) = ((WRITERS * ROUNDS).to_string(), service.variables());
@@ -71,8 +71,8 @@ impl Zarr {
         Ok(outcome)
     }
 
-    /// Converts the hierarchies below a prefix, which `folder` lists, to directories, which ours reads. The server is known by the
-    /// environment.
+    /// Converts the hierarchies below a prefix, which `folder` lists, to directories, and compares what this library reads there. The
+    /// environment describes the server.
     pub(super) fn convert_from(
         &self,
         service: &Service,
@@ -90,7 +90,7 @@ impl Zarr {
         compare_converted(folder, &Stores::directories(&to), &listed, seed)
     }
 
-    /// Converts the hierarchies below a prefix, which `folder` lists, into another service, where ours reads them.
+    /// Converts the hierarchies below a prefix, which `folder` lists, into another service, and compares what this library reads there.
     pub(super) fn convert_between(
         &self,
         (from, to): (&Service, &Service),
@@ -109,7 +109,7 @@ impl Zarr {
         compare_converted(folder, &to.stores(&copies), &listed, seed)
     }
 
-    /// Converts directories that ours wrote into hierarchies below a prefix, which the peer reads. The server is known by options.
+    /// Converts directories that this library wrote into hierarchies below a prefix, which the peer reads. Options describe the server.
     pub(super) fn convert_to(&self, exchange: &Exchange<'_>) -> Result<Outcome, String> {
         let prefix = format!("converted-{}", exchange.client);
         let folder = fresh(&exchange.folder.join(&prefix))?;
@@ -127,7 +127,7 @@ impl Zarr {
         exchange.read_by_peer(&folder, &prefix)
     }
 
-    /// Reads each array below a prefix that `folder` lists as a file of values. The server is known by options.
+    /// Reads each array below a prefix that `folder` lists, and compares it with its file of values. Options describe the server.
     pub(super) fn read(&self, service: &Service, folder: &Path, prefix: &str) -> Result<Outcome, String> {
         let mut outcome = Outcome::default();
         let (options, to) = (options(service), folder.join("read.bin"));
@@ -155,7 +155,7 @@ fn compare_converted(folder: &Path, stores: &Stores, listed: &[Hierarchy], seed:
     compare(folder, stores, listed.len() as u64, seed)
 }
 
-/// The options of the command for a server.
+/// Returns the options of the command for a server.
 fn options(service: &Service) -> Vec<String> {
     service.options().pairs().iter().map(|(name, value)| format!("--store-option={name}={value}")).collect()
 }

@@ -1,4 +1,4 @@
-//! The contract of stores, `zarr::store::testing`, on servers.
+//! Contract of stores, `zarr::store::testing`, on servers.
 
 use super::exchange::Outcome;
 use super::process::status;
@@ -10,7 +10,7 @@ use zarr::store::{
 };
 use zarr_tests::processes::partial_writes_in;
 
-/// Values of files, by keys that are encoded in URLs.
+/// Keys, some of which are encoded in URLs, with their values.
 const VALUES: [(&str, &[u8]); 8] = [
     ("zarr.json", b"{}"),
     ("a/.zarray", b"{\"zarr_format\": 2}"),
@@ -22,14 +22,14 @@ const VALUES: [(&str, &[u8]); 8] = [
     ("c:d/e;f", b"more"),
 ];
 
-/// Number of bytes of values that are uploaded in several parts, where the service takes parts.
+/// Number of bytes of a value that is uploaded in several parts, if the service supports parts.
 const STREAMED: usize = (20 << 20) + 12_345;
-/// Number of the bytes in front of them, which come last, as the index at the start of a shard does.
+/// Number of bytes before these, which are written last, like the index at the start of a shard.
 const HEAD: usize = 70_001;
 /// Number of bytes of a piece.
 const PIECE: usize = 3 << 20;
 
-/// Bytes of which no two parts of some length are equal.
+/// Returns bytes that do not repeat at distances below their number.
 const fn counted<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     let mut index = 0;
@@ -40,7 +40,7 @@ const fn counted<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// Checks the contract of a store on a server; returns what was checked. Panics where a store breaks the contract.
+/// Checks the contract of a store on a server. Returns a description of the checks. Panics if a store breaks the contract.
 pub(super) fn check(service: &Service) -> Result<String, String> {
     if service.kind == Kind::Http {
         return files(service);
@@ -56,7 +56,7 @@ pub(super) fn check(service: &Service) -> Result<String, String> {
     Ok("blocking and not, copies by the service, values set piece by piece".to_owned())
 }
 
-/// Sets values piece by piece, the bytes in front last.
+/// Sets values piece by piece, the bytes at their beginning last.
 fn streamed(store: &BucketStore) -> Result<(), String> {
     let failed = |error: zarr::store::Error| format!("{store}: a value in pieces: {error}");
     let differs = |what: &str| Err(format!("{store}: a value in pieces: {what}"));
@@ -106,7 +106,7 @@ fn streamed(store: &BucketStore) -> Result<(), String> {
     })
 }
 
-/// Copies values within the bucket, which the service does itself.
+/// Copies values within the bucket, by requests to the service.
 fn copies(store: &BucketStore, address: &str, service: &Service) -> Result<(), String> {
     let failed = |error: zarr::store::Error| format!("{address}: {error}");
     let target = BucketStore::open(&service.address("copied/\u{e4} b"), service.options().pairs()).map_err(failed)?;
@@ -126,7 +126,7 @@ fn copies(store: &BucketStore, address: &str, service: &Service) -> Result<(), S
     Ok(())
 }
 
-/// Has processes write parts of one chunk, `each` parts each: none is lost.
+/// Writes parts of one chunk from several processes, `each` parts each, and checks that none is lost.
 pub(super) fn writes(service: &Service, each: u64) -> Result<Outcome, String> {
     let options = service.options();
     let tally = partial_writes_in(&service.address("written.zarr"), options.pairs(), each);
@@ -135,7 +135,7 @@ pub(super) fn writes(service: &Service, each: u64) -> Result<Outcome, String> {
     Ok(Outcome { arrays: 1, differences, ..Outcome::default() })
 }
 
-/// Reads files, on a server that keeps to ranges or does not, as its name says.
+/// Reads files on a server that supports ranges, or on one that does not, by the name of the service.
 fn files(service: &Service) -> Result<String, String> {
     let folder = service.root.join("contract");
     for (name, value) in VALUES {

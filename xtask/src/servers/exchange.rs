@@ -1,4 +1,4 @@
-//! Stores on a server that others write and ours reads, and the other way around.
+//! Exchange of stores on a server with other software, in both directions.
 
 use super::hierarchies;
 use super::services::{Kind, MOST_CHUNKS, Service};
@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 /// Least number of arrays of a hierarchy.
 const LEAST_ARRAYS: usize = 2;
 
-/// The numbers of what was compared, and the differences.
+/// Numbers of compared hierarchies and arrays, and the differences.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) hierarchies: usize,
     pub(super) arrays: usize,
-    /// The differences, in words.
+    /// Messages about differences.
     pub(super) differences: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl Outcome {
         }
     }
 
-    /// Checks that `hierarchies` hierarchies were compared, and at least `arrays` arrays in them.
+    /// Checks that `hierarchies` hierarchies were compared, with at least `arrays` arrays in them.
     fn expect(self, hierarchies: u64, arrays: usize) -> Result<Self, String> {
         if self.hierarchies as u64 == hierarchies && self.arrays >= arrays {
             return Ok(self);
@@ -40,13 +40,13 @@ impl Outcome {
     }
 }
 
-/// Everything that an exchange needs.
+/// Arguments of an exchange.
 pub(super) struct Exchange<'a> {
     pub(super) python: &'a Python,
     pub(super) service: &'a Service,
-    /// The library of zarr-python's store, or tensorstore.
+    /// Library of the store of zarr-python, or `tensorstore`.
     pub(super) client: &'static str,
-    /// The folder of values and lists.
+    /// Folder of values and lists.
     pub(super) folder: PathBuf,
     pub(super) count: u64,
     pub(super) seed: u64,
@@ -57,7 +57,7 @@ impl Exchange<'_> {
         self.client == "tensorstore"
     }
 
-    /// The number of arrays of tensorstore, which has no groups: about as many as hierarchies have.
+    /// Returns the number of arrays for tensorstore, which has no groups: about as many arrays as hierarchies have.
     fn arrays(&self) -> u64 {
         3 * self.count
     }
@@ -67,7 +67,7 @@ impl Exchange<'_> {
         self.service.script_variables(if self.is_tensorstore() { "obstore" } else { self.client }, name)
     }
 
-    /// The peer writes, ours reads.
+    /// Compares stores that the peer writes and this library reads.
     pub(super) fn ours_reads(&self) -> Result<Outcome, String> {
         let name = format!("theirs-{}", self.client);
         // What HTTP serves is written as files.
@@ -94,7 +94,7 @@ impl Exchange<'_> {
         usize::try_from(self.arrays()).unwrap_or(usize::MAX)
     }
 
-    /// Ours writes, the peer reads.
+    /// Compares stores that this library writes and the peer reads.
     pub(super) fn reads_ours(&self) -> Result<Outcome, String> {
         let name = format!("ours-{}", self.client);
         let (folder, stores) = match self.service.kind {
@@ -113,7 +113,7 @@ impl Exchange<'_> {
         self.read_by_peer(&folder, &name)
     }
 
-    /// The peer reads the stores below a prefix that `folder` lists.
+    /// Reads the stores below a prefix that `folder` lists, with the peer.
     pub(super) fn read_by_peer(&self, folder: &Path, prefix: &str) -> Result<Outcome, String> {
         let (path, variables) = (folder.display().to_string(), self.variables(prefix));
         let mut outcome = Outcome::default();
@@ -144,7 +144,7 @@ fn add_arrays(folder: &Path, found: &mut HashMap<String, Vec<String>>, outcome: 
     Ok(())
 }
 
-/// Ours reads the hierarchies in `stores` that `folder` lists.
+/// Reads the hierarchies in `stores` that `folder` lists, with this library, and compares them.
 pub(super) fn compare(folder: &Path, stores: &Stores, count: u64, seed: u64) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     for hierarchy in hierarchies::read(folder)? {

@@ -1,4 +1,4 @@
-//! Hierarchies that ours writes, and those of others that it reads: groups and arrays, with and without consolidated metadata.
+//! Hierarchies that this library and others write: groups and arrays, with and without consolidated metadata.
 
 use crate::interop::Peer;
 use crate::interop::manifest::{self, Line};
@@ -12,19 +12,19 @@ use zarr::hierarchy::{Node, Walk, open_node, walk, walk_consolidated};
 use zarr::{Dialect, Group, NewGroup};
 use zarr_json::{Map, Value};
 
-/// Names of groups that services encode in their own ways.
+/// Names of groups that services encode in different ways.
 const NAMES: [&str; 6] = ["g", "a b", "a+b", "Gr\u{fc}\u{df}e", "x=1", "\u{6e29}\u{5ea6}"];
 
 /// Nodes of a store, as `hierarchies.jsonl` lists them.
 #[derive(Clone, Debug)]
 pub(super) struct Hierarchy {
-    /// The name of the store.
+    /// Name of the store.
     pub(super) store: String,
-    /// 2 or 3.
+    /// Format of Zarr: 2 or 3.
     zarr_format: u64,
     /// Whether the root has consolidated metadata.
     consolidated: bool,
-    /// Attributes of groups, null for arrays, by path.
+    /// Attributes of each group, and null for each array, by path.
     nodes: Map,
     /// Whether the server of the store can list.
     listed: bool,
@@ -52,12 +52,12 @@ impl Hierarchy {
         })
     }
 
-    /// How it is stored, for people.
+    /// Returns a description of the storage, for people.
     pub(super) fn about(&self) -> String {
         format!("v{}{}", self.zarr_format, if self.consolidated { ", consolidated" } else { "" })
     }
 
-    /// The differences of the nodes in a store.
+    /// Returns the differences of the nodes in a store.
     pub(super) fn differences(&self, stores: &Stores) -> Vec<String> {
         let mut found = Vec::new();
         if let Err(error) = self.compare(stores, &mut found) {
@@ -115,7 +115,8 @@ fn compare_node(way: &str, path: &str, node: &Node, expected: &Value, found: &mu
     }
 }
 
-/// Has ours write `count` hierarchies into `stores`, and lists them in `folder`. `listed`: whether the store can list where they are read.
+/// Writes `count` hierarchies into `stores` with this library, and lists them in `folder`. `listed` says whether the store can list when
+/// they are read.
 pub(super) fn write(folder: &Path, stores: &Stores, count: u64, seed: u64, listed: bool) -> Result<(), String> {
     let mut random = Random::new(seed);
     let (mut lines, mut hierarchies) = (Vec::new(), Vec::new());
@@ -178,7 +179,7 @@ pub(super) fn list(folder: &Path, hierarchies: &[Hierarchy]) -> Result<(), Strin
     fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The hierarchies that `folder` lists.
+/// Reads the list of hierarchies in `folder`.
 pub(super) fn read(folder: &Path) -> Result<Vec<Hierarchy>, String> {
     let path = folder.join("hierarchies.jsonl");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -1,4 +1,4 @@
-//! Servers as child processes, which end with this one.
+//! Servers as child processes, which end with this process.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
@@ -7,25 +7,26 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a server may take until it answers.
+/// Greatest time until a server answers.
 const START: Duration = Duration::from_secs(60);
 
-/// How often a server is started on another port: between the choice of a free one and the start, another process may take it.
+/// Greatest number of ports on which a server is started: between the choice of a free port and the start, another process may take the
+/// port.
 const ATTEMPTS: usize = 3;
 
-/// The shell runs a program in the background and waits for the end of its own input. Then, or when the program ends, it kills its
-/// process group. The input is a pipe of this process, which ends with it in whatever way: so the program does as well.
+/// Script of a shell that runs a program in the background and waits for the end of its own input. Then, or when the program ends, it kills
+/// its process group. The input is a pipe of this process, which is closed when this process ends in any way, so that the program ends too.
 const GUARD: &str = r#"{ "$@"; kill -KILL 0; } & read -r _; kill -KILL 0"#;
 
-/// A server that answers, until it is dropped.
+/// Running server, which ends when it is dropped.
 pub(super) struct Process {
     child: Child,
     pub(super) port: u16,
 }
 
 impl Process {
-    /// Starts a server on a free port of this machine, and waits until it answers. `command` has the words of its command line for a port;
-    /// its output goes to `log`.
+    /// Starts a server on a free port of this machine, and waits until it answers. `command` returns the words of its command line for a
+    /// port; its output goes to `log`.
     pub(super) fn start(log: &Path, command: impl Fn(u16) -> Result<Vec<String>, String>) -> Result<Self, String> {
         let mut last = String::new();
         for _ in 0..ATTEMPTS {
@@ -89,7 +90,7 @@ fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// The status of the answer to a GET of a server of this machine, with a header line that ends in CRLF, or none.
+/// Returns the status of the answer to a GET of a server on this machine. `header` is a header line that ends in CRLF, or empty.
 pub(super) fn status(port: u16, path: &str, header: &str) -> std::io::Result<u16> {
     let limit = Duration::from_secs(5);
     let mut stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), limit)?;
@@ -101,7 +102,7 @@ pub(super) fn status(port: u16, path: &str, header: &str) -> std::io::Result<u16
     number.ok_or_else(|| ErrorKind::InvalidData.into())
 }
 
-/// The last lines of a file.
+/// Returns the last lines of a file.
 fn end_of(path: &Path) -> String {
     let text = fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
@@ -112,12 +113,12 @@ fn end_of(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    /// Whether a process of this number runs.
+    /// Returns whether a process with this id runs.
     fn runs(process: &str) -> bool {
         Command::new("sh").args(["-c", "kill -0 \"$0\" 2> /dev/null", process]).status().expect("sh").success()
     }
 
-    /// A shell that starts another process and writes the number of that into a file.
+    /// Returns the command line of a shell that starts another process and writes the id of that process into a file.
     fn parent(numbers: &Path, then: &str) -> Vec<String> {
         let script = format!("sleep 600 & echo $! > {}; {then}", numbers.display());
         ["sh", "-c", &script].map(str::to_owned).to_vec()

@@ -1,20 +1,20 @@
-//! Programs of servers: looked for, and installed by the ordinary means of their kind where they are missing.
+//! Programs of servers, which are searched for, and installed by their usual package managers if they are missing.
 
 use crate::interop::python::output;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The version of azurite.
+/// Version of azurite.
 const AZURITE: &str = "3.35.0";
 
-/// A program, or why there is none.
+/// Path of a program, or the reason why there is none.
 pub(super) enum Program {
     Found(PathBuf),
     LeftOut(String),
 }
 
-/// The script of azurite that node runs, in a folder below `directory`.
+/// Returns the script of azurite for node, in a folder below `directory`. Installs it if it is missing.
 pub(super) fn azurite(directory: &Path) -> Result<Program, String> {
     for program in ["node", "npm"] {
         if output(Command::new(program).arg("--version")).is_err() {
@@ -43,7 +43,7 @@ pub(super) fn azurite(directory: &Path) -> Result<Program, String> {
     Ok(Program::Found(script))
 }
 
-/// nginx.
+/// Returns the program nginx. Installs it if it is missing.
 pub(super) fn nginx() -> Result<Program, String> {
     let found = || {
         let mut programs = ["nginx", "/usr/sbin/nginx"].into_iter();
@@ -64,7 +64,7 @@ pub(super) fn nginx() -> Result<Program, String> {
     Ok(found().unwrap_or_else(|| Program::LeftOut("apt-get installed no program of that name".to_owned())))
 }
 
-/// Whether root runs this.
+/// Returns whether the user is root.
 pub(super) fn is_root() -> bool {
     output(Command::new("id").arg("-u")).is_ok_and(|text| text.trim() == "0")
 }

@@ -1,4 +1,4 @@
-//! The servers: how each is started, and how ours and others reach the stores on it.
+//! Servers: their start, and the access of this library and others to the stores on them.
 
 use super::process::Process;
 use super::programs::{self, Program};
@@ -9,26 +9,26 @@ use std::path::{Path, PathBuf};
 use zarr::store::StoreOptions;
 use zarr_json::{Map, Value};
 
-/// The bucket or container.
+/// Name of the bucket or container.
 const BUCKET: &str = "zarr-test";
 
-/// The largest number of chunks of an array. moto answers about 300 requests in a second.
+/// Greatest number of chunks of an array, since moto answers only about 300 requests in a second.
 pub(super) const MOST_CHUNKS: u64 = 24;
 
-/// The account of azurite, and its key, which the documentation of azurite has.
+/// Account of azurite. The next constant is its key, from the documentation of azurite.
 const ACCOUNT: &str = "devstoreaccount1";
 const ACCOUNT_KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// The keys of S3: moto takes any.
+/// Access key of S3. The next constant is its secret; moto accepts any.
 const ACCESS_KEY: &str = "testing";
 const SECRET_KEY: &str = "testing-secret";
 
-/// The service that a server offers.
+/// Service that a server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     S3,
     Azure,
-    /// Files, to read.
+    /// Files over HTTP, for reading.
     Http,
 }
 
@@ -42,13 +42,13 @@ impl Kind {
     }
 }
 
-/// A server that runs until it is dropped.
+/// Running server, which ends when it is dropped.
 pub(super) struct Service {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// The URL of the service.
+    /// URL of the service.
     pub(super) endpoint: String,
-    /// The folder of the files that it serves, of [`Kind::Http`].
+    /// Folder of the served files, for [`Kind::Http`].
     pub(super) root: PathBuf,
     pub(super) port: u16,
     _process: Process,
@@ -61,7 +61,7 @@ impl Service {
         Self { name, kind, endpoint, root: root(folder), port: process.port, _process: process }
     }
 
-    /// The address of a prefix, for ours.
+    /// Returns the address of a prefix for this library.
     pub(super) fn address(&self, prefix: &str) -> String {
         match self.kind {
             Kind::S3 => format!("s3://{BUCKET}/{prefix}"),
@@ -70,7 +70,7 @@ impl Service {
         }
     }
 
-    /// The options that ours reaches it by.
+    /// Returns the options with which this library accesses the server.
     pub(super) fn options(&self) -> StoreOptions {
         let options = StoreOptions::new();
         match self.kind {
@@ -87,12 +87,12 @@ impl Service {
         }
     }
 
-    /// The stores below a prefix.
+    /// Returns the stores below a prefix.
     pub(super) fn stores(&self, prefix: &str) -> Stores {
         Stores::below(self.address(prefix), self.options()).with_most_chunks(MOST_CHUNKS)
     }
 
-    /// The variables by which programs reach it: the endpoint and credentials.
+    /// Returns the environment variables with which programs access the server: the endpoint and credentials.
     pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
         match self.kind {
             Kind::S3 => vec![
@@ -113,7 +113,7 @@ impl Service {
         }
     }
 
-    /// The variables for scripts of `xtask/interop`, which read and write the stores below a prefix by `client`.
+    /// Returns the environment variables for scripts of `xtask/interop`, which access the stores below a prefix by `client`.
     pub(super) fn script_variables(&self, client: &str, prefix: &str) -> Vec<(&'static str, String)> {
         let mut facts = Map::new();
         facts.insert("client", client);
@@ -129,7 +129,7 @@ impl Service {
         variables
     }
 
-    /// Makes the bucket.
+    /// Creates the bucket.
     fn make_bucket(self, python: &Python) -> Result<Self, String> {
         let arguments = [self.kind.name(), self.endpoint.as_str(), BUCKET];
         python.script("buckets.py", &arguments, &self.variables())?;
@@ -137,25 +137,25 @@ impl Service {
     }
 }
 
-/// The folder of the files that a server serves.
+/// Returns the folder of the files that a server serves.
 fn root(folder: &Path) -> PathBuf {
     folder.join("files")
 }
 
-/// A server, or why it is left out.
+/// Running server, or the reason why it is left out.
 pub(super) enum Started {
     Running(Service),
     LeftOut(&'static str, String),
 }
 
-/// moto, S3 in Python, with a lock that it lacks.
+/// Starts moto, S3 in Python, with a lock that moto lacks.
 pub(super) fn moto(python: &Python, folder: &Path) -> Result<Started, String> {
     let (program, script) = (text(&python.program("python"))?, format!("{SCRIPTS}/moto_locked.py"));
     let process = Process::start(&folder.join("log"), |port| Ok(words(&[&program, &script], port)))?;
     Service::new("moto", Kind::S3, folder, process).make_bucket(python).map(Started::Running)
 }
 
-/// azurite, Azure Blob Storage in JavaScript.
+/// Starts azurite, Azure Blob Storage in JavaScript.
 pub(super) fn azurite(python: &Python, installed: &Path, folder: &Path) -> Result<Started, String> {
     let script = match programs::azurite(installed)? {
         Program::Found(script) => text(&script)?,
@@ -167,7 +167,7 @@ pub(super) fn azurite(python: &Python, installed: &Path, folder: &Path) -> Resul
     Service::new("azurite", Kind::Azure, folder, process).make_bucket(python).map(Started::Running)
 }
 
-/// nginx, which knows ranges.
+/// Starts nginx, which supports ranges.
 pub(super) fn nginx(folder: &Path) -> Result<Started, String> {
     let program = match programs::nginx()? {
         Program::Found(program) => text(&program)?,
@@ -209,7 +209,7 @@ http {{
     )
 }
 
-/// The server of Python's standard library, which sends all of a file whatever range is asked for.
+/// Starts the server of Python's standard library, which ignores ranges and sends whole files.
 pub(super) fn http_server(python: &Python, folder: &Path) -> Result<Started, String> {
     let (program, files) = (text(&python.program("python"))?, text(&make_root(folder)?)?);
     let begin = [&program, "-m", "http.server", "--bind", "127.0.0.1", "-d", &files];
@@ -223,7 +223,7 @@ fn make_root(folder: &Path) -> Result<PathBuf, String> {
     Ok(root)
 }
 
-/// The words of a command line that ends with the port.
+/// Returns the words of a command line that ends with the port.
 fn words(begin: &[&str], port: u16) -> Vec<String> {
     begin.iter().map(|word| (*word).to_owned()).chain([port.to_string()]).collect()
 }

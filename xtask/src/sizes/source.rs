@@ -3,21 +3,21 @@
 use std::fs;
 use std::path::Path;
 
-/// A source file that is not a test.
+/// Source file that is not a test.
 pub(super) struct Source {
-    /// Path below the folder `src` of its crate.
+    /// Path relative to the folder `src` of its crate.
     pub(super) path: String,
-    /// Lines of code: no comments, no empty lines, no modules of tests.
+    /// Lines of code: without comments, empty lines and modules of tests.
     pub(super) code: String,
 }
 
 impl Source {
-    /// Names of the types and traits that the file defines.
+    /// Returns the names of the types and traits that the file defines.
     pub(super) fn types(&self) -> Vec<&str> {
         self.code.lines().filter_map(|line| name_behind(line, &["struct", "enum", "trait", "union"])).collect()
     }
 
-    /// Traits with the number of methods that each has.
+    /// Returns the traits, each with its number of methods.
     pub(super) fn traits(&self) -> Vec<(&str, usize)> {
         let mut traits = Vec::new();
         let mut inside = false;
@@ -37,7 +37,7 @@ impl Source {
         traits
     }
 
-    /// Names of the types that implement the trait `name`.
+    /// Returns the names of the types that implement the trait `name`.
     pub(super) fn implementations(&self, name: &str) -> Vec<String> {
         let behind = format!("{name} for ");
         let lines = self.code.lines().filter(|line| line.trim_start().starts_with("impl"));
@@ -51,8 +51,8 @@ impl Source {
     }
 }
 
-/// The source files below `folder`, sorted by path. Those of tests are left out: files and folders `tests` and `testing`, and modules under
-/// `#[cfg(test)]`, written in the file or beside it.
+/// Returns the source files below `folder`, sorted by path, without those of tests: files and folders `tests` and `testing`, and modules
+/// under `#[cfg(test)]`, inside the file or in files of their own.
 pub(super) fn collect(folder: &Path) -> Result<Vec<Source>, String> {
     let mut sources = Vec::new();
     let mut left_out = Vec::new();
@@ -93,7 +93,7 @@ fn visit(root: &Path, folder: &Path, sources: &mut Vec<Source>, left_out: &mut V
     Ok(())
 }
 
-/// The lines of code of a file, and the names of its modules of tests that are files of their own.
+/// Returns the lines of code of a file, and the names of its modules of tests in other files.
 fn without_tests(text: &str) -> (String, Vec<String>) {
     let mut code = String::new();
     let mut modules = Vec::new();
@@ -120,12 +120,12 @@ fn without_tests(text: &str) -> (String, Vec<String>) {
     (code, modules)
 }
 
-/// Whether an attribute leaves the item behind it out of everything but tests.
+/// Returns whether an attribute limits the next item to tests.
 fn is_for_tests(line: &str) -> bool {
     line.strip_prefix("#[cfg(").is_some_and(|rest| rest.starts_with("test)") || rest.starts_with("all(test"))
 }
 
-/// The name of the item that begins in a line that is not indented, if it is one of `kinds`.
+/// Returns the name of the item that an unindented line begins, if its kind is one of `kinds`.
 fn name_behind<'a>(line: &'a str, kinds: &[&str]) -> Option<&'a str> {
     let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     let line_begins = line.starts_with(|c: char| c.is_alphabetic());
@@ -133,7 +133,7 @@ fn name_behind<'a>(line: &'a str, kinds: &[&str]) -> Option<&'a str> {
     (line_begins && kinds.contains(&kind)).then(|| words.next()).flatten()
 }
 
-/// Whether a line without its indentation begins a method.
+/// Returns whether a line without its indentation begins a method.
 fn is_function(line: &str) -> bool {
     line.split(' ').find(|word| !["async", "const", "unsafe"].contains(word)) == Some("fn")
 }

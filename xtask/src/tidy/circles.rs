@@ -9,7 +9,7 @@ use std::path::Path;
 use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, UseTree};
 
-/// Files that are one thing, of which each part needs the others: a folder of sources and its files.
+/// Folders of sources, each with files that may import each other, since they belong together.
 const ALLOWED: [(&str, &[&str]); 8] = [
     ("crates/zarr-codec/src", &["blocks", "codec", "decode", "pipeline"]),
     ("crates/zarr-codec/src", &["pipeline/shared", "table"]),
@@ -24,10 +24,10 @@ const ALLOWED: [(&str, &[&str]); 8] = [
     ("crates/zarr-store/src", &["fetched", "snapshot"]),
 ];
 
-/// The path of a module within its crate; empty for the root.
+/// Path of a module within its crate; empty for the root.
 type Module = Vec<String>;
 
-/// The circles of imports in the crates of the workspace.
+/// Returns the circles of imports in the crates of the workspace.
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
     let mut allowed = ALLOWED.to_vec();
@@ -48,7 +48,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     Ok(faults)
 }
 
-/// The folders `src` in a folder and in the folders below it.
+/// Returns the folders `src` in a folder, and in the folders below it.
 fn source_folders(folder: &Path) -> Result<Vec<std::path::PathBuf>, String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
@@ -64,16 +64,16 @@ fn source_folders(folder: &Path) -> Result<Vec<std::path::PathBuf>, String> {
     Ok(found)
 }
 
-/// A source file as other files see it.
+/// Imports and exports of a source file.
 #[derive(Debug, Default)]
 struct Source {
-    /// Paths from the root of the crate that it names.
+    /// Paths from the root of the crate that the file names.
     uses: BTreeSet<Module>,
-    /// The names that it exports from elsewhere, with the paths from the root of the crate.
+    /// Names that the file exports from elsewhere, with their paths from the root of the crate.
     exports: BTreeMap<String, Module>,
 }
 
-/// The files of a crate by their modules.
+/// Reads the files of a crate, by their modules.
 fn read(sources: &Path) -> Result<BTreeMap<Module, Source>, String> {
     let mut files = BTreeMap::new();
     let mut folders = vec![(sources.to_owned(), Module::new())];
@@ -106,14 +106,14 @@ impl Source {
     }
 }
 
-/// Collects the paths of a file.
+/// Reader that collects the paths in a file.
 struct Reader {
     module: Module,
     found: Source,
 }
 
 impl Reader {
-    /// A path from the root of the crate, if it leads into the crate.
+    /// Returns the path from the root of the crate; `None` for a path into another crate.
     fn to_root(&self, path: &[String]) -> Option<Module> {
         let (first, rest) = path.split_first()?;
         let mut base = match first.as_str() {
@@ -176,7 +176,7 @@ fn is_of_tests(attribute: &Attribute) -> bool {
         && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().contains("test"))
 }
 
-/// The file that has the item that a path names.
+/// Returns the module of the file with the item that a path names.
 fn resolve(files: &BTreeMap<Module, Source>, path: &[String]) -> Module {
     let mut path = path.to_vec();
     // Exports that lead to each other are no Rust.
@@ -192,7 +192,7 @@ fn resolve(files: &BTreeMap<Module, Source>, path: &[String]) -> Module {
     path
 }
 
-/// Groups of files of which each needs each other, directly or by way of others.
+/// Returns groups of files that all need each other, directly or through others.
 fn circles(files: &BTreeMap<Module, Source>) -> Vec<Vec<Module>> {
     let mut reached: BTreeMap<&Module, BTreeSet<Module>> = files
         .iter()

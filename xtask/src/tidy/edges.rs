@@ -1,11 +1,11 @@
-//! Which crate depends on which.
+//! Dependencies between the crates of the workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use zarr_json::Value;
 
-/// The faults in the edges between the crates of the workspace. Edges of development only are free.
+/// Returns the faults in the dependencies between the crates of the workspace. Dependencies for development only are not checked.
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     let table = table(root)?;
     let mut faults = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     Ok(faults)
 }
 
-/// Whether `name` fits `pattern`, in which one `*` stands for any text.
+/// Returns whether `name` matches `pattern`, in which one `*` stands for any string.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),
@@ -35,7 +35,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The rows of the table in `docs/architecture.md` with the headings `crate` and `depends on`: a crate, and its edges.
+/// Returns the rows of the table in `docs/architecture.md` with the headings `crate` and `depends on`: a crate, and its dependencies.
 ///
 /// Names stand in backquotes. A `*` stands for any text: a crate named with one may have the edges of its row, any
 /// other must have them all, except crates named with one. `all of the above` and `any` have their literal meaning.
@@ -75,7 +75,7 @@ fn parse_table(text: &str) -> Vec<(String, Vec<String>)> {
     rows
 }
 
-/// The crates of the workspace, and which others of it each depends on.
+/// Returns the crates of the workspace, each with the other crates on which it depends.
 fn edges(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

@@ -1,9 +1,9 @@
-//! The English of doc comments: what a check by machine can say of it.
+//! Rules about the English of doc comments that a program can check.
 
-/// Words that a doc comment does not begin with, since they leave its subject out.
+/// Words that no doc comment may begin with, since they omit its subject.
 const NO_SUBJECT: [&str; 6] = ["All of", "From", "Of", "So many", "Those", "What"];
 
-/// Words that doc comments do not have, and what says it better.
+/// Words that no doc comment may have, each with better words.
 const UNCLEAR: [(&str, &str); 2] = [("so many", "the number, or \"this many\""), ("texts", "strings")];
 
 /// Adds the faults in the doc comments of a file.
@@ -30,7 +30,7 @@ pub(super) fn check(name: &str, text: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// The text of a line that is part of a doc comment.
+/// Returns the text of a line of a doc comment; `None` for other lines.
 fn doc_comment(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let rest = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;

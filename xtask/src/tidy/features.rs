@@ -1,24 +1,24 @@
-//! Whether `cargo xtask` finds everything built after `cargo test --workspace`: a package is built again for each other set of features.
+//! Whether `cargo xtask` finds everything built after `cargo test --workspace`: packages are built again for each other set of features.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// Arguments of `cargo tree` for the packages that are built for the tests. The package of Python asks for the features of the tests by a
-/// feature of its own.
+/// Arguments of `cargo tree` for the packages that are built for the tests. A feature of the Python package enables the features of the
+/// tests.
 const TESTED: &[&str] = &["--workspace", "--features", "zarr-rust-python/tested", "--edges", "normal,build,dev"];
 
-/// Arguments of `cargo tree` for the packages that tasks build after them.
+/// Arguments of `cargo tree` for the packages that tasks build after the tests.
 const BUILT: [&[&str]; 3] = [
     &["--package", "xtask", "--edges", "normal,build"],
     &["--package", "xtask", "--package", "zarr-cli", "--edges", "normal,build"],
     &["--package", "zarr-rust-python", "--features", "tested", "--edges", "normal,build"],
 ];
 
-/// The sets of features that each package is built with, by its name and version.
+/// Sets of features with which each package is built, by its name and version.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
-/// The packages that tasks build with other features than the tests.
+/// Returns the packages that tasks build with other features than the tests.
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     let tested = tree(root, TESTED)?;
     let mut faults = BTreeSet::new();
@@ -28,7 +28,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     Ok(faults.into_iter().collect())
 }
 
-/// Sets of features of packages that are built, none of which the tests have.
+/// Returns messages about the sets of features of built packages that the tests do not have.
 fn differences(built: &Features, tested: &Features) -> Vec<String> {
     let mut found = Vec::new();
     for (package, sets) in built {
@@ -44,7 +44,7 @@ fn differences(built: &Features, tested: &Features) -> Vec<String> {
     found
 }
 
-/// The features of packages that Cargo would build for this machine.
+/// Returns the features of the packages that Cargo would build for this machine.
 fn tree(root: &Path, arguments: &[&str]) -> Result<Features, String> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["tree", "--quiet", "--prefix", "none", "--format", "{p}|{f}"]).args(arguments).current_dir(root);
@@ -55,7 +55,7 @@ fn tree(root: &Path, arguments: &[&str]) -> Result<Features, String> {
     Ok(parse(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// The lines of a tree: a package, `|` and its features. A package whose dependencies stood before has a mark at its end.
+/// Parses the lines of a tree: a package, `|` and its features. A package whose dependencies were listed before has a mark at its end.
 fn parse(text: &str) -> Features {
     let mut found = Features::new();
     for (package, features) in text.lines().filter_map(|line| line.trim_end_matches(" (*)").rsplit_once('|')) {

@@ -1,11 +1,11 @@
-//! The form of source files.
+//! Rules about the form of source files.
 
 use super::english;
 use super::named_files::NamedFiles;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files that may hold `unsafe`, or folders of them.
+/// Files that may contain `unsafe`, and folders of such files.
 const UNSAFE: &[&str] = &[
     "benches/peers/",
     "crates/zarr-codec/src/view.rs",
@@ -23,17 +23,16 @@ const UNSAFE: &[&str] = &[
     "tests/",
 ];
 
-/// Files hold one idea each, so they are no longer than this.
+/// Greatest number of lines of a file, so that a file holds one idea.
 const MAX_LINES: usize = 500;
 
-/// The keyword to look for, apart from the text behind it, so that this file does not contain the
-/// search text.
+/// The keyword, without the text after it, so that this file does not contain the search text.
 const KEYWORD: &str = "unsafe";
 
-/// Names that say nothing of the content of a file.
+/// File names that do not describe the content.
 const NAMELESS: [&str; 6] = ["mod.rs", "utils.rs", "util.rs", "common.rs", "types.rs", "helpers.rs"];
 
-/// Names of types and functions that were given up for terms of the Zarr specification, numpy and Rust, and these terms.
+/// Former names of types and functions, each with its replacement, a term of the Zarr specification, numpy or Rust.
 const GIVEN_UP: &[(&str, &str)] = &[
     ("AxisCuts", "AxisOverlaps"),
     ("AxisParts", "AxisByChunk"),
@@ -74,7 +73,7 @@ const GIVEN_UP: &[(&str, &str)] = &[
     ("with_place", "with_location"),
 ];
 
-/// The faults in the source files of the workspace.
+/// Returns the faults in the source files of the workspace.
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
     for folder in ["benches", "crates", "python", "tests", "xtask"] {
@@ -145,19 +144,19 @@ fn check_file(name: &str, text: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// Whether a line has a name in code: not as a part of another, not in a comment.
+/// Returns whether a line has a name in its code, as a whole word and not in a comment.
 fn names(line: &str, name: &str) -> bool {
     let code = line.split("//").next().unwrap_or(line);
     code.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name)
 }
 
-/// Whether a line holds the keyword: not a lint's name, not in a comment.
+/// Returns whether the code of a line uses the keyword, outside comments and names of lints.
 fn is_unsafe(line: &str) -> bool {
     let code = line.split("//").next().unwrap_or(line);
     ["{", "fn", "impl", "trait", "extern"].iter().any(|next| code.contains(&format!("{KEYWORD} {next}")))
 }
 
-/// The statements of a `lib.rs` besides docs, attributes, `mod` and `use`.
+/// Returns the statements of a `lib.rs` other than docs, attributes, `mod` and `use`.
 fn other_statements(text: &str) -> Vec<String> {
     let code = text.lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.starts_with('#'));
     let code = code.collect::<Vec<_>>().join(" ");

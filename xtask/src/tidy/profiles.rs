@@ -1,12 +1,12 @@
-//! Whether the profiles of the workspace name the packages that they must: Cargo takes each line of a profile on its own.
+//! Whether the profiles of the workspace name the packages that they must, since Cargo applies each line of a profile by itself.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The levels of optimisation of packages in one profile, as they are written.
+/// Levels of optimisation of the packages in one profile, as they are written.
 type Levels = BTreeMap<String, String>;
 
-/// The faults of the profiles in the manifest of the workspace.
+/// Returns the faults of the profiles in the manifest of the workspace.
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     let path = root.join("Cargo.toml");
     let manifest = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -16,7 +16,8 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     Ok(faults(&manifest, crates.filter(|name| name.starts_with("zarr-codec")).collect()))
 }
 
-/// Codecs are loops over data: optimised in each profile. What `release` optimises less, `dist` has to name as well, since it inherits it.
+/// Returns the faults of the levels of codecs, which are loops over data and must be optimised in each profile. The profile `dist` must
+/// also name what `release` optimises less, since it inherits from `release`.
 fn faults(manifest: &str, codecs: Vec<String>) -> Vec<String> {
     let [release, dist, dev] = ["release", "dist", "dev"].map(|profile| levels(manifest, profile));
     let mut faults = Vec::new();

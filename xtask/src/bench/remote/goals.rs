@@ -1,17 +1,17 @@
-//! The goals of the measurements with a server, and whether they are met.
+//! Goals of the measurements with a server, and whether they are met.
 
 use super::measurements::{Goal, Measurement};
 use super::programs::DEFAULTS;
 use super::table::{Row, Served};
 use crate::bench::programs::{FLOOR, OURS};
 
-/// Most memory that a read may hold beside the elements it returns, in bytes.
+/// Greatest memory that a read may use besides the elements that it returns, in bytes.
 const MEMORY: f64 = (272_u64 << 20) as f64;
 
-/// Limits of the cost of a latency of 50 ms: this share of the time without it, or this number of seconds.
+/// Limits of the cost of a latency of 50 ms: a share of the time without latency, or a number of seconds.
 const LATENCY: (f64, f64) = (0.15, 0.25);
 
-/// A goal, and what was found.
+/// Goal with the measured value.
 struct Judged {
     name: String,
     found: String,
@@ -19,7 +19,7 @@ struct Judged {
     is_met: bool,
 }
 
-/// Prints which goals are met, and the ratio to the best peer of all measurements.
+/// Prints which goals are met, and, for all measurements, the ratio to the best peer.
 pub(super) fn print(rows: &[(Measurement, Row)]) {
     println!("\n| measurement | found | goal | met |\n|---|---|---|---|");
     for (measurement, row) in rows {
@@ -72,7 +72,7 @@ fn memory(measurement: &Measurement, ours: &Served) -> Option<Judged> {
     Some(Judged { name, found: mebibytes(above), goal, is_met: above <= MEMORY })
 }
 
-/// The cost of the latency, if the same was measured without.
+/// Returns the cost of the latency, if the same measurement was made without latency.
 fn latency(measurement: &Measurement, ours: &Served, rows: &[(Measurement, Row)]) -> Option<Judged> {
     if measurement.operation != "read" || measurement.latency == 0 {
         return None;

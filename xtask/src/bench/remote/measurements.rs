@@ -1,30 +1,30 @@
-//! The measurements with a server.
+//! Measurements with a server.
 
-/// An operation on data of the server.
+/// Operation on data of the server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measurement {
-    /// The name of the array or group.
+    /// Name of the array or group.
     pub(super) case: &'static str,
     pub(super) operation: &'static str,
-    /// The time before each answer, in milliseconds.
+    /// Delay of each answer, in milliseconds.
     pub(super) latency: u32,
-    /// Bytes/s of each connection; by default as many as go.
+    /// Bandwidth of each connection in bytes/s; `None` for no limit.
     pub(super) bandwidth: Option<&'static str>,
-    /// Whether it is measured once in each process, opening included.
+    /// Whether each process measures only once, including opening.
     pub(super) is_cold: bool,
     pub(super) goal: Goal,
 }
 
-/// The value that the median of our times is compared with.
+/// Value with which the median of the times of this library is compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Goal {
-    /// Nothing.
+    /// No comparison.
     None,
-    /// The least median of peers with their defaults, divided by ours, is at least this.
+    /// Least ratio of the least median of peers with their defaults to the median of this library.
     OverPeers(f64),
-    /// The median of one connection, divided by ours, is at least this.
+    /// Least ratio of the median with one connection to the median of this library.
     OverOneConnection(f64),
-    /// At most this number of seconds.
+    /// Greatest number of seconds.
     Seconds(f64),
 }
 
@@ -37,7 +37,7 @@ impl Measurement {
         format!("{}:{}", self.case, self.operation)
     }
 
-    /// Whether only this library has the operation.
+    /// Returns whether only this library has the operation.
     pub(super) fn is_of_ours(&self) -> bool {
         self.operation.starts_with("gap")
     }
@@ -68,7 +68,7 @@ const MEASUREMENTS: [Measurement; 17] = [
     at(50, "zstd", "gap_multi_thread", Goal::Seconds(0.020)),
 ];
 
-/// The measurements with these names, at each latency; all, if there are none.
+/// Returns the measurements with these names, at each latency; all, if `names` is empty.
 pub(super) fn chosen(names: &[String]) -> Result<Vec<Measurement>, String> {
     if let Some(name) = names.iter().find(|name| MEASUREMENTS.iter().all(|it| it.short_name() != **name)) {
         return Err(format!("no measurement {name:?} with --remote"));

@@ -1,4 +1,4 @@
-//! The programs that are measured with a server, beside that of this library.
+//! Programs that are measured with a server, besides that of this library.
 
 use super::measurements::Measurement;
 use crate::bench::programs::{FLOOR, FORMER, OURS, Program};
@@ -8,13 +8,13 @@ use std::path::Path;
 /// Peers with their defaults, in the order in which they take turns.
 pub(super) const DEFAULTS: [&str; 3] = ["zarr-python", "tensorstore", "zarrista"];
 
-/// A peer that may make more requests at the same time than its default.
+/// Peer that may make more requests at the same time than by default.
 const MORE_REQUESTS: &str = "tensorstore-512";
 
-/// A peer needs so long for these at 50 ms that it does each once, without a repetition to warm up.
+/// Cases that take a peer a long time at 50 ms, so that it runs them once, without a repetition to warm up.
 const SLOW: [(&str, &[&str]); 2] = [("zarr-python", &["small", "arrays"]), ("zarrista", &["small", "arrays"])];
 
-/// The peers that are asked for: `None` are none, an empty list is all.
+/// Returns the requested peers: none for `None`, all for an empty list.
 pub(super) fn chosen(names: Option<&[String]>) -> Result<Vec<&'static str>, String> {
     let all: Vec<&str> = DEFAULTS.into_iter().chain([MORE_REQUESTS]).collect();
     let Some(names) = names else { return Ok(Vec::new()) };
@@ -24,7 +24,7 @@ pub(super) fn chosen(names: Option<&[String]>) -> Result<Vec<&'static str>, Stri
     Ok(all.into_iter().filter(|peer| names.is_empty() || names.iter().any(|name| name == peer)).collect())
 }
 
-/// Whether a program is other software.
+/// Returns whether a program is other software.
 pub(super) fn is_peer(program: &str) -> bool {
     DEFAULTS.contains(&program) || program == MORE_REQUESTS
 }
@@ -36,7 +36,7 @@ pub(super) fn peer(root: &Path, folder: &Path, name: &'static str) -> Result<Pro
     Ok(Program { name, command: vec![python, scripts.join("remote.py"), name.into()] })
 }
 
-/// Whether a program does a measurement at all.
+/// Returns whether a program supports a measurement.
 pub(super) fn has(program: &str, measurement: &Measurement) -> bool {
     match program {
         // One connection, which has nothing to divide a single value for.

@@ -1,4 +1,4 @@
-//! The server, a process of its own.
+//! Test server in a process of its own.
 
 use super::measurements::Measurement;
 use crate::cargo;
@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use zarr_json::Value;
 
-/// The bucket, and the name of the directory with its data.
+/// Name of the bucket, and of the directory with its data.
 pub(super) const BUCKET: &str = "remote";
 
-/// A server that answers until it is dropped.
+/// Running server, which stops when it is dropped.
 pub(super) struct Server {
     process: Child,
     orders: ChildStdin,
@@ -19,7 +19,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Builds it, and starts it with the data in a directory.
+    /// Builds the server, and starts it with the data in a directory.
     pub(super) fn start(root: &Path, data: &Path) -> Result<Self, String> {
         let target = root.join("target");
         cargo::build(&root.join("Cargo.toml"), &target, &["--release", "--package", "zarr-testserver"])?;
@@ -37,19 +37,19 @@ impl Server {
         &self.url
     }
 
-    /// Sets the latency and bandwidth of a measurement.
+    /// Sets the latency and bandwidth of the server to those of a measurement.
     pub(super) fn set(&mut self, measurement: &Measurement) -> Result<(), String> {
         self.order(&format!("latency {}ms", measurement.latency))?;
         self.order(&format!("bandwidth {}", measurement.bandwidth.unwrap_or("none"))).map(drop)
     }
 
-    /// The counts of requests to the server since the last order `reset`.
+    /// Returns the counts of requests to the server since the last order `reset`.
     pub(super) fn counts(&mut self) -> Result<Value, String> {
         let line = self.order("counts")?;
         Value::from_json(&line).map_err(|error| format!("zarr-testserver printed {line:?}: {error}"))
     }
 
-    /// Gives an order, and returns the answer.
+    /// Gives an order to the server, and returns the answer.
     pub(super) fn order(&mut self, order: &str) -> Result<String, String> {
         let given = writeln!(self.orders, "{order}").and_then(|()| self.orders.flush());
         given.map_err(|error| format!("zarr-testserver: {error}"))?;

@@ -1,4 +1,4 @@
-//! The measurements of all programs, as a table.
+//! Measurements of all programs, as a table.
 
 use super::measurements::Measurement;
 use crate::bench::programs::FLOOR;
@@ -6,13 +6,13 @@ use crate::bench::table::Samples;
 use std::collections::BTreeMap;
 use zarr_json::Value;
 
-/// The samples of the processes of one program, and what they asked the server for.
+/// Samples of the processes of one program, with their requests to the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     pub(super) samples: Samples,
-    /// The most memory that a process held.
+    /// Greatest memory of a process, in bytes.
     peak: f64,
-    /// Number of requests of a repetition, opening included.
+    /// Number of requests of a repetition, including opening.
     requests: f64,
     received: f64,
     at_once: f64,
@@ -20,14 +20,14 @@ pub(super) struct Served {
     more: Vec<(&'static str, f64)>,
 }
 
-/// The numbers that some operations print beside times.
+/// Names of the numbers that some operations print besides times.
 const MORE: [&str; 2] = ["idle", "read"];
 
-/// The results of all programs for one measurement, by name.
+/// Results of all programs for one measurement, by name.
 pub(super) type Row = BTreeMap<&'static str, Served>;
 
 impl Served {
-    /// Adds the line that a process printed, and what the server counted; `false` if it does not have the operation.
+    /// Adds the line that a process printed, and the counts of the server. Returns `false` if the program lacks the operation.
     pub(super) fn add(&mut self, line: &Value, counts: &Value, repetitions: u32) -> bool {
         if !self.samples.add(line) {
             return false;
@@ -42,7 +42,7 @@ impl Served {
         true
     }
 
-    /// Memory of the process that was not the elements it returned, in bytes.
+    /// Returns the memory of the process besides the elements that it returned, in bytes.
     pub(super) fn above_output(&self) -> Option<f64> {
         let above = self.peak - self.samples.bytes;
         // Of less than a mebibyte of elements all of it is the process itself.
@@ -50,7 +50,7 @@ impl Served {
     }
 }
 
-/// The table in Markdown, a line for each program.
+/// Prints the table in Markdown, with a line for each program.
 pub(super) fn print(rows: &[(Measurement, Row)]) {
     println!(
         "\n| measurement | program | median | least | most | GB/s | CPU seconds | requests | at once | MB received | memory above the output |"
@@ -79,7 +79,7 @@ pub(super) fn print(rows: &[(Measurement, Row)]) {
     }
 }
 
-/// The results that differ between programs.
+/// Returns messages about results that differ between programs.
 pub(super) fn differences(rows: &[(Measurement, Row)]) -> Vec<String> {
     let mut differences = Vec::new();
     for (measurement, row) in rows {
