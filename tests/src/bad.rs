@@ -9,7 +9,7 @@ use zarr_array::{Array, Error, Options, Result};
 use zarr_grid::{Region, Selection};
 use zarr_store::Store;
 
-/// Checks that the case is refused as it must be.
+/// Checks that the store of the case is refused as expected.
 ///
 /// # Errors
 /// Says the result that comes instead.
@@ -31,7 +31,7 @@ pub(crate) fn check(case: &Case, refusal: &Refusal) -> Result<(), Fault> {
     }
 }
 
-/// Goes as far as an error may be put off.
+/// Runs the steps of a reader up to the last step at which the error may come. Returns the name of the last step, if none fails.
 fn steps(case: &Case, refusal: &Refusal) -> Result<&'static str> {
     let store = zarr::store::open(&case.url())?;
     match refusal.when {

@@ -1,4 +1,4 @@
-//! Stores that must be read as expected.
+//! Checks of stores that must be read as expected.
 
 use crate::expected::{Contents, ExpectedArray, ExpectedFill, ExpectedNode};
 use crate::fixtures::Case;
@@ -13,12 +13,12 @@ use zarr_json::{Map, NamedConfig, Value};
 use zarr_meta::{Consolidated, Node, StoredNode};
 use zarr_store::{Key, Store, StoreExt};
 
-/// The node at a path.
+/// Opens the node at a path.
 pub(crate) fn find(store: &Arc<dyn Store>, path: &str) -> Result<StoredNode> {
     zarr::hierarchy::open_node(&**store, path, None)
 }
 
-/// All nodes of a store. A broken one is an error here, and so are names in consolidated metadata that lead out of it.
+/// Returns all nodes of a store. A broken node is an error, and so is a name in consolidated metadata that leads out of the store.
 pub(crate) fn walk(store: &Arc<dyn Store>) -> Result<Walk> {
     let mut walk = zarr::hierarchy::walk(&**store, "/", None)?;
     if !walk.broken.is_empty() {
@@ -32,7 +32,7 @@ pub(crate) fn walk(store: &Arc<dyn Store>) -> Result<Walk> {
     Ok(walk)
 }
 
-/// The consolidated metadata of the root, if it has any.
+/// Returns the consolidated metadata of the root; `None` if it has none.
 fn consolidated(store: &Arc<dyn Store>, root: &StoredNode) -> Result<Option<Consolidated>> {
     if let Some(inside) = root.node.as_group().and_then(|group| group.consolidated.clone()) {
         return Ok(Some(inside));
@@ -44,12 +44,12 @@ fn consolidated(store: &Arc<dyn Store>, root: &StoredNode) -> Result<Option<Cons
     }
 }
 
-/// A fault with the kind of the error in front.
+/// Returns a fault that begins with the kind of the error.
 fn fault(error: zarr_array::Error) -> Fault {
     format!("{}: {error}", error.kind().name())
 }
 
-/// Compares the nodes of a store.
+/// Compares the nodes of a store with the expected ones.
 ///
 /// # Errors
 /// Says the difference.
@@ -111,7 +111,7 @@ pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Compares an array, and its rewritten copy.
+/// Compares an array with the expected one, and a rewritten copy of the array.
 ///
 /// # Errors
 /// Says the difference, or begins with the kind of error that came.
@@ -152,7 +152,7 @@ pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &
     rewrite::array(&array, &elements).map_err(|fault| format!("rewritten: {fault}"))
 }
 
-/// Compares the properties that an array shows.
+/// Compares the properties of an opened array.
 fn shown(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
     data_type(array, expected)?;
     let grid = array.chunk_grid();
@@ -197,7 +197,7 @@ fn shown(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
     }
 }
 
-/// Compares the data type with the name of v3 where there is one, and with numpy's.
+/// Compares the data type with the expected name in v3, if it has one, and with that in numpy.
 fn data_type(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
     let data_type = array.data_type();
     let empty = Map::new();
@@ -225,7 +225,7 @@ fn data_type(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
     if bytes_only { Ok(()) } else { same("numpy's type", &found, &same_order) }
 }
 
-/// The names of codecs, and of the codecs in their configurations.
+/// Adds the names of codecs, and of the codecs in their configurations, to `into`.
 fn codec_names(codecs: &[NamedConfig], into: &mut BTreeSet<String>) {
     for codec in codecs {
         into.insert(codec.name.clone());

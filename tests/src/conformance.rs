@@ -41,7 +41,7 @@ fn check_array(case: &Case, contents: &Contents, path: &str) -> ArrayResult {
     result
 }
 
-/// Runs a check, to which panicking is failing.
+/// Runs a check. A panic is a failure.
 fn verdict(check: impl FnOnce() -> Result<(), Fault>) -> Verdict {
     let outcome = catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| Err("panicked".to_owned()));
     outcome.map_or_else(Verdict::Failed, |()| Verdict::Passed)

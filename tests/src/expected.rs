@@ -1,148 +1,148 @@
-//! The nodes and elements that a case expects in its store: the model of `expected.json`.
+//! Nodes and elements that a case expects in its store: the model of `expected.json`.
 
 use crate::Fault;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use zarr_json::{Map, Value};
 
-/// The expected content of the store of a case.
+/// Expected content of the store of a case.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// The purpose of the case, for people.
+    /// Purpose of the case, for people.
     pub what: String,
-    /// The beginning of its address and the name of the file that is the store, where it is none of plain files.
+    /// Scheme of the address, and name of the file that is the store; `None` if the store is a directory.
     pub file: Option<(&'static str, String)>,
-    /// Whether documents have a data type that is read, and that no dialect writes.
+    /// Whether documents have a data type that can be read, but that no dialect writes.
     pub is_only_read: bool,
-    /// The warnings of the store, sorted.
+    /// Warnings of the store, sorted.
     pub warnings: Vec<String>,
-    /// Whether the option `v1_f_order_is_c` is needed to read it.
+    /// Whether the store must be read with the option `v1_f_order_is_c`.
     pub v1_f_order_is_c: bool,
-    /// Whether it is right as well to say that chunks are encoded in a way that is not known.
+    /// Whether an error about an unknown encoding of chunks is correct too.
     pub may_refuse: bool,
-    /// The expected result.
+    /// Expected result.
     pub outcome: Outcome,
 }
 
-/// The expected result of reading a store.
+/// Expected result of reading a store.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// Nodes and values.
+    /// Nodes and values of a valid store.
     Good(Contents),
-    /// An error.
+    /// Error of a store that must be refused.
     Refused(Refusal),
 }
 
-/// Nodes and values.
+/// Nodes and values of a valid store.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// Every node that a listing must give, by path.
+    /// Nodes that a listing must return, by path.
     pub nodes: BTreeMap<String, ExpectedNode>,
-    /// The arrays among them, by path.
+    /// Arrays among the nodes, by path.
     pub arrays: BTreeMap<String, ExpectedArray>,
     /// Whether the root has consolidated metadata.
     pub consolidated: bool,
-    /// Nodes that the consolidated metadata does not know.
+    /// Paths of nodes that are missing in the consolidated metadata.
     pub after_consolidation: Vec<String>,
 }
 
-/// A node in a listing.
+/// Node in a listing.
 #[derive(Clone, Debug)]
 pub enum ExpectedNode {
-    /// An array.
+    /// Node that is an array.
     Array,
-    /// A group, whether it has no document of its own, and its attributes.
+    /// Node that is a group, with its attributes.
     Group {
-        /// Known only from nodes below it.
+        /// Whether the group has no document of its own, and is known only from nodes below it.
         implicit: bool,
-        /// The user's attributes.
+        /// Attributes of the user.
         attributes: Map,
     },
 }
 
-/// An array.
+/// Expected properties and elements of an array.
 #[derive(Clone, Debug)]
 pub struct ExpectedArray {
-    /// Elements per axis.
+    /// Length of the array along each axis.
     pub shape: Vec<u64>,
-    /// The type as numpy writes it, in the byte order of the file.
+    /// Data type as numpy writes it, in the byte order of the file.
     pub dtype: Value,
-    /// The data type as a v3 document writes it, where it is from one.
+    /// Data type as in a document of v3; `None` for other dialects.
     pub data_type: Option<Value>,
-    /// Lengths of the chunks: one for each axis, or all of them in a list for each axis.
+    /// Lengths of the chunks along each axis: one length, or a list of the lengths of all chunks.
     pub chunk_shape: Vec<Value>,
-    /// The shape of inner chunks.
+    /// Shape of inner chunks; `None` without shards.
     pub inner_chunk_shape: Option<Vec<u64>>,
-    /// The fill value; `None` if it is undefined.
+    /// Fill value; `None` if it is undefined.
     pub fill: Option<ExpectedFill>,
-    /// The user's attributes.
+    /// Attributes of the user.
     pub attributes: Map,
-    /// Names of the dimensions. `None`: not given.
+    /// Names of the dimensions; `None` if none are given.
     pub dimension_names: Option<Vec<Option<String>>>,
-    /// Whether the dimension names come from a convention that this set does not resolve to names.
+    /// Whether the dimension names come from a convention that the fixtures do not resolve to names.
     pub names_by_convention: bool,
-    /// The elements; `None` if only metadata can be read.
+    /// Elements; `None` if only metadata can be read.
     pub data: Option<ExpectedData>,
 }
 
-/// A fill value.
+/// Fill value of an array.
 #[derive(Clone, Debug)]
 pub enum ExpectedFill {
-    /// An element of fixed size in little-endian bytes.
+    /// Element of fixed size in little-endian bytes.
     Bytes(Vec<u8>),
-    /// The bytes of an element of variable length.
+    /// Bytes of an element of variable length.
     Variable(Vec<u8>),
-    /// Some other element, as JSON.
+    /// Any other element, as JSON.
     Json(Value),
 }
 
-/// Where the elements are.
+/// Files with the elements of an array.
 #[derive(Clone, Debug)]
 pub struct ExpectedData {
-    /// The file in the folder of the case.
+    /// Name of the file in the folder of the case.
     pub file: String,
-    /// How the elements lie in it.
+    /// Encoding of the elements in the file.
     pub encoding: Encoding,
-    /// The file with a byte for each element, 1 where its value is undefined.
+    /// Name of the file with a byte for each element, which is 1 if the value of the element is undefined; `None` if all are defined.
     pub undefined: Option<String>,
 }
 
-/// How elements lie in a file. All are in C order.
+/// Encoding of elements in a file, in C order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Little-endian bytes.
+    /// Little-endian bytes of elements of fixed size.
     Raw,
-    /// For each element its length in bytes, as 32 bits in little-endian order, and the bytes. Also for lists of numbers.
+    /// Length of each element in bytes, as 32 bits in little-endian order, followed by its bytes. Also for lists of numbers.
     Variable,
-    /// A JSON list.
+    /// JSON list of the elements.
     Json,
 }
 
-/// An error that must come.
+/// Error that a reader must return.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// The step at which it is due at the latest.
+    /// Last step at which the error may come.
     pub when: Step,
-    /// The node.
+    /// Path of the node.
     pub path: String,
-    /// Kinds of error that are right.
+    /// Kinds of error that are correct.
     pub kinds: Vec<String>,
-    /// A region that must be readable all the same.
+    /// Region that must be readable nevertheless; `None` if there is none.
     pub region_ok: Option<Vec<Range<u64>>>,
-    /// The region to ask for, where all of the array is too much.
+    /// Region to read instead of the whole array, which would be too large.
     pub region_to_read: Option<Vec<Range<u64>>>,
 }
 
-/// The steps of a reader, one after the other.
+/// Steps of a reader, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// Opens the store.
     OpenStore,
     /// Opens the node.
     OpenNode,
-    /// Looks at its attributes.
+    /// Reads the attributes of the node.
     Attributes,
-    /// Reads its elements.
+    /// Reads the elements of the array.
     Read,
     /// Lists the nodes of the store.
     List,
@@ -242,7 +242,7 @@ fn parse_array(value: &Value) -> Result<ExpectedArray, Fault> {
     })
 }
 
-/// The shapes of chunks and inner chunks.
+/// Returns the shapes of chunks and of inner chunks.
 fn chunks(value: &Value, shape: &[u64]) -> Result<(Vec<Value>, Option<Vec<u64>>), Fault> {
     let mut chunk_shape = list(value, "chunk_shape")?.to_vec();
     // Where there are no chunks, their length makes no difference.
@@ -311,7 +311,7 @@ fn ranges(value: &Value) -> Result<Vec<Range<u64>>, Fault> {
     value.as_array().unwrap_or_default().iter().map(range).collect()
 }
 
-/// Members with `{"$float": "NaN"}` replaced by the text `NaN`: how attributes hold numbers that JSON does not have.
+/// Replaces `{"$float": "NaN"}` by the string `NaN`, since attributes may have numbers that JSON lacks.
 fn plain_members(members: &Map) -> Map {
     members.iter().map(|(name, value)| (name.to_owned(), plain(value))).collect()
 }

@@ -1,4 +1,4 @@
-//! The archives of fixtures, unpacked where tests can read them.
+//! Archives of fixtures, unpacked for tests.
 
 use crate::Fault;
 use crate::expected::Expected;
@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The archives in `tests/fixtures`: a dialect each, or stores of a dialect that must be refused (`bad-none`: of none).
+/// Archives in `tests/fixtures`: each has stores of a dialect, or stores of a dialect that must be refused (`bad-none`: of no dialect).
 pub const ARCHIVES: [&str; 21] = [
     "v2",
     "v3-2023",
@@ -32,21 +32,21 @@ pub const ARCHIVES: [&str; 21] = [
     "bad-v3-zarr-python-2",
 ];
 
-/// One store that other software wrote, and the result that a reader must have.
+/// Store that other software wrote, and the result that a reader must have.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The archive it comes from.
+    /// Archive of the case.
     pub archive: &'static str,
-    /// Its name in the archive.
+    /// Name of the case in the archive.
     pub name: String,
-    /// Where it was unpacked to.
+    /// Folder into which the case was unpacked.
     pub folder: PathBuf,
-    /// The expected content.
+    /// Expected content of the store.
     pub expected: Expected,
 }
 
 impl Case {
-    /// The address of the store.
+    /// Returns the address of the store.
     pub fn url(&self) -> String {
         match &self.expected.file {
             Some((scheme, name)) => format!("{scheme}{}", self.folder.join(name).display()),
@@ -54,7 +54,7 @@ impl Case {
         }
     }
 
-    /// The content of one of the case's files.
+    /// Returns the content of a file of the case.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -64,7 +64,7 @@ impl Case {
     }
 }
 
-/// The cases of an archive by name.
+/// Returns the cases of an archive, sorted by name.
 ///
 /// # Errors
 /// If the archive cannot be unpacked, or a case is not as `README.md` in the folder of fixtures says.
@@ -83,8 +83,8 @@ pub fn cases(archive: &'static str) -> Result<Vec<Case>, Fault> {
     Ok(cases)
 }
 
-/// The folder that an archive is unpacked in. It is named by the archive's content and comes into being by renaming, so
-/// tests may unpack at the same time, and an archive that changed is unpacked again.
+/// Unpacks an archive. Returns its folder, whose name depends on the content of the archive, so that a changed archive is unpacked again.
+/// The folder is created by a rename, so that several tests may unpack at the same time.
 fn unpack(archive: &str) -> Result<PathBuf, Fault> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(format!("{archive}.tar.gz"));
     let in_archive = |error: std::io::Error| format!("{}: {error}", path.display());
@@ -114,7 +114,7 @@ fn target() -> PathBuf {
     }
 }
 
-/// FNV-1a of 64 bits.
+/// Returns the FNV-1a hash of 64 bits.
 fn digest(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

@@ -22,28 +22,28 @@ use zarr_array::Registry;
 use zarr_codec::CodecEntry;
 use zarr_meta::Dialect;
 
-/// One thing that takes input from elsewhere.
+/// Target of the fuzz campaign: a function that takes input from elsewhere.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Its name on the command line, and of its folder of regressions.
+    /// Name of the target on the command line, and of its folder of regressions.
     pub name: &'static str,
     kind: Kind,
 }
 
-/// The kind of a target, and its difference from others of the kind.
+/// Kind of a target, with its parameters.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// The documents of a node under the keys of a dialect.
+    /// Documents of a node under the keys of a dialect.
     Documents(Dialect),
-    /// A chunk of an array whose chain has the codec of this name.
+    /// Chunk of an array whose codecs include the one of this name.
     Chunk(&'static str),
-    /// A shard of which only the index is mutated.
+    /// Shard whose index alone is mutated.
     ShardIndex,
-    /// A zip file.
+    /// Zip file.
     Zip,
-    /// An HDF5 file.
+    /// HDF5 file.
     Hdf5,
-    /// A file of netCDF-3.
+    /// File of netCDF-3.
     Netcdf,
     /// References of kerchunk.
     References,
@@ -53,14 +53,14 @@ enum Kind {
     Text(&'static texts::Text),
 }
 
-/// All targets: one for each dialect and one for each codec beside the others.
+/// All targets: one for each dialect, one for each codec, and `OTHERS`.
 pub static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
     let registry = chunks::registry();
     let codecs = registry.codecs.iter().map(|entry| Target::of_codec(entry, &registry));
     Dialect::ALL.into_iter().map(Target::of_dialect).chain(OTHERS.iter().copied()).chain(codecs).collect()
 });
 
-/// The targets that are neither documents of a dialect nor chunks of a codec.
+/// Targets that are neither documents of a dialect nor chunks of a codec.
 const OTHERS: &[Target] = &[
     Target { name: "json", kind: Kind::Text(&texts::JSON) },
     Target { name: "data-type", kind: Kind::Text(&texts::DATA_TYPE) },
@@ -77,11 +77,13 @@ const OTHERS: &[Target] = &[
 ];
 
 impl Target {
-    /// Chunks of arrays with a codec: `chunk-` and its name without `numcodecs.`, where no other codec has that.
+    /// Returns the target for documents of a dialect.
     fn of_dialect(dialect: Dialect) -> Self {
         Self { name: format!("documents-{dialect}").leak(), kind: Kind::Documents(dialect) }
     }
 
+    /// Returns the target for chunks of arrays with a codec: `chunk-` and the name of the codec, without `numcodecs.` unless another codec
+    /// has the shorter name.
     fn of_codec(entry: &CodecEntry, registry: &Registry) -> Self {
         let short = entry
             .name
@@ -91,12 +93,12 @@ impl Target {
         Self { name: name.leak(), kind: Kind::Chunk(entry.name) }
     }
 
-    /// The target of a name.
+    /// Returns the target called `name`; `None` if there is none.
     pub fn named(name: &str) -> Option<Self> {
         TARGETS.iter().copied().find(|target| target.name == name)
     }
 
-    /// Gives the target an input. Whether it was taken, and not an error.
+    /// Runs the target with an input. Returns whether the input was accepted, and not refused with an error.
     ///
     /// # Panics
     /// If the tested code has a fault.
@@ -113,7 +115,7 @@ impl Target {
         }
     }
 
-    /// Inputs that are sound, or were made broken by hand.
+    /// Returns valid inputs, and inputs that were broken by hand.
     ///
     /// # Errors
     /// If the fixtures cannot be read.
@@ -134,7 +136,7 @@ impl Target {
         Ok(Seeds { target: *self, inputs })
     }
 
-    /// A mutated form of an input.
+    /// Returns a mutated form of an input.
     pub fn mutate(&self, random: &mut Random, input: &[u8]) -> Vec<u8> {
         match self.kind {
             Kind::Documents(_) => documents::mutate(random, input),
@@ -146,7 +148,7 @@ impl Target {
         }
     }
 
-    /// The files with inputs that once were faults.
+    /// Returns the paths of files with inputs that once were faults.
     ///
     /// # Errors
     /// If they cannot be listed.
@@ -171,12 +173,12 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Bytes that were flipped, cut off, repeated, overwritten: for inputs whose target is in no library.
+/// Returns mutated bytes: flipped, truncated, repeated or overwritten. For inputs whose target is in no library.
 pub fn mutated_bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
     crate::mutate::bytes(random, bytes)
 }
 
-/// The inputs that a target's mutations begin from.
+/// Inputs with which the mutations of a target begin.
 #[derive(Clone, Debug)]
 pub struct Seeds {
     target: Target,
@@ -184,12 +186,12 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// The inputs as they are.
+    /// Returns the inputs without mutations.
     pub fn inputs(&self) -> &[Vec<u8>] {
         &self.inputs
     }
 
-    /// The mutated input of a number: the same for the same number.
+    /// Returns the mutated input of a number, which is always the same for that number.
     pub fn mutated(&self, number: u64) -> Vec<u8> {
         let mut random = Random::new(number);
         let Some(seed) = random.pick(&self.inputs) else { return Vec::new() };

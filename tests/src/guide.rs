@@ -1,4 +1,4 @@
-//! The pages of `docs/guide` and of `zarr-derive`, whose programs are tests of this crate's documentation.
+//! Pages of `docs/guide` and of `zarr-derive`, whose programs are doc tests of this crate.
 #![cfg(doctest)]
 
 #[doc = include_str!("../../docs/guide/open-and-read.md")]
@@ -61,7 +61,7 @@ mod derive {}
 #[doc = include_str!("../../crates/zarr-derive/src/element.md")]
 mod derive_element {}
 
-/// The program of README.md, in a folder that has its data.
+/// Program of README.md, run in a folder with its data.
 #[doc = concat!(
     "```\n# fn main() -> Result<(), Box<dyn std::error::Error>> {\n# std::env::set_current_dir(\"../examples/data\")?;\n",
     include_str!("readme.txt"),

@@ -1,4 +1,4 @@
-//! Tests across the crates: stores of other software must be read, and nothing may break on damaged data.
+//! Tests across the crates: stores of other software must be read, and damaged data must not break anything.
 //!
 //! # Which test stands where
 //! - Tests of private items stand beside the code.

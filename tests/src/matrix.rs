@@ -1,4 +1,4 @@
-//! Data types and codecs: which go together, found out by writing and reading an array for each pair.
+//! Supported pairs of data types and codecs, found by writing and reading an array for each pair.
 
 mod elements;
 mod typed;
@@ -22,41 +22,38 @@ use zarr_meta::{Dialect, readers};
 const SHAPE: [u64; 2] = [6, 5];
 const CHUNKS: [u64; 2] = [4, 3];
 
-/// The result for a pair.
+/// Result for a pair of a codec and a data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Elements come back as they were written.
+    /// This library reads the elements that it wrote. All other results include this one.
     Ours,
-    /// Besides, one of the libraries below reads the same elements, but cannot write them, or is known to write others.
+    /// Other software reads the same elements, but cannot write such arrays, or is known to write other elements.
     Read,
-    /// Besides, none of the libraries below has such arrays, but the crate zarrs reads the same elements, and its
-    /// chunks are read here.
+    /// The crate zarrs reads the same elements, and this library reads its chunks. No library below supports the pair.
     Zarrs,
-    /// Besides, neither zarr-python nor numcodecs has such arrays, but TensorStore reads the same elements, and its
-    /// chunks are read here.
+    /// TensorStore reads the same elements, and this library reads its chunks. Neither zarr-python nor numcodecs supports the pair.
     TensorStore,
-    /// Besides, zarr-python has no such arrays, but numcodecs decodes their chunks to the same elements, and its chunks
-    /// are read here.
+    /// numcodecs decodes the chunks to the same elements, and this library reads its chunks. zarr-python does not support the pair.
     Numcodecs,
-    /// Besides, zarr-python reads the same elements, by numcodecs where the codec is one of it, and its chunks are read
-    /// here.
+    /// zarr-python reads the same elements, by numcodecs if the codec is one of numcodecs, and this library reads its chunks.
     Zarr,
 }
 
-/// The pairs that go together, by the names of codecs and data types.
+/// Results of the supported pairs, by the names of the codec and the data type.
 pub type Cells = BTreeMap<(&'static str, &'static str), Cell>;
 
-/// A codec, the dialect that it is tried in, and the name that it has there.
+/// Codec of a column of the table, with the dialect of its arrays, and its name in that dialect.
 struct Column {
     entry: CodecEntry,
     name: &'static str,
     dialect: Dialect,
 }
 
-/// Codecs without a column: one that is in no document, the older forms of two others, and experiments of zarrs by which others are called.
+/// Codecs without a column: a codec that occurs in no document, the older forms of two others, and experiments of zarrs with other names
+/// for codecs.
 const LEFT_OUT: [&str; 5] = ["array_view", "numcodecs.json", "numcodecs.msgpack", "zarrs.squeeze", "zarrs.vlen_v2"];
 
-/// Codecs of numcodecs alone are tried in version 2, the others in version 3.
+/// Columns of the table. Codecs that only numcodecs has are tested in version 2, the others in version 3.
 static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let column = |entry: &CodecEntry| {
         // The registered codec, which takes integers too.
@@ -68,8 +65,8 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
 });
 
 impl Column {
-    /// The configuration for a data type; `None` if numpy has no such type. Where it does not depend on the type, it is the
-    /// example of the codec.
+    /// Returns the configuration of the codec for a data type; `None` if numpy has no such type. If the configuration does not depend on
+    /// the type, it is the example of the codec.
     fn codec(&self, data_type: &DataType) -> Option<NamedConfig> {
         let has_order = data_type.layout().has_byte_order();
         let big = if has_order { json!({"endian": "big"}) } else { json!({}) };
@@ -120,8 +117,8 @@ impl Column {
     }
 }
 
-/// Writes and reads an array for each pair. With a folder they are left in it, each with a file that has its elements,
-/// for other software to read.
+/// Writes and reads an array for each pair. With a folder, leaves the arrays in it, each with a file of its elements, for other software to
+/// read.
 ///
 /// # Errors
 /// Says which pairs do not come back, though they can be created.
@@ -141,7 +138,7 @@ pub fn cells(folder: Option<&Path>) -> Result<Cells, Fault> {
     if faults.is_empty() { Ok(cells) } else { Err(faults.join("\n")) }
 }
 
-/// Whether elements come back; false if such an array cannot be created.
+/// Returns whether the elements of an array are unchanged after a write and a read; `false` if the array cannot be created.
 fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> Result<bool, Fault> {
     let fault = |error: zarr_array::Error| error.to_string();
     let file_name = format!("{}-{name}", column.name).replace(['.', '[', ']'], "_");
@@ -164,7 +161,7 @@ fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> 
     Ok(true)
 }
 
-/// An array of a data type with a codec, without elements; `None` if there cannot be one.
+/// Creates an array of a data type with a codec, without elements; `None` if the pair is not supported.
 fn create(values: &Values, column: &Column, store: &Arc<dyn Store>) -> Result<Option<Array>, Fault> {
     let Some(codec) = column.codec(&values.data_type) else { return Ok(None) };
     let registry = zarr::registry::default();
@@ -186,7 +183,7 @@ fn create(values: &Values, column: &Column, store: &Arc<dyn Store>) -> Result<Op
     Ok((found.layout() == due.layout() && same_kind).then_some(array))
 }
 
-/// An array in memory of each data type that the codec of this name takes, all of its elements written.
+/// Returns an array in memory, with all elements written, of each data type that the codec called `codec` supports.
 pub(crate) fn arrays(codec: &str) -> Result<Vec<Array>, Fault> {
     let mut arrays = Vec::new();
     let registry = zarr::registry::default();
@@ -209,7 +206,7 @@ pub(crate) fn arrays(codec: &str) -> Result<Vec<Array>, Fault> {
     Ok(arrays)
 }
 
-/// Every data type with elements of it, which may be fill values, in JSON.
+/// Returns every data type with some elements as fill values, in JSON.
 pub(crate) fn fill_values() -> Vec<(Value, Value)> {
     let of = |make: fn() -> Values| {
         let values = make();
@@ -219,7 +216,7 @@ pub(crate) fn fill_values() -> Vec<(Value, Value)> {
     TYPES.iter().flat_map(|(_, make)| of(*make)).collect()
 }
 
-/// Whether elements are equal to the expected ones, or nearly equal where the codec loses a little.
+/// Checks that elements are equal to the expected ones, or nearly equal if the codec is lossy.
 fn same(codec: &str, found: &ArrayData, due: &ArrayData) -> Result<(), Fault> {
     for index in 0..due.len() {
         let (found, due) = (found.json(index), due.json(index));
@@ -231,8 +228,7 @@ fn same(codec: &str, found: &ArrayData, due: &ArrayData) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Compares the arrays that other software wrote again of the pair of a codec and a data type that [`cells`] left in
-/// `folder`.
+/// Compares the array that other software wrote for a pair of a codec and a data type, beside the array that [`cells`] left in `folder`.
 ///
 /// # Errors
 /// Says which element is another one.
@@ -244,8 +240,8 @@ pub fn compare((codec, data_type): (&str, &str), folder: &Path) -> Result<(), Fa
     same(codec, &found.map_err(|error| error.to_string())?, &make().elements)
 }
 
-/// Compares the elements that other software found in an array of a data type that [`cells`] left: the bytes of each
-/// element in hexadecimal as they lie in memory, and null for one that is missing.
+/// Compares the elements that other software found in an array of a data type that [`cells`] left: the bytes of each element in hexadecimal
+/// as in memory, and null for a missing element.
 ///
 /// # Errors
 /// Says which element is another one.
@@ -282,7 +278,7 @@ fn discard(path: Option<&Path>) -> Result<(), Fault> {
     path.map_or(Ok(()), |path| std::fs::remove_dir_all(path).map_err(|error| error.to_string()))
 }
 
-/// Whether an integer up to 30720 differs by no more than the codec loses.
+/// Returns whether an integer up to 30720 differs by no more than the codec loses.
 fn is_near(found: &Value, due: &Value) -> bool {
     matches!((found.as_f64(), due.as_f64()), (Some(found), Some(due)) if (found - due).abs() <= 8.0)
 }
@@ -291,7 +287,7 @@ fn json_values(elements: &ArrayData) -> Vec<Value> {
     (0..elements.len()).map(|index| elements.json(index)).collect()
 }
 
-/// The cells as a document in Markdown.
+/// Returns the results as a document in Markdown.
 pub fn document(cells: &Cells) -> String {
     let mut text = String::from(HEAD);
     let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
@@ -332,7 +328,8 @@ Conversions go by this table where they warn of arrays that no other software re
 
 ";
 
-/// The cells as `zarr_meta::readers` has them: the names of the data types, and below them a line for each codec with its marks.
+/// Returns the results in the form of `zarr_meta::readers`: the names of the data types, and below them a line for each codec with its
+/// marks.
 pub fn marks(cells: &Cells) -> String {
     let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
     let mut text = format!("{}\n", names.join(" "));
@@ -347,7 +344,7 @@ pub fn marks(cells: &Cells) -> String {
     text
 }
 
-/// The cells that `zarr_meta::readers` has.
+/// Returns the results in `zarr_meta::readers`.
 ///
 /// # Errors
 /// Names a mark that is of no pair.
@@ -382,15 +379,15 @@ fn letter(cell: Option<&Cell>) -> &'static str {
     }
 }
 
-/// Marks the pair of a codec and a data type with another result.
+/// Sets the result of a pair of a codec and a data type.
 pub fn mark(cells: &mut Cells, pair: (&str, &str), as_what: Cell) {
     if let Some((_, cell)) = cells.iter_mut().find(|((codec, data_type), _)| (*codec, *data_type) == pair) {
         *cell = as_what;
     }
 }
 
-/// Says in which line a document has other marks than the cells, where it says nothing of other readers: a mark must be
-/// there or not.
+/// Checks that the marks in a document are those of the results, and names the first line that differs. Marks of other readers are not
+/// distinguished.
 ///
 /// # Errors
 /// The first line that differs.

@@ -1,4 +1,4 @@
-//! Damage to metadata documents and chunks.
+//! Mutations of metadata documents and chunks.
 
 use crate::random::Random;
 use zarr_json::{Map, Number, Value};
@@ -29,11 +29,11 @@ const NUMBERS: [&str; 22] = [
     "-0",
 ];
 
-/// Repetitions of something, and levels around it.
+/// Greatest usual number of repetitions of a value, and of levels around it. The next constant is the rare greatest number.
 const MANY: usize = 400;
 const DEEP: usize = 30_000;
 
-/// Strings that mean something somewhere in a document.
+/// Strings that have a meaning somewhere in a document.
 const TEXTS: [&str; 22] = [
     "",
     "/",
@@ -59,7 +59,7 @@ const TEXTS: [&str; 22] = [
     "end",
 ];
 
-/// A damaged form of a metadata document: `text`, which is the document `value`.
+/// Returns a mutated form of a metadata document; `text` is its text, and `value` the parsed document.
 pub(crate) fn document(random: &mut Random, text: &[u8], value: &Value) -> Vec<u8> {
     let mut damaged = match random.below(4) {
         0 => bytes(random, text),
@@ -75,7 +75,7 @@ pub(crate) fn document(random: &mut Random, text: &[u8], value: &Value) -> Vec<u
     damaged
 }
 
-/// Damaged bytes: flipped, cut off, lengthened, swapped, overwritten.
+/// Returns mutated bytes: flipped, truncated, lengthened, swapped or overwritten.
 pub(crate) fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
     for _ in 0..=random.below(3) {
@@ -132,13 +132,13 @@ pub(crate) fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
     damaged
 }
 
-/// How often something is repeated: mostly a few times, now and then more than stacks are deep.
+/// Returns a number of repetitions: mostly a few, occasionally more levels than a stack can hold.
 fn many(random: &mut Random) -> usize {
     let most = if random.below(8) == 0 { DEEP } else { MANY };
     random.below(most)
 }
 
-/// Makes a little-endian integer a little larger or smaller: sizes and offsets that are nearly right.
+/// Increases or decreases a little-endian integer slightly, for sizes and offsets that are nearly right.
 fn nudge(random: &mut Random, bytes: &mut [u8], index: usize) {
     let width = 1 << random.below(4);
     let by = 1 + random.below(4) as u64;
@@ -150,7 +150,7 @@ fn nudge(random: &mut Random, bytes: &mut [u8], index: usize) {
     }
 }
 
-/// The document with one of its values replaced, taken away or doubled.
+/// Returns the document with one of its values replaced, removed or repeated.
 fn tree(random: &mut Random, value: &Value) -> Vec<u8> {
     let mut all = Vec::new();
     collect(value, &mut all);
@@ -199,7 +199,7 @@ fn special(random: &mut Random) -> Value {
     }
 }
 
-/// A list with its items the other way round: as sound by itself, and another order of axes or codecs.
+/// Reverses the items of a list: the result is valid by itself, but has another order of axes or codecs.
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.iter().rev().cloned().collect()),
@@ -211,25 +211,25 @@ fn nested(value: &Value, depth: usize) -> String {
     format!("{}{value}{}", "[".repeat(depth), "]".repeat(depth))
 }
 
-/// A change of one value of a document.
+/// Change of one value of a document.
 enum Change {
     Replace(Value),
     Remove,
-    /// The value, an item or a member, stands there this number of times.
+    /// The value, an item or a member, is repeated this number of times.
     Repeat(usize),
-    /// The value is inside this number of lists.
+    /// The value is nested in this number of lists.
     Nest(usize),
     Rename(String),
 }
 
-/// Writes a document with a change to the value that is `left` values away in the order of the text.
+/// Writer of a document with a change to one value; `left` is the number of values before it in the order of the text.
 struct Writer {
     left: usize,
     change: Change,
 }
 
 impl Writer {
-    /// Whether this value is the one to be changed.
+    /// Returns whether the next value is the one to be changed.
     fn here(&mut self) -> bool {
         let here = self.left == 0;
         self.left = self.left.wrapping_sub(1);
@@ -271,7 +271,7 @@ impl Writer {
         }
     }
 
-    /// An item of a list (with an empty name) or a member of an object.
+    /// Writes an item of a list (with an empty name) or a member of an object.
     fn item(&mut self, name: &str, value: &Value, start: usize, into: &mut String) {
         let in_object = into.as_bytes().get(start.wrapping_sub(1)) == Some(&b'{');
         let mut push = |name: &str, text: &str| {

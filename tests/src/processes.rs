@@ -42,17 +42,17 @@ pub use soak::soak;
 pub use tally::Tally;
 pub use worker::work_if_worker;
 
-/// The result of a check that may not get to its end.
+/// Result of a check that may fail to complete.
 type Result<T, E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
 
-/// How much a check does.
+/// Extent of a check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scale {
     /// Whether to run the long form, which takes minutes.
     pub long: bool,
-    /// How many rounds a check of pairs of verbs has; by default few, or many in the long form.
+    /// Number of rounds of checks of pairs of verbs; `None` for few rounds, or many in the long form.
     pub rounds: Option<u64>,
-    /// The number by which these rounds are chosen; by default another one each time.
+    /// Seed by which these rounds are chosen; `None` for a seed that differs from run to run.
     pub seed: Option<u64>,
 }
 
@@ -62,7 +62,7 @@ impl Scale {
     }
 }
 
-/// A check by its name.
+/// Check with its name.
 pub struct Check {
     name: String,
     run: Box<dyn Fn(Scale) -> Result<Tally> + Send + Sync>,
@@ -73,7 +73,7 @@ impl Check {
         Self { name: name.into(), run: Box::new(run) }
     }
 
-    /// All checks.
+    /// Returns all checks.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
@@ -115,13 +115,13 @@ impl Check {
         all
     }
 
-    /// Its name.
+    /// Returns the name of the check.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Runs it.
+    /// Runs the check.
     ///
     /// # Errors
     /// If the check itself could not go on.
@@ -136,13 +136,13 @@ impl fmt::Debug for Check {
     }
 }
 
-/// A path as text, as addresses of stores are.
+/// Returns a path as a string, as addresses of stores need it.
 fn text(path: &Path) -> Result<&str> {
     Ok(path.to_str().ok_or("the temporary directory has a name that is no UTF-8")?)
 }
 
-/// A new temporary directory, in memory if the system has a file system there: writing to the disk takes most of the time of checks
-/// that do not depend on it.
+/// Returns a new temporary directory, in memory if the system has such a file system, since writes to the disk take most of the time of
+/// checks that do not depend on the disk.
 fn folder_in_memory() -> Result<tempfile::TempDir> {
     let memory = Path::new("/dev/shm");
     Ok(if memory.is_dir() { tempfile::tempdir_in(memory)? } else { tempfile::tempdir()? })

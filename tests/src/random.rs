@@ -1,16 +1,16 @@
-//! Random numbers that come out the same each time.
+//! Random numbers that are the same in each run.
 
-/// A generator of random numbers: SplitMix64.
+/// Generator of random numbers: SplitMix64.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator whose numbers depend on `seed` alone.
+    /// Returns a generator whose numbers depend on `seed` alone.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,13 +18,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number less than `end`, or 0 if that is 0.
+    /// Returns a number less than `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end).unwrap_or(u64::MAX);
         self.number().checked_rem(end).and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
     }
 
-    /// One of `items`, if there are any.
+    /// Returns one of `items`; `None` if there are none.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.below(items.len()))
     }

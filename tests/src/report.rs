@@ -1,50 +1,50 @@
-//! The results of the cases.
+//! Results of the cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A fault, in words.
+/// Description of a fault.
 pub type Fault = String;
 
-/// The result of an array, or of a case that must be refused.
+/// Verdict on an array, or on a case that must be refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// As expected.
+    /// The result is as expected.
     Passed,
-    /// Not as expected.
+    /// The result is not as expected.
     Failed(Fault),
 }
 
-/// The result of an array.
+/// Result of an array.
 #[derive(Clone, Debug)]
 pub struct ArrayResult {
-    /// The array's path.
+    /// Path of the array.
     pub path: String,
-    /// Its data type, as Zarr v3 names it.
+    /// Data type of the array, as Zarr v3 names it.
     pub data_type: String,
-    /// Its codecs, with the codecs inside of others.
+    /// Names of the codecs of the array, including codecs inside of others.
     pub codecs: BTreeSet<String>,
-    /// Whether its elements were read. Of some arrays only the metadata can be.
+    /// Whether the elements of the array were read; for some arrays only the metadata can be.
     pub read: bool,
-    /// The result.
+    /// Verdict on the array.
     pub verdict: Verdict,
 }
 
-/// The result of a case.
+/// Result of a case.
 #[derive(Clone, Debug)]
 pub struct CaseResult {
-    /// Its archive.
+    /// Archive of the case.
     pub archive: &'static str,
-    /// Its name.
+    /// Name of the case.
     pub name: String,
-    /// The result of the case as a whole: its nodes, or its error.
+    /// Verdict on the case as a whole: its nodes, or its error.
     pub verdict: Verdict,
-    /// The result of each of its arrays, if it is a good one.
+    /// Result of each array of a valid case; empty for a case that must be refused.
     pub arrays: Vec<ArrayResult>,
 }
 
 impl CaseResult {
-    /// The faults, a line each.
+    /// Returns the faults of the case, one in each line.
     pub fn faults(&self) -> Vec<String> {
         let named = |path: &str, verdict: &Verdict| match verdict {
             Verdict::Failed(fault) => Some(format!("{}/{} {path}: {fault}", self.archive, self.name)),
@@ -55,15 +55,15 @@ impl CaseResult {
     }
 }
 
-/// The results of many cases. Printed as tables.
+/// Results of many cases, printed as tables.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// The cases.
+    /// Results of the cases.
     pub cases: Vec<CaseResult>,
 }
 
 impl Report {
-    /// The faults, a line each.
+    /// Returns the faults of all cases, one in each line.
     pub fn faults(&self) -> Vec<String> {
         self.cases.iter().flat_map(CaseResult::faults).collect()
     }
@@ -97,7 +97,7 @@ impl Report {
         Ok(())
     }
 
-    /// How many arrays of each data type passed with each codec.
+    /// Prints the number of arrays of each data type that passed with each codec.
     fn types_and_codecs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut table: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
         for array in self.arrays().filter(|array| array.verdict == Verdict::Passed && array.read) {

@@ -1,4 +1,4 @@
-//! Nodes and elements that were read, written again.
+//! Nodes and elements that were read, and are written again.
 
 use crate::Fault;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use zarr_json::{ParseOptions, Value};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
-/// Writes the documents of a node again, over the documents it was read from, and compares them.
+/// Writes the documents of a node again, based on the documents from which it was read, and compares them.
 ///
 /// # Errors
 /// Says which one differs.
@@ -34,7 +34,7 @@ pub(crate) fn documents(found: &StoredNode) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The node that documents describe.
+/// Returns the node that documents describe.
 ///
 /// # Errors
 /// Says their fault.
@@ -43,7 +43,7 @@ pub(crate) fn parse(dialect: Dialect, path: &NodePath, documents: &Documents) ->
     zarr::hierarchy::open_node(&*store, &path.to_string(), Some(dialect)).map_err(|error| error.to_string())
 }
 
-/// A store in memory with nothing but documents.
+/// Returns a store in memory with only these documents.
 fn in_memory(documents: &Documents) -> Result<Arc<dyn Store>, Fault> {
     let store = MemoryStore::new();
     for (key, document) in documents.iter() {
@@ -53,12 +53,12 @@ fn in_memory(documents: &Documents) -> Result<Arc<dyn Store>, Fault> {
     Ok(Arc::new(store))
 }
 
-/// A document as JSON, with the liberties of old writers.
+/// Parses a document with all lenient options for old writers.
 fn value(bytes: &[u8]) -> Result<Value, Fault> {
     zarr_json::parse(bytes, ParseOptions::ALL).map(|parsed| parsed.value).map_err(|error| error.to_string())
 }
 
-/// Writes an array into a new store, from its metadata and all its elements, and compares the elements that come back.
+/// Writes an array into a new store, from its metadata and all its elements, and compares the elements that are read back.
 ///
 /// # Errors
 /// Says the difference.
@@ -77,12 +77,12 @@ pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether the elements of an array may change when it is written again, as with zfp.
+/// Returns whether the elements of an array may change when they are written again, as with zfp.
 fn loses(array: &Array) -> bool {
     array.metadata().codecs.iter().any(|codec| matches!(codec.name.as_str(), "zfp" | "numcodecs.zfpy"))
 }
 
-/// An array like another one, without its chunks, alone in a new store in memory.
+/// Creates an array with the metadata of another one, without its chunks, in a new store in memory.
 ///
 /// # Errors
 /// If its metadata cannot be written or read again.

@@ -1,4 +1,4 @@
-//! Every array of the fixtures in every dialect, and back in its own.
+//! Conversions of every array of the fixtures into every dialect, and back into its own.
 
 use crate::expected::Outcome;
 use crate::fixtures::{Case, cases};
@@ -16,32 +16,31 @@ use zarr_meta::conventions::ARRAY_DIMENSIONS;
 use zarr_meta::{CARRIED, Dialect, NodePath};
 use zarr_store::{MemoryStore, Store};
 
-/// The results of arrays of one dialect that were to be converted into another one and back.
+/// Counts of conversions of arrays from one dialect into another one and back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Everything is the same there and when back.
+    /// Number of arrays that are equal after the conversion and after the way back.
     pub same: usize,
-    /// Elements are the same, some metadata is not, and the conversion said so.
+    /// Number of arrays whose elements are equal, and whose changes of metadata the conversion noted.
     pub noted: usize,
-    /// The conversion was refused, naming the member that the dialect cannot say.
+    /// Number of conversions that were refused, with the name of the member that the dialect cannot express.
     pub refused: usize,
-    /// Something is lost or different without a word.
+    /// Number of arrays that lost or changed something without a note.
     pub wrong: usize,
 }
 
-/// The results of all conversions. Printed as tables.
+/// Results of all conversions, printed as tables.
 #[derive(Clone, Debug, Default)]
 pub struct Roundtrips {
-    /// Whether members that a dialect cannot express are carried in an attribute. Then everything must be the same when
-    /// back.
+    /// Whether members that a dialect cannot express are stored in an attribute. Then everything must be equal after the way back.
     pub carry: bool,
-    /// By the dialect of the arrays and the dialect that they were converted into.
+    /// Counts by the dialect of the arrays, and the dialect into which they were converted.
     pub tallies: BTreeMap<(Dialect, Dialect), Tally>,
-    /// How often a dialect refuses: by dialect, kind of error and member, and message.
+    /// Number of refusals by dialect, by kind of error and member, and by message.
     pub refusals: BTreeMap<(Dialect, String, String), usize>,
-    /// How often the metadata of arrays differs in a member, as noted.
+    /// Number of arrays whose metadata differs with a note, by dialect and member.
     pub notes: BTreeMap<(Dialect, String), usize>,
-    /// The faults, a line each.
+    /// Descriptions of faults, one for each.
     pub faults: Vec<Fault>,
 }
 
@@ -90,9 +89,9 @@ fn roundtrip_array(case: &Case, path: &str, roundtrips: &mut Roundtrips) -> Resu
     Ok(())
 }
 
-/// Why an array did not come back.
+/// Reason why an array was not converted there and back.
 enum Stopped {
-    /// The dialect cannot say a member of it.
+    /// The dialect cannot express a member of the array.
     Refused {
         member: String,
         why: String,
@@ -106,7 +105,7 @@ impl From<Fault> for Stopped {
     }
 }
 
-/// An array on its way.
+/// Array that is converted there and back.
 struct Way<'a> {
     store: &'a Arc<dyn Store>,
     path: &'a NodePath,
@@ -116,7 +115,7 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// The members that differ at the far end or after the way back, all of them noted.
+    /// Returns the members that differ after the conversion or after the way back, all of which must be noted.
     fn there_and_back(&self, dialect: Dialect) -> Result<BTreeSet<String>, Stopped> {
         let Self { before, .. } = self;
         let (there, mut noted) = match self.convert(self.store, self.path, self.options, dialect)? {
@@ -145,7 +144,7 @@ impl Way<'_> {
         Ok(differing)
     }
 
-    /// The array in a store of its own, and the pointers of its notes.
+    /// Converts the array into a new store, and returns it with the pointers of the notes.
     #[expect(clippy::type_complexity, reason = "a refusal is an answer, any other error a fault")]
     fn convert(
         &self,
@@ -181,17 +180,17 @@ fn refused(error: &Error) -> Stopped {
     }
 }
 
-/// The first part of a JSON pointer.
+/// Returns the first part of a JSON pointer.
 fn member(pointer: &str) -> String {
     pointer.split('/').nth(1).unwrap_or_default().to_owned()
 }
 
-/// The properties that must stay the same.
+/// Properties that must be unchanged.
 struct Subject {
     dialect: Dialect,
     shape: Vec<u64>,
     data_type: Type,
-    /// `None`: undefined.
+    /// Fill value; `None` if it is undefined.
     fill_value: Option<Vec<u8>>,
     attributes: Map,
     dimension_names: Option<Vec<Option<String>>>,
@@ -201,7 +200,7 @@ struct Subject {
     is_lossy: bool,
 }
 
-/// A data type; if it is not known here, as it is spelled.
+/// Data type; if it is unknown, its spelling.
 #[derive(Debug, PartialEq)]
 enum Type {
     Known(DataType),
@@ -209,7 +208,7 @@ enum Type {
 }
 
 impl Subject {
-    /// The array at a path; `None` if its elements cannot be decoded although it opens.
+    /// Reads the properties of the array at a path; `None` if the array can be opened but its elements cannot be decoded.
     fn read(store: &Arc<dyn Store>, path: &NodePath, options: &Options) -> Result<Option<Self>, Fault> {
         let found = check::find(store, &path.to_string()).map_err(|error| error.to_string())?;
         let metadata = found.node.as_array().cloned().ok_or("a group, expected an array")?;
@@ -237,7 +236,8 @@ impl Subject {
         Ok(Some(subject))
     }
 
-    /// The members that differ in `after`, which is of the same dialect if it `is_back`. All must be noted.
+    /// Returns the members that differ in `after`, which has the dialect of this array if `is_back`. A difference without a note is an
+    /// error.
     fn differences(&self, after: &Self, is_back: bool, noted: &[String]) -> Result<BTreeSet<String>, Fault> {
         if !self.is_lossy && !same_elements(self.elements.as_ref(), after.elements.as_ref()) {
             return Err("elements differ".to_owned());
@@ -286,7 +286,7 @@ impl Subject {
         Ok(differing)
     }
 
-    /// The attributes without the attributes of dimension names, which are compared by themselves.
+    /// Returns the attributes without those of dimension names, which are compared separately.
     fn plain_attributes(&self) -> Map {
         let names: Option<Vec<_>> = self
             .dimension_names

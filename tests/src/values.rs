@@ -1,4 +1,4 @@
-//! Elements as fixtures hold them, and as arrays give them.
+//! Elements in files of fixtures, compared with the elements of arrays.
 
 use crate::Fault;
 use crate::expected::{Encoding, ExpectedData};
@@ -42,7 +42,7 @@ pub(crate) fn compare(case: &Case, expected: &ExpectedData, found: &ArrayData) -
     }
 }
 
-/// Says that lengths differ, or at which indices elements differ, of the indices for which `counts` is true.
+/// Returns an error if lengths differ, or with the indices of elements that differ, among the indices for which `counts` returns true.
 fn differing(
     expected: usize,
     found: usize,
@@ -59,7 +59,7 @@ fn differing(
     }
 }
 
-/// Elements in memory form with the bytes of each number in little-endian order.
+/// Returns elements in memory form with the bytes of each number in little-endian order.
 pub(crate) fn little_endian(data_type: &DataType, items: &[u8]) -> Vec<u8> {
     let mut bytes = items.to_vec();
     data_type.layout().swap(&ByteOrder::Little, &mut bytes);

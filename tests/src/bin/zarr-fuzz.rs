@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use zarr_tests::Fault;
 use zarr_tests::fuzz::{Target, cost};
 
-/// CPU time after which an input is not waited for: more than any may take.
+/// Greatest CPU time of an input, more than any input may take; the process ends then.
 const MAX_TIME: Duration = Duration::from_secs(2);
 
-/// Number of times that an input is run again that took too long: other processes may have cost it pages and caches.
+/// Number of times that an input that took too long is run again, since other processes may have cost it pages and caches.
 const AGAIN: usize = 2;
 
-/// Since the start of the process in microseconds of CPU time, when the input began that is run.
+/// CPU time of the process, in microseconds, at which the current input began; `u64::MAX` between inputs.
 static BEGAN: AtomicU64 = AtomicU64::new(u64::MAX);
 
 fn main() -> ExitCode {
@@ -77,7 +77,7 @@ fn run() -> Result<(), Fault> {
     Ok(())
 }
 
-/// Runs a target: whether it took the input, and how much CPU time it took.
+/// Runs a target. Returns whether the target accepted the input, and its CPU time.
 fn timed(target: &Target, input: &[u8]) -> (bool, Duration) {
     let began = cpu_time();
     BEGAN.store(began, Ordering::Relaxed);
@@ -86,7 +86,7 @@ fn timed(target: &Target, input: &[u8]) -> (bool, Duration) {
     (is_taken, Duration::from_micros(cpu_time() - began))
 }
 
-/// Ends the process when an input takes too long.
+/// Ends the process if an input takes too long.
 fn watch() {
     loop {
         std::thread::sleep(Duration::from_millis(100));
@@ -114,14 +114,14 @@ fn note(progress: &File, number: u64) -> Result<(), Fault> {
     progress.write_all_at(&number.to_le_bytes(), 0).map_err(|error| error.to_string())
 }
 
-/// CPU time of this process, in microseconds.
+/// Returns the CPU time of this process, in microseconds.
 #[cfg(target_os = "linux")]
 fn cpu_time() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
 }
 
-/// Most memory that this process held, in KiB.
+/// Returns the peak of memory of this process, in KiB.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

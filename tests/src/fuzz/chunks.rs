@@ -23,15 +23,15 @@ use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 pub(super) use seeds::seeds;
 
-/// Number of inputs of which one is a bomb, which takes as long as many others.
+/// Number of inputs of which one is a bomb, since a bomb takes as long as many other inputs.
 const BOMBS: usize = 4096;
-/// Codecs whose elements need not come back as they were.
+/// Codecs whose elements may differ after encoding and decoding.
 const LOSSY: [&str; 8] =
     ["bitround", "quantize", "zfp", "fixedscaleoffset", "astype", "cast_value", "delta", "scale_offset"];
-/// Number of opened arrays that are kept.
+/// Greatest number of opened arrays in the cache.
 const KEPT: usize = 1024;
 
-/// All codecs, including `PICKLE`, which is in no table unless it is added.
+/// Returns the registry of all codecs, including `PICKLE`, which must be added.
 pub(super) fn registry() -> Arc<Registry> {
     static REGISTRY: LazyLock<Arc<Registry>> = LazyLock::new(|| {
         let mut registry = Registry::clone(&zarr::registry::default());
@@ -41,7 +41,7 @@ pub(super) fn registry() -> Arc<Registry> {
     Arc::clone(&REGISTRY)
 }
 
-/// Limits that no fixture reaches, so that an input which asks for much memory is refused early.
+/// Returns options with limits that no fixture reaches, so that an input that needs much memory is refused early.
 pub(super) fn limited() -> Options {
     let mut limits = Limits::default();
     limits.max_chunk = 32 << 20;
@@ -49,7 +49,8 @@ pub(super) fn limited() -> Options {
     Options::default().limits(limits)
 }
 
-/// The array that a document describes. The arrays opened last are kept, since most inputs have the document of a seed.
+/// Opens the array that a document describes; `None` if that fails. The last arrays are cached, since most inputs have the document of a
+/// seed.
 fn opened(document: &str) -> Option<Array> {
     thread_local! {
         static OPENED: RefCell<HashMap<String, Option<Array>>> = RefCell::default();
@@ -83,7 +84,7 @@ pub(super) fn run(input: &[u8]) -> bool {
     read(&array, chunk).is_ok()
 }
 
-/// Reads the chunk whole, an element and a part of it, and writes to one in eight.
+/// Reads the whole chunk, an element and a part of it, and writes to one chunk in eight.
 fn read(array: &Array, chunk: &[u8]) -> zarr_array::Result<()> {
     let index = vec![0; array.shape().len()];
     if array.chunk_grid().check_index(&index).is_err() {
@@ -148,12 +149,12 @@ fn read(array: &Array, chunk: &[u8]) -> zarr_array::Result<()> {
     Ok(())
 }
 
-/// Whether a name occurs among the codecs of an array.
+/// Returns whether a name occurs among the codecs of an array.
 fn document_names(array: &Array, name: &str) -> bool {
     array.metadata().codecs.iter().any(|codec| codec.to_value().to_string().contains(name))
 }
 
-/// Compares the elements of a part with the elements of the whole.
+/// Compares the elements of a part with those of the whole.
 fn same_elements(part: &ArrayData, all: &ArrayData, region: &Region, from: fn(u64) -> u64, len: fn(u64) -> u64) {
     let mut positions = vec![0_usize];
     for axis in region.axes() {
@@ -179,7 +180,7 @@ fn same_elements(part: &ArrayData, all: &ArrayData, region: &Region, from: fn(u6
     }
 }
 
-/// Changes the chunk below some of its codecs, or now and then the document.
+/// Changes the chunk below some of its codecs, or occasionally the document.
 pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     let (document, chunk) = line(input);
     if random.below(BOMBS) == 0
@@ -208,7 +209,7 @@ pub(super) fn mutate_index(random: &mut Random, input: &[u8]) -> Vec<u8> {
     [document.as_bytes(), b"\n", &layers::mutate_index(random, &array, chunk)].concat()
 }
 
-/// The chunks of an array that was read from fixtures or made, each as an input.
+/// Returns up to `most` stored chunks of an array, each as an input.
 fn inputs_of(array: &Array, most: usize) -> Result<Vec<Vec<u8>>, Fault> {
     let mut inputs = Vec::new();
     for index in array.stored_chunks().unwrap_or_default().into_iter().take(most) {

@@ -1,28 +1,28 @@
-//! The CPU time that an input may take: no input may be made that costs a reader much more than its size does.
+//! Limit of the CPU time of an input: no input may cost a reader much more than its size does.
 
 use crate::Fault;
 use std::time::Duration;
 
-/// CPU time that an input of any size may take: targets decode what a few bytes stand for, up to their bounds of memory.
+/// CPU time that an input of any size may take: targets decode what a few bytes stand for, up to their limits of memory.
 const ANY: Duration = Duration::from_millis(200);
 
-/// And for each of its bytes.
+/// Additional CPU time that an input may take for each of its bytes.
 const EACH_BYTE: Duration = Duration::from_micros(10);
 
-/// Inputs that are shorter count as long as this, where the time for a byte is shown.
+/// Least length in bytes that is used to compute the time for a byte; shorter inputs count as this long.
 const SHORT: usize = 1024;
 
 fn allowed(len: usize) -> Duration {
     ANY + EACH_BYTE * u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-/// Whether an input of a length may take so much CPU time.
+/// Returns whether an input of `len` bytes may take this CPU time.
 #[must_use]
 pub fn is_allowed(time: Duration, len: usize) -> bool {
     time <= allowed(len)
 }
 
-/// Checks that an input of a length may take so much CPU time.
+/// Checks that an input of `len` bytes may take this CPU time.
 ///
 /// # Errors
 /// If it may not, with both times.
@@ -33,7 +33,7 @@ pub fn check(time: Duration, len: usize) -> Result<(), Fault> {
     Err(format!("took {time:?} of CPU time for {len} bytes, expected {:?} at most", allowed(len)))
 }
 
-/// The CPU time for each byte of an input in nanoseconds, of which short ones count as 1 KiB.
+/// Returns the CPU time for each byte of an input in nanoseconds; inputs of less than 1 KiB count as 1 KiB.
 #[must_use]
 pub fn of_byte(time: Duration, len: usize) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX) / len.max(SHORT) as u64

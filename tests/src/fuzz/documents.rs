@@ -1,5 +1,4 @@
-//! Metadata documents under the keys of their dialect: the node is opened, walked, written back and converted, and an element
-//! of it is read.
+//! Metadata documents under the keys of their dialect: the node is opened, walked, written back and converted, and an element is read.
 
 mod made;
 
@@ -15,10 +14,10 @@ use zarr_json::{ParseOptions, parse};
 use zarr_meta::{Dialect, Documents, NodePath, document_path, documents, for_dialect, for_dialect_carrying};
 use zarr_store::{Store, StoreExt};
 
-/// A case of more documents is given node by node alone.
+/// Greatest total size in bytes of the documents of a case that are one input; larger cases are split by node.
 const WHOLE_CASE: usize = 24 << 10;
 
-/// In which dialect the stores of an archive are.
+/// Returns the dialect of the stores in an archive.
 fn dialect_of(archive: &str) -> Dialect {
     match archive.trim_start_matches("bad-") {
         "v0" => Dialect::V0,
@@ -32,7 +31,7 @@ fn dialect_of(archive: &str) -> Dialect {
     }
 }
 
-/// Whether a value is a document and no chunk.
+/// Returns whether a key is that of a document, not of a chunk.
 fn is_document(key: &str) -> bool {
     const NAMES: [&str; 11] = [
         "zarr.json",
@@ -51,7 +50,7 @@ fn is_document(key: &str) -> bool {
     NAMES.contains(&name) || [".array.json", ".group.json", ".array", ".group"].iter().any(|end| name.ends_with(end))
 }
 
-/// The documents of each node of the fixtures, and all documents of each case that is not large.
+/// Returns the documents of each node of the fixtures, and all documents of each case that is not large.
 pub(super) fn seeds(dialect: Dialect) -> Result<Vec<Vec<u8>>, Fault> {
     let mut seeds: BTreeSet<_> = made::inputs(dialect).into_iter().collect();
     for archive in ARCHIVES.into_iter().filter(|archive| dialect_of(archive) == dialect) {
@@ -77,7 +76,7 @@ pub(super) fn seeds(dialect: Dialect) -> Result<Vec<Vec<u8>>, Fault> {
     Ok(seeds.into_iter().collect())
 }
 
-/// Documents by the paths of their nodes, with the one of the whole hierarchy where there is one.
+/// Returns documents by the paths of their nodes, each with the document of the whole hierarchy if there is one.
 fn nodes(dialect: Dialect, all: &[(String, Vec<u8>)]) -> BTreeMap<String, Vec<(String, Vec<u8>)>> {
     let of_hierarchy = |key: &str| zarr_meta::entry_point_key(dialect) == Some(key);
     let entry: Vec<_> = all.iter().filter(|(key, _)| of_hierarchy(key)).cloned().collect();
@@ -94,7 +93,7 @@ fn nodes(dialect: Dialect, all: &[(String, Vec<u8>)]) -> BTreeMap<String, Vec<(S
     nodes
 }
 
-/// Changes one of the files, now and then its key or the path.
+/// Changes one of the values, or occasionally its key or the path.
 pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     let mut files = Files::parse(input);
     let at = random.below(files.values.len());
@@ -141,7 +140,7 @@ pub(super) fn run(input: &[u8]) -> bool {
     })
 }
 
-/// Does the operations on a node that need no chunks. Returns the node, if it is an array.
+/// Does all operations on a node that need no chunks. Returns the node if it is an array.
 fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::StoredNode>, zarr_array::Error> {
     let found = zarr::hierarchy::open_node(store, path, None)?;
     let _ = found.attributes();
@@ -193,7 +192,7 @@ fn consolidated(key: &str, value: &[u8]) {
     }
 }
 
-/// Reads the last element: whether there is none, or it can be read.
+/// Reads the last element. Returns whether it can be read, or there is none.
 fn last_element(array: &Array) -> bool {
     let last = |len: &u64| len.checked_sub(1).map(|last| last..last + 1);
     let Some(last) = array.shape().iter().map(last).collect::<Option<Vec<_>>>() else { return true };

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
-/// The values of a store by their keys.
+/// Values of a store by their keys, and the path of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Files {
     pub(super) path: String,
@@ -37,7 +37,7 @@ impl Files {
         bytes
     }
 
-    /// A store with the values whose keys are valid.
+    /// Returns a store with the values whose keys are valid.
     pub(super) fn store(&self) -> Arc<dyn Store> {
         let store = MemoryStore::new();
         for (key, value) in &self.values {
@@ -50,7 +50,7 @@ impl Files {
     }
 }
 
-/// The first line, and the bytes behind it.
+/// Returns the first line, and the bytes after it.
 pub(super) fn line(bytes: &[u8]) -> (String, &[u8]) {
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (line, rest) = bytes.split_at(end);

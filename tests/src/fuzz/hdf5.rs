@@ -1,4 +1,4 @@
-//! HDF5 files: opened, listed, and every array read.
+//! HDF5 files: they are opened and listed, and every array is read.
 
 use super::mutated_bytes;
 use crate::Fault;
@@ -9,7 +9,7 @@ use zarr::store::{Key, MemoryStore, Store, StoreExt};
 use zarr_array::{Array, Options};
 use zarr_grid::Selection;
 
-/// Larger arrays are not read: their shape costs nothing in the file.
+/// Greatest number of elements of an array that is read: a large shape costs nothing in the file.
 const MAX_ELEMENTS: u128 = 1 << 16;
 
 pub(super) fn run(input: &[u8]) -> bool {
@@ -19,7 +19,7 @@ pub(super) fn run(input: &[u8]) -> bool {
     read(Arc::new(store))
 }
 
-/// Walks a store whose documents were made of another format, and reads each array that is not large. Whether all is sound.
+/// Walks a store that represents a file of another format, and reads each array that is not large. Returns whether everything is valid.
 pub(super) fn read(store: Arc<dyn Store>) -> bool {
     let was_left_out = !store.take_warnings().is_empty();
     let walk = zarr::hierarchy::walk(&*store, "/", None).expect("documents that were made here");

@@ -1,5 +1,5 @@
-//! Laws of all accepted input, checked in another way than the library does: a missing check fails here, where it would
-//! otherwise only let wrong input pass.
+//! Laws of all accepted input, checked by other code than that of the library: a missing check of the library fails here instead of
+//! accepting wrong input.
 
 pub(super) mod alone;
 pub(super) mod array;

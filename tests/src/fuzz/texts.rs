@@ -13,11 +13,11 @@ use zarr_json::{NamedConfig, ParseOptions, Value, parse};
 use zarr_meta::NodePath;
 use zarr_store::{Key, Prefix, StoreExt};
 
-/// A target that takes text.
+/// Target that takes a string.
 pub(super) struct Text {
     pub(super) run: fn(&str) -> bool,
     pub(super) seeds: fn() -> Result<Vec<Vec<u8>>, Fault>,
-    /// Whether the first line, or all of the text, is JSON.
+    /// Whether the first line, or the whole string, is JSON.
     pub(super) is_json: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) const SELECTION: Text = Text { run: geometry::selection, seeds: geome
 pub(super) const CHUNK_KEY: Text = Text { run: geometry::chunk_key, seeds: geometry::chunk_keys, is_json: true };
 pub(super) const NAME: Text = Text { run: name, seeds: names, is_json: false };
 
-/// Changes the JSON of the first line, or anything.
+/// Changes the JSON of the first line, or any bytes.
 pub(super) fn mutate(random: &mut Random, input: &[u8], is_json: bool) -> Vec<u8> {
     if !is_json || random.below(4) == 0 {
         return mutate::bytes(random, input);
@@ -123,7 +123,7 @@ fn data_type(text: &str) -> bool {
     !types.is_empty()
 }
 
-/// The data types and the fill values of documents.
+/// Returns the data types and the fill values of all documents.
 fn typed() -> Result<BTreeSet<(String, String)>, Fault> {
     let mut found = BTreeSet::new();
     for document in all_documents()? {
@@ -188,7 +188,7 @@ fn fill_values() -> Result<Vec<Vec<u8>>, Fault> {
     Ok(written.chain(times()).collect())
 }
 
-/// Points in time and durations as text, in each unit.
+/// Returns points in time and durations as strings, in each unit.
 fn times() -> impl Iterator<Item = Vec<u8>> {
     const DATES: [&str; 7] =
         ["-0012-02-29", "1969", "1969-12", "1970-01-08", "2024-02-29T23:59:59.125Z", "2024-02-29 23:59:60", "NaT"];
@@ -201,7 +201,7 @@ fn times() -> impl Iterator<Item = Vec<u8>> {
     of('M', &DATES).chain(of('m', &DURATIONS))
 }
 
-/// Keys, prefixes, and paths of nodes.
+/// Checks a string as a key, a prefix, and a path of a node. Returns whether any of them accepts it.
 fn name(text: &str) -> bool {
     let safe = |text: &str| !text.split('/').any(|part| matches!(part, "." | "..")) && !text.starts_with('/');
     let mut taken = false;

@@ -10,7 +10,7 @@ use zarr_references::ReferencesOptions;
 use super::hdf5::read;
 use crate::Fault;
 
-/// The file that the references of the fixtures lead to.
+/// File to which the references of the fixtures point.
 const DATA: &[u8] = include_bytes!("../../fixtures/netcdf/cdf1.nc");
 
 pub(super) fn netcdf(input: &[u8]) -> bool {

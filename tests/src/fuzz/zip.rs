@@ -1,4 +1,4 @@
-//! Zip files: opened, listed, and every value read.
+//! Zip files: they are opened and listed, and every value is read.
 
 use super::laws;
 use crate::fixtures::{ARCHIVES, cases};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use zarr::store::{ByteRange, Bytes, Fetched, Key, MemoryStore, Store, StoreExt, ZipOptions, ZipStore};
 
-/// The first bytes of each record of a zip file.
+/// First bytes of a record before a value. The next constants are those of entries of the directory and of the end record.
 pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
 pub(super) const CENTRAL: [u8; 4] = *b"PK\x01\x02";
 pub(super) const END: [u8; 4] = *b"PK\x05\x06";
@@ -70,14 +70,14 @@ fn read(path: &std::path::Path, file: &[u8]) -> bool {
     values.iter().all(|(_, value)| value.is_some())
 }
 
-/// The file as a value of a store that is read by ranges.
+/// Opens the file as a value of another store, which is read by ranges; `None` if it is invalid.
 fn over(file: &[u8]) -> Option<ZipStore> {
     let (store, key) = (MemoryStore::new(), Key::new("x.zip").ok()?);
     store.set_all(&key, file).ok()?;
     ZipStore::over(Arc::new(store), key).ok()
 }
 
-/// Checks that nothing is written to an archive with bytes around it, which would be lost.
+/// Checks that a write to an archive with bytes around it is refused, since these bytes would be lost.
 fn refused(path: &std::path::Path, file: &[u8]) {
     let key = Key::new("zarr-fuzz-new").expect("a key");
     let written = ZipStore::append(path).and_then(|store| {
@@ -88,7 +88,7 @@ fn refused(path: &std::path::Path, file: &[u8]) {
     assert_eq!(std::fs::read(path).expect("a file that is there"), file);
 }
 
-/// Adds a value to the file, and compares the ones that were there.
+/// Adds a value to the file, and compares the values that were in it before.
 fn appended(path: &std::path::Path, values: &[(Key, Option<Bytes>)]) {
     let key = Key::new("zarr-fuzz-new").expect("a key");
     let store = ZipStore::append(path).expect("a file that can be read").with(ZipOptions::default().replace(true));
@@ -145,7 +145,7 @@ pub(super) fn seeds() -> Result<Vec<Vec<u8>>, Fault> {
     Ok(files)
 }
 
-/// A zip file, with numbers in the form of zip64 if that is asked for.
+/// Returns a zip file, with numbers in the form of zip64 if `wide`.
 fn written(values: &[(&str, &[u8])], deflated: bool, wide: bool) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
     for (name, value) in values {
@@ -219,7 +219,7 @@ fn written(values: &[(&str, &[u8])], deflated: bool, wide: bool) -> Vec<u8> {
     file
 }
 
-/// Changes a file, and most of the time makes its offsets and checksums right again.
+/// Changes a file, and mostly corrects its offsets and checksums.
 pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     let mut changed = mutate::bytes(random, input);
     if random.below(4) > 0 {
@@ -228,7 +228,7 @@ pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     changed
 }
 
-/// Repairs the offsets of the records, and with `checksums` the checksums of values that are stored as they are.
+/// Corrects the offsets of the records and, with `checksums`, the checksums of values that are stored uncompressed.
 fn repair(file: &mut [u8], checksums: bool) {
     let offsets = |begin: [u8; 4]| -> Vec<usize> {
         file.windows(4).enumerate().filter(|(_, bytes)| *bytes == begin).map(|(at, _)| at).collect()
@@ -252,7 +252,7 @@ fn repair(file: &mut [u8], checksums: bool) {
     }
 }
 
-/// A little-endian number.
+/// Returns the little-endian number of `len` bytes at `at`.
 pub(super) fn number(bytes: &[u8], at: usize, len: usize) -> usize {
     bytes.iter().skip(at).take(len).rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }

@@ -12,13 +12,13 @@ pub(super) struct Values {
     pub(super) elements: ArrayData,
 }
 
-/// Makes the elements of a type.
+/// Function that returns the elements of a data type.
 type Make = fn() -> Values;
 
-/// The strings that there are, which `categorize` has as labels.
+/// All strings that occur, which are the labels of `categorize`.
 pub(super) const WORDS: [&str; 4] = ["red", "grün", "a", "東"];
 
-/// Every data type by a short name, and elements of it.
+/// Every data type, with a short name and a function for its elements.
 pub(super) const TYPES: &[(&str, Make)] = &[
     ("bool", || values(json!("bool"), |at| json!(at % 3 == 0))),
     ("int2", || values(json!("int2"), |at| json!(at % 4 - 2))),
@@ -100,13 +100,13 @@ fn half(at: i64) -> Value {
     Value::from((at as f64 - 15.0) * 0.5)
 }
 
-/// Values that all floats with a sign have.
+/// Returns one of the values that all signed floats have.
 fn small(at: i64) -> Value {
     const SMALL: [f64; 11] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, -0.5, -1.0, -1.5, -2.0, -3.0];
     Value::from(usize::try_from(at).ok().and_then(|at| SMALL.get(at % SMALL.len())).copied().unwrap_or_default())
 }
 
-/// Powers of two from 2⁻¹⁵ on.
+/// Returns a power of two, beginning with 2⁻¹⁵.
 fn power(at: i64) -> Value {
     Value::from(i32::try_from(at).map_or(1.0, |at| 2.0_f64.powi(at - 15)))
 }
@@ -127,7 +127,7 @@ fn time(name: &str) -> Value {
     json!({"name": name, "configuration": {"unit": "s", "scale_factor": 1}})
 }
 
-/// The elements that `value` gives for their indices.
+/// Returns elements of a data type; `value` returns each by its index.
 fn values(data_type: Value, value: impl Fn(i64) -> Value) -> Values {
     let config = NamedConfig::from_value(&data_type).expect("a data type has a name");
     let data_type =

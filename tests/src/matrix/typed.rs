@@ -1,4 +1,4 @@
-//! Codecs by the names that people type.
+//! Codecs by the names that users type.
 
 use super::elements::{TYPES, Values};
 use super::{CHUNKS, SHAPE, discard, json_values, same};
@@ -13,26 +13,26 @@ use zarr_grid::Selection;
 use zarr_json::json;
 use zarr_meta::Dialect;
 
-/// Codecs that may lose a part of an element: others have to read the elements that are left.
+/// Lossy codecs: other software has to read the elements that this library reads back.
 const LOSSY: [&str; 6] = ["astype", "bitround", "cast_value", "fixedscaleoffset", "quantize", "zfpy"];
 
-/// An array with a codec that was typed, in a folder of its own.
+/// Array with a codec that was given by a typed name, in its own folder.
 pub struct Typed {
-    /// The folder's name.
+    /// Name of the folder.
     pub folder: String,
-    /// The codec's short name.
+    /// Short name of the codec.
     pub codec: &'static str,
-    /// The data type as it was typed.
+    /// Data type as it was typed.
     pub data_type: String,
-    /// The dialect.
+    /// Dialect of the array.
     pub dialect: Dialect,
 }
 
-/// Codecs that are not asked for by themselves: of chunks of N5, and of views, which are in no document.
+/// Codecs that users do not type: the codec of chunks of N5, and that of views, which occurs in no document.
 const NOT_TYPED: [&str; 2] = ["n5_default", "array_view"];
 
-/// Writes an array into `folder` for each codec that can be typed, each data type and byte order, in versions 2 and 3, with a file that
-/// says which elements are in it. Refused arrays are left out.
+/// Writes an array into `folder` for each codec that users can type, each data type and byte order, in versions 2 and 3, with a file of the
+/// expected elements. Pairs that are refused are left out.
 ///
 /// # Errors
 /// Says which array is not read as it was written, or that there is none of a codec.
@@ -65,7 +65,7 @@ pub fn typed(folder: &Path) -> Result<Vec<Typed>, Fault> {
     }
 }
 
-/// Whether there is such an array, which then is in the folder.
+/// Writes the array into its folder. Returns `false` if it is refused.
 fn write(path: &Path, type_name: &str, values: &Values, typed: &Typed, entry: &CodecEntry) -> Result<bool, Fault> {
     let fault = |error: zarr_array::Error| error.to_string();
     let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(path).map_err(|error| error.to_string())?);

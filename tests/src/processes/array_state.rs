@@ -1,31 +1,31 @@
-//! The state of an array as a reader sees it.
+//! State of an array as a reader sees it.
 
 use std::fmt;
 use std::sync::Arc;
 use zarr::{Array, Dialect, Store};
 use zarr_json::Value;
 
-/// Elements of a row.
+/// Number of elements of a row.
 pub(super) const COLUMNS: u64 = 4;
 
-/// The element with an index in C order, in an array of a generation.
+/// Returns the element at an index in C order, in an array of a generation.
 pub(super) fn element(generation: u64, index: u64) -> i32 {
     (1 + generation * 100_000 + index) as i32
 }
 
-/// The state of an array as a reader sees it.
+/// State of an array as a reader sees it.
 #[derive(Clone, Debug)]
 pub(super) enum ArrayState {
-    /// There is no such array.
+    /// The array does not exist.
     Missing,
-    /// It cannot be opened or read.
+    /// The array cannot be opened or read; the message says why.
     Unreadable(String),
-    /// It can be read.
+    /// The array can be read.
     Array { generation: u64, rows: u64, elements: Vec<i32> },
 }
 
 impl ArrayState {
-    /// The state of the array at a path, in the dialect given or in the one found.
+    /// Reads the state of the array at a path, in `dialect` or, for `None`, in any dialect.
     pub(super) fn at(store: &Arc<dyn Store>, path: &str, dialect: Option<Dialect>) -> Self {
         let read = || {
             let found = zarr::hierarchy::open_node(&**store, path, dialect)?;
@@ -41,13 +41,13 @@ impl ArrayState {
         )
     }
 
-    /// Whether every reader sees that something is not finished.
+    /// Returns whether every reader notices that an operation is unfinished.
     pub(super) fn is_unfinished(&self) -> bool {
         !matches!(self, Self::Array { .. })
     }
 
-    /// Whether it is the array of generation `expected`, with `expected_rows` rows, of which the first `stored` hold its elements and the
-    /// others the fill value.
+    /// Returns whether the array has generation `expected` and `expected_rows` rows, the first `stored` of which have the elements of that
+    /// generation and the others the fill value.
     pub(super) fn holds(&self, expected: u64, expected_rows: u64, stored: u64) -> bool {
         let Self::Array { generation, rows, elements } = self else { return false };
         let is_right = |(position, &found): (u64, &i32)| {

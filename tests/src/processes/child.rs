@@ -1,4 +1,4 @@
-//! Child processes that do the task of a worker, as their parent sees them.
+//! Child processes that are workers, as their parent sees them.
 
 use super::Result;
 use super::report::WORKER;
@@ -7,10 +7,10 @@ use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How long a worker may take for a line. Only one that hangs takes so long.
+/// Greatest time to wait for a line of a worker; only a worker that hangs exceeds it.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// This program again, as a worker. It is killed when this is dropped.
+/// This program as a worker process, which is killed when the value is dropped.
 #[derive(Debug)]
 pub(super) struct Child {
     process: std::process::Child,
@@ -24,7 +24,7 @@ impl Child {
         Self::start_with(task, Stdio::inherit())
     }
 
-    /// As [`start`](Self::start), with its standard error.
+    /// Starts a worker like [`start`](Self::start), with `errors` as its standard error.
     pub(super) fn start_with(task: &[&str], errors: impl Into<Stdio>) -> Result<Self> {
         let mut process = Command::new(std::env::current_exe()?)
             .env(WORKER, "1")
@@ -47,17 +47,17 @@ impl Child {
         }
     }
 
-    /// Lets it begin, or begin its next round.
+    /// Tells the worker to begin, or to begin its next round.
     pub(super) fn go(&mut self) -> Result<()> {
         Ok(self.input.write_all(b"go\n")?)
     }
 
-    /// How it has ended, if it has.
+    /// Returns the exit status if the worker has ended.
     pub(super) fn ended(&mut self) -> Result<Option<ExitStatus>> {
         Ok(self.process.try_wait()?)
     }
 
-    /// Stops it, or lets it go on. Does nothing on systems other than Linux.
+    /// Stops the worker, or lets it continue. Does nothing on systems other than Linux.
     #[cfg_attr(not(target_os = "linux"), allow(clippy::unused_self, clippy::unnecessary_wraps))]
     pub(super) fn halt(&self, is_halted: bool) -> Result<()> {
         #[cfg(target_os = "linux")]
@@ -70,7 +70,7 @@ impl Child {
         Ok(())
     }
 
-    /// Its next line; `None` if it has ended.
+    /// Returns the next line of the worker; `None` if it has ended.
     pub(super) fn line(&self) -> Result<Option<String>> {
         match self.lines.recv_timeout(TIMEOUT) {
             Ok(line) => Ok(Some(line)),
@@ -79,19 +79,19 @@ impl Child {
         }
     }
 
-    /// The lines that are there already.
+    /// Returns the lines that the worker has written and that were not read yet.
     pub(super) fn lines_so_far(&self) -> Vec<String> {
         self.lines.try_iter().collect()
     }
 
-    /// Kills it, as `kill -9` does, and returns the lines that it had written.
+    /// Kills the worker, like `kill -9`, and returns the lines that it had written.
     pub(super) fn kill(&mut self) -> Result<Vec<String>> {
         self.process.kill()?;
         self.process.wait()?;
         self.rest()
     }
 
-    /// Waits until it has ended, and returns the lines that are left.
+    /// Waits until the worker has ended, and returns its remaining lines.
     pub(super) fn finish(mut self) -> Result<Vec<String>> {
         let lines = self.rest()?;
         let status = self.process.wait()?;
@@ -119,12 +119,12 @@ impl Drop for Child {
     }
 }
 
-/// The numbers in lines `ok NUMBER`: the operations that a worker acknowledged.
+/// Returns the numbers in lines `ok NUMBER`, which are those of the operations that a worker acknowledged.
 pub(super) fn acknowledged(lines: &[String]) -> Vec<u64> {
     lines.iter().filter_map(|line| line.strip_prefix("ok ")?.parse().ok()).collect()
 }
 
-/// The lines of operations that failed.
+/// Returns the messages of operations that failed.
 pub(super) fn refused(lines: &[String]) -> impl Iterator<Item = &str> {
     lines.iter().filter_map(|line| line.strip_prefix("refused "))
 }

@@ -1,4 +1,4 @@
-//! Processes that are killed at random moments, as `kill -9` does.
+//! Processes that are killed at random moments, like by `kill -9`.
 
 use super::child::{Child, acknowledged, refused};
 use super::verbs::{LAYOUTS, Scenario, Stores, VERBS, Verb};
@@ -11,11 +11,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use zarr::NewArray;
 
-/// Kills of each check in the long form. All checks together make more than a thousand.
+/// Number of kills of each check in the long form. All checks together kill more than a thousand processes.
 const ROUNDS: u64 = 90;
 
-/// Kills processes during a verb. Checks the state that is left, does the verb again, checks its result, and writes to all nodes, after
-/// which no temporary file may be left.
+/// Kills processes during a verb. Checks the state that is left, repeats the verb, checks its result, and writes to all nodes, after which
+/// no temporary file may be left.
 pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut random = Random::new(verb as u64);
@@ -72,7 +72,7 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// How long a process takes for a verb that nobody kills.
+/// Returns the time that a process takes for a verb if it is not killed.
 fn time_of(scenario: Scenario, task: &[&str]) -> Result<Duration> {
     let folder = folder_in_memory()?;
     scenario.prepare(&Stores::in_folder(folder.path())?)?;
@@ -100,7 +100,7 @@ pub(super) fn count_temporary(folder: &Path, tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-/// Starts a process with a task and kills it soon after it began to acknowledge. Gives the lines that it wrote.
+/// Starts a process with a task, and kills it soon after its first acknowledgement. Returns the lines that it wrote.
 fn killed(task: &[&str], random: &mut Random) -> Result<Vec<String>> {
     let mut child = Child::start(task)?;
     child.go()?;
@@ -137,7 +137,7 @@ pub(super) fn of_partial_writes(scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Kills processes that append rows, and appends more.
+/// Kills processes that append rows, and appends further rows.
 pub(super) fn of_appends(scale: Scale) -> Result<Tally> {
     let (mut tally, mut random) = (Tally::default(), Random::new(101));
     for _ in 0..scale.of(8, ROUNDS) {

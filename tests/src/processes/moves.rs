@@ -1,5 +1,5 @@
-//! Groups that are moved again and again. Each is whole at its old or its new path, and a concurrent read returns all elements or
-//! an error.
+//! Groups that are moved again and again. Each must be complete at its old or its new path, and a concurrent read must return all elements
+//! or an error.
 
 use super::child::{Child, acknowledged};
 use super::report::report;
@@ -9,18 +9,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zarr::{ErrorKind, Store};
 
-/// The arrays that are moved.
+/// Arrays that are moved.
 pub(super) const MOVED: Scenario = Scenario { verb: Verb::Move, layout: Layout::V3, chunks: 10 };
 
-/// How long to wait for enough moves.
+/// Greatest time to wait for enough moves.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The path of a mover's group after a number of moves.
+/// Returns the path of the group of a mover after a number of moves.
 pub(super) fn path_after(mover: u64, moves: u64) -> String {
     format!("/moved.{mover}.{moves}")
 }
 
-/// Moves a group to its next path, again and again, and checks that it is whole there.
+/// Moves a group to its next path, again and again, and checks that it is complete there.
 pub(super) fn rename(store: &Arc<dyn Store>, mover: u64, from: u64) -> Result<()> {
     let registry = zarr::registry::default();
     for number in from.. {
@@ -38,8 +38,8 @@ pub(super) fn rename(store: &Arc<dyn Store>, mover: u64, from: u64) -> Result<()
     Ok(())
 }
 
-/// Reads an array that another process moves away, by new handles and by handles that were opened before the move. Each read
-/// returns all elements or an error.
+/// Reads an array that another process moves, by new handles and by handles that were opened before the move. Each read must return all
+/// elements or an error.
 pub(super) fn reader_beside_moves(scale: Scale) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let address = text(folder.path())?;

@@ -1,4 +1,4 @@
-//! Two verbs of the command beside each other, each in a process of its own, of which some are killed or stopped for a while.
+//! Pairs of concurrent verbs of the command, each in its own process, some of which are killed or stopped for a while.
 //!
 //! A round begins with a store of a known state. Its end is judged by a model: what ended well is done, as if the two had run one after the
 //! other, or it is taken away by the other one; what did not end well is done, not done, or seen as unfinished.
@@ -19,16 +19,16 @@ use verb::{Verb, World};
 pub(super) use place::Place;
 pub use promise::verbs_beside_each_other;
 
-/// Elements that are appended: two chunks.
+/// Number of elements that are appended: two chunks.
 const MORE: usize = 8;
 
-/// Rounds of the short form, and of the long one: each pair some times, of arrays and of groups.
+/// Numbers of rounds of the short and the long form; the long form runs each pair several times, with arrays and with groups.
 const ROUNDS: (u64, u64) = (10, 3_060);
 
-/// The least share of rounds, in per cent, in which the verbs have to meet.
+/// Least share of rounds, in percent, in which the verbs must run at the same time.
 const OVERLAPPING: u64 = 25;
 
-/// All pairs of verbs, also of one with itself.
+/// Returns all pairs of verbs, including pairs of a verb with itself.
 fn pairs() -> Vec<[Verb; 2]> {
     let all = Verb::ALL.map(|(_, verb)| verb);
     let with = |(index, &first): (usize, &Verb)| {
@@ -37,7 +37,7 @@ fn pairs() -> Vec<[Verb; 2]> {
     all.iter().enumerate().flat_map(with).collect()
 }
 
-/// Runs pairs of verbs, which a seed chooses.
+/// Runs pairs of verbs that are chosen by a seed.
 pub(super) fn check(place: Place, scale: Scale) -> Result<Tally> {
     let folder = folder_in_memory()?;
     let mut tally = Tally::default();

@@ -1,5 +1,4 @@
-//! Verbs that a loss of power interrupts at each of their steps: the disk has some of the changes that were not synced,
-//! and not the rest.
+//! Loss of power at each step of a verb: the disk then has some of the changes that were not synced, and lacks the others.
 
 use super::steps::{MAX_STEPS, Steps, Stopping, restore};
 use super::verbs::{Contents, LAYOUTS, Scenario, Stores, Verb, contents};
@@ -11,20 +10,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zarr::Store;
 use zarr_store::{Bytes, Capabilities, Durability, Key, MemoryStore, Prefix, SetOptions, StoreExt, Version};
 
-/// A store in memory that records which of its changes a loss of power may undo. It keeps the promises of
-/// [`Durability`] and [`Store::barrier`], and nothing beyond: each change that is not synced may be lost or not,
-/// independently of others.
+/// Store in memory that records which of its changes a loss of power may undo. It fulfils the promises of [`Durability`] and
+/// [`Store::barrier`], and no more: each change that is not synced may be lost, independently of others.
 #[derive(Debug)]
 struct Volatile {
     store: MemoryStore,
-    /// Whether it renames, exchanges and erases prefixes at once, as a directory does.
+    /// Whether the store renames, exchanges and erases prefixes in one step, like a directory.
     like_files: bool,
     log: Mutex<Log>,
 }
 
 #[derive(Debug, Default)]
 struct Log {
-    /// The values when all was last synced.
+    /// Values at the last sync of all changes.
     synced: BTreeMap<Key, Bytes>,
     changes: Vec<Change>,
 }
@@ -32,7 +30,7 @@ struct Log {
 #[derive(Debug)]
 struct Change {
     operation: Operation,
-    /// Whether it is on the disk.
+    /// Whether the change is on the disk.
     is_synced: bool,
 }
 
@@ -41,7 +39,7 @@ enum Operation {
     Set {
         key: Key,
         value: Bytes,
-        /// Whether it may be cut short.
+        /// Whether a loss of power may cut the value short.
         may_tear: bool,
     },
     Erase(Key),
@@ -68,7 +66,7 @@ impl Volatile {
         self.log().changes.push(Change { operation, is_synced });
     }
 
-    /// Values that a loss of power may leave.
+    /// Returns values that a loss of power may leave.
     fn after_a_loss(&self, random: &mut Random) -> BTreeMap<Key, Bytes> {
         let log = self.log();
         let mut values = log.synced.clone();
@@ -98,7 +96,7 @@ impl Volatile {
     }
 }
 
-/// Takes the values under a prefix, with the keys that they have under another one.
+/// Removes the values under the prefix `from`, and returns them with their keys under the prefix `to`.
 fn take(values: &mut BTreeMap<Key, Bytes>, from: &Prefix, to: &Prefix) -> Vec<(Key, Bytes)> {
     let moved: Vec<Key> = values.keys().filter(|key| from.contains(key)).cloned().collect();
     let renamed = |key: Key| Some((to.join(from.strip(&key)?).ok()?, values.remove(&key)?));
@@ -185,17 +183,17 @@ impl Store for Volatile {
     }
 }
 
-/// The disks that the stores of a scenario are on.
+/// Disks with the stores of a scenario.
 struct Disks([Arc<Volatile>; 2]);
 
 impl Disks {
-    /// Disks with the values of these stores.
+    /// Returns disks with the values of these stores.
     fn new(stores: &Stores, like_files: bool) -> Result<Self> {
         let disk = |store| -> Result<_> { Ok(Arc::new(Volatile::new(&contents(store)?, like_files)?)) };
         Ok(Self([disk(&stores.main)?, disk(&stores.target)?]))
     }
 
-    /// The stores on them, whose calls fail from a step on.
+    /// Returns the stores on the disks, whose calls fail from some step onwards.
     fn stopping(&self, steps: &Arc<Steps>) -> Stores {
         let [main, target] = self.0.each_ref().map(|disk| {
             let store: Arc<dyn Store> = disk.clone();
@@ -204,7 +202,7 @@ impl Disks {
         Stores { main, target }
     }
 
-    /// Stores that a loss of power may leave on them.
+    /// Returns stores that a loss of power may leave on the disks.
     fn after_a_loss(&self, random: &mut Random) -> Result<Stores> {
         let stores = Stores::in_memory();
         for (store, disk) in [&stores.main, &stores.target].into_iter().zip(&self.0) {
@@ -214,8 +212,7 @@ impl Disks {
     }
 }
 
-/// Does a verb again, loses the power in that or afterwards, and returns the values that are left, and whether the verb
-/// was done.
+/// Repeats a verb, and loses the power during or after it. Returns the stores that are left, and whether the verb was done.
 fn lose_in_rerun(scenario: Scenario, stores: &Stores, like_files: bool, random: &mut Random) -> Result<(Stores, bool)> {
     // It may have nothing left to do, or fail, as where nothing stops it.
     let rerun = |disks: &Disks, steps: &Arc<Steps>| scenario.rerun(&disks.stopping(steps)).unwrap_or(false);

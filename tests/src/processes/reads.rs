@@ -1,5 +1,5 @@
-//! Reads of chunks and shards that another process replaces. A read returns, of each chunk or shard, elements of one state that
-//! was written.
+//! Reads of chunks and shards that another process replaces. A read must return, for each chunk or shard, elements of a single written
+//! state.
 
 use super::child::{Child, acknowledged};
 use super::report::{report, say};
@@ -11,32 +11,32 @@ use std::time::{Duration, Instant};
 use zarr::grid::AxisSelection;
 use zarr::{Array, NewArray, Selection, Store};
 
-/// Where the array is.
+/// Path of the array.
 pub(super) const PATH: &str = "/alternating";
 
-/// How long the writer is at work at least: on a busy machine it may not have begun before the reads are done.
+/// Least time for which the writer runs: on a busy machine it may not have begun before the reads are done.
 const TIME: Duration = Duration::from_millis(200);
 
-/// How many parts a chunk has: its inner chunks, if it is a shard.
+/// Number of parts of a chunk, which are its inner chunks if it is a shard.
 const PARTS: usize = 64;
 
-/// Chunks of the array. A read may meet several.
+/// Number of chunks of the array. A read may touch several.
 const CHUNKS: usize = 2;
 
-/// States that a chunk is in, one after the other.
+/// Number of states of a chunk, which follow each other.
 const STATES: u64 = 8;
 
-/// An array that is read while another process writes it.
+/// Array that is read while another process writes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) name: &'static str,
     codecs: &'static str,
     sharded: bool,
-    /// Elements of a part.
+    /// Number of elements of a part.
     part: usize,
 }
 
-/// Inner chunks of a few hundred bytes; chunks that are read in several pieces.
+/// Cases: inner chunks of a few hundred bytes, and chunks that are read in several pieces.
 pub(super) const CASES: [Case; 6] = [
     Case { name: "uncompressed", codecs: "bytes", sharded: false, part: 5 << 10 },
     Case { name: "blosc", codecs: "blosc", sharded: false, part: 3 << 10 },
@@ -46,8 +46,8 @@ pub(super) const CASES: [Case; 6] = [
     Case { name: "zstd_shards", codecs: "zstd", sharded: true, part: 500 },
 ];
 
-/// The elements of a chunk in a state. Each part is encoded to as many bytes as any other, for its elements do not compress. In
-/// some states parts are nothing but fill values, so that a shard does not hold them; in one all are, and there is no chunk.
+/// Returns the elements of a chunk in a state. Each part is encoded to the same number of bytes, since its elements do not compress. In
+/// some states, some parts have only fill values, so that a shard does not store them; in one state all parts do, and there is no chunk.
 fn state(number: u64, len: usize) -> Vec<i32> {
     let part = len / PARTS;
     let is_there = |index: usize| match number % STATES {
@@ -66,7 +66,7 @@ impl Case {
         PARTS * self.part
     }
 
-    /// Makes the array, at `/alternating`.
+    /// Creates the array, at `/alternating`.
     pub(super) fn create(self, store: &Arc<dyn Store>) -> Result<Array> {
         let (part, chunk) = (self.part as u64, self.chunk() as u64);
         let new = NewArray::new(&[CHUNKS as u64 * chunk], "int32").codecs(self.codecs)?;
@@ -76,13 +76,13 @@ impl Case {
         Ok(array)
     }
 
-    /// Writes its first state.
+    /// Writes the first state.
     pub(super) fn write(self, array: &Array) -> Result<()> {
         Ok(array.write(.., &state(0, self.chunk()).repeat(CHUNKS))?)
     }
 }
 
-/// Writes one state of all chunks after the other, for ever.
+/// Writes the states of all chunks one after the other, forever.
 pub(super) fn alternate(store: &Arc<dyn Store>) -> Result<()> {
     let array = zarr::open((store, PATH)).array()?;
     let len = array.shape().first().map_or(0, |&len| len as usize) / CHUNKS;
@@ -94,7 +94,7 @@ pub(super) fn alternate(store: &Arc<dyn Store>) -> Result<()> {
     Ok(())
 }
 
-/// Reads for ever, and reports each read.
+/// Reads forever, and reports each read.
 pub(super) fn read_alternating(store: &Arc<dyn Store>) -> Result<()> {
     let reader = Reader::new(zarr::open((store, PATH)).array()?);
     let mut random = Random::new(std::process::id().into());
@@ -104,8 +104,8 @@ pub(super) fn read_alternating(store: &Arc<dyn Store>) -> Result<()> {
     Ok(())
 }
 
-/// Reads selections of all kinds while another process writes: on the disk, where processes wait in the middle of an operation, and
-/// in memory, where the writer replaces more chunks in the same time.
+/// Reads selections of all kinds while another process writes: on the disk, where processes wait during an operation, and in memory, where
+/// the writer replaces more chunks in the same time.
 pub(super) fn check(case: Case, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     for folder in [tempfile::tempdir()?, folder_in_memory()?] {
@@ -138,7 +138,7 @@ fn check_in(case: Case, folder: &str, reads: u64, tally: &mut Tally) -> Result<(
     }
 }
 
-/// An array, and all states that its chunks may be in.
+/// Reader of an array, with all states that its chunks may have.
 struct Reader {
     array: Array,
     states: Vec<Vec<i32>>,
@@ -150,8 +150,8 @@ impl Reader {
         Self { array, states: (0..STATES).map(|number| state(number, chunk)).collect() }
     }
 
-    /// Reads a part of the array and checks that the elements of each chunk are of one state. Returns the kind of a fault, and the
-    /// fault.
+    /// Reads a part of the array, and checks that the elements of each chunk are of one state. Returns the kind of a fault, and its
+    /// description; `None` if there is none.
     fn read(&self, random: &mut Random) -> Option<(&'static str, String)> {
         let chunk = self.states.first().map_or(0, Vec::len);
         let (len, part) = (chunk * CHUNKS, chunk / PARTS);
@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    /// Reads a range and returns a fault if a chunk is of no state.
+    /// Reads a range. Returns a fault if a chunk has none of the states.
     fn read_range(&self, range: Range<usize>) -> zarr::Result<Option<String>> {
         let elements = self.array.read::<i32>(range.start as u64..range.end as u64)?;
         let chunk = self.states.first().map_or(0, Vec::len);
@@ -195,7 +195,7 @@ impl Reader {
         Ok(wrong.map(|number| format!("elements {range:?}, of chunk {number}")))
     }
 
-    /// Reads elements at positions and returns a fault if a chunk is of no state.
+    /// Reads elements at positions. Returns a fault if a chunk has none of the states.
     fn read_positions(&self, positions: Vec<usize>, selection: Selection) -> zarr::Result<Option<String>> {
         let elements = self.array.read::<i32>(selection)?;
         let chunk = self.states.first().map_or(0, Vec::len);

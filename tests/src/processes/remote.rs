@@ -1,4 +1,4 @@
-//! Partial writes by processes to stores that are no directories: buckets, and files of a database.
+//! Partial writes by processes to stores that are no directories: buckets, and database files.
 
 use super::child::Child;
 use super::updates::{WRITERS, tally_log};
@@ -7,11 +7,11 @@ use zarr::NewArray;
 use zarr::store::StoreOptions;
 use zarr_testserver::{Bucket, TestServer};
 
-/// Name of the task of a worker that writes. Its arguments begin with the address of the store, and its options as lines `name=value`.
+/// Name of the task of a worker that writes. Its arguments begin with the address of the store, and the options as lines `name=value`.
 pub(super) const TASK: &str = "part_in";
 
-/// Eight processes write `each` elements of one chunk, one at a time. Those that are not there in the end although the write was
-/// acknowledged are faults.
+/// Runs eight processes that each write `each` elements of one chunk, one at a time. Acknowledged elements that are missing at the end are
+/// faults.
 ///
 /// # Errors
 /// If the array cannot be made or read, or a process does not get to its end.
@@ -40,7 +40,7 @@ pub fn partial_writes_in(address: &str, options: &[(String, String)], each: u64)
 
 const LOST: &str = "writes lost";
 
-/// Options of lines `name=value`.
+/// Parses options from lines `name=value`.
 pub(super) fn parse(lines: &str) -> Result<StoreOptions> {
     lines.lines().try_fold(StoreOptions::new(), |options, line| {
         let (name, value) = line.split_once('=').ok_or("an option without a value")?;
@@ -59,7 +59,7 @@ pub(super) fn in_a_bucket(scale: Scale) -> Result<Tally> {
     partial_writes_in("s3://data/x.zarr", &options, scale.of(15, 1000))
 }
 
-/// The same loses some, which shows that the processes meet.
+/// Checks that the same writes without conditions lose some elements, which shows that the processes collide.
 pub(super) fn without_conditions(scale: Scale) -> Result<Tally> {
     let (_server, mut options) = bucket()?;
     options.push(("conditional_put".to_owned(), "disabled".to_owned()));

@@ -3,10 +3,10 @@
 use super::Result;
 use std::io::Write;
 
-/// The environment variable that tells a process that it is a worker.
+/// Environment variable that tells a process that it is a worker.
 pub(super) const WORKER: &str = "ZARR_TEST_WORKER";
 
-/// Writes a line at once. If nobody reads it, nobody is there any more to work for.
+/// Writes a line at once. Ends the process if nobody reads the line, since the parent has ended.
 pub(super) fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
@@ -14,7 +14,7 @@ pub(super) fn say(line: &str) {
     }
 }
 
-/// Reports the result of an operation to the parent.
+/// Reports the result of operation `number` to the parent.
 pub(super) fn report(number: u64, done: Result<()>) {
     match done {
         Ok(()) => say(&format!("ok {number}")),

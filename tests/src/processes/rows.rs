@@ -1,4 +1,4 @@
-//! Rows that several writers append to one array: each acknowledged row is there once, and every row within the shape is complete.
+//! Rows that several writers append to one array: each acknowledged row must occur once, and every row within the shape must be complete.
 
 use super::child::{Child, acknowledged};
 use super::updates::{self, Report, Setup, WRITERS, Writers, tally_log, task};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use zarr::codec::View;
 use zarr::{NewArray, Store};
 
-/// The elements of a row that is appended: whose it is, its number, and both again so that a part of another row is seen.
+/// Number of elements of a row: its writer and its number, and both again, so that a part of another row is detected.
 const ROW: usize = 4;
 
 fn row(writer: u64, number: u64) -> [i64; ROW] {
@@ -17,17 +17,17 @@ fn row(writer: u64, number: u64) -> [i64; ROW] {
     [writer, number, writer.wrapping_mul(1_000_000).wrapping_add(number), !number]
 }
 
-/// The row that has the first elements of `found`.
+/// Returns the complete row that has the first two elements of `found`.
 fn own_row(found: &[i64; ROW]) -> [i64; ROW] {
     row(found[0] as u64, found[1] as u64)
 }
 
-/// The array that rows are appended to.
+/// Returns the description of the array to which rows are appended.
 pub(super) fn new_rows() -> Result<NewArray> {
     Ok(NewArray::new(&[0, ROW as u64], "int64").chunks(&[16, ROW as u64]).fill(-1).codecs("bytes")?)
 }
 
-/// Appends rows to one array. Even writers open the array once, the others for each row.
+/// Appends rows to one array. Writers with even numbers open the array once, the others for each row.
 pub(super) fn append_rows(store: &Arc<dyn Store>, writer: u64, numbers: Range<u64>, report: Report<'_>) -> Result<()> {
     let mut array = zarr::open((store, "/rows")).array()?;
     let mut append = |number: u64| -> Result<()> {
@@ -41,7 +41,7 @@ pub(super) fn append_rows(store: &Arc<dyn Store>, writer: u64, numbers: Range<u6
     Ok(())
 }
 
-/// Rows appended to one array.
+/// Checks concurrent appends of rows to one array.
 pub(super) fn appends(writers: Writers, scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(writers)?, writers.count(10, 100, scale));
     zarr::create((&setup.store, "/rows")).array(new_rows()?)?;
@@ -56,7 +56,7 @@ pub(super) fn appends(writers: Writers, scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Changes of attributes of an array that others append to.
+/// Checks changes of attributes of an array to which other writers append.
 pub(super) fn appends_beside_attributes(scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(Writers::Processes)?, scale.of(10, 100));
     zarr::create((&setup.store, "/rows")).array(new_rows()?)?;
@@ -84,7 +84,7 @@ pub(super) fn appends_beside_attributes(scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Reads an array that a process appends to. Every row within the shape must be complete.
+/// Reads an array to which a process appends. Every row within the shape must be complete.
 pub(super) fn reader_beside_appends(scale: Scale) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let address = text(folder.path())?;
@@ -118,7 +118,7 @@ pub(super) fn reader_beside_appends(scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Checks that each row that was acknowledged is there once, and nothing else but at most `more` rows that were not.
+/// Checks that each acknowledged row occurs once, and that there are at most `more` other rows.
 pub(super) fn check_rows(
     tally: &mut Tally,
     store: &Arc<dyn Store>,

@@ -1,5 +1,5 @@
-//! Processes that write, read, append, move and change attributes in one store for a given time. Every now and then one is killed and
-//! started again. At the end every acknowledged operation must be found in the store.
+//! Processes that write, read, append, move and change attributes in one store for a given time. Some are killed and started again. At the
+//! end every acknowledged operation must be found in the store.
 
 use super::child::{Child, acknowledged, refused};
 use super::kills::count_temporary;
@@ -11,16 +11,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zarr::{NewArray, Store};
 
-/// How often a process is killed.
+/// Interval at which a process is killed.
 const LIFE: Duration = Duration::from_millis(700);
 
-/// Elements that each writer of parts has for its own.
+/// Number of elements that belong to each writer of parts.
 const SHARE: u64 = 500;
 
-/// The array that is read while it is written.
+/// Array that is read while it is written.
 const READ: Case = CASES[3];
 
-/// The task of a process.
+/// Task of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Part,
@@ -31,12 +31,12 @@ enum Role {
     Read,
 }
 
-/// The roles of processes, in turn.
+/// Tasks of the processes, in turn.
 const ROLES: [Role; 8] =
     [Role::Alternate, Role::Read, Role::Part, Role::Append, Role::Attributes, Role::Rename, Role::Part, Role::Append];
 
 impl Role {
-    /// The name of its operations in the counts.
+    /// Returns the name of its operations in the counts.
     fn operations(self) -> &'static str {
         match self {
             Self::Part => "partial writes",
@@ -49,14 +49,14 @@ impl Role {
     }
 }
 
-/// A process, which is started again when it was killed, and the operations that it acknowledged in all its lives.
+/// Process that is started again whenever it was killed, and all operations that it has acknowledged.
 struct Slot {
     role: Role,
-    /// Its number among the children of its role.
+    /// Number of the process among those with the same task.
     number: u64,
     child: Child,
     acknowledged: Vec<u64>,
-    /// Operations that killed processes had begun; each may be done or not.
+    /// Number of operations that killed processes had begun; each may be done or not.
     open: u64,
 }
 
@@ -100,11 +100,11 @@ impl Slot {
     }
 }
 
-/// The store that the processes share.
+/// Store that the processes share.
 struct Soak<'a> {
     folder: &'a str,
     store: Arc<dyn Store>,
-    /// How many processes write parts.
+    /// Number of processes that write parts.
     writers: u64,
 }
 
@@ -131,7 +131,7 @@ impl Soak<'_> {
         (0..renamers).try_for_each(|number| MOVED.make_group(&self.store, &path_after(number, 0), 1))
     }
 
-    /// Checks that all that was acknowledged is there, and writes once more.
+    /// Checks that the results of all acknowledged operations are in the store, and writes once more.
     fn check(&self, slots: &[Slot], tally: &mut Tally) -> Result<()> {
         let mut rows = Vec::new();
         let array = zarr::open((&self.store, "/a")).array()?;

@@ -1,5 +1,5 @@
-//! Verbs that are stopped at each of their steps: the store fails from its N-th call on, as if the process had died there, or at the
-//! N-th call alone, as if a network had failed.
+//! Verbs that are interrupted at each of their steps: all calls of the store fail beginning with the N-th, as if the process had died, or
+//! only the N-th call fails, as if a network had failed.
 
 use super::verbs::{Contents, LAYOUTS, Scenario, Stores, Verb, contents};
 use super::{Result, Scale, Tally, folder_in_memory};
@@ -13,16 +13,16 @@ use zarr_store::{
     SetOptions, StoreExt, Version,
 };
 
-/// Number of steps that no verb has.
+/// Number of steps that no verb reaches.
 pub(super) const MAX_STEPS: u64 = 10_000;
 
-/// A count of the calls of one or more stores, and the call that fails.
+/// Counter of the calls of one or more stores, which decides which calls fail.
 #[derive(Debug)]
 pub(super) struct Steps {
     made: AtomicU64,
-    /// The number of the first call that fails.
+    /// Number of calls before the first call that fails.
     last: u64,
-    /// Whether all calls after it fail as well.
+    /// Whether all later calls fail too.
     for_good: bool,
 }
 
@@ -31,18 +31,18 @@ impl Steps {
         Arc::new(Self { made: AtomicU64::new(0), last, for_good })
     }
 
-    /// The number of calls that were made, with the failed ones.
+    /// Returns the number of calls so far, including failed ones.
     pub(super) fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }
 
-    /// Whether a call failed.
+    /// Returns whether a call has failed.
     pub(super) fn failed(&self) -> bool {
         self.made.load(Ordering::Relaxed) > self.last
     }
 }
 
-/// A store whose calls fail from one on.
+/// Store whose calls fail beginning with some step.
 #[derive(Debug)]
 pub(super) struct Stopping {
     store: Arc<dyn Store>,
@@ -69,8 +69,8 @@ impl fmt::Display for Stopping {
     }
 }
 
-/// Operations on several values take the defaults of the trait, so that each value is a step, except operations that a
-/// store does at once.
+/// Operations on several values use the defaults of the trait, so that each value is a step, except operations that a store does in one
+/// step.
 impl Store for Stopping {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
         self.step(Operation::Get, key.as_str())?;
@@ -148,7 +148,7 @@ impl Store for Stopping {
     }
 }
 
-/// Stops a verb at each of its steps, on arrays of every layout, in memory and in files.
+/// Interrupts a verb at each of its steps, on arrays of every layout, in memory and in files.
 pub(super) fn check(verb: Verb, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     for (name, layout) in LAYOUTS {
@@ -172,7 +172,7 @@ pub(super) fn check(verb: Verb, scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Stops a verb at each of its steps. `begin` makes empty stores, and a guard that keeps their directory.
+/// Interrupts a verb at each of its steps. `begin` returns empty stores, and a guard for their directory.
 fn stop_at_each<K>(
     scenario: Scenario,
     for_good: bool,

@@ -1,4 +1,4 @@
-//! The result of a check: counts of operations and of faults.
+//! Result of a check: counts of operations and of faults.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,22 +11,22 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts operations of a kind: reads, writes...
+    /// Adds `count` operations of a kind, such as reads or writes.
     pub(super) fn done(&mut self, what: &'static str, count: u64) {
         *self.done.entry(what).or_default() += count;
     }
 
-    /// Counts a fault of a kind. The first of each kind is shown.
+    /// Adds a fault of a kind. The detail of the first fault of each kind is printed.
     pub(super) fn fault(&mut self, kind: impl Into<String>, detail: impl FnOnce() -> String) {
         self.faults.entry(kind.into()).or_insert_with(|| (0, detail())).0 += 1;
     }
 
-    /// How many faults of a kind there were.
+    /// Returns the number of faults of a kind.
     pub(super) fn faults_of(&self, kind: &str) -> u64 {
         self.faults.get(kind).map_or(0, |(count, _)| *count)
     }
 
-    /// How many faults of all kinds there were.
+    /// Returns the number of faults of all kinds.
     #[must_use]
     pub fn faults(&self) -> u64 {
         self.faults.values().map(|(count, _)| count).sum()

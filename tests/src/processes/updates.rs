@@ -8,14 +8,14 @@ use tempfile::TempDir;
 use zarr::{Array, ErrorKind, NewArray, Store};
 use zarr_json::{Map, Value};
 
-/// How many write at once.
+/// Number of concurrent writers.
 pub(super) const WRITERS: u64 = 8;
 
-/// Takes the result of the operation with a number.
+/// Function that takes the number and the result of an operation.
 pub(super) type Report<'a> = &'a dyn Fn(u64, Result<()>);
 
-/// Writes the elements of `writer`, one at a time: its share of the array, again and again. Each element gets the number of the
-/// write, counted from 1.
+/// Writes the elements of `writer`, its share of the array, one at a time, again and again. Each element gets the number of the write,
+/// counted from 1.
 pub(super) fn write_parts(
     array: &Array,
     writer: u64,
@@ -31,7 +31,8 @@ pub(super) fn write_parts(
     Ok(())
 }
 
-/// How many elements of `writer` do not hold the newest of the first `acknowledged` writes. The next write may be there as well.
+/// Returns the number of elements of `writer` that do not have the value of the newest of the first `acknowledged` writes. The next write
+/// may be stored too.
 pub(super) fn lost_parts(elements: &[i32], writer: u64, writers: u64, acknowledged: u64) -> u64 {
     let share = elements.len() as u64 / writers;
     let lost = |index: &u64| {
@@ -45,7 +46,7 @@ pub(super) fn lost_parts(elements: &[i32], writer: u64, writers: u64, acknowledg
     (0..share).filter(lost).count() as u64
 }
 
-/// Partial writes of own elements of one chunk or shard, by processes.
+/// Checks partial writes of one chunk or shard by processes with separate elements.
 pub(super) fn parts(sharded: bool, scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(Writers::Processes)?, scale.of(40, 1000));
     let len = WRITERS * count;
@@ -69,10 +70,10 @@ pub(super) fn parts(sharded: bool, scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// How many attributes a writer has, each of which it changes in turn.
+/// Number of attributes of a writer, which it changes in turn.
 const ATTRIBUTES: u64 = 125;
 
-/// Sets attributes of an array to the number of the change. Even writers open the array once, the others for each change.
+/// Sets attributes of an array to the number of the change. Writers with even numbers open the array once, the others for each change.
 pub(super) fn change_attributes(
     store: &Arc<dyn Store>,
     path: &str,
@@ -97,7 +98,7 @@ fn attribute(writer: u64, number: u64) -> String {
     format!("{writer}.{}", number % ATTRIBUTES)
 }
 
-/// Changes of own attributes of one array.
+/// Checks changes of separate attributes of one array.
 pub(super) fn attributes(writers: Writers, scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(writers)?, writers.count(12, 125, scale));
     zarr::create((&setup.store, "/a")).array(NewArray::new(&[1], "int32"))?;
@@ -115,7 +116,7 @@ pub(super) fn attributes(writers: Writers, scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Counts the attributes of `writer` that do not hold its newest acknowledged change. The next change may be there as well.
+/// Adds a fault for each attribute of `writer` that does not have its newest acknowledged change. The next change may be stored too.
 pub(super) fn lost_attributes(tally: &mut Tally, attributes: &Map, writer: u64, acknowledged: &[u64]) {
     let next = acknowledged.last().map(|last| last + 1);
     for &number in acknowledged.iter().rev().take(ATTRIBUTES as usize) {
@@ -127,7 +128,7 @@ pub(super) fn lost_attributes(tally: &mut Tally, attributes: &Map, writer: u64, 
     }
 }
 
-/// Creates the array of a round, and tells whether it was created here.
+/// Creates the array of a round. Returns `won` if it was created here, and `lost` if it existed.
 pub(super) fn create(store: &Arc<dyn Store>, writer: u64, round: u64) -> Result<String> {
     let new = NewArray::new(&[4], "int32").attribute("writer", writer);
     match zarr::create((store, &format!("/r{round}"))).array(new) {
@@ -137,7 +138,7 @@ pub(super) fn create(store: &Arc<dyn Store>, writer: u64, round: u64) -> Result<
     }
 }
 
-/// Processes create the same array, again and again. Exactly one of them succeeds, and its array is there.
+/// Runs processes that create the same array, again and again. Exactly one of them must succeed, and its array must be stored.
 pub(super) fn creates(scale: Scale) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let folder = text(folder.path())?;
@@ -169,7 +170,7 @@ pub(super) fn creates(scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Concurrent writers and their store.
+/// Kind of concurrent writers and their store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writers {
     Processes,
@@ -178,7 +179,8 @@ pub(super) enum Writers {
 }
 
 impl Writers {
-    /// How many operations each of them does. Operations in memory are so short that few of them would overlap.
+    /// Returns the number of operations of each writer. Operations in memory are so short that few of them overlap, so that more are
+    /// needed.
     pub(super) fn count(self, short: u64, long: u64, scale: Scale) -> u64 {
         if self == Self::ThreadsInMemory { long } else { scale.of(short, long) }
     }
@@ -187,7 +189,7 @@ impl Writers {
         [("processes", Self::Processes), ("threads", Self::Threads), ("threads_in_memory", Self::ThreadsInMemory)];
 }
 
-/// An empty store for concurrent writers.
+/// Empty store for concurrent writers.
 pub(super) struct Setup {
     writers: Writers,
     folder: TempDir,
@@ -204,7 +206,7 @@ impl Setup {
         Ok(Self { writers, folder, store })
     }
 
-    /// Starts all writers at the same time, and returns the log of each. Processes get `task`, threads run `work`.
+    /// Starts all writers at the same time, and returns the log of each. Processes run `task`, threads run `work`.
     pub(super) fn at_once(
         &self,
         task: impl Fn(&str, &str) -> Vec<String>,
@@ -247,12 +249,12 @@ fn threads_at_once(work: &(impl Fn(u64, Report<'_>) -> Result<()> + Sync)) -> Re
     })
 }
 
-/// The words of a task.
+/// Returns the arguments of a task.
 pub(super) fn task(name: &str, folder: &str, more: &[&str]) -> Vec<String> {
     [name, folder].iter().chain(more).map(|&word| word.to_owned()).collect()
 }
 
-/// Counts the operations in a log, and returns the numbers of the acknowledged ones.
+/// Adds the operations in a log to the tally, and returns the numbers of the acknowledged ones.
 pub(super) fn tally_log(tally: &mut Tally, what: &'static str, log: &[String]) -> Vec<u64> {
     let acknowledged = acknowledged(log);
     tally.done(what, acknowledged.len() as u64);

@@ -1,5 +1,4 @@
-//! Operations that change a hierarchy in several steps, the states that readers may see when one is interrupted, and the state
-//! that it must end in.
+//! Operations that change a hierarchy in several steps, the states that readers may see after an interruption, and the final states.
 
 use super::Result;
 use super::array_state::{ArrayState, COLUMNS, element};
@@ -11,13 +10,13 @@ use zarr::store::{Bytes, FilesystemStore, Key, MemoryStore, Prefix, StoreExt};
 use zarr::{Dialect, ErrorKind, Group, NewArray, NewGroup, Store};
 use zarr_json::Map;
 
-/// Rows of a chunk or shard.
+/// Number of rows of a chunk or shard.
 const CHUNK_ROWS: u64 = 6;
 
-/// Rows that are appended, or that an array grows or shrinks by: more than a chunk, and no multiple of it.
+/// Number of rows that are appended, or by which an array grows or shrinks: more than a chunk, and no multiple of it.
 const MORE_ROWS: u64 = CHUNK_ROWS + 2;
 
-/// An operation that changes a hierarchy in several steps, named after the verb of the command.
+/// Operation that changes a hierarchy in several steps, named after the verb of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     /// `rm` of an array.
@@ -28,19 +27,19 @@ pub(super) enum Verb {
     Overwrite,
     /// `mv` of a group of two arrays.
     Move,
-    /// `mv --overwrite` of them to where a group of two other arrays is.
+    /// `mv --overwrite` of a group of two arrays onto a group of two other arrays.
     MoveOver,
-    /// Appending, where chunks lie beyond the shape.
+    /// Appending rows while chunks beyond the shape are stored.
     Append,
     /// Resizing to fewer rows.
     Shrink,
-    /// Resizing to more rows, where chunks lie beyond the shape.
+    /// Resizing to more rows while chunks beyond the shape are stored.
     Grow,
     /// `attrs --set`.
     Attributes,
     /// `convert` of a group of two arrays into other chunks in another store.
     Convert,
-    /// `convert --resume` of them, in small slabs.
+    /// `convert --resume` of a group of two arrays, in small slabs.
     Resume,
     /// `migrate` into another dialect.
     Migrate,
@@ -68,7 +67,7 @@ pub(super) const VERBS: [(&str, Verb); 14] = [
 ];
 
 impl Verb {
-    /// Whether all that it did is on the disk when it returns.
+    /// Returns whether all changes of the verb are on the disk when it returns.
     pub(super) fn ends_with_a_flush(self) -> bool {
         matches!(
             self,
@@ -77,7 +76,7 @@ impl Verb {
     }
 }
 
-/// How the arrays are stored.
+/// Storage of the arrays: dialect, and chunks or shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     V2,
@@ -87,7 +86,7 @@ pub(super) enum Layout {
 
 pub(super) const LAYOUTS: [(&str, Layout); 3] = [("v2", Layout::V2), ("v3", Layout::V3), ("sharded", Layout::Sharded)];
 
-/// A verb, and the arrays that it works on.
+/// Verb, and the arrays on which it works.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scenario {
     pub(super) verb: Verb,
@@ -96,22 +95,22 @@ pub(super) struct Scenario {
     pub(super) chunks: u64,
 }
 
-/// The stores of a scenario.
+/// Stores of a scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Stores {
-    /// The store of all verbs.
+    /// Store that all verbs use.
     pub(super) main: Arc<dyn Store>,
-    /// The store that a conversion writes to.
+    /// Store to which a conversion writes.
     pub(super) target: Arc<dyn Store>,
 }
 
 impl Stores {
-    /// Stores in memory, empty.
+    /// Returns empty stores in memory.
     pub(super) fn in_memory() -> Self {
         Self { main: Arc::new(MemoryStore::new()), target: Arc::new(MemoryStore::new()) }
     }
 
-    /// Stores in directories of a folder.
+    /// Creates stores in directories of a folder.
     pub(super) fn in_folder(folder: &Path) -> Result<Self> {
         let open = |name: &str| -> Result<Arc<dyn Store>> { Ok(Arc::new(FilesystemStore::create(folder.join(name))?)) };
         Ok(Self { main: open("main")?, target: open("target")? })
@@ -146,17 +145,17 @@ impl Scenario {
         if self.layout == Layout::V2 { Dialect::V2 } else { Dialect::V3 }
     }
 
-    /// The dialect that migrations convert to.
+    /// Returns the dialect to which migrations convert.
     fn other_dialect(self) -> Dialect {
         if self.layout == Layout::V2 { Dialect::V3 } else { Dialect::V2 }
     }
 
-    /// Rows of the arrays: no whole number of chunks.
+    /// Returns the number of rows of the arrays, which is no multiple of a chunk.
     fn rows(self) -> u64 {
         self.chunks * CHUNK_ROWS - 1
     }
 
-    /// An array of a generation, which an attribute tells.
+    /// Returns the description of an array of a generation, which is stored in an attribute.
     fn new_array(self, generation: u64, rows: u64) -> Result<NewArray> {
         let new = NewArray::new(&[rows, COLUMNS], "int32").dialect(self.dialect()).fill(0);
         let new = new.attribute("generation", generation);
@@ -168,7 +167,7 @@ impl Scenario {
         })
     }
 
-    /// Makes a group of two arrays of a generation.
+    /// Creates a group of two arrays of a generation.
     pub(super) fn make_group(self, store: &Arc<dyn Store>, path: &str, generation: u64) -> Result<()> {
         let new = NewGroup::default().dialect(self.dialect());
         Group::create(store, path, new, &zarr::registry::default())?;
@@ -180,7 +179,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Checks that such a group of generation 1 is at `path`, whole.
+    /// Checks that a complete group of two arrays of generation 1 is at `path`.
     pub(super) fn check_group(self, store: &Arc<dyn Store>, path: &str) -> Result<()> {
         for name in ["a", "b"] {
             let path = format!("{path}/{name}");
@@ -207,8 +206,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Stores chunks with rows beyond the shape of the array, as an interrupted append or an older version of the library leaves
-    /// them.
+    /// Stores chunks with rows beyond the shape of the array, like an interrupted append or an older version of the library.
     fn leave_beyond(self, store: &Arc<dyn Store>) -> Result<()> {
         let other: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let larger = self.rows() + 2 * MORE_ROWS;
@@ -224,12 +222,12 @@ impl Scenario {
         Ok(())
     }
 
-    /// Does it.
+    /// Runs the verb.
     pub(super) fn run(self, stores: &Stores) -> Result<(), zarr::Error> {
         self.run_with(stores, matches!(self.verb, Verb::Overwrite | Verb::MoveOver))
     }
 
-    /// Does it; `overwrite` replaces existing nodes.
+    /// Runs the verb; `overwrite` replaces existing nodes.
     fn run_with(self, stores: &Stores, overwrite: bool) -> Result<(), zarr::Error> {
         let (store, registry) = (&stores.main, zarr::registry::default());
         match self.verb {
@@ -277,8 +275,8 @@ impl Scenario {
         }
     }
 
-    /// Does it again after an interruption, as its user would: with the same arguments, then with `--overwrite` if an error hints at
-    /// it. An error that nothing is left to do is no fault.
+    /// Repeats the verb after an interruption, like its user would: with the same arguments, then with `--overwrite` if an error hints at
+    /// it. An error that there is nothing to do is no fault.
     pub(super) fn rerun(self, stores: &Stores) -> Result<bool> {
         let again = match self.run(stores) {
             Err(error)
@@ -306,7 +304,7 @@ impl Scenario {
         }
     }
 
-    /// The faults in the state after an interruption. Each array must be as before, as after, or not readable.
+    /// Returns the faults in the state after an interruption. Each array must be in its old or new state, or be unreadable.
     pub(super) fn faults_when_interrupted(self, stores: &Stores) -> Vec<String> {
         let (rows, store) = (self.rows(), &stores.main);
         let mut faults = Vec::new();
@@ -367,7 +365,7 @@ impl Scenario {
         faults
     }
 
-    /// The faults in the state after the verb was done again.
+    /// Returns the faults in the state after the verb was repeated.
     pub(super) fn faults_after_rerun(self, stores: &Stores) -> Vec<String> {
         let (rows, store) = (self.rows(), &stores.main);
         let mut faults = Vec::new();
@@ -433,7 +431,7 @@ impl Scenario {
         faults
     }
 
-    /// Checks that a store has the keys that it has if nothing interrupts the verb, and no others.
+    /// Checks that a store has the same keys as after the verb without an interruption.
     fn check_keys(self, stores: &Stores, store: fn(&Stores) -> &Arc<dyn Store>) -> Result<()> {
         let undisturbed = Stores::in_memory();
         self.prepare(&undisturbed)?;
@@ -447,7 +445,7 @@ impl Scenario {
         if found == expected { Ok(()) } else { Err(format!("keys left: {left:?}, missing: {missing:?}").into()) }
     }
 
-    /// Writes to each directory once more: all chunks of all arrays, and all documents.
+    /// Writes all chunks of all arrays, and all documents, once more, so that each directory is written to.
     pub(super) fn write_more(self, stores: &Stores) -> Result<()> {
         for store in [&stores.main, &stores.target] {
             for path in ["/g/a", "/g/b", "/h/a", "/h/b"] {

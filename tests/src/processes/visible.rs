@@ -1,5 +1,5 @@
-//! Arrays whose shape changes again and again, compared with a simple model. Elements that were cut off, or that an interrupted
-//! append wrote, are never read again.
+//! Arrays whose shape changes again and again, compared with a simple model. Elements that were cut off, or that an interrupted append
+//! wrote, must never be read again.
 
 use super::steps::{Steps, Stopping};
 use super::{Result, Scale, Tally, folder_in_memory, text};
@@ -11,7 +11,7 @@ use zarr::{Array, Dialect, NewArray, Store};
 
 const FILL: i32 = -1;
 
-/// The expected elements, in C order.
+/// Expected elements, in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Model {
     shape: [usize; 2],
@@ -24,13 +24,13 @@ impl Model {
         if row < rows && column < columns { self.elements[row * columns + column] } else { FILL }
     }
 
-    /// With another shape; elements outside of it are forgotten.
+    /// Returns the model with another shape, without elements outside of it.
     fn resized(&self, shape: [usize; 2]) -> Self {
         let rows = (0..shape[0]).flat_map(|row| (0..shape[1]).map(move |column| self.at(row, column)));
         Self { shape, elements: rows.collect() }
     }
 
-    /// With elements set from `from` on.
+    /// Returns the model with the block of `shape` at `from` set to `element`.
     fn with(&self, from: [usize; 2], shape: [usize; 2], element: i32) -> Self {
         let mut model = self.clone();
         for row in from[0]..from[0] + shape[0] {
@@ -42,13 +42,13 @@ impl Model {
     }
 }
 
-/// A change of an array, along either axis.
+/// Change of an array.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Resize([usize; 2]),
-    /// Rows or columns of one element that are appended: the axis, their number, and the element.
+    /// Append of equal rows or columns: the axis, their number, and the element.
     Append(usize, usize, i32),
-    /// A block of one element that is written: the index that it begins at, its shape, and the element.
+    /// Write of a block of equal elements: its first index, its shape, and the element.
     Write([usize; 2], [usize; 2], i32),
 }
 
@@ -99,8 +99,8 @@ impl Change {
     }
 }
 
-/// Changes arrays of all layouts at random and reads them after each change. With `interrupted`, some changes stop at one of their
-/// steps; then the state before or the state after must be read.
+/// Changes arrays of all layouts at random, and reads them after each change. If `interrupted`, some changes stop at one of their steps;
+/// then the state before or the state after must be read.
 pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     for seed in 0..scale.of(40, 4000) {
@@ -151,8 +151,8 @@ pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Whether an interrupted change may leave these elements: the elements before it, or for a write of several chunks a
-/// part of the new ones.
+/// Returns whether an interrupted change may leave these elements: the elements before it, or, for a write of several chunks, a part of the
+/// new ones.
 fn is_between(change: Change, seen: &Model, before: &Model, after: &Model) -> bool {
     let parts = |seen: &Model| {
         let both = before.elements.iter().zip(&after.elements);

@@ -1,5 +1,5 @@
-//! The child process: it does one task, which its arguments name. It writes a line to standard output for each acknowledged operation
-//! before it begins the next one.
+//! Child process that runs one task, which its arguments name. It writes a line to standard output for each acknowledged operation before
+//! it begins the next one.
 
 use super::report::{WORKER, report, say};
 use super::verbs::{Scenario, Stores};
@@ -8,11 +8,11 @@ use std::ffi::OsString;
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 
-/// The task of a worker that runs the `zarr` command.
+/// Name of the task of a worker that runs the `zarr` command.
 pub(super) const COMMAND: &str = "zarr";
 
-/// Does the task of a worker and ends the process, if it was started as one. Programs that run checks call this first, with the function
-/// that is the `zarr` command.
+/// Runs the task of a worker and ends the process, if the process was started as a worker. Programs that run checks call this first, with
+/// the function that is the `zarr` command.
 pub fn work_if_worker(command: impl FnOnce(Vec<OsString>) -> u8) {
     if std::env::var_os(WORKER).is_none() {
         return;
@@ -91,13 +91,13 @@ fn run(task: &[&str]) -> Result<()> {
     }
 }
 
-/// Says that it is ready, and waits until it may begin. Ends the process when its parent is gone.
+/// Reports that the worker is ready, and waits until it may begin. Ends the process if its parent has ended.
 fn begin() -> Result<()> {
     ready().recv()?;
     Ok(())
 }
 
-/// Says that it is ready. The receiver gets an item whenever it may begin. When the parent is gone, the process ends.
+/// Reports that the worker is ready. The receiver gets an item whenever the worker may begin. The process ends when its parent has ended.
 fn ready() -> Receiver<()> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

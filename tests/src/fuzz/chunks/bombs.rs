@@ -1,4 +1,4 @@
-//! Few bytes that decode to many, which a decoder must stop at its limit.
+//! Bombs: few bytes that decode to many, so that a decoder must stop at its limit.
 
 use super::{layers, seeds};
 use crate::random::Random;
@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use zarr_json::json;
 
-/// Number of zeros of each of the `PIECES` pieces of a bomb, together more than a process may take.
+/// Number of zeros of each of the `PIECES` pieces of a bomb; together more than a process may use.
 const PIECE: usize = 1 << 20;
 const PIECES: usize = 640;
 
-/// An array whose chunk holds far more than its elements, or than the limit, if the codec of a name can do that.
+/// Returns an input whose chunk decodes to far more than its elements, or than the limit; `None` if the codec cannot do that.
 pub(super) fn input(random: &mut Random, codec: &str) -> Option<Vec<u8>> {
     static BOMBS: LazyLock<Mutex<HashMap<String, Option<Vec<u8>>>>> = LazyLock::new(Mutex::default);
     let mut bombs = BOMBS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -39,7 +39,7 @@ fn bomb(codec: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// A frame of unknown size (RFC 8878) with blocks that say one byte and how often it comes.
+/// Returns a zstd frame of unknown size (RFC 8878), whose blocks each repeat one byte.
 fn zstd() -> Vec<u8> {
     const BLOCK: u32 = 128 << 10;
     let [low, middle, high, _] = (BLOCK << 3 | 1 << 1).to_le_bytes();
@@ -50,7 +50,7 @@ fn zstd() -> Vec<u8> {
     frame
 }
 
-/// A stream whose blocks begin at whole bytes.
+/// Returns a deflate stream whose blocks begin at whole bytes.
 fn deflated() -> Vec<u8> {
     let mut piece = Vec::with_capacity(PIECE);
     let mut deflate = Compress::new(Compression::best(), false);

@@ -1,11 +1,11 @@
-//! Chains of codecs, with configurations that neither the fixtures nor the matrix of codecs and data types have.
+//! Chains of codecs with configurations that neither the fixtures nor the matrix of codecs and data types have.
 
 use zarr_json::{Value, json};
 
-/// How many codecs a codec may lie in.
+/// Greatest number of codecs inside which a codec may be nested.
 const MAX_NESTING: usize = 8;
 
-/// An array of one chunk to be made.
+/// Array of one chunk to be created.
 pub(super) struct Chain {
     pub(super) data_type: Value,
     pub(super) shape: &'static [u64],
@@ -20,19 +20,19 @@ fn little() -> Value {
     json!({"name": "bytes", "configuration": {"endian": "little"}})
 }
 
-/// Integers under a codec of bytes.
+/// Returns a chain of integers and a codec from bytes to bytes.
 fn bytes(name: &str, configuration: Value) -> Chain {
     chain("int32", &[24, 30], json!([(little()), {"name": name, "configuration": configuration}]))
 }
 
-/// Elements under a codec of arrays, or one that makes bytes of them.
+/// Returns a chain that begins with a codec from arrays to arrays or to bytes.
 fn array(data_type: &'static str, name: &str, configuration: Value, then: Value) -> Chain {
     let mut codecs = vec![json!({"name": name, "configuration": configuration})];
     codecs.extend(then.as_array().unwrap_or_default().iter().cloned());
     chain(data_type, &[24, 30], Value::from(codecs))
 }
 
-/// The chains for the codec of a name.
+/// Returns the chains for the codec of a name.
 pub(super) fn chains(codec: &str) -> Vec<Chain> {
     match codec {
         "blosc" => blosc(),
@@ -111,11 +111,11 @@ pub(super) fn chains(codec: &str) -> Vec<Chain> {
     }
 }
 
-/// The types of numpy that filters of numcodecs take, with the names of Zarr v3.
+/// Data types of numpy that filters of numcodecs support.
 const NUMPY: [&str; 14] =
     ["|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"];
 
-/// A chain for each pair of types of numpy.
+/// Returns a chain for each pair of data types of numpy.
 fn pairs(codec: &str, dtypes: &[&'static str], configuration: fn(&'static str, &'static str) -> Value) -> Vec<Chain> {
     let mut chains = Vec::new();
     for dtype in dtypes {
@@ -128,7 +128,7 @@ fn pairs(codec: &str, dtypes: &[&'static str], configuration: fn(&'static str, &
     chains
 }
 
-/// Structs with fields of every kind, in byte orders of their own, and lists in them.
+/// Returns chains of structs with fields of every kind, in different byte orders, and with subarrays.
 fn structs() -> Vec<Chain> {
     let list =
         |of: Value, shape: Value| json!({"name": "subarray", "configuration": {"data_type": of, "shape": shape}});

@@ -1,5 +1,5 @@
-//! Mutations below codecs: the outer ones are decoded, the decoded bytes are changed and encoded again, so that the
-//! inner codec meets the fault, under checksums that are right.
+//! Mutations below codecs: the outer codecs are decoded, the decoded bytes are changed and encoded again, so that the inner codec gets the
+//! fault under valid checksums.
 
 use super::{limited, registry, repair};
 use crate::mutate;
@@ -12,7 +12,7 @@ use zarr_codec::{BuildContext, BytesToBytes, Codec, Config, ElementSpec, Size, W
 use zarr_dtype::{DataType, FillValue};
 use zarr_json::{NamedConfig, Value};
 
-/// The most that is decoded to be changed.
+/// Greatest number of bytes that are decoded to be changed.
 const MAX_DECODED: u64 = 1 << 20;
 
 pub(super) fn mutate(random: &mut Random, array: &Array, chunk: &[u8]) -> Vec<u8> {
@@ -32,7 +32,7 @@ pub(super) fn mutate_index(random: &mut Random, array: &Array, chunk: &[u8]) -> 
     })
 }
 
-/// The codec of bytes of a name and a configuration.
+/// Returns the codec from bytes to bytes of a name and a configuration; `None` if there is none.
 pub(super) fn named(name: &str, configuration: Value) -> Option<Arc<dyn BytesToBytes>> {
     let codec = NamedConfig::with(name, configuration.as_object()?.clone());
     let data_type = DataType::UInt8;
@@ -43,17 +43,17 @@ pub(super) fn named(name: &str, configuration: Value) -> Option<Arc<dyn BytesToB
     }
 }
 
-/// The bytes below some of the codecs of a chunk.
+/// Bytes of a chunk below some of its codecs.
 pub(in crate::fuzz) struct Inside<'a> {
-    /// The codec that made it.
+    /// Codec that encoded the bytes.
     pub(in crate::fuzz) codec: &'a NamedConfig,
     pub(in crate::fuzz) bytes: Vec<u8>,
-    /// The codecs above, the outermost first.
+    /// Codecs above, the outermost first.
     above: Vec<Arc<dyn BytesToBytes>>,
 }
 
 impl<'a> Inside<'a> {
-    /// Decodes some of the codecs of a chunk that is sound.
+    /// Decodes some of the codecs of a valid chunk.
     pub(in crate::fuzz) fn of(random: &mut Random, array: &'a Array, chunk: &[u8]) -> Option<Self> {
         let codecs = &array.metadata().codecs;
         let outer = bytes_codecs(codecs, &element(array));
@@ -66,7 +66,7 @@ impl<'a> Inside<'a> {
         Some(Self { codec: codecs.get(codecs.len().checked_sub(depth + 1)?)?, bytes, above })
     }
 
-    /// The chunk with other bytes instead of these.
+    /// Returns the chunk with `bytes` instead of these bytes.
     pub(in crate::fuzz) fn chunk_of(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         self.above.iter().rev().try_fold(bytes.to_vec(), |bytes, codec| {
             let mut encoded = Vec::new();
@@ -75,12 +75,12 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// The type and fill value of the elements of an array.
+/// Returns the data type and fill value of the elements of an array.
 pub(in crate::fuzz) fn element(array: &Array) -> ElementSpec {
     ElementSpec::new(array.data_type().clone(), array.fill_value().clone())
 }
 
-/// Changes the bytes below some of a chain's codecs of bytes.
+/// Changes the bytes below some of the codecs from bytes to bytes of a chain.
 fn chain(random: &mut Random, codecs: &[NamedConfig], element: &ElementSpec, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
     let outer = bytes_codecs(codecs, element);
     let depth = random.below(outer.len() + 1);
@@ -91,7 +91,7 @@ fn chain(random: &mut Random, codecs: &[NamedConfig], element: &ElementSpec, sha
     })
 }
 
-/// Changes the output of one codec, in a way that it may not notice at once.
+/// Changes the output of one codec, in a way that the codec may not notice at once.
 fn one(random: &mut Random, codec: &NamedConfig, element: &ElementSpec, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
     if random.below(4) > 0
         && let Some(shard) = Shard::of(codec, shape, bytes.len())
@@ -117,7 +117,8 @@ fn one(random: &mut Random, codec: &NamedConfig, element: &ElementSpec, shape: &
     changed
 }
 
-/// Lets a block of a frame of blosc begin elsewhere: at a number in front of all blocks, which is a length then, or anywhere.
+/// Changes the start of a block of a blosc frame: to the position of another number before the blocks, which is then read as a length, or
+/// to any position.
 fn move_block(random: &mut Random, frame: &[u8]) -> Option<Vec<u8>> {
     let number = |at: usize| frame.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes);
     let blocks = usize::try_from(number(4)?.checked_div(number(8)?)?).ok()?.min(frame.len() / 4);
@@ -131,7 +132,7 @@ fn move_block(random: &mut Random, frame: &[u8]) -> Option<Vec<u8>> {
     Some(changed)
 }
 
-/// The codecs of bytes at the end of a chain, the outermost last.
+/// Returns the codecs from bytes to bytes at the end of a chain, the outermost last.
 fn bytes_codecs(codecs: &[NamedConfig], element: &ElementSpec) -> Vec<Arc<dyn BytesToBytes>> {
     let mut built = Vec::new();
     for codec in codecs.iter().rev() {
@@ -143,7 +144,7 @@ fn bytes_codecs(codecs: &[NamedConfig], element: &ElementSpec) -> Vec<Arc<dyn By
     built
 }
 
-/// The codec of a configuration.
+/// Builds the codec of a configuration; `None` if that fails.
 pub(in crate::fuzz) fn build(codec: &NamedConfig, element: &ElementSpec) -> Option<Codec> {
     let registry = registry();
     let entry = registry.codecs.get(&codec.name)?;
@@ -151,7 +152,7 @@ pub(in crate::fuzz) fn build(codec: &NamedConfig, element: &ElementSpec) -> Opti
     entry.build(&BuildContext::new(&codec.name, &config, element, &registry.codecs, &limits, &warnings)).ok()
 }
 
-/// Changes the bytes below the outermost `depth` of `codecs`, or, if they do not decode, the outermost itself.
+/// Changes the bytes below the outermost `depth` codecs; if they cannot be decoded, changes the outermost bytes.
 fn below(
     codecs: &[Arc<dyn BytesToBytes>],
     depth: usize,
@@ -177,7 +178,7 @@ fn below(
     changed
 }
 
-/// Where the index of a shard lies.
+/// Place and form of the index of a shard.
 struct Shard {
     index: Range<usize>,
     checksum: bool,
@@ -185,7 +186,8 @@ struct Shard {
 }
 
 impl Shard {
-    /// If `codec` makes shards whose index has the usual form, and one of `len` bytes can have it.
+    /// Returns the place of the index in a shard of `len` bytes; `None` if `codec` makes no shards, or the index has an unusual form or
+    /// does not fit.
     fn of(codec: &NamedConfig, shape: &[u64], len: usize) -> Option<Self> {
         if codec.name != "sharding_indexed" {
             return None;
@@ -203,12 +205,12 @@ impl Shard {
         (index.end <= len && !codecs.is_empty()).then_some(Self { index, checksum, inner_shape })
     }
 
-    /// The bytes of the entries, without the checksum.
+    /// Returns the range of the entries, without the checksum.
     fn entries(&self) -> Range<usize> {
         self.index.start..self.index.end - if self.checksum { 4 } else { 0 }
     }
 
-    /// Changes an entry, or the inner chunk that it points to.
+    /// Changes an entry, or the inner chunk to which it points.
     fn mutate(&self, random: &mut Random, codec: &NamedConfig, element: &ElementSpec, bytes: &[u8]) -> Vec<u8> {
         let mut shard = bytes.to_vec();
         let inner = codec.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
@@ -231,7 +233,7 @@ impl Shard {
         shard
     }
 
-    /// Puts another inner chunk over one if it is not longer, else after all of them.
+    /// Replaces an inner chunk: in place if the new one is not longer, else after all inner chunks.
     fn replace(&self, shard: &mut Vec<u8>, entry: usize, range: &Range<usize>, changed: &[u8]) {
         let fits = changed.len() <= range.len();
         let at_end = self.index.end == shard.len() && self.index.start > 0;
@@ -276,7 +278,7 @@ impl Shard {
         self.seal(shard, 0);
     }
 
-    /// Makes the checksum of the index right, which lies `moved` bytes further.
+    /// Corrects the checksum of the index, which has moved by `moved` bytes.
     fn seal(&self, shard: &mut [u8], moved: usize) {
         let entries = self.entries();
         if self.checksum

@@ -1,11 +1,11 @@
-//! Makes checksums and trailers of changed frames right again, as far as that can be seen from their bytes.
+//! Corrects checksums and trailers of changed frames, as far as their bytes allow it.
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-/// The most that a stream is inflated for its checksum.
+/// Greatest number of bytes to which a stream is inflated for its checksum.
 const MAX_INFLATED: usize = 256 << 10;
 
-/// Repairs the checksums and sizes that a codec adds to its bytes, for the codecs below.
+/// Corrects the checksums and sizes that a codec adds to its bytes, so that the codecs below it are reached.
 pub(super) fn repair(codec: &str, bytes: &mut Vec<u8>) {
     // Bytes that cannot be repaired stay as they are.
     let _ = match codec {
@@ -17,7 +17,7 @@ pub(super) fn repair(codec: &str, bytes: &mut Vec<u8>) {
     };
 }
 
-/// CRC-32C, as shard indexes have it.
+/// Returns the CRC-32C checksum, as indexes of shards have it.
 pub(super) fn crc32c(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ if crc & 1 == 1 { 0x82f6_3b78 } else { 0 })
@@ -38,7 +38,7 @@ fn adler32(bytes: &[u8]) -> u32 {
     b << 16 | a
 }
 
-/// The decoded bytes of a deflate stream, and how many bytes it has, if it is one.
+/// Returns the decoded bytes of a deflate stream, and the length of the stream; `None` if it is invalid.
 fn inflated(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut inflate = Decompress::new(false);
     let mut out = Vec::with_capacity(MAX_INFLATED);
@@ -47,7 +47,7 @@ fn inflated(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     (status == Status::StreamEnd).then_some((out, used))
 }
 
-/// RFC 1952, a member without optional parts.
+/// Corrects the trailer of a gzip member without optional parts (RFC 1952).
 fn gzip(bytes: &mut Vec<u8>) -> Option<()> {
     let (head, stream) = bytes.split_at_checked(10)?;
     if head.get(3) != Some(&0) {
@@ -60,7 +60,7 @@ fn gzip(bytes: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// RFC 1950.
+/// Corrects the checksum of a zlib stream (RFC 1950).
 fn zlib(bytes: &mut Vec<u8>) -> Option<()> {
     let (out, used) = inflated(bytes.get(2..)?)?;
     bytes.truncate(2 + used);
@@ -68,7 +68,7 @@ fn zlib(bytes: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The headers, the index and the footer of a stream of xz.
+/// Corrects the headers, the index and the footer of an xz stream.
 fn xz(bytes: &mut [u8]) -> Option<()> {
     if !bytes.starts_with(b"\xfd7zXZ\0") {
         return None;
@@ -84,14 +84,14 @@ fn xz(bytes: &mut [u8]) -> Option<()> {
     seal(bytes, index, footer.checked_sub(4)?)
 }
 
-/// Sets the checksum of the bytes from `start` that stands at `end`.
+/// Sets the checksum at `end` to that of the bytes from `start` to `end`.
 fn seal(bytes: &mut [u8], start: usize, end: usize) -> Option<()> {
     let sum = crc32(bytes.get(start..end)?);
     bytes.get_mut(end..end.checked_add(4)?)?.copy_from_slice(&sum.to_le_bytes());
     Some(())
 }
 
-/// A frame's checksum is taken away: that it has one is a bit of its header.
+/// Removes the checksum of a frame, and the bit of its header that announces it.
 fn zstd(bytes: &mut Vec<u8>) -> Option<()> {
     let descriptor = bytes.get_mut(4)?;
     if *descriptor & 4 != 0 {

@@ -1,5 +1,4 @@
-//! Where chunks come from: the fixtures, arrays of every data type that a codec takes, and chunks that numcodecs
-//! encoded.
+//! Chunks as seeds: from the fixtures, from arrays of every data type that a codec supports, and from numcodecs.
 
 use super::chains::{Chain, chains};
 use super::{inputs_of, registry};
@@ -15,12 +14,12 @@ use zarr_json::{NamedConfig, Value, json};
 use zarr_meta::Dialect;
 use zarr_store::{MemoryStore, Store};
 
-/// The most chunks of one array.
+/// Greatest number of chunks of one array.
 const OF_AN_ARRAY: usize = 3;
-/// Larger chunks are left out: they are slow, and mutations of them say no more.
+/// Greatest size of a chunk in bytes: larger ones are slow, and their mutations find no more.
 const MAX_SIZE: usize = 24 << 10;
 
-/// Vectors of the crates of codecs: which codec they are of, and the file.
+/// Files of test vectors of the crates of codecs, each with its codec.
 const VECTORS: &[(&str, &str)] = &[
     ("numcodecs.base64", "zarr-codec-base64/tests/vectors.jsonl"),
     ("numcodecs.bz2", "zarr-codec-bz2/tests/vectors.jsonl"),
@@ -36,7 +35,7 @@ const VECTORS: &[(&str, &str)] = &[
     ("numcodecs.zfpy", "zarr-codec-zfp/tests/vectors.jsonl"),
 ];
 
-/// The inputs whose chains have the codec of a name, at any depth.
+/// Returns the inputs whose chains have the codec of a name, at any depth.
 pub(in crate::fuzz) fn seeds(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
     let mut inputs = of_fixtures(codec)?;
     for array in matrix::arrays(codec)? {
@@ -64,7 +63,7 @@ pub(in crate::fuzz) fn seeds(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
     Ok(inputs)
 }
 
-/// An array of one chunk in one line, and the chunk.
+/// Returns an input: the document of an array of one chunk in one line, and the chunk.
 pub(super) fn input(data_type: Value, fill: Option<Value>, shape: &[u64], codecs: Vec<Value>, chunk: &[u8]) -> Vec<u8> {
     let document = json!({
         "zarr_format": 3, "node_type": "array", "shape": (shape.to_vec()), "data_type": data_type,
@@ -108,7 +107,7 @@ fn of_fixtures(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
     Ok(inputs)
 }
 
-/// Chunks that numcodecs encoded, from the tests of the codec's crate.
+/// Returns chunks that numcodecs encoded, from the tests of the crate of the codec.
 fn of_vectors(codec: &str, file: &Path) -> Result<Vec<Vec<u8>>, Fault> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut inputs = Vec::new();
@@ -144,7 +143,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     (0..text.len() / 2).map(byte).collect()
 }
 
-/// Objects of every kind.
+/// Returns chunks of JSON values of every kind, for codecs of objects.
 fn of_objects(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
     let fault = |error: zarr_array::Error| error.to_string();
     let long = "text ".repeat(60);
@@ -168,7 +167,7 @@ fn of_objects(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
     Ok(inputs)
 }
 
-/// Chunks of a chain: smooth numbers of which some are noise, and fill values at the end.
+/// Returns chunks of a chain: smooth numbers with some noise, and fill values at the end.
 fn of_chain(chain: &Chain) -> Result<Vec<Vec<u8>>, Fault> {
     let codecs = chain.codecs.as_array().unwrap_or_default().iter().filter_map(NamedConfig::from_value);
     let data_type = NamedConfig::from_value(&chain.data_type).ok_or("a data type has a name")?;
@@ -211,7 +210,7 @@ fn of_chain(chain: &Chain) -> Result<Vec<Vec<u8>>, Fault> {
     }
 }
 
-/// Frames of zstd that say nothing of their size, and several of them, for elements of a known size and others.
+/// Returns zstd frames without their sizes, single and several, for elements of a known size and others.
 fn of_frames() -> Vec<Vec<u8>> {
     // RFC 8878: a frame with a block of bytes as they are.
     let frame = |bytes: &[u8]| {
@@ -238,7 +237,7 @@ fn of_frames() -> Vec<Vec<u8>> {
     frames.iter().flat_map(of).collect()
 }
 
-/// Blocks of N5 that are smaller or larger than the chunk.
+/// Returns blocks of N5 that are smaller or larger than the chunk.
 fn of_blocks() -> Vec<Vec<u8>> {
     let order = json!({"name": "transpose", "configuration": {"order": [1, 0]}});
     let bytes = json!({"name": "bytes", "configuration": {"endian": "big"}});
@@ -252,7 +251,7 @@ fn of_blocks() -> Vec<Vec<u8>> {
     [[5, 4], [2, 4], [5, 1], [3, 2], [7, 6], [1, 9]].map(of).into()
 }
 
-/// The pickles that Python makes of `numpy.array([..], dtype=object)` by protocol 4, with these elements.
+/// Returns the pickles of `numpy.array([..], dtype=object)` by protocol 4, with different elements.
 fn of_pickles() -> Vec<Vec<u8>> {
     let head = |shape: &[u8], fortran: u8| {
         let begin = b"\x80\x04cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85C\x01b\x87R(K\x01";

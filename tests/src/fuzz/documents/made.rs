@@ -1,4 +1,4 @@
-//! Documents of arrays of every data type and fill value, in every dialect that can say them.
+//! Documents of arrays of every data type and fill value, in every dialect that supports them.
 
 use super::super::chunks::registry;
 use super::Files;
@@ -9,7 +9,7 @@ use zarr_meta::{
     ArrayMetadata, Consolidated, Dialect, Documents, Node, NodePath, StoredNode, documents, for_dialect_carrying,
 };
 
-/// Inputs in a dialect: nodes at the root and below it.
+/// Returns inputs in a dialect, with nodes at the root and below it.
 pub(super) fn inputs(dialect: Dialect) -> Vec<Vec<u8>> {
     let mut inputs = Vec::new();
     let mut found = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn inputs(dialect: Dialect) -> Vec<Vec<u8>> {
     inputs
 }
 
-/// Arrays of every data type, with the values that stand in the matrix for fill values, and such as others write.
+/// Returns arrays of every data type, with the values of the matrix as fill values, and arrays like those of other software.
 fn nodes() -> Vec<Node> {
     let mut typed = matrix::fill_values();
     let special = [json!("NaN"), json!("Infinity"), json!("-Infinity"), json!("0x7fc00001"), json!(1e-8), json!(null)];
@@ -98,7 +98,7 @@ fn nodes() -> Vec<Node> {
     nodes
 }
 
-/// A struct with a field of every kind that numpy has.
+/// Returns a struct with a field of every kind in numpy.
 fn struct_type() -> Value {
     let sized = |name: &str, size: u64| json!({"name": name, "configuration": {"length_bytes": size}});
     let time = json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}});
@@ -119,7 +119,7 @@ fn struct_type() -> Value {
     ]}})
 }
 
-/// Elements of it.
+/// Returns elements of the struct.
 fn structs() -> Vec<Value> {
     let of = |float: Value, time: Value, text: &str| {
         json!({

@@ -1,4 +1,4 @@
-//! Codecs that only move elements, by themselves: in a chain they are mostly done by the way the others look at a chunk.
+//! Codecs that only move elements, checked by themselves: in a chain they are mostly replaced by views of the chunk.
 
 use super::super::chunks::layers;
 use zarr_array::{Array, ArrayData};
@@ -24,7 +24,7 @@ fn json_order(order: &str) -> Map {
     json!({"order": order}).as_object().cloned().unwrap_or_default()
 }
 
-/// Checks that elements come back.
+/// Checks that elements are unchanged after encoding and decoding.
 fn moved(array: &Array, codec: &NamedConfig, all: &ArrayData) {
     let built = layers::build(codec, &layers::element(array));
     let Some(Codec::ArrayToArray(codec)) = built else { return };

@@ -1,4 +1,4 @@
-//! Metadata of arrays that were opened.
+//! Laws of the metadata of opened arrays.
 
 use super::super::chunks::registry;
 use super::codecs;
@@ -7,9 +7,9 @@ use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding};
 use zarr_json::{NamedConfig, Value};
 
-/// The largest element.
+/// Greatest size of an element in bytes.
 const MAX_ITEM_SIZE: usize = 1 << 26;
-/// How deep structs may lie in structs.
+/// Greatest depth of nested structs.
 const MAX_DEPTH: usize = 32;
 
 /// Checks the metadata of an array.
@@ -66,13 +66,13 @@ pub(in crate::fuzz) fn data_type(data_type: &DataType) {
     }
 }
 
-/// How many structs lie in each other.
+/// Returns the depth of nested structs.
 fn depth(data_type: &DataType) -> usize {
     let DataType::Struct(fields) = data_type else { return 0 };
     1 + fields.fields().iter().map(|field| depth(&field.data_type)).max().unwrap_or(0)
 }
 
-/// Checks that a data type is printed as it was given, but for types that have two names.
+/// Checks that a data type is printed as it was given, except types that have two names.
 pub(in crate::fuzz) fn same_type(config: &NamedConfig, data_type: &DataType) {
     let printed = data_type.to_config();
     let twice = matches!(config.name.as_str(), "complex_float32" | "complex_float64" | "structured");
@@ -85,7 +85,7 @@ pub(in crate::fuzz) fn same_type(config: &NamedConfig, data_type: &DataType) {
     assert!(config.configuration.iter().all(same), "{config:?} is printed as {printed:?}");
 }
 
-/// Checks that all members of a configuration are known: that they are there when it is printed.
+/// Checks that all members of a configuration are known, since the printed configuration has them.
 fn all_known(config: &NamedConfig, printed: &NamedConfig) {
     for (name, _) in config.configuration.iter() {
         let name = name.replace("base-encoding", "base_encoding");
@@ -93,7 +93,7 @@ fn all_known(config: &NamedConfig, printed: &NamedConfig) {
     }
 }
 
-/// Checks a chunk grid and the configuration that it comes from.
+/// Checks a chunk grid against its configuration.
 pub(in crate::fuzz) fn grid(config: &NamedConfig, grid: &ChunkGrid) {
     let printed = grid.to_config();
     all_known(config, &printed);
@@ -120,7 +120,8 @@ pub(in crate::fuzz) fn grid(config: &NamedConfig, grid: &ChunkGrid) {
     }
 }
 
-/// Checks a chunk key encoding: the printed form is read the same, and has all members of the given one. The encoding.
+/// Checks a chunk key encoding: its printed form must be read to the same encoding, and have all members of the given one. Returns the
+/// encoding; `None` if it was refused.
 pub(in crate::fuzz) fn chunk_keys(config: &NamedConfig) -> Option<ChunkKeyEncoding> {
     let encoding = ChunkKeyEncoding::from_config(config).ok()?;
     let printed = encoding.to_config();
@@ -136,7 +137,7 @@ pub(in crate::fuzz) fn chunk_keys(config: &NamedConfig) -> Option<ChunkKeyEncodi
     Some(encoding)
 }
 
-/// Checks a document of version 3 that a node was read from.
+/// Checks a document of version 3 from which a node was read.
 pub(in crate::fuzz) fn document_v3(document: &Value) {
     let member = |name: &str| document.get(name);
     let old = member("zarr_format").and_then(Value::as_str).is_some_and(|uri| uri.contains("/v3"));

@@ -1,4 +1,4 @@
-//! The valid configurations of codecs, from the documents that define them.
+//! Laws of valid configurations of codecs, from the documents that define them.
 
 use super::super::chunks::registry;
 use zarr_codec::{CodecEntry, Kind};
@@ -29,7 +29,7 @@ const INTEGERS: &[(&str, &str, i64, i64)] = &[
     ("conditional", "header_bits", 0, 1 << 20),
 ];
 
-/// Members that are words: the codec, the member, and the words.
+/// Members that are words: the codec, the member, and its possible words.
 const WORDS: &[(&str, &str, &[&str])] = &[
     ("blosc", "cname", &["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"]),
     ("bytes", "endian", &["little", "big"]),
@@ -49,16 +49,16 @@ const WORDS: &[(&str, &str, &[&str])] = &[
     ("zfp", "mode", &["fixed_rate", "fixed_precision", "fixed_accuracy", "reversible", "expert"]),
 ];
 
-/// The limits on chains.
+/// Greatest depth of nested chains. The next constant is the greatest length of a chain.
 const MAX_NESTING: usize = 8;
 const MAX_CODECS: usize = 64;
 
-/// The name that is written for a codec, if it is known.
+/// Returns the name that is written for a codec; `None` for an unknown codec.
 pub(in crate::fuzz) fn canonical(name: &str) -> Option<&'static str> {
     registry().codecs.get(name).map(|entry| entry.name)
 }
 
-/// Checks a chain for chunks of a shape, where that is known. `nesting`: how many codecs it lies in.
+/// Checks a chain for chunks of `shape`, if that is known. `nesting` is the number of codecs inside which the chain is nested.
 pub(in crate::fuzz) fn chain(codecs: &[NamedConfig], shape: Option<&[u64]>, nesting: usize) {
     assert!(nesting <= MAX_NESTING, "codecs that lie {nesting} levels deep");
     assert!(codecs.len() <= MAX_CODECS, "a chain of {} codecs", codecs.len());
@@ -82,7 +82,7 @@ pub(in crate::fuzz) fn chain(codecs: &[NamedConfig], shape: Option<&[u64]>, nest
     assert!(are_bytes, "a chain that ends with elements");
 }
 
-/// Checks that `packbits` takes bits that the numbers of a data type have, where no codec in front of it makes others.
+/// Checks that `packbits` packs bits that the data type has, unless a codec before it changes the data type.
 pub(in crate::fuzz) fn packed_bits(codecs: &[NamedConfig], data_type: &DataType) {
     let moves = |codec: &&NamedConfig| matches!(canonical(&codec.name), Some("transpose" | "reshape"));
     let Some(codec) = codecs.iter().find(|codec| !moves(codec)) else { return };
@@ -105,7 +105,7 @@ pub(in crate::fuzz) fn packed_bits(codecs: &[NamedConfig], data_type: &DataType)
     }
 }
 
-/// Checks the configuration of a codec by itself.
+/// Checks the configuration of one codec.
 fn one(name: &str, codec: &NamedConfig) {
     let member = |name: &str| codec.configuration.get(name).filter(|value| !value.is_null());
     let integer = |value: &Value| value.as_number().and_then(Number::to_i128);
@@ -143,7 +143,7 @@ fn one(name: &str, codec: &NamedConfig) {
     }
 }
 
-/// The encoded shape of a codec of arrays, where it is easy to tell.
+/// Returns the encoded shape of a codec from arrays to arrays, if it is simple to compute.
 fn encoded_shape(name: &str, codec: &NamedConfig, shape: &[u64]) -> Option<Vec<u64>> {
     match name {
         "transpose" => {
@@ -176,7 +176,7 @@ fn encoded_shape(name: &str, codec: &NamedConfig, shape: &[u64]) -> Option<Vec<u
     }
 }
 
-/// Checks that axes which `reshape` makes one of have as many elements in front of them as that one has.
+/// Checks that axes that `reshape` merges have the same number of elements before them as the merged axis.
 fn merged_axes(items: &[Value], shape: &[u64]) {
     let product = |mut lens: std::slice::Iter<'_, u64>| lens.try_fold(1_u64, |product, len| product.checked_mul(*len));
     // Behind a length that is left out it is not known.
@@ -198,7 +198,7 @@ fn merged_axes(items: &[Value], shape: &[u64]) {
     }
 }
 
-/// Checks the chains in a codec.
+/// Checks the chains in the configuration of a codec.
 fn nested(name: &str, codec: &NamedConfig, shape: Option<&[u64]>, nesting: usize) {
     let list = |of: &str| -> Option<Vec<NamedConfig>> {
         codec.configuration.get(of)?.as_array()?.iter().map(NamedConfig::from_value).collect()

@@ -1,10 +1,10 @@
-//! Elements that were read are elements of their data type.
+//! Laws of elements that were read: they must be elements of their data type.
 
 use zarr_array::ArrayData;
 use zarr_dtype::{DataType, FillValue, Layout, Scalar};
 use zarr_json::{Number, Value};
 
-/// The largest element that the limits of the campaign allow.
+/// Greatest size in bytes of an element that the limits of the campaign allow.
 const MAX_SIZE: usize = 32 << 20;
 
 /// Checks all elements.
@@ -64,7 +64,7 @@ fn layout(data_type: &DataType, of: &Layout, items: &[u8]) {
     }
 }
 
-/// A point in time, or a duration, that is read from text.
+/// Checks a point in time, or a duration, that is parsed from a string.
 pub(in crate::fuzz) fn time(data_type: &DataType, text: &str) {
     match data_type {
         DataType::DateTime64(unit) => {
@@ -83,7 +83,7 @@ pub(in crate::fuzz) fn time(data_type: &DataType, text: &str) {
     }
 }
 
-/// Checks a fill value and the JSON that it was read from.
+/// Checks a fill value against the JSON from which it was read.
 pub(in crate::fuzz) fn fill(data_type: &DataType, from: &Value, parsed: &FillValue) {
     let bytes = parsed.bytes();
     if data_type.is_variable() {

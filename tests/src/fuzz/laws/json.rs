@@ -1,12 +1,12 @@
-//! JSON by another parser's rules.
+//! Laws of JSON, checked with another parser.
 
 use serde::de::IgnoredAny;
 use zarr_json::Value;
 
-/// How deep values may lie in one another: 128 levels, and one that has nothing in it.
+/// Greatest depth of nested values: 128 levels, and an empty value inside.
 const MAX_DEPTH: usize = 129;
 
-/// Checks a text that was taken without any liberty.
+/// Checks a string that was parsed without lenient options.
 pub(in crate::fuzz) fn strict(text: &str, value: &Value) {
     assert!(depth(value) <= MAX_DEPTH, "values that lie deeper than {MAX_DEPTH} levels");
     let other = serde_json::from_str::<IgnoredAny>(text);
@@ -19,7 +19,7 @@ pub(in crate::fuzz) fn lenient(value: &Value) {
     assert!(depth(value) <= MAX_DEPTH, "values that lie deeper than {MAX_DEPTH} levels");
 }
 
-/// How many lists and objects a value lies in at most.
+/// Returns the greatest number of nested lists and objects in a value.
 pub(in crate::fuzz) fn depth(value: &Value) -> usize {
     let below = match value {
         Value::Array(items) => items.iter().map(depth).max(),
@@ -37,7 +37,7 @@ fn members(value: &Value) -> usize {
     }
 }
 
-/// The colons of a JSON text that are in no string.
+/// Returns the number of colons outside of strings in a JSON text.
 fn colons(text: &str) -> usize {
     let (mut in_text, mut escaped, mut count) = (false, false, 0);
     for byte in text.bytes() {

@@ -1,5 +1,4 @@
-//! Chunks that must be refused, made of ones that were taken: with a byte more or less, or a changed bit of a checked
-//! part.
+//! Chunks that must be refused: variants of accepted chunks with a byte more or less, or a changed bit of a checked part.
 
 use super::super::chunks::layers::Inside;
 use super::codecs::canonical;
@@ -9,7 +8,8 @@ use zarr_array::Array;
 use zarr_grid::Selection;
 use zarr_json::{NamedConfig, Value};
 
-/// The rules for a chunk that a codec made: whether a byte more, and one less, must be refused, and of which bytes each bit counts.
+/// Returns the rules for a chunk of a codec: whether a chunk with one more byte must be refused, whether one with one byte less must be,
+/// and the ranges of bytes in which each bit is checked.
 fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Range<usize>>) {
     let len = chunk.len();
     let tail = |size: usize| len.saturating_sub(size)..len;
@@ -51,7 +51,7 @@ fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Rang
     }
 }
 
-/// Chunks that a codec does not take, each with the reason.
+/// Returns variants of a chunk that the codec must refuse, each with the reason.
 fn variants(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let Some(name) = canonical(&codec.name) else { return Vec::new() };
     let (longer, shorter, checked) = rules(name, codec, chunk);
@@ -84,7 +84,7 @@ fn variants(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'st
     variants
 }
 
-/// Changes of a chunk that this one codec does not take.
+/// Returns changes of a chunk that only this codec refuses.
 fn by_hand(random: &mut Random, name: &str, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let with = |at: usize, change: &dyn Fn(u8) -> u8| {
         let mut changed = chunk.to_vec();
@@ -121,7 +121,7 @@ fn by_hand(random: &mut Random, name: &str, codec: &NamedConfig, chunk: &[u8]) -
     made.into_iter().filter_map(|(what, variant)| Some((what, variant?))).collect()
 }
 
-/// A chunk with a byte more, which is counted in the little-endian number at `position`.
+/// Returns a chunk with one more byte, and with that byte counted in the little-endian number at `position`.
 fn longer(chunk: &[u8], position: Range<usize>) -> Option<Vec<u8>> {
     let mut changed = [chunk, &[0]].concat();
     for byte in changed.get_mut(position)? {
@@ -133,7 +133,7 @@ fn longer(chunk: &[u8], position: Range<usize>) -> Option<Vec<u8>> {
     Some(changed)
 }
 
-/// A chunk of `optional` with zeros as its mask: if that is one at all, no value is there.
+/// Returns a chunk of `optional` with a mask of zeros, after which no values may follow.
 fn without_mask(chunk: &[u8]) -> Option<Vec<u8>> {
     let len = chunk.first_chunk().and_then(|len| usize::try_from(u64::from_le_bytes(*len)).ok())?;
     let mut changed = chunk.to_vec();
@@ -141,7 +141,7 @@ fn without_mask(chunk: &[u8]) -> Option<Vec<u8>> {
     Some(changed)
 }
 
-/// A gzip member without flags with a checksum of its header, of which a bit is wrong.
+/// Returns a gzip member with a checksum of its header, one bit of which is wrong; `None` if the member has flags.
 fn checked_header(random: &mut Random, member: &[u8]) -> Option<Vec<u8>> {
     let (header, rest) = member.split_at_checked(10)?;
     let mut header = header.to_vec();
@@ -152,7 +152,7 @@ fn checked_header(random: &mut Random, member: &[u8]) -> Option<Vec<u8>> {
     Some([&header, &wrong.to_le_bytes()[..], rest].concat())
 }
 
-/// A chunk of `conditional` with one of the bits that fill up its header, if it has any.
+/// Returns a chunk of `conditional` with one of the padding bits of its header set; `None` if there are none.
 fn bit_of_no_codec(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Option<Vec<u8>> {
     let codecs = codec.configuration.get("codecs")?.as_array()?.len();
     let stored = codec.configuration.get("header_bits").and_then(Value::as_u64);
@@ -163,7 +163,7 @@ fn bit_of_no_codec(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Op
     Some(changed)
 }
 
-/// Where the index of a shard with a checksum lies that is at one end of it.
+/// Returns the range of the index of a shard; `None` unless the index has a checksum and is at one end of the shard.
 fn index(codec: &NamedConfig, shard: &[u8]) -> Option<Range<usize>> {
     let member = |name: &str| codec.configuration.get(name);
     let index = member("index_codecs")?.as_array()?;
@@ -181,7 +181,7 @@ fn index(codec: &NamedConfig, shard: &[u8]) -> Option<Range<usize>> {
     })
 }
 
-/// Checks that the blocks of a frame of blosc begin behind the table that says where.
+/// Checks that the blocks of a blosc frame begin after the table of their starts.
 fn blosc_starts(frame: &[u8]) {
     let number =
         |at: usize| frame.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes);
@@ -195,7 +195,7 @@ fn blosc_starts(frame: &[u8]) {
     assert!(starts.into_iter().all(|start| start >= end), "a block in the table: {}", frame.escape_ascii());
 }
 
-/// Checks that the chunk of an array, which was read, is refused when it is changed so, below some of its codecs.
+/// Checks that variants of a chunk that was read, changed below some of its codecs, are refused.
 pub(in crate::fuzz) fn check(random: &mut Random, array: &Array, index: &[u64], chunk: &[u8]) {
     let Some(inside) = Inside::of(random, array, chunk) else { return };
     if canonical(&inside.codec.name) == Some("blosc") {

@@ -1,11 +1,11 @@
-//! Selections by numpy's rules, position by position.
+//! Laws of selections, by the rules of numpy, position by position.
 
 use zarr_grid::{AxisSelection, ChunkGrid, Region, Resolved, SelectedElements, Selection};
 
-/// No positions are listed of larger arrays, and of selections of more elements.
+/// Greatest length of an axis, and greatest number of selected elements, for which positions are listed.
 const MAX_LISTED: u64 = 4096;
 
-/// The selection that `text` is by the documentation of the text form. `None`: no selection. Strings with names are not looked at.
+/// Parses a selection by the documentation of its text form; `None` if it is invalid. Strings with names of dimensions are not checked.
 pub(in crate::fuzz) fn parsed(text: &str) -> Option<Selection> {
     if text.trim().is_empty() {
         return Some(Selection::all());
@@ -50,8 +50,8 @@ fn axis(text: &str) -> Option<AxisSelection> {
     }
 }
 
-/// The number of each selected element in C order, in the order of the result. `None`: an error is due. `Some(None)`: too many
-/// to be listed here.
+/// Returns the number in C order of each selected element, in the order of the result. `None` if an error is expected, `Some(None)` if
+/// there are too many elements to list.
 #[expect(clippy::option_option, reason = "whether there is a result, and whether it is small")]
 pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option<Option<Vec<u64>>> {
     let shape = grid.shape();
@@ -102,7 +102,7 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
     })))
 }
 
-/// The positions along an axis; only whether there are any errors without `list`.
+/// Returns the positions along an axis; `None` if an error is expected. Without `list` the positions are empty.
 fn positions(axis: &AxisSelection, len: u64, list: bool) -> Option<Vec<u64>> {
     let signed = i128::from(len);
     let one = |at: i64| {
@@ -136,7 +136,7 @@ fn positions(axis: &AxisSelection, len: u64, list: bool) -> Option<Vec<u64>> {
     }
 }
 
-/// The positions of the elements in a chunk along one axis.
+/// Returns the positions of the elements in a chunk along one axis.
 fn of_chunk(grid: &ChunkGrid, axis: usize, overlap: u64) -> Vec<u64> {
     let index: Vec<u64> = (0..grid.rank()).map(|other| if other == axis { overlap } else { 0 }).collect();
     let region = grid.chunk_region(&index);
@@ -181,7 +181,8 @@ fn of_region(region: &Region, shape: &[u64], is_small: bool) -> Option<Option<Ve
     })))
 }
 
-/// The element that each position of the result gets from the parts; each is moved once.
+/// Returns the element that each position of the result gets from the chunks; each position must be set once. `None` if there are too many
+/// elements.
 pub(in crate::fuzz) fn moved(resolved: &Resolved, grid: &ChunkGrid) -> Option<Vec<u64>> {
     let count = resolved.len_checked().filter(|&count| count <= MAX_LISTED)?;
     let chunks = SelectedElements::new(resolved).and_then(|elements| elements.by_chunk(grid)).ok()?;

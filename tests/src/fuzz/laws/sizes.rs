@@ -1,10 +1,10 @@
-//! Sizes of chunks that follow from their elements.
+//! Laws of sizes of chunks that follow from their elements.
 
 use super::codecs::canonical;
 use zarr_array::{Array, ArrayData};
 use zarr_json::{NamedConfig, Value};
 
-/// Checks the size of a chunk of elements of variable length that is not compressed.
+/// Checks the size of an uncompressed chunk of elements of variable length.
 pub(in crate::fuzz) fn check(array: &Array, all: &ArrayData, chunk: &[u8]) {
     let [codec] = &array.metadata().codecs[..] else { return };
     let Some(elements) = all.variable() else { return };
@@ -32,7 +32,7 @@ pub(in crate::fuzz) fn check(array: &Array, all: &ArrayData, chunk: &[u8]) {
     }
 }
 
-/// Whether a list of codecs has `bytes` alone.
+/// Returns whether a list of codecs has only `bytes`.
 fn is_plain(codec: &NamedConfig, list: &str) -> bool {
     let list = codec.configuration.get(list).and_then(Value::as_array).unwrap_or_default();
     matches!(list, [one] if one.as_str().or_else(|| one.get("name")?.as_str()) == Some("bytes"))

@@ -1,15 +1,15 @@
-//! Zip files that were opened.
+//! Laws of zip files that were opened.
 
 use super::super::zip::{CENTRAL, END, LOCAL, number};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-/// The signature of the record of the end with numbers of 64 bits.
+/// Signature of the end record with numbers of 64 bits.
 const END64: [u8; 4] = *b"PK\x06\x06";
 
-/// The value of a field of a record when the number is elsewhere.
+/// Value of a field of a record if the number is in another record.
 const WIDE: usize = u32::MAX as usize;
 
-/// The archive in a file that may have bytes before it, from which its offsets do not count, and behind it.
+/// Returns the archive in a file, without the bytes before it, which its offsets do not count, and those after it.
 pub(in crate::fuzz) fn archive(file: &[u8]) -> &[u8] {
     let begins = |at: usize, mark: &[u8]| file.get(at..).is_some_and(|rest| rest.starts_with(mark));
     let ends = || (0..file.len().saturating_sub(21)).rev().filter(|at| begins(*at, &END));
@@ -29,8 +29,8 @@ pub(in crate::fuzz) fn archive(file: &[u8]) -> &[u8] {
     file.get(if is_moved { shift } else { 0 }..file.len() - behind(end).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Checks the directory of a file without numbers of 64 bits: as many entries as it says, each of which lies in front of it and
-/// shares no byte with another one. Where the records begin, and the directory behind them.
+/// Checks the directory of a file without numbers of 64 bits: it must have the stated number of entries, each of which points to a record
+/// before the directory that shares no byte with others. Returns the starts of the records, and that of the directory at the end.
 pub(in crate::fuzz) fn directory(file: &[u8]) -> Vec<usize> {
     let is_end = |at: &usize| file.get(*at..).is_some_and(|rest| rest.starts_with(&END));
     let fits = |at: &usize| at + 22 + number(file, at + 20, 2) == file.len();
@@ -59,7 +59,7 @@ pub(in crate::fuzz) fn directory(file: &[u8]) -> Vec<usize> {
     ranges.iter().map(|range| range.start).chain([start]).collect()
 }
 
-/// Whether the deflate stream behind the record at `local` is as long as the entry says.
+/// Returns whether the deflate stream after the record at `local` is as long as the entry says.
 fn is_stream(file: &[u8], local: usize, stored: usize) -> bool {
     let start = local + 30 + number(file, local + 26, 2) + number(file, local + 28, 2);
     let Some(stream) = file.get(start..).and_then(|rest| rest.get(..stored)) else { return stored == WIDE };
@@ -74,8 +74,8 @@ fn is_stream(file: &[u8], local: usize, stored: usize) -> bool {
     }
 }
 
-/// Checks that an entry of the directory has the name, the size and the checksum of a value, and that a record of the same name
-/// stands where it says, of which the bytes end in front of the next one of `begins`.
+/// Checks that an entry of the directory has the name, the size and the checksum of a value, and points to a record of the same name whose
+/// bytes end before the next of the positions `begins`.
 pub(in crate::fuzz) fn value(file: &[u8], name: &str, value: &[u8], begins: &[usize]) {
     let mut crc = Crc::new();
     crc.update(value);

@@ -5,8 +5,8 @@ use crate::Fault;
 use zarr_grid::{AxisSelection, ChunkGrid, IntoSelection, Region, Selection};
 use zarr_json::{NamedConfig, Value};
 
-/// A line with a shape, a chunk grid and, besides, parts of a selection that no text can say: a mask, a region. Then a
-/// selection.
+/// Checks a line of JSON with a shape, a chunk grid, and selections that have no text form (a mask, a region), followed by a selection.
+/// Returns whether it was accepted.
 pub(super) fn selection(text: &str) -> bool {
     let (head, text) = text.split_once('\n').unwrap_or(("", text));
     let head = Value::from_json(head).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn selection(text: &str) -> bool {
     resolved(&selection, &shape, grid.as_ref())
 }
 
-/// Checks the chunks at both ends, and the same division of an array of another shape.
+/// Checks the chunks at both ends, and the same grid for an array of another shape.
 fn cells(grid: &ChunkGrid, shape: &[u64]) {
     let (first, last): (Vec<u64>, Vec<u64>) = shape.iter().map(|len| (0, len.saturating_sub(1))).unzip();
     for position in [first, last] {
@@ -67,7 +67,7 @@ fn cells(grid: &ChunkGrid, shape: &[u64]) {
     }
 }
 
-/// Applies a selection and compares the positions with the expected ones. Whether there are any.
+/// Applies a selection, and compares the positions with the expected ones. Returns whether it was accepted.
 fn resolved(selection: &Selection, shape: &[u64], grid: Option<&ChunkGrid>) -> bool {
     let Some(grid) = grid else { return selection.resolve(shape).is_ok() };
     let resolved = selection.resolve_on(grid);
@@ -83,7 +83,7 @@ fn resolved(selection: &Selection, shape: &[u64], grid: Option<&ChunkGrid>) -> b
     true
 }
 
-/// Points, whose coordinates lists are, chunks, and selections by Rust's own ranges.
+/// Returns the selections of points and of chunks that correspond to a selection along axes, and selections by Rust ranges.
 fn of_axes(selection: &Selection) -> Vec<Selection> {
     let Selection::Axes(axes) = selection else { return Vec::new() };
     let list = |axis: &AxisSelection| if let AxisSelection::Indices(list) = axis { Some(list.clone()) } else { None };
@@ -92,7 +92,7 @@ fn of_axes(selection: &Selection) -> Vec<Selection> {
     points.into_iter().chain(blocks).chain(converted(axes)).collect()
 }
 
-/// The same selections given as Rust has them: they must mean the same as text does.
+/// Returns the same selections converted from Rust types, and checks that they mean the same as their text form.
 fn converted(axes: &[AxisSelection]) -> Vec<Selection> {
     let same = |made: zarr_grid::Result<Selection>, axis: &AxisSelection| {
         assert_eq!(made, Ok(Selection::Axes(vec![axis.clone()])));
@@ -154,7 +154,7 @@ fn converted(axes: &[AxisSelection]) -> Vec<Selection> {
     Vec::new()
 }
 
-/// Selections that no text can say: masks, and regions, which the members `mask`, `masks` and `region` of the head say.
+/// Returns selections without a text form: masks and regions, in the members `mask`, `masks` and `region` of `head`.
 fn others(head: &Value, shape: &[u64]) -> Vec<Selection> {
     let bits =
         |value: &Value| value.as_array().unwrap_or_default().iter().map(|bit| bit.as_bool() == Some(true)).collect();
@@ -186,7 +186,7 @@ fn others(head: &Value, shape: &[u64]) -> Vec<Selection> {
     others
 }
 
-/// The integers of a list that are not negative.
+/// Returns the integers of a list that are not negative.
 fn numbers(value: Option<&Value>) -> Vec<u64> {
     value.and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_u64).collect()
 }
@@ -242,7 +242,7 @@ pub(super) fn selections() -> Result<Vec<Vec<u8>>, Fault> {
     Ok(pairs.collect())
 }
 
-/// A line with a chunk key encoding, and a key.
+/// Checks a line with a chunk key encoding, followed by a key. Returns whether the key was accepted.
 pub(super) fn chunk_key(text: &str) -> bool {
     let (head, key) = text.split_once('\n').unwrap_or((text, ""));
     let config = Value::from_json(head).ok().and_then(|head| NamedConfig::from_value(&head));

@@ -1,4 +1,4 @@
-//! The judgement of a round: whether two verbs have left one of the states that the model allows.
+//! Judgement of a round: whether the state after two verbs is one that the model allows.
 
 use super::model::{Node, State};
 use super::place::{Place, Stores, nodes_in};
@@ -11,19 +11,19 @@ use zarr::check::{CheckOptions, Event, Repair};
 use zarr::convert::{ConvertOptions, Migration, MigrationState};
 use zarr::{Dialect, NewGroup, Store};
 
-/// The exit code of a process that had to be killed in the end.
+/// Exit code that stands for a process that hung and was killed.
 pub(super) const HANGS: i32 = 1000;
 
-/// How a verb ended.
+/// End of a verb: its exit code and output.
 pub(super) struct Ended {
     pub(super) task: Task,
     pub(super) code: Option<i32>,
     pub(super) is_killed: bool,
     pub(super) errors: String,
     pub(super) lines: Vec<String>,
-    /// The standard output of the verb.
+    /// Standard output of the verb.
     pub(super) out: Vec<u8>,
-    /// The nodes that clients of the verb `serve` read.
+    /// Nodes that clients of the verb `serve` read.
     pub(super) served: Vec<Node>,
 }
 
@@ -41,7 +41,7 @@ impl Ended {
         format!("{} {end}", self.task.verb.name())
     }
 
-    /// The states after it.
+    /// Returns the states that are possible after the verb in `state`; `None` if the verb should have failed.
     fn after(&self, state: &State) -> Option<State> {
         if self.is_done() { self.task.apply(state) } else { Some(self.task.interrupted(state)) }
     }
@@ -49,7 +49,7 @@ impl Ended {
 
 type Faults = Vec<(&'static str, String)>;
 
-/// The faults in what is left.
+/// Returns the faults in the stores after a round.
 pub(super) fn faults(
     place: Place,
     stores: &Stores,
@@ -102,7 +102,7 @@ pub(super) fn faults(
     Ok(faults)
 }
 
-/// Elements that were read, and that nobody wrote.
+/// Returns faults about elements that a verb read although no process wrote them.
 fn wrong_reads(it: &Ended, other: &Ended, initial: &State) -> Faults {
     let path = it.task.world.array();
     let mut states = vec![initial.clone(), other.task.interrupted(initial)];
@@ -144,7 +144,7 @@ fn decoded(bytes: &[u8], data_type: &str) -> Option<Vec<f64>> {
     })
 }
 
-/// The states that two verbs may leave: those of one after the other, and others by what is promised of them.
+/// Returns the states that two verbs may leave: those of one after the other, and others that their promise allows.
 fn expected([a, b]: [&Ended; 2], initial: &State) -> Vec<State> {
     let in_turn = |first: &Ended, second: &Ended| second.after(&first.after(initial)?);
     let mut states: Vec<State> = [in_turn(a, b), in_turn(b, a)].into_iter().flatten().collect();
@@ -206,7 +206,7 @@ fn wrong_states(
     faults
 }
 
-/// Ends a migration, as its user would.
+/// Completes a migration, like its user would.
 fn settle(store: &Arc<dyn Store>, other: Dialect) -> Result<()> {
     let Some(state) = Migration::state(store)? else { return Ok(()) };
     if !matches!(state, MigrationState::Done)
@@ -221,7 +221,7 @@ fn settle(store: &Arc<dyn Store>, other: Dialect) -> Result<()> {
     Ok(Migration::undo(store, None).or_else(|_| Migration::undo_with_changes(store, None))?)
 }
 
-/// Repairs a store, erases all nodes, and looks at what is left.
+/// Repairs a store, erases all nodes, and adds a fault for each remaining value.
 fn leaks(stores: &Stores, name: &str, faults: &mut Faults) -> Result<()> {
     let Some(store) = stores.open(name)? else { return Ok(()) };
     let (options, registry) = (CheckOptions::default(), zarr::registry::default());

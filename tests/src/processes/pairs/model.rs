@@ -1,19 +1,19 @@
-//! A simple model of a store: what may be found at each path.
+//! Simple model of a store: the nodes that may be at each path.
 
 use std::collections::BTreeMap;
 
-/// Elements of an array.
+/// Number of elements of an array.
 pub(crate) const LENGTH: usize = 192;
 
-/// A node as it is found, or one that may be found.
+/// Node as it was read, or the possible states of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
-    /// The data type of an array, or `group`.
+    /// Data type of an array, or `group`.
     pub(crate) data_type: String,
     pub(crate) fill: f64,
-    /// The values that each element may have.
+    /// Values that each element may have; a single value if the node was read.
     pub(crate) cells: Vec<Vec<f64>>,
-    /// Whether it may have, or not have, the attribute that is set.
+    /// Whether the node may have the attribute that verbs set (`true`), and may lack it (`false`).
     pub(crate) marks: Vec<bool>,
 }
 
@@ -27,12 +27,12 @@ impl Node {
         Self::array("group", 0.0, Vec::new())
     }
 
-    /// Whether elements are some that it may have.
+    /// Returns whether the node may have these elements.
     pub(crate) fn allows(&self, elements: &[f64]) -> bool {
         self.cells.len() == elements.len() && self.cells.iter().zip(elements).all(|(cell, it)| cell.contains(it))
     }
 
-    /// Whether a node that is found is such.
+    /// Returns whether `found`, a node that was read, is one of the possible states.
     fn is(&self, found: &Self) -> bool {
         let elements: Vec<f64> = found.cells.iter().filter_map(|cell| cell.first().copied()).collect();
         self.data_type == found.data_type
@@ -40,7 +40,7 @@ impl Node {
             && found.marks.iter().all(|it| self.marks.contains(it))
     }
 
-    /// A node of which each element is of the one or of the other.
+    /// Returns a node each of whose elements may be from this node or from `other`; `None` if their data types or lengths differ.
     fn mixed(&self, other: &Self) -> Option<Self> {
         if (&self.data_type, self.cells.len()) != (&other.data_type, other.cells.len()) {
             return None;
@@ -51,7 +51,7 @@ impl Node {
         Some(mixed)
     }
 
-    /// The node in a few words.
+    /// Returns a short description of the node.
     pub(crate) fn told(&self) -> String {
         let generations: BTreeMap<i64, usize> = self.cells.iter().flatten().fold(BTreeMap::new(), |mut all, cell| {
             *all.entry((cell / 1000.0) as i64).or_default() += 1;
@@ -61,7 +61,7 @@ impl Node {
     }
 }
 
-/// The nodes that may be at each path; at other paths there is none.
+/// Nodes that may be at each path; there is no node at any other path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State(BTreeMap<String, Vec<Option<Node>>>);
 
@@ -70,7 +70,7 @@ fn is_within(path: &str, root: &str) -> bool {
 }
 
 impl State {
-    /// The state in which these are found.
+    /// Returns the state with exactly these nodes.
     pub(crate) fn found(nodes: &BTreeMap<String, Node>) -> Self {
         Self(nodes.iter().map(|(path, node)| (path.clone(), vec![Some(node.clone())])).collect())
     }
@@ -79,7 +79,7 @@ impl State {
         self.0.insert(path.to_owned(), vec![Some(node)]);
     }
 
-    /// The nodes that may be at a path; `None` stands for no node.
+    /// Returns the nodes that may be at a path; `None` stands for no node.
     pub(crate) fn at(&self, path: &str) -> &[Option<Node>] {
         self.0.get(path).map_or(&[None], Vec::as_slice)
     }
@@ -92,7 +92,7 @@ impl State {
         self.0.retain(|path, _| !is_within(path, root));
     }
 
-    /// The states of these in which a node is there.
+    /// Returns the state limited to cases in which a node that fits `is_fit` is at `path`; `None` if that is impossible.
     pub(crate) fn there(&self, path: &str, is_fit: impl Fn(&Node) -> bool) -> Option<Self> {
         let mut state = self.clone();
         let there = state.0.get_mut(path)?;
@@ -100,7 +100,7 @@ impl State {
         (!there.is_empty()).then_some(state)
     }
 
-    /// The states of these in which none is there.
+    /// Returns the state limited to cases in which no node is at `path`; `None` if that is impossible.
     pub(crate) fn free(&self, path: &str) -> Option<Self> {
         let mut state = self.clone();
         let is_free = self.at(path).iter().any(Option::is_none);
@@ -108,7 +108,7 @@ impl State {
         is_free.then_some(state)
     }
 
-    /// The states after a change of the node at a path.
+    /// Returns the state after a change of the node at a path, limited to nodes that fit; `None` if there is no such node.
     pub(crate) fn changed(
         &self,
         path: &str,
@@ -135,7 +135,8 @@ impl State {
         Some(state)
     }
 
-    /// At paths within these roots what is there in either; or nothing, or elements of both.
+    /// Returns the state in which, at paths within `roots`, the nodes of this state or of `other` may be; also no node if `or_none`, and
+    /// mixed elements if `or_mixed`.
     pub(crate) fn with_any_of(&self, other: &Self, roots: &[&str], or_none: bool, or_mixed: bool) -> Self {
         let mut state = self.clone();
         let paths = self.0.keys().chain(other.0.keys());
@@ -154,7 +155,7 @@ impl State {
         state
     }
 
-    /// How what was found differs, if it does.
+    /// Returns a description of the first difference of the nodes that were found from this state; `None` if they agree.
     pub(crate) fn difference(&self, found: &BTreeMap<String, Node>) -> Option<String> {
         let paths = self.0.keys().chain(found.keys());
         let is_as_may_be = |path: &&String| {

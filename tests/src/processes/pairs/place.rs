@@ -1,4 +1,4 @@
-//! The kinds of stores, and stores of a known state in them.
+//! Kinds of stores, and stores with a known state in them.
 
 use super::model::{LENGTH, Node};
 use super::verb::World;
@@ -11,7 +11,7 @@ use zarr::store::{Prefix, StoreOptions};
 use zarr::{Dialect, NewArray, NewGroup, Store};
 use zarr_testserver::{Bucket, TestServer};
 
-/// A kind of store.
+/// Kind of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     Directory,
@@ -20,12 +20,12 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// All, with their names.
+    /// All kinds, with their names.
     pub(crate) const ALL: [(&'static str, Self); 3] =
         [("directory", Self::Directory), ("database", Self::Database), ("bucket", Self::Bucket)];
 }
 
-/// Values by their names.
+/// Values of a store, each with the name of its file or object.
 type Values = Vec<(String, Vec<u8>)>;
 
 /// Stores of one kind, in a folder or on a server.
@@ -33,7 +33,7 @@ pub(crate) struct Stores {
     pub(crate) folder: PathBuf,
     server: Option<TestServer>,
     place: Place,
-    /// Values of stores of a known state.
+    /// Values of the stores with a known state, by world and dialect.
     templates: BTreeMap<(bool, bool), Values>,
 }
 
@@ -46,7 +46,7 @@ impl Stores {
         Ok(Self { folder: folder.to_owned(), server, place, templates: BTreeMap::new() })
     }
 
-    /// The address of a store.
+    /// Returns the address of a store.
     pub(crate) fn address(&self, name: &str) -> Result<String> {
         Ok(match self.place {
             Place::Directory => text(&self.folder.join(format!("{name}.zarr")))?.to_owned(),
@@ -55,19 +55,19 @@ impl Stores {
         })
     }
 
-    /// Options of the store, as pairs.
+    /// Returns the options of the store, as pairs.
     fn options(&self) -> Vec<(&'static str, String)> {
         let server = self.server.iter();
         server.flat_map(|server| [("anonymous", "true".to_owned()), ("endpoint", server.url())]).collect()
     }
 
-    /// Arguments by which the command reaches it.
+    /// Returns the arguments with which the command accesses the store.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let options = self.options();
         options.into_iter().flat_map(|(name, value)| ["--store-option".to_owned(), format!("{name}={value}")]).collect()
     }
 
-    /// Opens a store; none if there is none.
+    /// Opens a store; `None` if it does not exist.
     pub(crate) fn open(&self, name: &str) -> Result<Option<Arc<dyn Store>>> {
         let options = self.options().into_iter().fold(StoreOptions::new(), |all, (name, value)| all.set(name, value));
         let path =
@@ -91,7 +91,7 @@ impl Stores {
         Ok(())
     }
 
-    /// Makes the store `x` of the known state.
+    /// Creates the store `x` in the known state.
     pub(crate) fn make(&mut self, world: World, dialect: Dialect) -> Result<()> {
         self.clear()?;
         let kind = (world == World::Array, dialect == Dialect::V2);
@@ -120,7 +120,7 @@ impl Stores {
         Ok(())
     }
 
-    /// The names of all files or objects.
+    /// Returns the names of all files or objects.
     fn files(&self) -> Result<Vec<String>> {
         if let Some(server) = &self.server {
             return Ok(server.keys(BUCKET));
@@ -146,7 +146,7 @@ impl Stores {
         })
     }
 
-    /// The names of all values of a store: files in a directory, whatever they are.
+    /// Returns the names of all values of a store; for a directory, those of all files.
     pub(crate) fn values(&self, name: &str) -> Result<Vec<String>> {
         if self.place == Place::Database {
             let keys = self.open(name)?.map(|store| store.list_prefix(&Prefix::root())).transpose()?;
@@ -157,7 +157,7 @@ impl Stores {
     }
 }
 
-/// The nodes of a store that is made.
+/// Returns the nodes of a new store.
 pub(crate) fn initial(world: World) -> BTreeMap<String, Node> {
     let mut nodes = BTreeMap::new();
     for (name, data_type, from) in NODES {
@@ -172,10 +172,10 @@ pub(crate) fn initial(world: World) -> BTreeMap<String, Node> {
     nodes
 }
 
-/// Nodes below the root, their data types and first elements.
+/// Nodes below the root, each with its data type and its first element.
 const NODES: [(&str, &str, i32); 3] = [("/n", "int32", 1000), ("/other", "int32", 4000), ("/new", "float32", 7000)];
 
-/// Elements of a chunk: fewer chunks where each is a request.
+/// Returns the number of elements of a chunk: there are fewer chunks if each is a request.
 fn chunk(place: Place) -> u64 {
     if place == Place::Bucket { 16 } else { 4 }
 }
@@ -203,7 +203,7 @@ fn fill(store: &Arc<dyn Store>, world: World, dialect: Dialect, chunk: u64) -> R
     Ok(())
 }
 
-/// The node at a path as a reader finds it, from an opened array.
+/// Reads the node of an opened array.
 pub(crate) fn node_of(array: &zarr::Array) -> Result<Node, zarr::Error> {
     let data_type = array.data_type().to_string();
     let elements = array.read_as::<f64>(.., Cast::Exact)?;
@@ -212,7 +212,7 @@ pub(crate) fn node_of(array: &zarr::Array) -> Result<Node, zarr::Error> {
     Ok(node)
 }
 
-/// All nodes of a store below its root, and what is wrong with those that cannot be read.
+/// Reads all nodes of a store below its root. A node that cannot be read is an error.
 pub(crate) fn nodes_in(store: &Arc<dyn Store>, prefix: &str) -> Result<BTreeMap<String, Node>> {
     let walk = match zarr::hierarchy::walk(&**store, "/", None) {
         Err(error) if error.is_not_found() => return Ok(BTreeMap::new()),

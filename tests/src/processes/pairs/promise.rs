@@ -1,24 +1,24 @@
-//! The promises of two verbs beside each other, by which the model judges them, and which the documentation lists.
+//! Promises about pairs of concurrent verbs: the model judges the pairs by them, and the documentation lists them.
 
 use super::place::Place;
 use super::verb::{Verb, World};
 
-/// The promise of a pair of verbs.
+/// Promise about a pair of concurrent verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Promise {
-    /// Neither changes what the other needs.
+    /// Neither verb changes what the other needs.
     Apart,
-    /// One after the other.
+    /// The result is that of one verb after the other.
     InTurn,
-    /// Each element is of the one or of the other state.
+    /// Each element is that of the state before or after the other verb.
     Each,
-    /// The one reads all of an array before or after the other.
+    /// One verb reads a whole array as it is before or after the other verb.
     Whole,
-    /// A change is in the node that is left, or went with the one that was taken away.
+    /// The change is in the node that remains, or was lost together with the node that was removed.
     InNode,
-    /// One of them.
+    /// One verb succeeds, and the other fails.
     One,
-    /// The node is gone from its path.
+    /// The node is no longer at its path.
     Gone,
 }
 
@@ -56,7 +56,7 @@ impl Promise {
         ),
     ];
 
-    /// The promise of two verbs of one node.
+    /// Returns the promise about two verbs on one node.
     pub(crate) fn of(a: Verb, b: Verb) -> Self {
         use Verb::{
             Append, Attrs, Consolidate, Convert, Copy, Migrate, Move, MoveOver, Read, Remove, Repair, Resize, Serve,
@@ -86,7 +86,7 @@ impl Promise {
     }
 }
 
-/// Why elements and nodes are not as promised in a kind of store, if they may not be.
+/// Returns the reason why a pair may break its promise in a kind of store; `None` if it must not.
 pub(crate) fn exception(place: Place, (world, is_v2): (World, bool), a: Verb, b: Verb) -> Option<&'static str> {
     let is_of = |only: &Only| match only {
         Only::All => true,
@@ -98,7 +98,7 @@ pub(crate) fn exception(place: Place, (world, is_v2): (World, bool), a: Verb, b:
     EXCEPTIONS.iter().find(holds).map(|(.., text)| *text)
 }
 
-/// The worlds and dialects that an exception is of.
+/// Worlds and dialects to which an exception applies.
 #[derive(Clone, Copy, Debug)]
 enum Only {
     All,
@@ -157,7 +157,7 @@ const EXCEPTIONS: [Exception; 6] = [
     ),
 ];
 
-/// The table of the documentation.
+/// Returns the table in the documentation.
 #[must_use]
 pub fn verbs_beside_each_other() -> String {
     let mut text = "| |".to_owned();

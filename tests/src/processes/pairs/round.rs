@@ -1,4 +1,4 @@
-//! One round: the two processes, and what is done to them.
+//! Round of a check: it runs two processes, and stops or kills some.
 
 use super::judge::{self, Ended};
 use super::model::{LENGTH, Node};
@@ -15,26 +15,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zarr::Dialect;
 
-/// How long two verbs may take. Only one that hangs takes so long.
+/// Greatest time of two verbs; only a verb that hangs exceeds it.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Between two looks at the processes.
+/// Interval at which the processes are checked.
 const TICK: Duration = Duration::from_micros(300);
 
-/// How long a server serves beside nothing.
+/// Time for which a server runs if no other verb runs.
 const SERVED: Duration = Duration::from_millis(30);
 
 /// Rounds in one kind of store.
 pub(super) struct Rounds {
     place: Place,
     stores: Stores,
-    /// Where files of the verbs are.
+    /// Folder of the files for verbs.
     files: tempfile::TempDir,
-    /// How long each verb takes.
+    /// Time in seconds that each verb takes.
     times: BTreeMap<(Verb, bool), f64>,
 }
 
-/// The start, stop and kill of one of the processes.
+/// Times at which one of the processes is started, stopped and killed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Plan {
     start: f64,
@@ -42,7 +42,7 @@ struct Plan {
     stop: Option<(f64, f64)>,
 }
 
-/// A process at its verb.
+/// Process that runs a verb.
 struct Run {
     task: Task,
     child: Child,
@@ -66,7 +66,7 @@ impl Rounds {
         Ok(text(&self.files.path().join(format!("{name}.{side}")))?.to_owned())
     }
 
-    /// The arguments of a verb.
+    /// Returns the arguments of a verb.
     fn arguments(&self, task: &Task, other: Dialect) -> Result<Vec<String>> {
         let (x, y) = (self.stores.address("x")?, self.stores.address("y")?);
         let node = |path: &str| format!("{x}::{path}");
@@ -113,7 +113,7 @@ impl Rounds {
         Ok(words.chain(self.stores.arguments()).collect())
     }
 
-    /// Runs two verbs, and judges what they leave. Whether they were at work at the same time.
+    /// Runs two verbs, and judges the state after them. Returns whether they ran at the same time.
     pub(super) fn run(
         &mut self,
         seed: u64,
@@ -177,7 +177,7 @@ impl Rounds {
         Ok(overlap)
     }
 
-    /// Lets the processes run by their plans until both have ended. What clients of servers have read.
+    /// Runs the processes by their plans until both have ended. Returns the nodes that clients of servers read.
     fn carry_out(&self, runs: &mut [Run]) -> Result<Vec<Vec<Node>>> {
         let begun = Instant::now();
         let is_over = AtomicBool::new(false);
@@ -253,7 +253,7 @@ impl Rounds {
     }
 }
 
-/// When processes begin, are killed and are stopped, by how long their verbs take.
+/// Returns the times at which processes start, are killed and are stopped, in proportion to the times that their verbs take.
 fn plans(times: [f64; 2], random: &mut Random) -> [Plan; 2] {
     let mut share = || random.below(1000) as f64 / 1000.0;
     let mut plans = [Plan::default(); 2];
@@ -274,7 +274,7 @@ fn plans(times: [f64; 2], random: &mut Random) -> [Plan; 2] {
     plans
 }
 
-/// Reads an array from a server, again and again. Errors are none of the reader's.
+/// Reads an array from a server, again and again. Errors are ignored.
 fn read_served(url: &str, path: &str, is_over: &AtomicBool) -> Vec<Node> {
     let Ok(store) = zarr::store::open(url) else { return Vec::new() };
     let mut read = Vec::new();
@@ -293,7 +293,7 @@ fn read_served(url: &str, path: &str, is_over: &AtomicBool) -> Vec<Node> {
     read
 }
 
-/// A file of numpy.
+/// Returns a file of numpy.
 fn npy(elements: &[i32]) -> Vec<u8> {
     let header = format!("{{'descr': '<i4', 'fortran_order': False, 'shape': ({},), }}\n", elements.len());
     let len = (header.len() as u16).to_le_bytes();

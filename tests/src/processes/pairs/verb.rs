@@ -1,8 +1,8 @@
-//! The verbs, and the model of the world that they change.
+//! Verbs, and their effect on the model of the store.
 
 use super::model::{LENGTH, Node, State};
 
-/// A verb of the command.
+/// Verb of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Verb {
     Write,
@@ -25,7 +25,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// All, with their names.
+    /// All verbs, with their names.
     pub(crate) const ALL: [(&'static str, Self); 17] = [
         ("write", Self::Write),
         ("append", Self::Append),
@@ -50,66 +50,66 @@ impl Verb {
         Self::ALL.iter().find(|(_, verb)| *verb == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether it changes elements, the shape or attributes, and leaves the node where it is.
+    /// Returns whether the verb changes elements, the shape or attributes of a node that stays at its path.
     pub(crate) fn changes(self) -> bool {
         matches!(self, Self::Write | Self::Append | Self::Resize | Self::Attrs)
     }
 
-    /// Whether the node is gone after it, or is another one.
+    /// Returns whether the verb removes the node, or replaces it by another one.
     pub(crate) fn takes_away(self) -> bool {
         matches!(self, Self::Create | Self::Remove | Self::CopyOver)
     }
 
-    /// Whether it makes a copy of the node, from which it reads.
+    /// Returns whether the verb copies the node, and so reads it.
     pub(crate) fn copies(self) -> bool {
         matches!(self, Self::Copy | Self::Convert)
     }
 }
 
-/// The node that verbs act on.
+/// Kind of the node on which verbs act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum World {
     /// The array `/n`.
     Array,
-    /// The group `/n` of the arrays `a` and `b`; verbs of elements act on `/n/a`.
+    /// The group `/n` with the arrays `a` and `b`; verbs about elements act on `/n/a`.
     Group,
 }
 
 impl World {
-    /// The array whose elements are read and written.
+    /// Returns the path of the array whose elements are read and written.
     pub(crate) fn array(self) -> &'static str {
         if self == Self::Array { "/n" } else { "/n/a" }
     }
 
-    /// Names of arrays below a node.
+    /// Returns the relative paths of the arrays in the node.
     pub(crate) fn leaves(self) -> &'static [&'static str] {
         if self == Self::Array { &[""] } else { &["/a", "/b"] }
     }
 }
 
-/// A verb with its arguments, in one of the two processes.
+/// Verb with its arguments, in one of the two processes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task {
     pub(crate) verb: Verb,
     pub(crate) world: World,
-    /// The number of the process, 0 or 1, on which the elements that it writes depend.
+    /// Number of the process, 0 or 1, which determines the elements that it writes.
     pub(crate) side: usize,
-    /// The length that it resizes to.
+    /// Length to which `resize` changes the array.
     pub(crate) length: usize,
 }
 
-/// Where a conversion goes: the node `/n` of another store.
+/// Target of a conversion: the node `/n` of another store.
 pub(crate) const CONVERTED: &str = "y:/n";
 
 impl Task {
-    /// The elements that it writes or appends.
+    /// Returns the elements that the verb writes or appends.
     pub(crate) fn elements(&self) -> Vec<i32> {
         let generation = 2 + self.side as i32 + if self.verb == Verb::Append { 4 } else { 0 };
         let count = if self.verb == Verb::Append { super::MORE } else { LENGTH };
         (0..count as i32).map(|index| generation * 1000 + index).collect()
     }
 
-    /// The prefixes of paths that it changes.
+    /// Returns the prefixes of the paths that the verb changes.
     pub(crate) fn touched(&self) -> &'static [&'static str] {
         match self.verb {
             Verb::Write | Verb::Append | Verb::Resize => {
@@ -128,7 +128,7 @@ impl Task {
         }
     }
 
-    /// The state after it; none if it has to fail.
+    /// Returns the state after the verb; `None` if the verb has to fail.
     pub(crate) fn apply(&self, state: &State) -> Option<State> {
         let array = self.world.array();
         match self.verb {
@@ -188,7 +188,7 @@ impl Task {
         }
     }
 
-    /// The states that it may leave if it did not end well.
+    /// Returns the states that the verb may leave if it fails or is interrupted.
     pub(crate) fn interrupted(&self, state: &State) -> State {
         let after = self.apply(state).unwrap_or_else(|| state.clone());
         let loses = !self.verb.changes();
