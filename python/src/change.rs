@@ -19,7 +19,7 @@ pub(crate) trait InStore: Clone + Send + Sync {
     /// Returns the same node in `store`, which must have the same values.
     ///
     /// # Errors
-    /// The errors of a node that the store cannot have.
+    /// The errors about a node that cannot be in the store.
     fn through(&self, store: &Arc<dyn Store>) -> Result<Self>;
 }
 
@@ -73,7 +73,7 @@ impl<T: InStore> Current<T> {
     /// Returns the current node in `store`, which must have the same values as the store of the node.
     ///
     /// # Errors
-    /// The errors of a node that the store cannot have.
+    /// The errors about a node that cannot be in the store.
     pub(crate) fn get_in(&self, store: &Arc<dyn Store>) -> Result<T> {
         let node = self.get();
         if Arc::ptr_eq(store, node.store()) {
@@ -92,7 +92,7 @@ impl<T: InStore> Current<T> {
     /// drops. Checks for signals if `is_long`.
     ///
     /// # Errors
-    /// The errors of the change; the node stays as it was then.
+    /// The errors of the change, after which the node is unchanged.
     pub(crate) fn change<R: Send>(
         &self,
         py: Python<'_>,

@@ -27,7 +27,7 @@ impl Dropped {
     /// Warns of each group. The warning says how to write its consolidated metadata again, in the store that `again` names.
     ///
     /// # Errors
-    /// The warning, where the program makes warnings exceptions.
+    /// The warning, if the program turns warnings into exceptions.
     pub(crate) fn warn(&self, py: Python<'_>, again: &Again) -> PyResult<()> {
         if self.groups.is_empty() {
             return Ok(());

@@ -25,7 +25,7 @@ impl From<GivenLabel> for Label {
 /// Returns the labels of a selection of this kind; `None` for all labels.
 ///
 /// # Errors
-/// `ValueError` for one of no label.
+/// `ValueError` if a kind that needs a label gets none.
 pub(crate) fn labels_of(kind: &str, labels: Vec<Option<GivenLabel>>) -> PyResult<Option<Labels>> {
     let mut given = labels.into_iter().map(|label| label.map(Label::from));
     Ok(Some(match kind {

@@ -1,7 +1,8 @@
 //! Compiled part of the Python package `zarr_rust`: handles of arrays and groups, which read into and write from the memory of numpy.
 //!
-//! The interface for programs is written in Python, over these handles (`zarr_rust/*.py`): the kinds of indexing, attributes as mappings,
-//! exceptions. Here is all that reads and writes, with the interpreter's lock released, and all that needs the types of the library.
+//! The interface for programs is written in Python, on top of these handles (`zarr_rust/*.py`): the kinds of indexing, attributes as
+//! mappings, exceptions. This part has everything that reads and writes, with the interpreter's lock released, and everything that needs
+//! the types of the library.
 
 mod array;
 mod change;

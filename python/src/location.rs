@@ -224,7 +224,7 @@ fn open(py: Python<'_>, address: &StoreAddress, options: &StoreOptions, access: 
 /// Returns the store for a Python object, without a request.
 ///
 /// # Errors
-/// The exceptions of the object that asks it.
+/// The exceptions of the object that forwards requests to the store.
 pub(crate) fn open_asked(asked: &Bound<'_, PyAny>, read_only: bool) -> PyResult<Arc<dyn Store>> {
     let store: Arc<dyn Store> = Arc::new(AsyncAsSync::new(Arc::new(PythonStore::new(asked)?)));
     Ok(if read_only || !store.capabilities().write { Arc::new(ReadOnly(store)) } else { store })

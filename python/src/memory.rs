@@ -89,7 +89,7 @@ impl<'py> Memory<'py> {
     /// Returns a view of the elements to write.
     ///
     /// # Errors
-    /// `ValueError` if the array is read-only, or if elements of it may lie upon each other. `TypeError` if not any bytes are elements.
+    /// `ValueError` if the array is read-only, or if its elements may overlap. `TypeError` if not all bytes are valid elements.
     pub(crate) fn view_mut(&mut self) -> PyResult<ViewMut<'_>> {
         if self.0.dtype().has_object() {
             return Err(PyTypeError::new_err(format!("memory of data type {}, expected plain bytes", self.0.dtype())));
@@ -102,10 +102,10 @@ impl<'py> Memory<'py> {
     /// objects.
     ///
     /// # Safety
-    /// The caller writes elements of the data type, and gives up the references of those that were there before.
+    /// The caller writes valid elements of the data type, and releases the references of the elements that it replaces.
     ///
     /// # Errors
-    /// `ValueError` if the array is read-only, or if elements of it may lie upon each other.
+    /// `ValueError` if the array is read-only, or if its elements may overlap.
     pub(crate) unsafe fn view_mut_of_any(&mut self) -> PyResult<ViewMut<'_>> {
         let (item, shape, strides) = (self.0.dtype().itemsize(), self.0.shape(), self.0.strides());
         if !self.is_writeable() {
@@ -141,7 +141,7 @@ fn are_apart(item: usize, shape: &[usize], strides: &[isize]) -> bool {
 /// Returns views of the elements of several arrays, to write to all of them at the same time.
 ///
 /// # Errors
-/// As [`Memory::view_mut`], and `ValueError` if two arrays have bytes in common, or lie between each other's.
+/// The errors of [`Memory::view_mut`], and `ValueError` if the memory ranges of two arrays overlap.
 pub(crate) fn views_mut<'m>(memories: &'m mut [Memory<'_>]) -> PyResult<Vec<ViewMut<'m>>> {
     let mut extents: Vec<(usize, usize)> = memories.iter().filter_map(Memory::extent).collect();
     extents.sort_unstable();

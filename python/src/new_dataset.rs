@@ -43,7 +43,7 @@ struct GivenVariable<'py> {
 /// Returns the description of a new data set, with copies of the values.
 ///
 /// # Errors
-/// The errors of its members.
+/// The errors of the members of `given`.
 pub(crate) fn of_dataset(py: Python<'_>, given: &GivenDataset<'_>) -> PyResult<NewDataset> {
     let mut new = NewDataset::new()
         .attributes(members(&given.attributes).or_exception(py)?)

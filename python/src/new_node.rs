@@ -48,7 +48,7 @@ impl NewNode {
 /// Returns the description of a new group.
 ///
 /// # Errors
-/// The errors of its members.
+/// The errors of the members of `new`.
 pub(crate) fn of_group(new: &NewNode) -> Result<NewGroup> {
     Ok(NewGroup::new().attributes(members(&new.attributes)?).dialect(new.dialect()?).overwrite(new.overwrite))
 }
@@ -56,7 +56,7 @@ pub(crate) fn of_group(new: &NewNode) -> Result<NewGroup> {
 /// Returns the description of a new array.
 ///
 /// # Errors
-/// The errors of its members.
+/// The errors of the members of `new`.
 pub(crate) fn of_array(new: NewNode) -> Result<NewArray> {
     let dialect = new.dialect()?;
     let mut array =
@@ -117,7 +117,7 @@ pub(crate) fn create_array(
 /// Creates a group at an address, and the store if it does not exist.
 ///
 /// # Errors
-/// As [`create_array`].
+/// The exceptions of the address, the store and the description.
 #[pyfunction]
 #[pyo3(signature = (store, path, options, new, cache=None))]
 pub(crate) fn create_group(

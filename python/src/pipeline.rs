@@ -1,8 +1,8 @@
 //! Work of zarr-python's codec pipeline, done by this library: batches of chunks are read and written as one selection of an array.
 //!
-//! The array has the codecs and the data type of zarr-python's, and the chunks of the batch ([`batch`]); its store names each of them as
-//! zarr-python does ([`chunks`]). So nothing here depends on the shape of zarr-python's array, its chunk keys or its path, of which a
-//! pipeline knows nothing that stays true.
+//! The array has the codecs and the data type of zarr-python's array, and the chunks of the batch ([`batch`]). Its store names each chunk
+//! as zarr-python does ([`chunks`]). Nothing here depends on the shape of zarr-python's array, its chunk keys or its path, about which a
+//! pipeline has no reliable information.
 
 mod batch;
 mod chunks;

@@ -1,7 +1,7 @@
 //! Stores of Python: objects with the store interface of zarr-python, which answer requests on its event loop.
 //!
-//! Each request goes to `zarr_rust/_asked.py` with an [`Answer`], which the event loop fills. No thread waits for the interpreter's lock
-//! while it holds another one.
+//! Each request goes to `zarr_rust/_asked.py` with an [`Answer`], which the event loop sets. No thread waits for the interpreter's lock
+//! while it holds another lock.
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -96,7 +96,7 @@ impl PythonStore {
     /// Returns the store to which an object of `zarr_rust/_asked.py` forwards requests.
     ///
     /// # Errors
-    /// The exceptions of its attributes.
+    /// The exceptions of reading the attributes of the object.
     pub(crate) fn new(asked: &Bound<'_, PyAny>) -> PyResult<Self> {
         let is = |name: &str| asked.getattr(name)?.extract::<bool>();
         let capabilities = Capabilities::none().write(is("writes")?).list(is("lists")?).suffix_ranges(true);
@@ -265,7 +265,7 @@ impl AsyncStore for PythonStore {
 /// need no request: a store without ranges would send the whole value again.
 ///
 /// # Errors
-/// As [`Fetched::of_value`].
+/// The errors of [`Fetched::of_value`].
 pub(crate) fn of_whole(
     store: &dyn fmt::Display,
     key: &Key,
@@ -292,7 +292,7 @@ pub(crate) fn of_kept(
 /// Checks the length of the bytes that a store of Python returned for a range of a value.
 ///
 /// # Errors
-/// [`ErrorKind::Range`](zarr::store::ErrorKind::Range) if it is not as long as the range.
+/// [`ErrorKind::Range`](zarr::store::ErrorKind::Range) if `found` is not the length of the range.
 pub(crate) fn check_len(store: &dyn fmt::Display, key: &Key, range: &ByteRange, found: u64) -> Result<()> {
     match range {
         ByteRange::Range(due) if found != due.end.saturating_sub(due.start) => {

@@ -1,7 +1,7 @@
 //! Execution of work: without the interpreter's lock, on threads of this process, and interrupted by signals.
 //!
-//! A process that was forked has none of the threads of its parent. So a child gets a pool of its own, which does the work of one caller
-//! after the other, while the process that used the library first has rayon's global one.
+//! A forked process has none of the threads of its parent. A child therefore gets a pool of its own, which does the work of one caller at a
+//! time, while the process that used the library first has the global pool of rayon.
 
 use crate::errors::{OrException, exception};
 use crate::interrupt::Interrupt;
@@ -46,7 +46,7 @@ pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Se
 /// child starts new threads for each call.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub(crate) fn run_asking<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     let own = pool(py)?.is_some().then(|| new_threads(threads(py)?)).transpose()?;
     let run = || match &own {
@@ -59,7 +59,7 @@ pub(crate) fn run_asking<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<
 /// Runs work on a store without the interpreter's lock. Checks for signals if `is_long` or the store waits for a network: see [`run_long`].
 ///
 /// # Errors
-/// As [`run_long`].
+/// The errors of [`run_long`].
 pub(crate) fn run_in<T: Send>(
     py: Python<'_>,
     store: &Arc<dyn Store>,
@@ -72,7 +72,7 @@ pub(crate) fn run_in<T: Send>(
 /// Runs work on a store like [`run_in`]. Flushes the store only if `is_done` returns that the work did what was requested.
 ///
 /// # Errors
-/// As [`run_long`].
+/// The errors of [`run_long`].
 pub(crate) fn run_in_if<T: Send>(
     py: Python<'_>,
     store: &Arc<dyn Store>,
@@ -104,7 +104,7 @@ pub(crate) fn run_in_if<T: Send>(
 /// work at its next request; then the exception is raised.
 ///
 /// # Errors
-/// As [`run`], and the exceptions of the handlers of signals.
+/// The errors of [`run`], and the exceptions of the handlers of signals.
 pub(crate) fn run_long<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
@@ -116,7 +116,7 @@ pub(crate) fn run_long<T: Send>(
 /// Runs work like [`run_long`], and calls `watch` every 50 ms on this thread; an exception of `watch` ends the work too.
 ///
 /// # Errors
-/// As [`run_long`], and the exceptions of `watch`.
+/// The errors of [`run_long`], and the exceptions of `watch`.
 pub(crate) fn run_watched<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
@@ -160,7 +160,7 @@ pub(crate) fn run_watched<T: Send>(
 /// operation is interrupted, the thread is abandoned, and its result is dropped.
 ///
 /// # Errors
-/// As [`run`], and the exceptions of the handlers of signals.
+/// The errors of [`run`], and the exceptions of the handlers of signals.
 pub(crate) fn run_apart<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T> + Send + 'static,

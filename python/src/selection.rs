@@ -18,7 +18,7 @@ use zarr::{Array, Selection};
 /// | `mask` | one bool array with the shape of the array |
 ///
 /// # Errors
-/// `TypeError` for other parts, `ValueError` for another kind.
+/// `TypeError` for parts that do not fit the kind, `ValueError` for an unknown kind.
 pub(crate) fn selection(kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<Selection> {
     let axes = || parts.iter().map(|part| axis(&part)).collect::<PyResult<Vec<_>>>();
     match kind {
@@ -38,7 +38,7 @@ pub(crate) fn selection(kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<Sele
 /// Resolves a selection on the grid of an array.
 ///
 /// # Errors
-/// `IndexError` if the array does not have it.
+/// `IndexError` if the selection is outside the array.
 pub(crate) fn resolved(py: Python<'_>, selection: &Selection, grid: &ChunkGrid) -> PyResult<Resolved> {
     selection.resolve_on(grid).map_err(|error| errors::selection(py, &error))
 }
@@ -47,7 +47,7 @@ pub(crate) fn resolved(py: Python<'_>, selection: &Selection, grid: &ChunkGrid) 
 /// chunks if there are shards) with selected elements, or of the selection itself.
 ///
 /// # Errors
-/// As [`resolved`].
+/// The errors of [`resolved`].
 pub(crate) fn shape_and_met(py: Python<'_>, selection: &Selection, array: &Array) -> PyResult<(Vec<u64>, u64)> {
     let resolved = resolved(py, selection, array.chunk_grid())?;
     let (chunk, lengths) = (array.part_shape(), resolved.output_shape());

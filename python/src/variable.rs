@@ -1,7 +1,7 @@
 //! Elements of variable length, to and from arrays of numpy.
 //!
-//! Strings are those of arrays of `StringDType`, of `str` objects and of a fixed number of characters; bytes are objects. Others come and
-//! go as a list of `bytes`, which the Python part encodes and decodes (`zarr_rust/_values.py`).
+//! Strings are in arrays of `StringDType`, of `str` objects, or of strings of a fixed number of characters; bytes are objects. Other
+//! elements are passed as a list of `bytes`, which the Python part encodes and decodes (`zarr_rust/_values.py`).
 
 use crate::data_type::Form;
 use crate::errors::OrException;
@@ -129,7 +129,7 @@ impl Elements {
 /// Converts elements that Python passes, in C order of a shape.
 ///
 /// # Errors
-/// `TypeError` for elements of another type, `ValueError` if they are not as many as the shape says, or one is no value of the data type,
+/// `TypeError` for elements of another type, `ValueError` if their number does not fit the shape or one is not a value of the data type,
 /// and the exceptions of objects that cannot be encoded.
 pub(crate) fn from_python(
     py: Python<'_>,

@@ -2,13 +2,13 @@
 //!
 //! Its invariants, on which the `unsafe` code relies:
 //!
-//! - Elements are where those of a [`Memory`] are.
-//! - An element of an array of `object` is a pointer to an object, of which the array has a reference, or null, which is `None`. While the
-//!   interpreter's lock is held, nobody else changes it.
-//! - An element of an array of `StringDType` is read and written by numpy's own functions alone, while the allocator of the array's data
-//!   type is locked. What they lend is used until it is unlocked, and nothing of Python is called meanwhile: that could wait for the same
-//!   lock.
-//! - These functions are where numpy's table has them in each version from 2.0 on, which is what its promise for extensions says.
+//! - Elements are at the same places as those of a [`Memory`].
+//! - An element of an array of `object` is a pointer to an object, to which the array has a reference, or null, which stands for `None`.
+//! While the interpreter's lock is held, no other code changes the element.
+//! - An element of an array of `StringDType` is only read and written by numpy's own functions, while the allocator of the array's data
+//! type is locked. Strings that these functions lend are used only until the allocator is unlocked. No Python code is called meanwhile,
+//! since it could wait for the same lock.
+//! - These functions have the same indices in numpy's table in each version since 2.0, as numpy promises for extensions.
 #![expect(unsafe_code)]
 
 use crate::memory::Memory;
@@ -122,7 +122,7 @@ fn check_aligned(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
 /// Calls `each` with the bytes of every string of an array of `StringDType`, in C order; `None` is a missing string. Calls no Python code.
 ///
 /// # Errors
-/// `TypeError` for an array of another data type, `MemoryError`.
+/// `TypeError` for an array of another data type, and `MemoryError`.
 pub(crate) fn for_each_text(array: &Bound<'_, PyUntypedArray>, mut each: impl FnMut(Option<&[u8]>)) -> PyResult<()> {
     check_aligned(array)?;
     let memory = Memory::to_be_read(array);
@@ -147,7 +147,7 @@ pub(crate) fn for_each_text(array: &Bound<'_, PyUntypedArray>, mut each: impl Fn
 /// Sets the strings of an array of `StringDType`, in C order, to those that `next` returns, until it returns `None`. Calls no Python code.
 ///
 /// # Errors
-/// `TypeError` for an array of another data type, `ValueError` for one that cannot be written to, `MemoryError`. Some may be set then.
+/// `TypeError` for an array of another data type, `ValueError` for a read-only array, and `MemoryError`. Some strings may have been set.
 pub(crate) fn set_texts<'t>(
     array: &Bound<'_, PyUntypedArray>,
     mut next: impl FnMut() -> Option<&'t str>,
@@ -176,7 +176,7 @@ pub(crate) fn set_texts<'t>(
 /// Calls `each` with every object of an array, in C order, until it fails.
 ///
 /// # Errors
-/// That of `each`, and `TypeError` for an array of another data type.
+/// The error of `each`, and `TypeError` for an array of another data type.
 pub(crate) fn for_each_object<'py>(
     array: &Bound<'py, PyUntypedArray>,
     mut each: impl FnMut(Bound<'py, PyAny>) -> PyResult<()>,
@@ -202,7 +202,8 @@ pub(crate) fn for_each_object<'py>(
 /// Sets the elements of a new array of objects, in C order, to those that `next` returns. No other code may have a reference to the array.
 ///
 /// # Errors
-/// That of `next`, `TypeError` for an array of another data type, `ValueError` for one that cannot be written to. Some may be set then.
+/// The error of `next`, `TypeError` for an array of another data type, and `ValueError` for a read-only array. Some elements may have been
+/// set.
 pub(crate) fn set_objects<'py>(
     array: &Bound<'py, PyUntypedArray>,
     mut next: impl FnMut() -> PyResult<Bound<'py, PyAny>>,

@@ -12,7 +12,7 @@ use zarr_store::Store;
 /// Checks that the store of the case is refused as expected.
 ///
 /// # Errors
-/// Says the result that comes instead.
+/// A description of the actual result.
 pub(crate) fn check(case: &Case, refusal: &Refusal) -> Result<(), Fault> {
     let error = match steps(case, refusal) {
         Ok(what) => return Err(format!("{what} where {} was due", refusal.kinds.join(" or "))),

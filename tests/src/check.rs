@@ -52,7 +52,7 @@ fn fault(error: zarr_array::Error) -> Fault {
 /// Compares the nodes of a store with the expected ones.
 ///
 /// # Errors
-/// Says the difference.
+/// A description of the difference.
 pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
     let store = zarr::store::open(&case.url()).map_err(|error| fault(error.into()))?;
     let walk = walk(&store).map_err(fault)?;
@@ -114,7 +114,7 @@ pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
 /// Compares an array with the expected one, and a rewritten copy of the array.
 ///
 /// # Errors
-/// Says the difference, or begins with the kind of error that came.
+/// A description of the difference, or a message that begins with the kind of an error.
 pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &mut ArrayResult) -> Result<(), Fault> {
     let store = zarr::store::open(&case.url()).map_err(|error| fault(error.into()))?;
     let found = find(&store, path).map_err(fault)?;

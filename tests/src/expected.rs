@@ -152,7 +152,7 @@ impl Expected {
     /// Parses `expected.json`.
     ///
     /// # Errors
-    /// Says which member is missing or wrong.
+    /// A message about the member that is missing or wrong.
     pub fn parse(text: &[u8]) -> Result<Self, Fault> {
         let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
         let value = Value::from_json(text).map_err(|error| error.to_string())?;

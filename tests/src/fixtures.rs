@@ -57,7 +57,7 @@ impl Case {
     /// Returns the content of a file of the case.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn file(&self, name: &str) -> Result<Vec<u8>, Fault> {
         let path = self.folder.join(name);
         fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))

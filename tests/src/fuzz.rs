@@ -1,7 +1,7 @@
 //! Targets of the fuzz campaign: functions of bytes that must neither panic nor abort, hang or take much memory, whatever
 //! the bytes are; where their inputs come from; and mutations that keep the outer form of an input valid.
 //!
-//! Three programs run them: `cargo test`, `cargo xtask fuzz` and libFuzzer (the folder `fuzz`).
+//! Three programs run the targets: `cargo test`, `cargo xtask fuzz` and libFuzzer (the folder `fuzz`).
 
 mod chunks;
 pub mod cost;
@@ -151,7 +151,7 @@ impl Target {
     /// Returns the paths of files with inputs that once were faults.
     ///
     /// # Errors
-    /// If they cannot be listed.
+    /// If the files cannot be listed.
     pub fn regressions(&self) -> Result<Vec<PathBuf>, Fault> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions").join(self.name);
         if !folder.is_dir() {

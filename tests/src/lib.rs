@@ -1,13 +1,13 @@
 //! Tests across the crates: stores of other software must be read, and damaged data must not break anything.
 //!
-//! # Which test stands where
-//! - Tests of private items stand beside the code.
-//! - Tests of the public items of one crate stand in its folder `tests`. Those of crates that the profile `dev` optimises are modules of
-//!   `tests/tests/crates`, which is built once and not optimised: test programs of such crates take long to build.
+//! # Places of tests
+//! - Tests of private items are beside the code.
+//! - Tests of the public items of one crate are in its folder `tests`. Those of crates that the profile `dev` optimises are modules of
+//! `tests/tests/crates`, which is built once and not optimised: test programs of such crates take long to build.
 //! - Tests across crates are in `tests/tests/all`, checks of processes in `tests/src/processes`.
 //!
-//! A test that shows a statement of a format's text is marked with its name, as `// clause: d2022-57`, from `tests/clauses`;
-//! `docs/conformance.md` is made of both.
+//! A test of a statement in the text of a format is marked with the name of the statement, as `// clause: d2022-57`, from `tests/clauses`;
+//! `docs/conformance.md` is generated from both.
 
 mod bad;
 mod check;

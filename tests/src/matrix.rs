@@ -121,7 +121,7 @@ impl Column {
 /// read.
 ///
 /// # Errors
-/// Says which pairs do not come back, though they can be created.
+/// A message about the pairs whose elements change, although their arrays can be created.
 pub fn cells(folder: Option<&Path>) -> Result<Cells, Fault> {
     let mut cells = Cells::new();
     let mut faults = Vec::new();
@@ -231,7 +231,7 @@ fn same(codec: &str, found: &ArrayData, due: &ArrayData) -> Result<(), Fault> {
 /// Compares the array that other software wrote for a pair of a codec and a data type, beside the array that [`cells`] left in `folder`.
 ///
 /// # Errors
-/// Says which element is another one.
+/// A message about the element that differs.
 pub fn compare((codec, data_type): (&str, &str), folder: &Path) -> Result<(), Fault> {
     let (_, make) = TYPES.iter().find(|(name, _)| *name == data_type).ok_or("no such data type")?;
     let store: Arc<dyn Store> =
@@ -244,7 +244,7 @@ pub fn compare((codec, data_type): (&str, &str), folder: &Path) -> Result<(), Fa
 /// as in memory, and null for a missing element.
 ///
 /// # Errors
-/// Says which element is another one.
+/// A message about the element that differs.
 pub fn compare_bytes(data_type: &str, found: &[Value]) -> Result<(), Fault> {
     let (_, make) = TYPES.iter().find(|(name, _)| *name == data_type).ok_or("no such data type")?;
     let elements = make().elements;
@@ -347,7 +347,7 @@ pub fn marks(cells: &Cells) -> String {
 /// Returns the results in `zarr_meta::readers`.
 ///
 /// # Errors
-/// Names a mark that is of no pair.
+/// A message about a mark that belongs to no pair.
 pub fn known() -> Result<Cells, Fault> {
     let mut cells = Cells::new();
     for mark in readers::marks() {

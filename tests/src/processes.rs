@@ -1,13 +1,13 @@
 //! Checks of concurrent processes, of killed processes and of operations that are interrupted at each step.
 //!
-//! They hold the library to three promises: no acknowledged write is lost, no read returns elements that were never written, and an
-//! interrupted operation leaves the state before it, the state after it, or one that every reader recognises as unfinished. Each
-//! check has a short form, which the tests run, and a long one. A check counts its faults rather than stopping at the first, so
-//! that versions of the library can be compared.
+//! The checks verify three promises of the library: no acknowledged write is lost, no read returns elements that were never written, and an
+//! interrupted operation leaves the state before it, the state after it, or one that every reader recognises as unfinished. Each check has
+//! a short form, which the tests run, and a long one. A check counts its faults instead of stopping at the first, so that versions of the
+//! library can be compared.
 //!
-//! `cargo test -p zarr-tests --test processes` runs the short forms; behind `--` come names of checks, and `--long`. Workers are the
-//! test program again, which reports each acknowledged operation. `power_lost_*` cut the power at each call, over a store that loses
-//! changes which were not synced; the model of a disk below a directory is in `zarr-store-filesystem`. `cargo xtask soak` runs
+//! `cargo test -p zarr-tests --test processes` runs the short forms; after `--`, names of checks and `--long` are accepted. Workers are
+//! processes of the test program, which report each acknowledged operation. `power_lost_*` cut the power at each call, over a store that
+//! loses changes that were not synced; the model of a disk below a directory is in `zarr-store-filesystem`. `cargo xtask soak` runs
 //! processes of all kinds on one store, and kills some of them.
 
 mod array_state;
@@ -124,7 +124,7 @@ impl Check {
     /// Runs the check.
     ///
     /// # Errors
-    /// If the check itself could not go on.
+    /// If the check itself cannot be completed.
     pub fn run(&self, scale: Scale) -> Result<Tally> {
         (self.run)(scale)
     }

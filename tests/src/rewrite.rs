@@ -11,7 +11,7 @@ use zarr_store::{Key, MemoryStore, Store, StoreExt};
 /// Writes the documents of a node again, based on the documents from which it was read, and compares them.
 ///
 /// # Errors
-/// Says which one differs.
+/// A message about the document that differs.
 pub(crate) fn documents(found: &StoredNode) -> Result<(), Fault> {
     if found.implicit || found.attributes_error.is_some() {
         return Ok(());
@@ -37,7 +37,7 @@ pub(crate) fn documents(found: &StoredNode) -> Result<(), Fault> {
 /// Returns the node that documents describe.
 ///
 /// # Errors
-/// Says their fault.
+/// A message about the fault of the documents.
 pub(crate) fn parse(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<StoredNode, Fault> {
     let store = in_memory(documents)?;
     zarr::hierarchy::open_node(&*store, &path.to_string(), Some(dialect)).map_err(|error| error.to_string())
@@ -61,7 +61,7 @@ fn value(bytes: &[u8]) -> Result<Value, Fault> {
 /// Writes an array into a new store, from its metadata and all its elements, and compares the elements that are read back.
 ///
 /// # Errors
-/// Says the difference.
+/// A description of the difference.
 pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
     let fault = |error: zarr_array::Error| error.to_string();
     let copied = copy_empty(array)?;
@@ -85,7 +85,7 @@ fn loses(array: &Array) -> bool {
 /// Creates an array with the metadata of another one, without its chunks, in a new store in memory.
 ///
 /// # Errors
-/// If its metadata cannot be written or read again.
+/// If the metadata of the array cannot be written or read again.
 pub(crate) fn copy_empty(array: &Array) -> Result<Array, Fault> {
     let found = array.found();
     // An undefined fill value was written while v3 settled, and is no longer: only the document that has it keeps it.

@@ -10,7 +10,7 @@ use zarr_json::Value;
 /// Compares the elements of an array with the elements that a case expects.
 ///
 /// # Errors
-/// Says where they differ.
+/// A message about the indices of the elements that differ.
 pub(crate) fn compare(case: &Case, expected: &ExpectedData, found: &ArrayData) -> Result<(), Fault> {
     let file = case.file(&expected.file)?;
     let undefined = expected.undefined.as_ref().map(|mask| case.file(mask)).transpose()?;

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: measures the time of reads and writes, optionally beside other software.
 //!
-//! One process for each program, measurement and round; programs take turns, so that whatever else the machine does meets all
-//! of them. `benches/protocol` has the work of a process, `benches/ours` the arrays; see `docs/performance.md`.
+//! Each program, measurement and round has its own process. Programs take turns, so that other work of the machine affects all of them.
+//! `benches/protocol` defines the work of a process, `benches/ours` the arrays; see `docs/performance.md`.
 
 mod counts;
 mod goals;

@@ -1,6 +1,6 @@
 //! `cargo xtask build-times`: prints the CPU seconds of clean builds, crate by crate.
 //!
-//! Cargo calls this program in the place of rustc (`RUSTC_WRAPPER`). It calls rustc, and writes what that took.
+//! Cargo calls this program instead of rustc (`RUSTC_WRAPPER`). This program calls rustc, and logs its CPU time.
 
 use crate::cargo::as_from_a_shell;
 use crate::interop::python;

@@ -1,9 +1,9 @@
 //! `cargo xtask interop`: exchanges random arrays with other software, in both directions.
 //!
-//! Each peer is one Python process for each direction, in an environment of its own below `target/interop`. A manifest
-//! ([`manifest`]) lists the arrays that it wrote, with their elements; ours lists its own arrays in the same form.
-//! numcodecs is asked for each of its codecs ([`codecs`]), and of all codecs whether it knows the names that are
-//! written ([`names`]). xarray is also asked whether its data sets are the same after conversions ([`meaning`]).
+//! Each peer is one Python process for each direction, in an environment of its own below `target/interop`. A manifest ([`manifest`]) lists
+//! the arrays that the peer wrote, with their elements; this library lists its own arrays in the same form. numcodecs is tested with each
+//! of its codecs ([`codecs`]), and with the names of all codecs ([`names`]). xarray is also tested with data sets after conversions
+//! ([`meaning`]).
 
 mod codecs;
 mod datasets;

@@ -1,8 +1,8 @@
 //! `cargo xtask servers`: tests stores on real servers on this machine.
 //!
 //! Each server is tested by the contract of stores ([`contract`]). Then hierarchies and arrays are exchanged with zarr-python and
-//! tensorstore in its buckets, both ways ([`exchange`]), by the library and by the `zarr` command ([`command`]). What the peers write and
-//! how it is compared is as in `cargo xtask interop`.
+//! tensorstore in its buckets, in both directions ([`exchange`]), by the library and by the `zarr` command ([`command`]). Arrays and
+//! comparisons are those of `cargo xtask interop`.
 
 mod command;
 mod contract;

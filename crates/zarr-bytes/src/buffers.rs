@@ -1,7 +1,7 @@
 //! Buffers that each thread stores for reuse: those of codecs, of replies, and of values to be set.
 //!
-//! New memory costs a page fault for every 4 KiB, about as much as filling it does. Whoever takes a buffer owns it until it is given
-//! back, so that nested uses (a shard in a shard) have different ones.
+//! New memory costs a page fault for every 4 KiB, about as much time as filling it. Callers own a buffer between [`take_buffer`] and
+//! [`keep_buffer`], so that nested uses (a shard in a shard) have different buffers.
 
 use std::cell::RefCell;
 use std::thread::LocalKey;

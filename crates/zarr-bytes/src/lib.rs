@@ -1,6 +1,6 @@
 //! Byte ranges of values, and reusable buffers of each thread: for stores, and for codecs, which do not depend on stores.
 //!
-//! Knows no key, no store and no codec, and depends on no other crate.
+//! This crate knows no key, no store and no codec, and depends on no other crate.
 //!
 //! ```
 //! use zarr_bytes::{BufferUse, ByteRange, keep_buffer, take_buffer};

@@ -26,7 +26,7 @@ pub(crate) fn json_value(value: &Value) -> String {
 /// Returns the content of a table cell for a string. A string with a character that is unsafe in a cell becomes a JSON string with its
 /// quotes, as does a string that looks like a JSON string, so that [`from_cell`] gives back each string.
 ///
-/// Line feeds, pairs of a carriage return and a line feed, and tabs stay as they are: they are common in tables.
+/// Line feeds, pairs of a carriage return and a line feed, and tabs are unchanged, since they are common in tables.
 pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     if !is_unsafe_cell(text) && from_cell(text).is_none() {
         return Cow::Borrowed(text);

@@ -43,7 +43,7 @@ impl OutputForm {
     /// Returns the output form for the suffix of a file name, in any case; `None` if the name has no suffix.
     ///
     /// # Errors
-    /// For a suffix that stands for no form.
+    /// An error for a suffix that stands for no form.
     pub(crate) fn by_name(path: &Path) -> Result<Option<Self>> {
         let Some(suffix) = path.extension() else { return Ok(None) };
         Ok(Some(match suffix.to_string_lossy().to_ascii_lowercase().as_str() {

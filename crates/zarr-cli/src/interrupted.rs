@@ -1,7 +1,7 @@
 //! Interruptions, by Ctrl-C or a request to end, while a verb writes: one line says what is left, and how to go on.
 //!
-//! The process ends at once, as one that is killed: every write is made for that. It ends by the signal itself, so that a shell ends the script
-//! that called it, as well.
+//! The process ends at once, like a killed process, since every write allows for that. The signal itself ends it, so that a shell also ends
+//! the script that called the command.
 
 use crate::failure::{Exit, Failure};
 use crate::report;

@@ -1,7 +1,7 @@
 //! The `zarr` command: looks at, reads, writes and converts Zarr data.
 //!
-//! Knows how to talk to people and scripts; everything about Zarr itself is in the libraries. A library, so that programs such as the Python
-//! package bring the command: its only function is [`run()`].
+//! This crate interacts with people and scripts; everything about Zarr itself is in the libraries. It is a library, so that programs such
+//! as the Python package can include the command. Its only function is [`run()`].
 
 mod args;
 mod codecs;

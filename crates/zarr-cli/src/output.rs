@@ -1,7 +1,7 @@
 //! Where results go: standard output, or a file that is replaced once it is complete.
 //!
-//! All text that comes from stores and arguments has gone through `escape.rs` before it is printed. Output that cannot be written is an
-//! error. An error is one line and a hint, and with `--json` also an object with its parts and causes.
+//! All text from stores and arguments is escaped by `escape.rs` before it is printed. Output that cannot be written is an error. An error
+//! is printed as one line and a hint, and with `--json` also as an object with its parts and causes.
 
 use crate::escape;
 use crate::failure::{Exit, Failure, Result};

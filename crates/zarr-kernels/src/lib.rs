@@ -1,12 +1,13 @@
 //! The inner loops of codecs and views, where a plain loop would be several times slower than the machine.
 //!
-//! Shuffles come in several instruction sets, of which [`Isa::best`] picks at run time; all have equal results. The
-//! environment variable `ZARR_ISA` (`avx512`, `avx2`, `sse2` or `portable`) keeps it from picking a better one, for tests
-//! and measurements. It is read once, at the first use; other values have no effect.
+//! Shuffles exist for several instruction sets, with equal results; [`Isa::best`] picks one at run time. The environment variable
+//! `ZARR_ISA` (`avx512`, `avx2`, `sse2` or `portable`) limits the choice, for tests and measurements. The variable is read once, at the
+//! first use; other values have no effect.
 //!
-//! Where vector code stands, plain code that does the same stands beside it, and tests compare all sets that the machine has.
+//! Beside each function of vector code there is portable code with the same result, and tests compare all instruction sets that the machine
+//! supports.
 //!
-//! Depends on no other crate, no codec, and no format except the formats of the loops themselves.
+//! This crate depends on no other crate, on no codec, and on no format except those of the loops themselves.
 //!
 //! ```
 //! let pairs = *b"a1b2c3d4";

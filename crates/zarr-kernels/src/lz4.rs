@@ -1,8 +1,8 @@
 //! LZ4 blocks (<https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>).
 //!
-//! A block is a list of sequences: a token with two counts of four bits, more bytes of the first count where it is 15, as
-//! many literal bytes, a distance of two bytes, more bytes of the second count, and a copy of that many and four bytes from
-//! the distance back. The last sequence ends after its literals.
+//! A block is a list of sequences. A sequence has a token with two counts of four bits, further bytes of the first count if it is 15, that
+//! number of literal bytes, a distance of two bytes, and further bytes of the second count if it is 15; it ends with a copy, from the
+//! distance back, of four bytes more than the second count. The last sequence ends after its literals.
 
 mod high;
 mod read;

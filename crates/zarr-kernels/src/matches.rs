@@ -1,7 +1,7 @@
 //! Search for repeated bytes, for compressors of the LZ77 family.
 //!
-//! Invariant: all positions in the table are at most `last`, and 8 bytes of the input can be read at `last`. So a
-//! position from the table needs no check where it is used, which is for each byte of the input.
+//! Invariant: all positions in the table are at most `last`, and 8 bytes of the input can be read at `last`. Positions from the table
+//! therefore need no check when they are used, which happens for each byte of the input.
 #![expect(unsafe_code)]
 
 /// Number of attempts, as an exponent of two, after which steps become one byte longer (`LZ4_skipTrigger`).
@@ -29,7 +29,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
     /// Returns the four bytes at `at`.
     ///
     /// # Panics
-    /// If fewer than 8 bytes are left there.
+    /// If fewer than 8 bytes of the input are left at `at`.
     #[inline(always)]
     pub fn word(&self, at: usize) -> u32 {
         assert!(at <= self.last);
@@ -40,7 +40,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
     /// Adds position `at`, where the four bytes are `bytes`, to the table.
     ///
     /// # Panics
-    /// If fewer than 8 bytes are left there.
+    /// If fewer than 8 bytes of the input are left at `at`.
     #[inline(always)]
     pub fn note(&mut self, bytes: u32, at: usize) {
         assert!(at <= self.last);
@@ -50,7 +50,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
     /// Adds position `at` to the table, and returns the previous position with the same hash; 0 if there is none.
     ///
     /// # Panics
-    /// If fewer than 8 bytes are left there.
+    /// If fewer than 8 bytes of the input are left at `at`.
     #[inline(always)]
     pub fn exchange(&mut self, at: usize) -> usize {
         assert!(at <= self.last);
@@ -62,7 +62,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
     /// Returns the last position in the table with the hash of the bytes at `at`.
     ///
     /// # Panics
-    /// If fewer than 8 bytes are left there.
+    /// If fewer than 8 bytes of the input are left at `at`.
     #[inline(always)]
     pub fn noted(&self, at: usize) -> usize {
         assert!(at <= self.last);

@@ -1,9 +1,9 @@
 //! Output of decoders that copy literal bytes and repeat bytes that were written before.
 //!
-//! Short copies of any length cost a call or a loop each. Copies of fixed lengths are an instruction or two: so more is
-//! copied than asked for where there is room behind, and the next bytes overwrite the excess.
+//! Short copies of any length cost a call or a loop each. Copies of fixed lengths are one or two instructions: if there is room, more bytes
+//! than needed are copied, and the next bytes overwrite the excess.
 //!
-//! Invariant: `len <= bytes.len()`. All that is written lies in `bytes`; bytes behind `len` are arbitrary.
+//! Invariant: `len <= bytes.len()`. All writes are within `bytes`; bytes after `len` are arbitrary.
 #![expect(unsafe_code)]
 
 /// Number of bytes after the end of a copy that may be overwritten.
@@ -47,7 +47,7 @@ impl<'a> Output<'a> {
     /// Copies the first `count` bytes of `from`. Counts of up to 32 are fast if 32 bytes of input are left.
     ///
     /// # Errors
-    /// [`Fault::Input`] and [`Fault::Room`].
+    /// [`Fault::Input`] if `from` is too short, and [`Fault::Room`] if the output is.
     #[inline(always)]
     pub fn literals(&mut self, from: &[u8], count: usize) -> Result<(), Fault> {
         let room = self.bytes.len() - self.len;
@@ -71,7 +71,7 @@ impl<'a> Output<'a> {
     /// repeated again.
     ///
     /// # Errors
-    /// [`Fault::Room`] and [`Fault::Distance`]; a distance of 0 is none.
+    /// [`Fault::Room`] if the output is too short, and [`Fault::Distance`] if `distance` is 0 or reaches before the output.
     #[inline(always)]
     pub fn repeat(&mut self, distance: usize, count: usize) -> Result<(), Fault> {
         let room = self.bytes.len() - self.len;
@@ -141,7 +141,7 @@ unsafe fn copy8(from: *const u8, to: *mut u8) {
 }
 
 /// # Safety
-/// As for [`repeat_pattern`], and `distance` is 8 at least.
+/// The conditions of [`repeat_pattern`], except that `distance` is at least 8.
 #[inline(always)]
 unsafe fn repeat_far(to: *mut u8, distance: usize, count: usize) {
     // SAFETY: 8 bytes do not overlap with bytes at least 8 bytes before, nor 16 with bytes at least 16 bytes before. A
@@ -168,7 +168,7 @@ unsafe fn repeat_far(to: *mut u8, distance: usize, count: usize) {
 }
 
 /// # Safety
-/// As for [`repeat_pattern`], for a distance of 1.
+/// The conditions of [`repeat_pattern`], except that the distance is 1.
 #[inline(always)]
 unsafe fn repeat_byte(to: *mut u8, count: usize) {
     // SAFETY: the last 32 bytes are written from before `count` on, or from the first on.
@@ -188,7 +188,7 @@ unsafe fn repeat_byte(to: *mut u8, count: usize) {
 /// Fills a register with repetitions of the last `distance` bytes, so that no copy has to wait for the copy before.
 ///
 /// # Safety
-/// There are `distance` bytes in front of `to`, and room for `count + 32` bytes from there on. `distance` is 2 to 7.
+/// There are `distance` bytes before `to`, and room for `count + 32` bytes at `to`. `distance` is 2 to 7.
 #[inline(always)]
 unsafe fn repeat_pattern(to: *mut u8, distance: usize, count: usize) {
     let bits = 8 * distance as u32;

@@ -1,11 +1,10 @@
 //! Copies of rows of bytes, optionally past the caches, and with the bytes of numbers reversed.
 //!
-//! A store to memory that is not in the cache first reads the line that it changes a part of. Stores of whole lines that
-//! go past the cache do not: a copy to an output much larger than the cache takes half the traffic, and leaves the
-//! cache as it is.
+//! A store to memory outside the cache first reads the cache line that it changes partly. Stores of whole lines past the cache do not: a
+//! copy to an output much larger than the cache causes half the traffic, and leaves the cache unchanged.
 //!
-//! Invariant of all loops: `rows.len` bytes can be read at each `from + i * rows.from_step` and written at each
-//! `to + i * rows.to_step`, and the written bytes overlap nothing else. Callers of [`Isa::copy_rows`] see to it.
+//! Invariant of all loops: `rows.len` bytes can be read at each `from + i * rows.from_step` and written at each `to + i * rows.to_step`,
+//! and the written bytes overlap nothing else. Callers of [`Isa::copy_rows`] guarantee this.
 #![expect(unsafe_code)]
 
 use crate::isa::Isa;
@@ -41,7 +40,7 @@ impl Isa {
     /// If `width` is not 1, 2, 4 or 8, or does not divide the length of rows.
     ///
     /// # Safety
-    /// Each row can be read from `from` on and written from `to` on, and written rows overlap no others.
+    /// Each row can be read, beginning at `from`, and written, beginning at `to`; written rows overlap no other rows.
     pub unsafe fn copy_rows(self, to: *mut u8, from: *const u8, rows: Rows, width: usize, stream: bool) {
         assert!(
             matches!(width, 1 | 2 | 4 | 8) && rows.len.is_multiple_of(width),

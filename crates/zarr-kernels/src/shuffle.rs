@@ -19,7 +19,7 @@ const MAX_BITS: usize = 255;
 /// element are copied unchanged.
 ///
 /// # Panics
-/// All four, if both buffers are not of one size, or `type_size` is none of these.
+/// All four functions panic if the buffers differ in size, or `type_size` is out of range.
 impl Isa {
     /// Writes the first byte of each element, then the second byte of each element, and so on.
     pub fn shuffle_bytes(self, type_size: usize, from: &[u8], to: &mut [u8]) {

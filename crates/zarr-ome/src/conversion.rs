@@ -24,7 +24,7 @@ const WITH_VERSION: [&str; 5] = ["multiscales", "omero", "image-label", "plate",
 /// ```
 ///
 /// # Errors
-/// As [`Metadata::version`]; [`ErrorKind::NotExpressible`] if the attribute `ome` is something else.
+/// The errors of [`Metadata::version`]; [`ErrorKind::NotExpressible`] if the attribute `ome` exists and is not metadata of OME-Zarr.
 pub fn to_v05(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
     let Some(metadata) = Metadata::find(attributes, name).filter(|metadata| !metadata.is_in_ome()) else {
         return Ok(None);
@@ -61,8 +61,8 @@ pub fn to_v05(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
 /// `None` if the attributes have no metadata of version 0.5. Unknown members of `ome` remain in `ome`.
 ///
 /// # Errors
-/// As [`Metadata::version`]; [`ErrorKind::NotExpressible`] for version 0.6, which 0.4 cannot say, and if there are attributes of the same
-/// names.
+/// The errors of [`Metadata::version`]; [`ErrorKind::NotExpressible`] for version 0.6, which 0.4 cannot express, and if attributes with the
+/// names of members of `ome` exist.
 pub fn to_v04(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
     let metadata = Metadata::find(attributes, name).filter(Metadata::is_in_ome);
     let (Some(metadata), Some(Value::Object(ome))) = (metadata, attributes.get(OME)) else { return Ok(None) };

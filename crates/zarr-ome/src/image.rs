@@ -17,7 +17,7 @@ impl Image {
     /// Opens the first image of a group; `None` if the group has no image. Reads nothing but the attributes of the group.
     ///
     /// # Errors
-    /// As [`Multiscales::read`], and if the attributes cannot be read.
+    /// The errors of [`Multiscales::read`], and those of reading the attributes.
     pub fn open(group: &Group) -> Result<Option<Self>> {
         let found = Multiscales::read(group.attributes()?).map_err(|error| locate(group, error))?;
         let first = found.as_ref().and_then(Multiscales::first).cloned();
@@ -27,7 +27,7 @@ impl Image {
     /// Returns the image called `name` in the same group.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is none.
+    /// [`ErrorKind::NotFound`] if the group has no image of that name.
     pub fn named(&self, name: &str) -> Result<Self> {
         let found = self.metadata.images.iter().find(|image| image.name.as_deref() == Some(name));
         let multiscale = found.cloned().ok_or_else(|| {
@@ -61,8 +61,8 @@ impl Image {
     /// Opens the array of level `number`; 0 is the finest level.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if there is no such level; [`ErrorKind::InvalidMetadata`] if the array has other dimensions than the image;
-    /// as [`Array::open`].
+    /// [`ErrorKind::Argument`] if the level does not exist; [`ErrorKind::InvalidMetadata`] if the array has other dimensions than the
+    /// image; the errors of [`Array::open`].
     pub fn level(&self, number: usize) -> Result<Array> {
         let image = &self.multiscale;
         let level = image.levels.get(number).ok_or_else(|| {
@@ -82,10 +82,10 @@ impl Image {
     }
 
     /// Returns the number and the array of the coarsest level with at least the given number of elements along some axes; the finest level
-    /// if no level has so many. `least` has pairs of an axis and its least length. Opens arrays from the coarsest level to the finer ones.
+    /// if no level has enough. `least` has pairs of an axis and its least length. Opens arrays from the coarsest level to the finer ones.
     ///
     /// # Errors
-    /// As [`level`](Self::level).
+    /// The errors of [`level`](Self::level).
     pub fn level_of(&self, least: &[(usize, u64)]) -> Result<(usize, Array)> {
         for number in (1..self.level_count()).rev() {
             let array = self.level(number)?;

@@ -1,8 +1,8 @@
 //! [OME-Zarr](https://ngff.openmicroscopy.org) images in Zarr groups, versions 0.4 to 0.6: their levels, axes, scales and channels.
 //!
-//! [`Multiscales`] is the metadata alone, read from the attributes of a group. An [`Image`] has its levels as arrays. [`Metadata`] are all
-//! members of OME-Zarr that a group has: also a [`Plate`], a [`Well`], a [list of labels](Listed). [`to_v05`] gives metadata of 0.4 the form of
-//! 0.5, and [`to_v04`] that of 0.4.
+//! [`Multiscales`] is the metadata of images, read from the attributes of a group. An [`Image`] also has its levels as arrays. [`Metadata`]
+//! has all members of OME-Zarr in the attributes of a group, such as a [`Plate`], a [`Well`] or a [list of labels](Listed). [`to_v05`]
+//! converts metadata from 0.4 to 0.5, and [`to_v04`] from 0.5 to 0.4.
 //!
 //! ```
 //! # use std::sync::Arc;

@@ -14,8 +14,8 @@ pub(crate) const MEMBERS: [&str; 8] =
 
 /// Metadata of OME-Zarr in the attributes of a group: up to version 0.4 in several attributes, later in the attribute `ome`.
 ///
-/// Attributes belong to it by their form. `multiscales` does not where it is of another convention: an object (GeoZarr), or a list whose
-/// items have neither axes nor a version, nor datasets with transformations (map pyramids).
+/// Attributes are metadata of OME-Zarr by their form. `multiscales` may belong to other conventions: as an object (GeoZarr), or as a list
+/// whose items have neither axes nor a version, nor datasets with transformations (map pyramids).
 ///
 /// ```
 /// use zarr_json::json;
@@ -89,8 +89,9 @@ impl<'a> Metadata<'a> {
     /// `ome`, and 0.4 elsewhere.
     ///
     /// # Errors
-    /// [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for versions before 0.4, whose levels have no scales, after
-    /// 0.6, and for one in the place of the other; [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) if it is no text.
+    /// [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for versions before 0.4, whose levels have no scales, for
+    /// versions after 0.6, and for a version in the wrong place; [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) if the
+    /// version is no string.
     pub fn version(&self) -> Result<Version> {
         match self.stated().map_err(|error| version::invalid("", &error))? {
             Some(stated) => version::parse(&stated, self.is_in_ome),

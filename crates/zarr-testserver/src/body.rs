@@ -32,8 +32,8 @@ impl Tracker {
 
     /// Marks the request as finished, whether it succeeded or not.
     ///
-    /// A client that has the whole answer may send its next request at once. So this is called before the last byte
-    /// is given out, or else more requests would be counted as in flight than the client has.
+    /// A client that has the whole answer may send its next request at once. Must therefore be called before the last byte is sent;
+    /// otherwise more requests would be counted as in flight than the client has.
     pub(crate) fn close(&mut self) {
         if std::mem::take(&mut self.is_open) {
             self.connection.shared.tally.end(self.number);

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// Kind of a fault of an operation or of its answer.
 ///
-/// The first group answers without doing what was asked for; the second does it and spoils the answer; the third is
-/// about listings of S3 and Google Cloud Storage alone.
+/// The first group of faults answers without doing the operation; the second does the operation and changes the answer; the third is only
+/// for listings of S3 and Google Cloud Storage.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FaultKind {

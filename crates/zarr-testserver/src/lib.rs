@@ -1,15 +1,15 @@
 //! An HTTP server over values in memory, with faults, for tests and benchmarks of remote stores.
 //!
-//! [`TestServer::start`] listens on a free port of 127.0.0.1 and answers on threads of its own, so that a blocking test
-//! needs no runtime. The first segment of a path is a bucket, and each bucket has a face ([`Face`]): S3, Google Cloud
-//! Storage, or files over HTTP. A bucket that nobody has set up is one of S3.
+//! [`TestServer::start`] listens on a free port of 127.0.0.1 and answers on threads of its own, so that a blocking test needs no runtime.
+//! The first segment of a path is a bucket, and each bucket has a protocol ([`Face`]): S3, Google Cloud Storage, or files over HTTP. A
+//! bucket that was not configured is one of S3.
 //!
-//! - **Values**: [`TestServer::put`], [`TestServer::get`], [`TestServer::keys`], [`TestServer::load`] go past HTTP.
+//! - **Values**: [`TestServer::put`], [`TestServer::get`], [`TestServer::keys`] and [`TestServer::load`] access values without HTTP.
 //! - **Time**: a latency before each answer, and a bandwidth of each connection ([`Builder`]).
-//! - **Counts**: [`TestServer::counts`] and [`TestServer::log`] tell what clients asked for.
+//! - **Counts**: [`TestServer::counts`] and [`TestServer::log`] return the requests of clients.
 //! - **Faults**: [`TestServer::fault`] adds a rule to a script ([`Fault`], [`FaultKind`]).
 //!
-//! Values stand behind one lock, so a conditional write has exactly one winner.
+//! All values are behind one lock, so that exactly one of several conditional writes succeeds.
 //!
 //! ```
 //! use std::io::{Read, Write};

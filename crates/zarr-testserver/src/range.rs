@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(crate) enum Asked {
     /// The whole value: there is no range, there are several, or the range is not of the supported form, so that a server may ignore it.
     Whole,
-    /// These bytes; at least one.
+    /// A part of the value: this range of bytes, with at least one byte.
     Part(Range<usize>),
     /// No bytes of the value: status 416.
     Unsatisfiable,

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 /// Returns the answer to a `GET` of `object`. If `ranges`, the header `Range` is supported.
 ///
-/// Only a single range is known. Several are answered with the whole value, as S3 does.
+/// Only a single range is supported. The answer to several ranges is the whole value, as in S3.
 pub(crate) fn read(object: &Object, request: &Request, ranges: bool) -> Result<Reply, Refusal> {
     check(object, request)?;
     let mut reply = Reply::with_body(StatusCode::OK, "application/octet-stream", object.value.clone());

@@ -72,7 +72,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Where the port is taken or the system does not give a thread.
+    /// If the port is in use, or the system refuses a thread.
     pub fn start(self) -> io::Result<TestServer> {
         let Self { settings, buckets, port, threads } = self;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -121,7 +121,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 /// HTTP server over values in memory, on a free port of 127.0.0.1. The server stops when it is dropped.
 ///
-/// It runs on threads of its own, so that tests without a runtime can use it as well.
+/// The server runs on threads of its own, so that tests without a runtime can use it too.
 #[derive(Debug)]
 pub struct TestServer {
     shared: Arc<Shared>,
@@ -135,7 +135,7 @@ impl TestServer {
     ///
     /// # Errors
     ///
-    /// Where there is no free port or the system does not give a thread.
+    /// If there is no free port, or the system refuses a thread.
     pub fn start() -> io::Result<Self> {
         Self::builder().start()
     }
@@ -219,7 +219,7 @@ impl TestServer {
     ///
     /// # Errors
     ///
-    /// Where a directory or file cannot be read, or its name is not UTF-8.
+    /// If a directory or file cannot be read, or its name is not UTF-8.
     pub fn load(&self, bucket: &str, directory: impl AsRef<Path>) -> io::Result<()> {
         let mut directories = vec![(directory.as_ref().to_owned(), String::new())];
         self.shared.values().bucket(bucket);

@@ -1,7 +1,7 @@
 //! Chunks of one read or write, as zarr-python names them: for each chunk a getter of its bytes, the selection within the chunk, and the
 //! selection of the output.
 //!
-//! They are taken as the chunks of an array of their own, so that one selection of it is all that is read or written.
+//! The chunks are treated as those of a separate array, so that a single selection of that array is read or written.
 //!
 //! ```text
 //! zarr-python's batch                               array of the batch, of 2 x 2 chunks of 4 x 4
@@ -151,7 +151,7 @@ impl Batch {
     /// Returns the keys of the chunks in the store of zarr-python, or their numbers if getters have no key.
     ///
     /// # Errors
-    /// The errors of Python.
+    /// The exceptions of Python.
     pub(crate) fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let key = |(number, getter): (usize, &Py<PyAny>)| match getter.bind(py).getattr_opt(intern!(py, "path"))? {
             Some(path) => path.extract(),

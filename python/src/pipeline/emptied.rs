@@ -1,12 +1,12 @@
 //! Chunks that have only fill values after a write.
 //!
-//! zarr-python erases these, and this library leaves those of which a part was written. Only chunks to which nothing but fill values was
-//! written are looked at: first the part of the chunk (an inner chunk of a shard) that has the first new element, since most chunks are
-//! full, then all of it, box by box, until another element is found.
+//! zarr-python erases such chunks, and this library does not erase them after partial writes. Only chunks to which only fill values were
+//! written are checked: first the part of the chunk (an inner chunk of a shard) with the first new element, since most chunks are full,
+//! then the whole chunk, box by box, until another element is found.
 //!
-//! Another writer may set such a chunk after that look. A directory erases the version that was looked at. Buckets erase without conditions
-//! only, so there the chunk of fill values stays, which has the same elements. Stores of Python have no conditions for sets either, by this
-//! library or by zarr-python.
+//! Another writer may set such a chunk after the check. In a directory, only the version that was checked is erased. Buckets erase only
+//! without conditions, so the chunk of fill values is not erased there, which does not change its elements. Stores of Python have no
+//! conditions for sets either, neither with this library nor with zarr-python.
 
 use crate::pipeline::batch::{Batch, index_of};
 use crate::pipeline::chunks::{Known, Seen};

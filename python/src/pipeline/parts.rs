@@ -149,7 +149,7 @@ impl Axis {
 /// Returns whether the selection of the chunk is one of points: one-dimensional lists along several axes.
 ///
 /// # Errors
-/// The errors of Python.
+/// The exceptions of Python.
 pub(crate) fn are_points(item: &Item<'_>, rank: usize) -> PyResult<bool> {
     let selection = item.get_item(2)?;
     let Ok(selection) = selection.cast::<PyTuple>() else { return Ok(false) };
@@ -164,7 +164,7 @@ fn dimensions(part: &Bound<'_, PyAny>) -> Option<usize> {
 /// points.
 ///
 /// # Errors
-/// The errors of Python.
+/// The exceptions of Python.
 pub(crate) fn points(item: &Item<'_>, chunk_shape: &[u64]) -> PyResult<Option<(Vec<Vec<i64>>, Part)>> {
     let (selection, out) = (item.get_item(2)?, outputs(item)?);
     let Ok(selection) = selection.cast_into::<PyTuple>() else { return Ok(None) };
@@ -189,7 +189,7 @@ pub(crate) fn points(item: &Item<'_>, chunk_shape: &[u64]) -> PyResult<Option<(V
 /// Returns the part of a chunk that is selected along each axis; `None` if the selection is no product of selections along axes.
 ///
 /// # Errors
-/// Errors of Python.
+/// The exceptions of Python.
 pub(crate) fn projections(
     item: &Item<'_>,
     drop_axes: &[usize],

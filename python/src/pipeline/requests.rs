@@ -1,8 +1,8 @@
 //! Requests to Python objects, which a Python event loop answers.
 //!
-//! A thread that wants bytes puts a request into a queue and goes on with other work. The first request in an empty queue wakes the event
-//! loop, which takes all that are there and starts a coroutine for each (`zarr_rust/_pipeline_stores.py`). No thread of Rust waits for the
-//! interpreter's lock while it holds another one.
+//! A thread that needs bytes adds a request to a queue and continues with other work. The first request in an empty queue wakes the event
+//! loop, which takes all waiting requests and starts a coroutine for each (`zarr_rust/_pipeline_stores.py`). No thread of Rust waits for
+//! the interpreter's lock while it holds another lock.
 
 use crate::python_store::{check_len, of_kept, of_whole};
 use pyo3::prelude::*;

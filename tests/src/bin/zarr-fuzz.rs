@@ -1,9 +1,9 @@
 //! Runs a target of the fuzz campaign with mutated inputs: the process that `cargo xtask fuzz` starts and watches.
 //!
-//! `zarr-fuzz TARGET FIRST LAST SECONDS MEMORY PROGRESS`: the inputs of the numbers from FIRST to before LAST, for SECONDS seconds at most,
-//! with MEMORY MiB of addresses (0: any). PROGRESS is a file that has the number of the input that is run. The last line of the output has
-//! the number of inputs, how many of them were taken, the most CPU time that one took in microseconds, its number, the most CPU time for a
-//! byte of an input in nanoseconds, the number of that input, and the most memory that the process held in KiB.
+//! `zarr-fuzz TARGET FIRST LAST SECONDS MEMORY PROGRESS`: runs the inputs with the numbers from FIRST to before LAST, for at most SECONDS
+//! seconds, with MEMORY MiB of address space (0: any). PROGRESS is a file with the number of the current input. The last line of the output
+//! has the number of inputs, the number of accepted inputs, the greatest CPU time of an input in microseconds and its number, the greatest
+//! CPU time for a byte of an input in nanoseconds and the number of that input, and the peak of memory of the process in KiB.
 
 use std::fs::File;
 use std::process::ExitCode;

@@ -25,7 +25,7 @@ pub fn is_allowed(time: Duration, len: usize) -> bool {
 /// Checks that an input of `len` bytes may take this CPU time.
 ///
 /// # Errors
-/// If it may not, with both times.
+/// If the input may not take this time, a message with both times.
 pub fn check(time: Duration, len: usize) -> Result<(), Fault> {
     if is_allowed(time, len) {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Inputs of several files: the keys and values of a store, and the path of the node in it.
 //!
-//! A line with the path; for each value a line with its key and the number of its bytes, and the bytes.
+//! An input is a line with the path; then, for each value, a line with its key and the number of its bytes, followed by the bytes.
 
 use std::sync::Arc;
 use zarr_store::{Key, MemoryStore, Store, StoreExt};

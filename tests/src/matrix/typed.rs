@@ -35,7 +35,7 @@ const NOT_TYPED: [&str; 2] = ["n5_default", "array_view"];
 /// expected elements. Pairs that are refused are left out.
 ///
 /// # Errors
-/// Says which array is not read as it was written, or that there is none of a codec.
+/// A message about an array whose elements change, or about a codec without arrays.
 pub fn typed(folder: &Path) -> Result<Vec<Typed>, Fault> {
     let registry = zarr::registry::default();
     let entries = || registry.codecs.iter().filter(|entry| !NOT_TYPED.contains(&entry.name));

@@ -1,7 +1,8 @@
 //! Pairs of concurrent verbs of the command, each in its own process, some of which are killed or stopped for a while.
 //!
-//! A round begins with a store of a known state. Its end is judged by a model: what ended well is done, as if the two had run one after the
-//! other, or it is taken away by the other one; what did not end well is done, not done, or seen as unfinished.
+//! A round begins with a store in a known state. A model judges its end: the changes of a verb that succeeded must be present, as if the
+//! two verbs had run one after the other, or the other verb must have removed them. The changes of a verb that failed must be present,
+//! absent, or recognised as unfinished.
 
 mod judge;
 mod model;

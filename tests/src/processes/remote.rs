@@ -14,7 +14,7 @@ pub(super) const TASK: &str = "part_in";
 /// faults.
 ///
 /// # Errors
-/// If the array cannot be made or read, or a process does not get to its end.
+/// If the array cannot be created or read, or a process fails.
 pub fn partial_writes_in(address: &str, options: &[(String, String)], each: u64) -> Result<Tally> {
     let lines: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let lines = lines.join("\n");

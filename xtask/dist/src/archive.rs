@@ -1,4 +1,4 @@
-//! Archives: the command for one system, and the source.
+//! Archives of the command for one system, and of the source.
 
 use crate::command::{VERSION, cargo, host, output, root, succeed, time, without_paths};
 use crate::graph::{self, Product};
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The shells, and the names that their completions are installed by.
+/// Shells, and the file names under which their completions are installed.
 const SHELLS: [(&str, &str); 3] = [("bash", "zarr"), ("zsh", "_zarr"), ("fish", "zarr.fish")];
 
-/// The files of this repository that an archive has.
+/// Files of this repository in an archive: the path in the archive, and the path in the repository.
 const TEXTS: [(&str, &str); 5] = [
     ("README.md", "crates/zarr-cli/README.md"),
     ("CHANGELOG.md", "CHANGELOG.md"),
@@ -20,7 +20,7 @@ const TEXTS: [(&str, &str); 5] = [
     ("LICENSE-OFL", "crates/zarr-view/LICENSE-OFL"),
 ];
 
-/// Builds the command for a system whose programs run here, and makes its archive, on Debian its package as well.
+/// Builds the command for a system whose programs run here, and creates its archive; on Debian, also its package.
 pub(crate) fn make(target: Option<&str>, folder: &Path) -> Result<(), String> {
     let (triple, time) = (target.map_or_else(host, |target| Ok(target.to_owned()))?, time()?);
     let program = build(target, &triple)?;
@@ -33,7 +33,7 @@ pub(crate) fn make(target: Option<&str>, folder: &Path) -> Result<(), String> {
     if triple.contains("linux") { deb::make(&files, &triple, folder, time) } else { Ok(()) }
 }
 
-/// Builds the command as it is published.
+/// Builds the command with the profile and features of a release. Returns its path.
 fn build(target: Option<&str>, triple: &str) -> Result<PathBuf, String> {
     let mut command = cargo();
     command.args(["build", "--locked", "--package", "zarr-cli", "--profile", "dist", "--features", "full"]);
@@ -72,7 +72,7 @@ fn files(program: &Path, triple: &str) -> Result<Files, String> {
     Ok(files)
 }
 
-/// Makes an archive of the last commit.
+/// Creates an archive of the last commit.
 pub(crate) fn source(folder: &Path) -> Result<(), String> {
     let name = format!("zarr-{VERSION}-source");
     let mut command = Command::new("git");

@@ -1,35 +1,35 @@
-//! Software within crates that is no crate: sources in C, a font.
+//! Software inside crates that is no crate itself: C sources, a font.
 
 use crate::command::root;
 use crate::graph::Crate;
 use std::fs;
 use std::path::Path;
 
-/// Software of others within a crate, under a licence of its own.
+/// Software of others inside a crate, under its own licence.
 pub(crate) struct Bundled {
-    /// The crate that has it.
+    /// Name of the crate that contains it.
     pub(crate) of: &'static str,
     pub(crate) name: &'static str,
-    /// An SPDX expression.
+    /// Licence, as an SPDX expression.
     pub(crate) licence: &'static str,
-    /// The file with the text of the licence.
+    /// Source of the text of the licence.
     text: Text,
     version: Version,
 }
 
 enum Text {
-    /// A file in the folder of the crate.
+    /// File in the folder of the crate.
     OfCrate(&'static str),
-    /// A file in this repository.
+    /// File in this repository.
     Here(&'static str),
     /// The text itself, since no file has it.
     Is(&'static str),
 }
 
 enum Version {
-    /// Metadata in the version of the crate, behind a `+` and a name.
+    /// Build metadata in the version of the crate, after a `+` and a name.
     OfCrate(&'static str),
-    /// The value of a macro in a header: the file, the macro.
+    /// Value of a macro in a header: the file, and the name of the macro.
     Defined(&'static str, &'static str),
     Unknown,
 }
@@ -72,17 +72,17 @@ const BUNDLED: [Bundled; 5] = [
     },
 ];
 
-/// Crates with sources in C that are under the licence of the crate, or that are not built: those of its tests, or of a feature that is off.
+/// Crates whose C sources are under the licence of the crate, or are not built since they belong to tests or to a disabled feature.
 const NO_OTHERS: [&str; 3] = ["blake3", "nix", "walkdir"];
 
-/// Finds the software of others in a crate.
+/// Returns the software of others inside a crate.
 pub(crate) fn within(package: &Crate) -> impl Iterator<Item = &'static Bundled> {
     let name = package.name.clone();
     BUNDLED.iter().filter(move |bundled| bundled.of == name)
 }
 
 impl Bundled {
-    /// Reads the text of its licence.
+    /// Reads the text of the licence.
     pub(crate) fn text(&self, package: &Crate) -> Result<String, String> {
         let path = match self.text {
             Text::OfCrate(file) => package.folder.join(file),
@@ -92,7 +92,7 @@ impl Bundled {
         fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Reads its version, where it has one.
+    /// Reads the version; `None` if it is unknown.
     pub(crate) fn version(&self, package: &Crate) -> Result<Option<String>, String> {
         let (file, name) = match self.version {
             Version::Unknown => return Ok(None),
@@ -109,7 +109,7 @@ impl Bundled {
     }
 }
 
-/// The text that a macro stands for.
+/// Returns the string for which a macro stands; `None` if the header does not define it.
 fn defined(header: &str, name: &str) -> Option<String> {
     let text = header.lines().find_map(|line| {
         let text = line.strip_prefix("#define ")?.strip_prefix(name)?.strip_prefix([' ', '\t'])?;
@@ -118,7 +118,7 @@ fn defined(header: &str, name: &str) -> Option<String> {
     text.map(str::to_owned)
 }
 
-/// Tells whether a crate has sources in another language that nothing here accounts for.
+/// Returns whether a crate has sources in another language that are not listed here.
 pub(crate) fn is_unaccounted(package: &Crate) -> Result<bool, String> {
     let is_known = within(package).next().is_some() || NO_OTHERS.contains(&package.name.as_str());
     Ok(!package.is_ours && !is_known && has_c(&package.folder)?)

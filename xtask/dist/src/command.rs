@@ -1,18 +1,18 @@
-//! Programs that are run, and facts that they tell.
+//! Running of programs, and facts about the workspace and the machine.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// The version of all packages.
+/// Version of all packages.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A command of the Cargo that runs this program, at the root of the workspace.
+/// Returns a command of the Cargo that runs this program, at the root of the workspace.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // Build scripts that depend on these would run again, and all that depends on their crates would be built again.
@@ -26,7 +26,7 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Prints a line on standard output. That nobody reads it to its end (`| head`) ends no task.
+/// Prints a line on standard output. A closed pipe (`| head`) is no error.
 pub(crate) fn say(line: &str) -> Result<(), String> {
     match writeln!(io::stdout(), "{line}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
@@ -34,7 +34,7 @@ pub(crate) fn say(line: &str) -> Result<(), String> {
     }
 }
 
-/// Runs a command whose output people see.
+/// Runs a command whose output is passed through.
 pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     let name = name(command);
     let status = command.status().map_err(|error| format!("{name}: {error}"))?;
@@ -59,14 +59,14 @@ fn name(command: &Command) -> String {
     words.join(" ")
 }
 
-/// The triple of this machine.
+/// Returns the target triple of this machine.
 pub(crate) fn host() -> Result<String, String> {
     let text = text(Command::new("rustc").arg("-vV"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("host: "));
     line.map(str::to_owned).ok_or_else(|| "rustc -vV: no host".to_owned())
 }
 
-/// The time that files of a release have, in seconds: that of the last commit, so that the same source makes the same bytes.
+/// Returns the modification time of files in a release, in seconds: that of the last commit, so that the same source gives the same bytes.
 pub(crate) fn time() -> Result<u64, String> {
     let text = match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => text,
@@ -75,7 +75,7 @@ pub(crate) fn time() -> Result<u64, String> {
     text.trim().parse().map_err(|error| format!("SOURCE_DATE_EPOCH: {text}: {error}"))
 }
 
-/// Has a build name sources by their place in the workspace and in Cargo's folder, not by where these are on this machine.
+/// Makes a build record the paths of sources relative to the workspace and to the folder of Cargo, without the paths of this machine.
 pub(crate) fn without_paths(command: &mut Command, target: &str) -> Result<(), String> {
     let home = std::env::home_dir().unwrap_or_default();
     let cargo = std::env::var_os("CARGO_HOME").map_or_else(|| home.join(".cargo"), PathBuf::from);

@@ -1,4 +1,4 @@
-//! A package for Debian and what is built upon it.
+//! Package for Debian and distributions based on it.
 
 use crate::command::{VERSION, say, succeed};
 use crate::pack::{Entry, Files, gzip};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Makes the package by `dpkg-deb`. Where there is none, nothing is made.
+/// Creates the package with `dpkg-deb`. Without that program, does nothing.
 pub(crate) fn make(files: &Files, triple: &str, folder: &Path, time: u64) -> Result<(), String> {
     let machine = match triple.split('-').next() {
         Some("x86_64") => "amd64",
@@ -29,7 +29,7 @@ pub(crate) fn make(files: &Files, triple: &str, folder: &Path, time: u64) -> Res
     made
 }
 
-/// Writes the files where the system looks for them.
+/// Writes the files to the places in `tree` where the system searches for them.
 fn lay_out(files: &Files, machine: &str, tree: &Path) -> Result<(), String> {
     let mut size = 0;
     for (path, Entry { content, is_program }) in files {
@@ -43,7 +43,7 @@ fn lay_out(files: &Files, machine: &str, tree: &Path) -> Result<(), String> {
     write(&tree.join("DEBIAN/control"), control(machine, size, program).as_bytes(), 0o644)
 }
 
-/// The place of a file of the archive in the package.
+/// Returns the path in the package of a file of the archive; `None` if the package lacks the file.
 fn place(path: &str) -> Option<String> {
     let docs = "usr/share/doc/zarr-rs";
     Some(match path {
@@ -73,7 +73,7 @@ fn control(machine: &str, size: usize, program: &[u8]) -> String {
     )
 }
 
-/// The newest version of glibc whose symbols a program names, if it is linked to glibc.
+/// Returns the newest version of glibc whose symbols a program uses; `None` if it is not linked to glibc.
 fn needed_glibc(program: &[u8]) -> Option<String> {
     let name = b"\0GLIBC_2.";
     let versions = program.windows(name.len()).enumerate().filter(|(_, bytes)| bytes == name).map(|(at, _)| {
@@ -83,7 +83,7 @@ fn needed_glibc(program: &[u8]) -> Option<String> {
     Some(format!("2.{}", versions.max()?))
 }
 
-/// Writes a file with its mode, whatever mask this process has.
+/// Writes a file with this mode, whatever the umask of the process.
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), String> {
     let write = || {
         fs::create_dir_all(path.parent().unwrap_or(path))?;

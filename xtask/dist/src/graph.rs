@@ -1,11 +1,11 @@
-//! The crates in what is published, by Cargo.
+//! Crates in published products, as Cargo reports them.
 
 use crate::command::{cargo, root, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use zarr_json::Value;
 
-/// A thing that is published.
+/// Published product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Product {
     Command,
@@ -21,10 +21,10 @@ impl Product {
     }
 }
 
-/// A crate by its name and version.
+/// Name and version of a crate.
 pub(crate) type Id = (String, String);
 
-/// A crate whose code is in a product.
+/// Crate whose code is in a product.
 #[derive(Debug)]
 pub(crate) struct Crate {
     pub(crate) name: String,
@@ -32,17 +32,18 @@ pub(crate) struct Crate {
     pub(crate) licence: String,
     pub(crate) repository: String,
     pub(crate) authors: Vec<String>,
-    /// The folder with its source.
+    /// Folder with its source.
     pub(crate) folder: PathBuf,
-    /// True of a part of this workspace.
+    /// Whether the crate is a part of this workspace.
     pub(crate) is_ours: bool,
-    /// The SHA-256 of its package in the registry.
+    /// SHA-256 checksum of its package in the registry; `None` for crates of this workspace.
     pub(crate) checksum: Option<String>,
-    /// The crates that it uses.
+    /// Crates that it uses.
     pub(crate) uses: BTreeSet<Id>,
 }
 
-/// The crates whose code is in a product for some systems, by name and version: all that it uses but macros, which are not linked.
+/// Returns the crates whose code is in a product for some systems, sorted by name and version: all used crates except macros, which are not
+/// linked.
 pub(crate) fn crates(product: Product, targets: &[String]) -> Result<Vec<Crate>, String> {
     let mut used: BTreeMap<Id, Line> = BTreeMap::new();
     let mut facts = BTreeMap::new();
@@ -71,7 +72,7 @@ pub(crate) fn crates(product: Product, targets: &[String]) -> Result<Vec<Crate>,
     Ok(crates)
 }
 
-/// Facts of a crate from a tree.
+/// Facts about a crate in the output of `cargo tree`.
 #[derive(Debug, Default)]
 struct Line {
     licence: String,
@@ -79,7 +80,7 @@ struct Line {
     uses: BTreeSet<Id>,
 }
 
-/// Reads a tree with depths: `1name v1.0.0 (path)|licence|repository`. What a crate uses stands where it is named first.
+/// Parses a tree with depths: `1name v1.0.0 (path)|licence|repository`. The crates that a crate uses follow its first occurrence.
 fn read_tree(text: &str, used: &mut BTreeMap<Id, Line>) -> Result<(), String> {
     let mut above: Vec<Id> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
@@ -104,7 +105,7 @@ fn read_tree(text: &str, used: &mut BTreeMap<Id, Line>) -> Result<(), String> {
     Ok(())
 }
 
-/// Facts of a crate from the metadata.
+/// Facts about a crate in the output of `cargo metadata`.
 #[derive(Debug)]
 struct Facts {
     folder: PathBuf,
@@ -128,7 +129,7 @@ fn read_metadata(text: &str) -> Result<BTreeMap<Id, Facts>, String> {
     Ok(packages.iter().filter_map(facts).collect())
 }
 
-/// The checksums in `Cargo.lock`.
+/// Returns the checksums in `Cargo.lock`.
 fn checksums(lock: &str) -> BTreeMap<Id, String> {
     let package = |text: &str| {
         let member = |name: &str| {

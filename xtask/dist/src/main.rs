@@ -31,7 +31,7 @@ usage: cargo xtask dist [TASK] [--target TRIPLE]
 
 They are in target/dist-archives, with SHA256SUMS.";
 
-/// The folder that archives go into.
+/// Returns the folder of archives.
 fn folder() -> PathBuf {
     root().join("target/dist-archives")
 }
@@ -83,7 +83,7 @@ fn run(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// The systems that a name stands for: both machines of macOS have one wheel.
+/// Returns the systems for which a name stands: both machines of macOS have one wheel. `None` stands for this machine.
 fn targets(target: Option<&str>) -> Result<Vec<String>, String> {
     Ok(match target {
         Some("universal2-apple-darwin") => vec!["x86_64-apple-darwin".to_owned(), "aarch64-apple-darwin".to_owned()],

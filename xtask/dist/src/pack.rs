@@ -1,4 +1,4 @@
-//! Archives whose bytes depend on their files alone, and checksums.
+//! Archives whose bytes depend only on their files, and checksums.
 
 use crate::command::say;
 use flate2::{Compression, GzBuilder};
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The file with the checksums of all others in its folder.
+/// Name of the file with the checksums of all other files in its folder.
 pub(crate) const SUMS: &str = "SHA256SUMS";
 
-/// A file in an archive.
+/// File in an archive.
 pub(crate) struct Entry {
     pub(crate) content: Vec<u8>,
     pub(crate) is_program: bool,
@@ -19,12 +19,12 @@ pub(crate) struct Entry {
 /// Files by their paths.
 pub(crate) type Files = BTreeMap<String, Entry>;
 
-/// Adds a text to files.
+/// Adds a file that is no program.
 pub(crate) fn add(files: &mut Files, path: impl Into<String>, content: impl Into<Vec<u8>>) {
     files.insert(path.into(), Entry { content: content.into(), is_program: false });
 }
 
-/// Adds the files below a folder, below `path`.
+/// Adds the files in a folder and below it, under `path`.
 pub(crate) fn add_folder(files: &mut Files, path: &str, folder: &Path) -> Result<(), String> {
     let at = |error: std::io::Error| format!("{}: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(at)? {
@@ -39,7 +39,7 @@ pub(crate) fn add_folder(files: &mut Files, path: &str, folder: &Path) -> Result
     Ok(())
 }
 
-/// A tar archive as gzip: paths in their order, of nobody, with one time.
+/// Returns a tar archive, compressed with gzip: paths in order, without owners, with one modification time.
 pub(crate) fn tar_gz(files: &Files, time: u64) -> Result<Vec<u8>, String> {
     let mut archive = tar::Builder::new(Vec::new());
     for (path, Entry { content, is_program }) in files {
@@ -55,21 +55,21 @@ pub(crate) fn tar_gz(files: &Files, time: u64) -> Result<Vec<u8>, String> {
     gzip(&bytes)
 }
 
-/// Bytes as gzip, without a name and a time.
+/// Compresses bytes with gzip, without a name and a time.
 pub(crate) fn gzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
     let written = std::io::Write::write_all(&mut encoder, bytes).and_then(|()| encoder.finish());
     written.map_err(|error| format!("gzip: {error}"))
 }
 
-/// Writes a file into a folder, and says so.
+/// Writes a file into a folder, and prints its path and size.
 pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
     let path = folder.join(name);
     fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))?;
     say(&format!("{}: {:.1} MB", path.display(), bytes.len() as f64 / 1e6))
 }
 
-/// Writes the checksums of all files in a folder, as `sha256sum --check` reads them.
+/// Writes the checksums of all files in a folder, in the format of `sha256sum --check`.
 pub(crate) fn write_sums(folder: &Path) -> Result<(), String> {
     let at = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut sums = BTreeMap::new();
@@ -90,7 +90,7 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The checksums of files by their names.
+/// Reads the checksums of the files in a folder, by their names.
 pub(crate) fn read_sums(folder: &Path) -> Result<BTreeMap<String, String>, String> {
     let path = folder.join(SUMS);
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The recipes, which have the same names in a release.
+/// File names of the recipes in a release.
 const RECIPES: [&str; 2] = ["zarr-rs.rb", "recipe.yaml"];
 
-/// The result for a recipe whose archives are not there.
+/// Action for a recipe whose archives are missing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     LeftOut,
@@ -31,7 +31,7 @@ pub(crate) fn fill(folder: &Path, missing: Missing) -> Result<(), String> {
     Ok(())
 }
 
-/// A recipe in which `@VERSION@` is the version, and `@SHA256 file@` the checksum of a file.
+/// Returns a recipe with `@VERSION@` replaced by the version, and `@SHA256 file@` by the checksum of the file.
 fn filled(recipe: &str, version: &str, sums: &BTreeMap<String, String>) -> Result<String, String> {
     let mut text = recipe.replace("@VERSION@", version);
     while let Some((before, after)) = text.split_once("@SHA256 ") {

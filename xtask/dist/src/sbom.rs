@@ -1,11 +1,11 @@
-//! The list of the software in a product as CycloneDX 1.5, for programs.
+//! List of the software in a product as CycloneDX 1.5, for programs.
 
 use crate::bundled;
 use crate::command::VERSION;
 use crate::graph::{Crate, Product};
 use zarr_json::{Map, Value, json};
 
-/// The document: the same for the same lock file, so it has no time and no random number.
+/// Returns the document. It is the same for the same lock file, so that it has no time and no random number.
 pub(crate) fn document(product: Product, crates: &[Crate]) -> Result<String, String> {
     let is_root = |package: &&Crate| package.name == product.package();
     let root = crates.iter().find(is_root).ok_or_else(|| format!("no package {}", product.package()))?;
@@ -63,7 +63,7 @@ fn component(package: &Crate) -> Result<Map, String> {
     Ok(component)
 }
 
-/// The address of a package, in which a `+` has to be escaped.
+/// Returns the package URL of a crate, with `+` escaped.
 fn purl(name: &str, version: &str) -> String {
     format!("pkg:cargo/{name}@{}", version.replace('+', "%2B"))
 }

@@ -1,4 +1,4 @@
-//! The licences of the software in what is published, with their text.
+//! Licences of the software in published products, with their text.
 
 use crate::bundled;
 use crate::command::{VERSION, root, say};
@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
-/// Beginnings of the names of files that have licences.
+/// Prefixes of the names of files with licences.
 const NAMES: [&str; 6] = ["license", "licence", "copying", "unlicense", "notice", "copyright"];
 
-/// The text that follows that of Apache-2.0 in licences of LLVM.
+/// Text after that of Apache-2.0 in licences of LLVM.
 const LLVM_EXCEPTION: &str = "
 ---- LLVM Exceptions to the Apache 2.0 License ----
 
@@ -28,13 +28,13 @@ prospectively choose to deem waived or otherwise exclude such Section(s) of
 the License, but only in their entirety and only with respect to the Combined
 Software.";
 
-/// Something with a licence.
+/// Software with a licence.
 struct Part {
     title: String,
     texts: Vec<String>,
 }
 
-/// Checks for both products that all licences and the text of each are there.
+/// Checks, for both products, that the licence of all software and its text are known.
 pub(crate) fn check(targets: &[String]) -> Result<(), String> {
     for product in [Product::Command, Product::Wheel] {
         let crates = graph::crates(product, targets)?;
@@ -46,7 +46,7 @@ pub(crate) fn check(targets: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The page that says what is in a product, and under which licences.
+/// Returns the page that lists the software in a product, with its licences.
 pub(crate) fn list(crates: &[Crate], targets: &[String]) -> Result<String, String> {
     let mut parts = Vec::new();
     let mut faults = Vec::new();
@@ -83,7 +83,7 @@ fn page(parts: &[Part], targets: &[String]) -> String {
     page
 }
 
-/// A crate, and what is in it of others.
+/// Returns a crate, and the software of others inside it.
 fn parts_of(package: &Crate) -> Result<Vec<Part>, String> {
     let Crate { name, version, licence, repository, .. } = package;
     if licence.is_empty() {
@@ -102,7 +102,7 @@ fn parts_of(package: &Crate) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// Lists the software that is linked besides crates.
+/// Returns the software that is linked besides crates.
 fn runtime(targets: &[String]) -> Result<Vec<Part>, String> {
     let mut parts = vec![Part {
         title: "Rust standard library: MIT OR Apache-2.0, https://github.com/rust-lang/rust".to_owned(),
@@ -119,8 +119,8 @@ fn runtime(targets: &[String]) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// Reads the licences of a crate as text, that of MIT alone where that may be chosen. Where the package has none, MIT and Apache-2.0 are
-/// known here: the text of MIT names the authors in the manifest.
+/// Reads the texts of the licences of a crate; only that of MIT if it may be chosen. If the package has no text, the texts of MIT and
+/// Apache-2.0 in this repository are used, with the authors in the manifest for MIT.
 fn texts(package: &Crate) -> Result<Vec<String>, String> {
     let folder = &package.folder;
     let at = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -153,13 +153,13 @@ fn texts(package: &Crate) -> Result<Vec<String>, String> {
     Err(format!("{} {}: no text of its licence, {}", package.name, package.version, package.licence))
 }
 
-/// Tells whether MIT is a licence that may be chosen.
+/// Returns whether MIT is a licence that may be chosen.
 fn may_be_mit(licence: &str) -> bool {
     // An old way to write OR.
     licence.replace('/', " OR ").split(" OR ").any(|licence| licence.trim() == "MIT")
 }
 
-/// The licence MIT of somebody else.
+/// Returns the text of the licence MIT for another owner.
 fn mit(owner: &str) -> Result<String, String> {
     let text = ours("LICENSE-MIT")?;
     let terms = text.split_once('\n').map_or("", |(_, terms)| terms);
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::command::host;
 
-    /// A new dependency whose licence has no text (in its package, or here), or with sources in C that nobody looked at, fails here.
+    /// Checks that every dependency has the text of its licence (in its package, or here), and no unlisted C sources.
     #[test]
     fn the_licence_of_everything_that_is_published_is_known() {
         let targets = [host().expect("a host")];
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// The conda package of the command takes the list of the wheel.
+    /// Checks that the list of the wheel has all software of the command, since the conda package of the command uses that list.
     #[test]
     fn the_wheel_has_all_that_the_command_has() {
         let targets = [host().expect("a host")];

@@ -7,11 +7,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Files that maturin takes from the folder of the package: `license-files` has the first, `--sbom-include` names the second.
+/// Name of the file with the licences, which `license-files` of the Python package names. The next constant is the file for
+/// `--sbom-include` of maturin.
 const LICENCES: &str = "LICENSE-THIRD-PARTY";
 const SBOM: &str = "zarr-rust.cdx.json";
 
-/// Writes the licences and the list of the software in the wheel.
+/// Writes the licences of the software in the wheel, and the list of it.
 pub(crate) fn write_licences(targets: &[String]) -> Result<(), String> {
     let folder = root().join("python");
     let crates = graph::crates(Product::Wheel, targets)?;
@@ -23,7 +24,7 @@ pub(crate) fn write_licences(targets: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the wheel for this machine, as a release builds it in a container: that has an older glibc, with which more systems can use it.
+/// Builds the wheel for this machine. A release builds it in a container with an older glibc, so that more systems can use it.
 pub(crate) fn build(folder: &Path) -> Result<(), String> {
     let triple = host()?;
     write_licences(std::slice::from_ref(&triple))?;

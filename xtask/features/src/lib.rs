@@ -1,1 +1,1 @@
-//! Nothing by itself: its manifest asks for the features that `cargo test --workspace` builds other software with.
+//! Empty crate, whose manifest enables the features with which `cargo test --workspace` builds dependencies.

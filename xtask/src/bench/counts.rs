@@ -1,7 +1,7 @@
 //! `cargo xtask bench --counts`: checks whether small, fixed pieces of work take more instructions than recorded.
 //!
-//! Instructions do not depend on the other work of a machine, so that a small loss shows. They do not show waits for
-//! memory: times show these.
+//! Counts of instructions do not depend on the other work of a machine, so that a small loss is visible. They do not include waits for
+//! memory, which times show.
 
 use crate::cargo;
 use crate::interop::python::output;

@@ -1,7 +1,7 @@
 //! Circles of imports between the files of a crate.
 //!
-//! Files that need each other can only be read together. A file and the files in the folder of its name are a module
-//! and its parts, which may need each other; circles among all other files are faults.
+//! Files that import each other can only be read together. A file and the files in the folder of its name are a module and its parts, which
+//! may import each other; circles among all other files are faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -37,8 +37,8 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 /// Returns the rows of the table in `docs/architecture.md` with the headings `crate` and `depends on`: a crate, and its dependencies.
 ///
-/// Names stand in backquotes. A `*` stands for any text: a crate named with one may have the edges of its row, any
-/// other must have them all, except crates named with one. `all of the above` and `any` have their literal meaning.
+/// Names are in backquotes. A `*` stands for any string: a crate whose name has a `*` may have the dependencies of its row, any other crate
+/// must have all of them, except those with a `*`. `all of the above` and `any` have their literal meaning.
 fn table(root: &Path) -> Result<Vec<(String, Vec<String>)>, String> {
     let path = root.join("docs/architecture.md");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -1,8 +1,8 @@
 //! `zarr write`: writes elements from a file of numpy, from JSON or from CSV.
 //!
-//! Text is read byte by byte and parsed one element at a time. All its elements are read before the first is written (`spool.rs`), so
-//! that a fault in the text leaves the array as it is. A file of numpy, whose size its header tells, is written as it is read; pieces
-//! of one in Fortran order are cut along the last axis. What is appended is read as a whole before.
+//! JSON and CSV are read byte by byte and parsed one element at a time. All elements are read before the first is written (`spool.rs`), so
+//! that an error in the file leaves the array unchanged. A file of numpy, whose header gives its size, is written while it is read; in
+//! Fortran order its pieces are cut along the last axis. Appended elements are all read before the first is written.
 
 mod casting;
 mod decoded;

@@ -9,7 +9,8 @@ use zarr::meta::json::Value;
 
 /// Prints a line for each row of values. For structs, prints a header with the names of the fields, and a line for each element.
 ///
-/// RFC 4180, with line feeds alone at the end of lines. A string that is unsafe to print is a JSON string: see [`escape::cell`].
+/// The format is RFC 4180, with single line feeds at the end of lines. A string that is unsafe to print becomes a JSON string: see
+/// [`escape::cell`].
 #[derive(Debug)]
 pub(super) struct Csv {
     /// Names of the fields of a struct; empty for other data types.

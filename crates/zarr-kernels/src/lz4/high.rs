@@ -1,7 +1,6 @@
 //! Slower compression to smaller blocks: the longest of several matches is chosen, unless a longer one begins at the next byte.
 //!
-//! LZ4's high-compression mode finds a few more matches by looking further ahead, so its blocks are others, and a little
-//! shorter.
+//! The high-compression mode of LZ4 finds a few more matches by looking further ahead, so that its blocks differ and are a little shorter.
 
 use super::write::{LAST_LITERALS, LAST_MATCH, Tokens};
 use super::{MAX_DISTANCE, MAX_SIZE, MIN_MATCH};

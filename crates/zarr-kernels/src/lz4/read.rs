@@ -7,7 +7,7 @@ use crate::{Fault, Output};
 /// with arbitrary bytes.
 ///
 /// # Errors
-/// An [`Error`] if it is no block, or none that fits.
+/// An [`Error`] if `block` is invalid, or does not fit into `out`.
 pub fn decompress(block: &[u8], out: &mut [u8]) -> Result<usize, Error> {
     let (mut rest, mut out) = (block, Output::new(out));
     loop {

@@ -29,7 +29,7 @@ pub fn max_compressed_size(size: usize) -> usize {
 /// Compresses `plain` into the beginning of `out`, and returns the size of the block. `None` if `out` has no room for the block, or `plain`
 /// has more than [`MAX_SIZE`] bytes. [`max_compressed_size`] bytes are always enough room.
 ///
-/// The larger `acceleration`, the faster and weaker; less than 1 counts as 1.
+/// A larger `acceleration` makes compression faster and the block larger; values less than 1 count as 1.
 pub fn compress(plain: &[u8], out: &mut [u8], acceleration: usize) -> Option<usize> {
     let acceleration = acceleration.clamp(1, MAX_ACCELERATION);
     let mut tokens = Tokens::new(out);

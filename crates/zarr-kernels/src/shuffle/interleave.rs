@@ -1,8 +1,8 @@
 //! Plain loops for any processor: interleaving two runs of bytes, separating them, and transposing 8 × 8 bits.
 //!
-//! An element of 2ᵏ bytes is put together from its bytes by interleaving k times, and taken apart by the reverse: each
-//! pass rotates a byte's position, seen as bits, by one bit. Both are loops that compilers turn into the processor's
-//! pack and unpack instructions, which a loop over elements is not. They work on tiles that stay in the first cache.
+//! An element of 2ᵏ bytes is joined from its bytes by interleaving k times, and split by the reverse: each pass rotates the position of a
+//! byte, seen as bits, by one bit. Compilers translate both loops to the pack and unpack instructions of the processor, unlike a loop over
+//! elements. The loops work on tiles that stay in the first-level cache.
 
 /// Number of bytes of a tile: together with the bytes read and written for it, a tile fits into a first-level cache of 32 KiB.
 pub(super) const TILE: usize = 8192;

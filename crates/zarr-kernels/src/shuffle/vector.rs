@@ -1,10 +1,10 @@
 //! Splits and joins elements in the vector registers of x86-64.
 //!
-//! Seen as bits, the address of a byte in a block of 16 elements of 2ᵏ bytes is the element (4 bits) before the byte (k
-//! bits), in a shuffled block the byte before the element. Interleaving the first half of a block with its second half
-//! rotates all addresses by one bit to the left, so that 4 rounds shuffle a block and k rounds undo it. A register of 32
-//! bytes holds two blocks, one in each of its lanes, as interleaving does not cross lanes: so SSE2 and AVX2 share their
-//! loops. AVX-512 can move bytes between any positions, and needs fewer steps.
+//! The address of a byte in a block of 16 elements of 2ᵏ bytes consists, seen as bits, of the element (4 bits) followed by the byte (k
+//! bits); in a shuffled block, of the byte followed by the element. Interleaving the first half of a block with its second half rotates all
+//! addresses by one bit to the left, so that 4 rounds shuffle a block and k rounds reverse it. A register of 32 bytes holds two blocks, one
+//! in each of its lanes, since interleaving does not cross lanes: so SSE2 and AVX2 share their loops. AVX-512 can move bytes between any
+//! positions, and needs fewer steps.
 //!
 //! Invariants of the loops: `len` elements of `SIZE` bytes can be read from (written to) `elements`, `len` bytes written to
 //! (read from) each of the `SIZE` planes at `planes + stride * byte`, and both do not overlap. The only functions that are

@@ -1,5 +1,4 @@
-//! The crate zarrs as a peer of `cargo xtask conformance --matrix`: reads arrays, prints their elements, and writes
-//! them again.
+//! Program that uses the crate zarrs for `cargo xtask conformance --matrix`: it reads arrays, prints their elements, and writes them again.
 //!
 //! ```text
 //! zarr-interop-zarrs FOLDER NAME...    # a line of JSON for each array that lies in FOLDER by a name
@@ -27,7 +26,7 @@ fn open(folder: &Path) -> Result<Array<FilesystemStore>, Failure> {
     Ok(Array::open(Arc::new(FilesystemStore::new(folder)?), "/")?)
 }
 
-/// The elements. Chunks at the edge are decoded as a whole too: decoding parts is another matter, which does not extend signs of
+/// Reads all elements. Also decodes whole chunks at the edge, since decoding parts of chunks has other faults: it does not extend signs of
 /// `packbits`, and refuses `reshape` of elements of variable length.
 fn read(folder: &Path) -> Result<ArrayBytes<'static>, Failure> {
     let mut array = open(folder)?;
@@ -47,7 +46,7 @@ fn write(folder: &Path, elements: ArrayBytes<'static>) -> Result<(), Failure> {
     Ok(array.store_array_subset(&array.subset_all(), elements)?)
 }
 
-/// The bytes of each element; null for one that is missing.
+/// Returns the bytes of each element in hexadecimal; null for a missing element.
 fn in_hexadecimal(elements: &ArrayBytes, count: usize) -> Vec<Value> {
     let text = |bytes: &[u8]| Value::from(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
     match elements {

@@ -76,7 +76,7 @@ impl WideNumber {
 /// Casts elements of type `from`, in memory form, to elements of type `to`, for which a rule must exist.
 ///
 /// # Errors
-/// That a value is none of `to`, with the number of the element, of which `before` came before.
+/// The message names the element that has no value in `to`, by its number; `before` is the number of elements before `items`.
 pub(super) fn cast(from: &DataType, items: &[u8], to: &DataType, before: u64) -> Result<Vec<u8>, String> {
     let numbers: Vec<WideNumber> = match (from, from.class()) {
         (_, Some(Class::Float)) => {

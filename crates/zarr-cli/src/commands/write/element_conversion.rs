@@ -30,7 +30,7 @@ impl ElementConversion {
     /// Returns the conversion from the data type of the file `name` to that of the array. `rule` allows casts of numbers.
     ///
     /// # Errors
-    /// If elements of one type are not elements of the other, with a hint where another rule casts them.
+    /// An error if elements of one type cannot become elements of the other, with a hint if another rule casts them.
     pub(super) fn of_file(name: &str, from: &DataType, to: &DataType, rule: Option<Casting>) -> Result<Self> {
         if let Some(elements) = Self::new(from, to) {
             return Ok(elements);
@@ -73,7 +73,7 @@ impl ElementConversion {
     /// converted, except those that become strings or bytes of any length.
     ///
     /// # Errors
-    /// If the file ends before, or an element does not fit.
+    /// An error if the file ends too early, or an element cannot be converted.
     fn blocks(
         &self,
         header: &Header,
@@ -103,7 +103,7 @@ impl ElementConversion {
     /// Checks that all elements of a file can become elements of the array.
     ///
     /// # Errors
-    /// As [`blocks`](Self::blocks).
+    /// An error if the file ends too early, or an element cannot be converted.
     pub(super) fn check(&self, header: &Header, input: &mut Input) -> Result<()> {
         let count = zarr::grid::element_count(&header.shape).unwrap_or(u64::MAX);
         self.blocks(header, input, (0, count), |block| match self.is_variable() {
@@ -115,7 +115,7 @@ impl ElementConversion {
     /// Reads and converts the next `count` elements of a file of numpy, after the first `before`.
     ///
     /// # Errors
-    /// As [`blocks`](Self::blocks).
+    /// An error if the file ends too early, or an element cannot be converted.
     pub(super) fn read(&self, header: &Header, input: &mut Input, (before, count): (u64, u64)) -> Result<Block> {
         let mut items = Vec::new();
         let heap = self.is_variable().then(|| Arc::new(Heap::new()));
@@ -132,7 +132,7 @@ impl ElementConversion {
     /// Reads and converts all elements of a file of numpy into a [`Spool`].
     ///
     /// # Errors
-    /// As [`blocks`](Self::blocks).
+    /// An error if the file ends too early, or an element cannot be converted.
     pub(super) fn spool(&self, header: &Header, input: &mut Input, data_type: &DataType) -> Result<SpooledElements> {
         let mut spool = Spool::new(data_type);
         let count = zarr::grid::element_count(&header.shape).unwrap_or(u64::MAX);

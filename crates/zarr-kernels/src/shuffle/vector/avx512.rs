@@ -1,9 +1,9 @@
 //! Registers of 64 bytes, any bytes of which can be moved at once (VBMI), with GFNI.
 //!
-//! A block is 64 elements: one register for each plane, as many registers of elements. Seen as bits, an address in a block
-//! of planes is the byte (k bits), then the element: its upper k bits, which count pieces of a register, and the others.
-//! Exchanging the byte with the upper bits of the element, bit by bit, moves pieces between registers. The rest is a
-//! transposition within each register.
+//! A block is 64 elements: one register for each plane, and the same number of registers of elements. The address of a byte in a block of
+//! planes consists, seen as bits, of the byte (k bits) and the element: its upper k bits, which number the pieces of a register, and the
+//! others. Exchanging the byte with the upper bits of the element, bit by bit, moves pieces between registers. The rest is a transposition
+//! within each register.
 
 use super::Bits;
 use std::arch::x86_64::*;

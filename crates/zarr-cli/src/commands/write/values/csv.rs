@@ -1,7 +1,7 @@
 //! Comma-separated values, RFC 4180, one at a time.
 //!
-//! The crate csv takes a table that ends within quotes, as a file that was cut off does, drops quotes in the middle of a field, and
-//! ends a line at a carriage return alone. None of that is an error to it.
+//! The crate csv would accept a table that ends within quotes, like a truncated file, would drop quotes in the middle of a field, and would
+//! end a line at a single carriage return, all without an error.
 
 use super::scan::{Scanner, add};
 use super::{cell, longest_text};
