@@ -2,144 +2,144 @@
 
 use zarr_store::{Error, ErrorKind, KeyFault, Operation};
 
-/// A fault of a zip file: the `fault` of [`Error::Format`].
+/// Fault of a zip file: the `fault` of [`Error::Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ZipFault {
-    /// The end of the central directory is not there: no zip file, or a truncated one.
+    /// The end of the central directory is missing: the file is no zip file, or is truncated.
     #[error("no end of central directory record: not a zip file, or a truncated one")]
     NoEnd,
-    /// A record does not begin as it must or lies outside the file.
+    /// A record does not begin with its signature, or lies outside the file.
     #[error("bad {what} at byte {at}")]
     Record {
-        /// The record.
+        /// Kind of the record.
         what: &'static str,
-        /// Its offset in the file.
+        /// Offset of the record in the file.
         at: u64,
     },
-    /// The number of entries differs from the number the file declares.
+    /// The number of entries differs from the number that the file declares.
     #[error("found {found} entries, expected {expected}")]
     Count {
-        /// How many entries the directory holds.
+        /// Number of entries in the directory.
         found: u64,
-        /// How many the end record declares.
+        /// Number of entries that the end record declares.
         expected: u64,
     },
     /// The archive is spread over several files.
     #[error("the archive spans several files")]
     Spanned,
-    /// An entry's name is no key, for instance because it leads out of the store.
+    /// The name of an entry is no key, for instance because it leads out of the store.
     #[error("entry {name:?}: the name is not a valid key: {fault}")]
     Name {
-        /// The name.
+        /// Name of the entry.
         name: String,
-        /// Its fault as a key.
+        /// Fault of the name as a key.
         fault: KeyFault,
     },
-    /// An entry's name is not UTF-8.
+    /// The name of an entry is not UTF-8.
     #[error("entry {name:?}: the name is not UTF-8")]
     NotUtf8 {
-        /// The name with the bad bytes replaced.
+        /// Name of the entry, with replacement characters.
         name: String,
     },
     /// An entry is encrypted.
     #[error("entry {name:?} is encrypted")]
     Encrypted {
-        /// The name.
+        /// Name of the entry.
         name: String,
     },
-    /// An entry is compressed with a method that is not supported.
+    /// An entry is compressed with an unsupported method.
     #[error("entry {name:?}: compression method {method}, {}", methods(*method))]
     Method {
-        /// The name.
+        /// Name of the entry.
         name: String,
-        /// The method's number.
+        /// Number of the compression method.
         method: u16,
     },
-    /// An entry overlaps another or the directory, or lies outside the file.
+    /// An entry overlaps another entry or the directory, or lies outside the file.
     #[error("entry {name:?} overlaps another or lies outside the file")]
     Overlap {
-        /// The name.
+        /// Name of the entry.
         name: String,
     },
-    /// An entry's sizes contradict each other.
+    /// The sizes of an entry contradict each other.
     #[error("entry {name:?}: found {found} bytes, expected {expected}")]
     Size {
-        /// The name.
+        /// Name of the entry.
         name: String,
-        /// The bytes there are.
+        /// Actual number of bytes.
         found: u64,
-        /// The bytes declared.
+        /// Declared number of bytes.
         expected: u64,
     },
-    /// An entry's bytes do not have the stored checksum.
+    /// The bytes of an entry do not match the stored checksum.
     #[error("entry {name:?}: checksum {found:#010x}, stored {stored:#010x}")]
     Checksum {
-        /// The name.
+        /// Name of the entry.
         name: String,
-        /// The checksum of the bytes.
+        /// Checksum of the bytes.
         found: u32,
-        /// The checksum in the directory.
+        /// Checksum in the directory.
         stored: u32,
     },
-    /// The zip file was replaced, removed or cut short after it was opened.
+    /// The zip file was replaced, removed or truncated after it was opened.
     #[error("the zip file was changed after it was opened (found {found}, expected {expected}): open it again")]
     Replaced {
-        /// Its version or its size by now.
+        /// Current version or size of the zip file.
         found: String,
-        /// Its version or its size when it was opened.
+        /// Version or size of the zip file when it was opened.
         expected: String,
     },
-    /// A value that the zip file has already was to be replaced or erased.
+    /// A value that the zip file already contains cannot be replaced or erased without [`ZipOptions::replace`](crate::ZipOptions::replace).
     #[error(
         "cannot {operation} entry {name:?}: the zip file has it already, and would keep its bytes; a store with \
          `ZipOptions::replace` permits that, and `ZipStore::repack` removes the bytes"
     )]
     Kept {
-        /// The name.
+        /// Name of the entry.
         name: String,
-        /// The operation that was to be done.
+        /// Refused operation.
         operation: Operation,
     },
-    /// Another store writes to the zip file, in this process or another one.
+    /// Another store writes to the zip file, in this or another process.
     #[error("another process or store is writing to the zip file: it has to be closed there first")]
     Locked,
-    /// An entry's compressed bytes are no stream of its method, or are cut off.
+    /// The compressed bytes of an entry are not a valid stream of its method, or are truncated.
     #[error("entry {name:?}: invalid {format} stream")]
     Stream {
-        /// The name.
+        /// Name of the entry.
         name: String,
-        /// The format of the stream.
+        /// Format of the stream.
         format: &'static str,
     },
-    /// Other bytes are before or behind the archive, which a write would lose.
+    /// There are bytes before or after the archive, which a write would lose.
     #[error(
         "the file has {before} bytes before the archive and {behind} behind it: it can be read, and not written; \
          copy the store to a file of its own"
     )]
     Surrounded {
-        /// The bytes before.
+        /// Number of bytes before the archive.
         before: u64,
-        /// The bytes behind.
+        /// Number of bytes after the archive.
         behind: u64,
     },
-    /// An entry's compressed bytes are no deflate stream.
+    /// The compressed bytes of an entry are not a valid deflate stream.
     #[error("entry {name:?}: invalid deflate stream")]
     Deflate {
-        /// The name.
+        /// Name of the entry.
         name: String,
     },
 }
 
 impl ZipFault {
-    /// The error of the store in the zip file of this name.
+    /// Converts the fault to an error of the store with the name `store`.
     pub(crate) fn of(self, store: String) -> Error {
         Error::Format { store, kind: self.kind(), fault: Box::new(self) }
     }
 
-    /// Returns the kind of the error: names that are no keys are [`ErrorKind::Path`], features that this reader lacks are
-    /// [`ErrorKind::Unsupported`], as are values that cannot be replaced; a file that was replaced is [`ErrorKind::Io`], one to which
-    /// another store writes [`ErrorKind::Denied`], the rest is [`ErrorKind::Invalid`].
+    /// Returns the kind of the error: [`ErrorKind::Path`] for names that are no keys, [`ErrorKind::Unsupported`] for unsupported features
+    /// and for values that cannot be replaced, [`ErrorKind::Io`] for a replaced file, [`ErrorKind::Denied`] for a file to which another
+    /// store writes, [`ErrorKind::Invalid`] for other faults.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -156,7 +156,7 @@ impl ZipFault {
     }
 }
 
-/// The part of an error behind the method of an entry that cannot be read.
+/// Returns the end of the message about an unreadable compression method.
 fn methods(method: u16) -> &'static str {
     match method {
         12 => "which is bzip2 and read with the feature `bz2`",

@@ -1,4 +1,4 @@
-//! Zarr stores in zip files: local ones to be read and written, and values of other stores to be read by ranges.
+//! Zarr stores in zip files: local files for reading and writing, and values of other stores for reading by ranges.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The values in a zip file.
+//! Stores whose values are the entries of a zip file.
 
 mod directory;
 mod entry;
@@ -36,54 +36,57 @@ use zarr_store::{
 
 pub use not_blocking::AsyncZipStore;
 
-/// A store of the entries of a zip file: the key is the entry's name.
+/// A store of the entries of a zip file: the key is the name of the entry.
 ///
-/// The zip file is a local one, which is read ([`ZipStore::open`]) or written ([`ZipStore::create`], [`ZipStore::append`],
-/// [`ZipStore::update`]), or a value of another store ([`ZipStore::over`]), of which ranges are read; [`AsyncZipStore`] is over stores that do not block.
+/// The zip file is a local file, which is read ([`ZipStore::open`]) or written ([`ZipStore::create`], [`ZipStore::append`],
+/// [`ZipStore::update`]), or a value of another store, which is read by ranges ([`ZipStore::over`]; [`AsyncZipStore`] for stores that
+/// do not block).
 ///
 /// # Reading
-/// The central directory is read once, when the store is opened: with the last 64 KiB of the file, and by one or two more requests
-/// if it is longer than that. A get of ranges of an entry that is stored as it is reads these ranges; the first one of each entry reads
-/// its local header too, at once where the zip file is in another store. Compressed entries (by deflate, and with the features `bz2` and `lzma` by
-/// bzip2 and LZMA) are read whole and decoded for every get. Bytes before and behind the archive are passed over; such a file is not written.
-/// The checksum of whole reads is compared.
+/// The central directory is read once, when the store is opened: with the last 64 KiB of the file, and by one or two more requests if
+/// it is longer. A get of ranges of an uncompressed entry reads only these ranges. The first get of each entry also reads its local
+/// header, in the same request if the zip file is in another store. Compressed entries (by deflate, and with the features `bz2` and
+/// `lzma` by bzip2 and LZMA) are read whole and decoded for every get. Reads of whole values compare the checksum. Bytes before and
+/// after the archive are ignored; such a file is not written.
 ///
-/// The store is of one state of the zip file. A local file stays open; of a value of another store the version is
-/// remembered, and every get requires it. If the value was replaced, gets fail with [`ZipFault::Replaced`](crate::ZipFault::Replaced), and
-/// the store has to be opened again. Where the other store tells no versions, only another size is noticed.
+/// The store is of one state of the zip file. A local file stays open. For a value of another store, every get requires the version
+/// that the value had when the store was opened. If the value was replaced, gets fail with
+/// [`ZipFault::Replaced`](crate::ZipFault::Replaced), and the store has to be opened again. If the other store has no versions, only
+/// a change of the size is detected.
 ///
 /// # Writing
-/// Values are appended as entries that are stored as they are, in the order in which they are set, with the time 1980-01-01 and the
-/// mode 644, so that the same values make the same bytes. Numbers are those of zip64 where they need to be.
+/// Values are appended as uncompressed entries in the order in which they are set, with the time 1980-01-01 and the mode 644, so that
+/// the same values result in the same bytes. Zip64 is used only if numbers require it.
 ///
-/// A value that was set, erased or replaced is so in the zip file after [`Store::flush`] or [`ZipStore::close`], all of them at once. Until then the
-/// file at the path is as it was, or not there. So it stays if the process is killed, and if the store is dropped: work that fails leaves no
-/// file that looks whole. The new file is written under the name `.NAME.zarr-tmp` beside it, which is removed with the store, or by the next
-/// writer.
+/// All sets and erases take effect in the zip file together, by [`Store::flush`] or [`ZipStore::close`]. Until then the file at the
+/// path is unchanged or missing. It stays so if the process is killed or the store is dropped: failed work leaves no file that looks
+/// complete. The new file is written under the name `.NAME.zarr-tmp` beside the zip file. It is removed with the store, or by the
+/// next writer.
 ///
-/// So the first set after [`ZipStore::append`] or after a flush copies the zip file, which takes as much space on the disk again until the
-/// store is closed, and the time of a copy: on one machine 7 s and more for 2 GiB, with the wait for the disk when it is closed. File systems
-/// with shared blocks (Btrfs, XFS) do it at once and without space. It cannot be done in the file itself: while entries are
-/// appended, it has no directory at its end, and no other reader opens it, for ever if the process is killed then.
-/// Many values in one session are written much faster than the same in many sessions.
+/// Therefore the first set after [`ZipStore::append`] or after a flush copies the zip file. The copy takes as much space on the disk
+/// until the store is closed, and time: on one machine 7 s and more for 2 GiB, including the wait for the disk at the close. File
+/// systems with shared blocks (Btrfs, XFS) copy instantly and without space. Writing in place is not possible: while entries are
+/// appended, the file has no directory at its end, so that other readers cannot open it, and never could if the process is killed
+/// then. Many values in one session are written much faster than the same values in many sessions.
 ///
-/// A key is set once. Setting it to the same bytes again does nothing; replacing and erasing are
-/// [`ZipFault::Kept`](crate::ZipFault::Kept), unless [`ZipOptions::replace`] permits them. The bytes of the old values stay in the file
-/// until [`ZipStore::repack`], which a warning tells ([`Store::take_warnings`]), or until no value is left.
+/// A key is set once. Setting it to the same bytes again does nothing. Replacing and erasing fail with
+/// [`ZipFault::Kept`](crate::ZipFault::Kept), unless [`ZipOptions::replace`] permits them. The bytes of old values stay in the file
+/// until [`ZipStore::repack`], or until no value is left; a warning tells their number ([`Store::take_warnings`]).
 ///
-/// A value that is set piece by piece ([`Store::begin_set`]) is in a file of its own until it is whole, and not in memory.
+/// A value that is set piece by piece ([`Store::begin_set`]) is stored in a separate file until it is complete, not in memory.
 ///
-/// One store writes to a zip file at a time, by an advisory lock of the file `.NAME.zarr-lock` beside it; another one is
-/// [`ZipFault::Locked`](crate::ZipFault::Locked). What other software has changed meanwhile is not overwritten, but is
-/// [`ZipFault::Replaced`](crate::ZipFault::Replaced) when the store is flushed. Readers need no lock. [`SetOptions::durability`] is of no
-/// effect: what is not flushed is lost with the process.
+/// One store writes to a zip file at a time, ensured by an advisory lock of the file `.NAME.zarr-lock` beside it; another store gets
+/// [`ZipFault::Locked`](crate::ZipFault::Locked). Changes by other software meanwhile are not overwritten: the flush fails with
+/// [`ZipFault::Replaced`](crate::ZipFault::Replaced). Readers need no lock. [`SetOptions::durability`] has no effect: data that is
+/// not flushed is lost with the process.
 ///
 /// # Format
-/// Zip64 is read and written; encrypted and spanned archives are not. A store that reads takes no writes: they are [`Error::ReadOnly`].
+/// Zip64 is read and written; encrypted and spanned archives are not supported. A store that reads refuses writes with
+/// [`Error::ReadOnly`].
 ///
-/// The last entry in the central directory counts where several have one name, as zarr-python's `ZipStore` leaves them when a value is set
-/// again. A file is refused when it is opened if an entry's name is no key (`../x`, `/x`), or if
-/// entries overlap or lie outside the file, since such files mean different things to different readers.
+/// If several entries have one name, the last one in the central directory counts; zarr-python's `ZipStore` writes such entries when
+/// a value is set again. Opening refuses a file if the name of an entry is no key (`../x`, `/x`), or if entries overlap or lie
+/// outside the file, since other readers may read such files differently.
 ///
 /// # Example
 /// ```
@@ -101,11 +104,11 @@ pub use not_blocking::AsyncZipStore;
 /// PKWARE, APPNOTE.TXT 6.3.10.
 pub struct ZipStore {
     access: Access,
-    /// As it was given.
+    /// Path of the zip file, as the caller gave it; `None` for a value of another store.
     path: Option<PathBuf>,
 }
 
-/// How the zip file is read or written.
+/// Access to the zip file.
 enum Access {
     File(File, Archive),
     Value(Arc<dyn Store>, Key, Archive),
@@ -113,33 +116,34 @@ enum Access {
     Update(Box<Update>),
 }
 
-/// The options of a [`ZipStore`] that writes.
+/// Options of a [`ZipStore`] that writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ZipOptions {
-    /// Whether values can be replaced and erased, which leaves their bytes in the file until [`ZipStore::repack`].
+    /// Whether values can be replaced and erased, which leaves their bytes in the file until [`ZipStore::repack`]. Default false.
     pub replace: bool,
-    /// Whether others may write to the zip file after each flush. The next write begins with what they left, and until then reads see it.
+    /// Whether other stores may write to the zip file after each flush. The next write, and any read, then begins with the state that they
+    /// left. Default false.
     pub release: bool,
 }
 
-/// An order of entries, and a comment of the zip file, that readers expect. See [`ZipStore::arranged`].
+/// Order of entries, and comment of the zip file, that readers expect. See [`ZipStore::arranged`].
 #[derive(Clone, Copy, Debug)]
 pub struct ZipArrangement {
-    /// The name of values that come first, those with fewer names above them before others: `zarr.json` comes before `a/zarr.json`.
+    /// Name of the values that come first, ordered by the number of path segments above them: `zarr.json` comes before `a/zarr.json`.
     pub first: &'static str,
-    /// The comment, by the value at the key `first`; `None` for the one that the file has.
+    /// Function that returns the comment for the value at the key `first`; `None` to keep the comment of the file.
     pub comment: fn(&[u8]) -> Option<Vec<u8>>,
 }
 
 impl ZipOptions {
-    /// With this [`replace`](Self::replace).
+    /// Sets [`replace`](Self::replace).
     #[must_use]
     pub const fn replace(self, replace: bool) -> Self {
         Self { replace, ..self }
     }
 
-    /// With this [`release`](Self::release).
+    /// Sets [`release`](Self::release).
     #[must_use]
     pub const fn release(self, release: bool) -> Self {
         Self { release, ..self }
@@ -147,7 +151,7 @@ impl ZipOptions {
 }
 
 impl ZipStore {
-    /// The store in the zip file at `path`, which is read.
+    /// Opens the store in the zip file at `path` for reading.
     ///
     /// # Errors
     /// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] for a directory, [`Error::Format`] with a
@@ -157,7 +161,7 @@ impl ZipStore {
         Self::open_path(path.as_ref())
     }
 
-    /// The store in the zip file that is the value at `key` of another store; it is read.
+    /// Opens the store in the zip file that is the value at `key` of another store, for reading.
     ///
     /// # Errors
     /// As [`ZipStore::open`], and the errors of the other store.
@@ -186,18 +190,18 @@ impl ZipStore {
         }
     }
 
-    /// A new zip file at `path`, to which values are written. Directories above it are made if they are not there. There is no file of
-    /// this name until the store is flushed or closed.
+    /// Creates a new zip file at `path` for writing. Missing directories above it are created. No file of this name exists until the
+    /// store is flushed or closed.
     ///
     /// # Errors
-    /// [`Error::NotAStore`] if something is there already; [`Error::Format`] with [`ZipFault::Locked`](crate::ZipFault::Locked) if
-    /// another store makes it.
+    /// [`Error::NotAStore`] if something exists at `path`; [`Error::Format`] with [`ZipFault::Locked`](crate::ZipFault::Locked) if
+    /// another store creates the file.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Ok(Self { access: Access::Write(Box::new(Session::create(path)?)), path: Some(path.to_owned()) })
     }
 
-    /// The store in the zip file at `path`, to which values are added.
+    /// Opens the store in the zip file at `path` for adding values.
     ///
     /// # Errors
     /// As [`ZipStore::open`], and [`Error::Format`] with [`ZipFault::Locked`](crate::ZipFault::Locked) if another store writes to it.
@@ -222,8 +226,8 @@ impl ZipStore {
         Ok(Self { access: Access::Write(Box::new(Session::append(path)?)), path: Some(path.to_owned()) })
     }
 
-    /// The store in the zip file at `path`, to which values may be added: it is read as by [`ZipStore::open`] until the first write, which
-    /// begins as [`ZipStore::append`] does. So it asks for no lock, and makes no file, as long as it is only read.
+    /// Opens the store in the zip file at `path` for reading, and for adding values from the first write on, which begins as
+    /// [`ZipStore::append`] does. Without a write it needs no lock and creates no file.
     ///
     /// # Errors
     /// As [`ZipStore::open`]. That another store writes to it shows with the first write.
@@ -247,7 +251,7 @@ impl ZipStore {
         Ok(Self { access: Access::Update(Box::new(Update::open(path)?)), path: Some(path.to_owned()) })
     }
 
-    /// The same store with other options. They mean nothing to a store that reads.
+    /// Returns the store with other options. They have no effect on a store that reads.
     #[must_use]
     pub fn with(self, options: ZipOptions) -> Self {
         match &self.access {
@@ -258,9 +262,9 @@ impl ZipStore {
         self
     }
 
-    /// The same store, which flushes so that entries lie in an order that readers expect, in the file and in its directory, behind a
-    /// comment that they expect, and with the records of zip64. Where that needs another order, the file is written once more. It means
-    /// nothing to a store that reads.
+    /// Returns the store with an arrangement: each flush writes entries in the order that readers expect, in the file and in its directory,
+    /// with the expected comment and with zip64 records. If the order changes, the file is written once more. Has no effect on a store that
+    /// reads.
     ///
     /// # Example
     /// ```
@@ -287,25 +291,24 @@ impl ZipStore {
         self
     }
 
-    /// Makes everything that was written a part of the zip file, as [`Store::flush`], and takes no more writes. A store that reads stays as
-    /// it is.
+    /// Flushes everything that was written, as [`Store::flush`] does, and ends writing. Has no effect on a store that reads.
     ///
     /// # Errors
-    /// As [`Store::flush`]. The store is not closed then, and may be closed again.
+    /// The errors of [`Store::flush`]. Then the store is not closed, and the call can be repeated.
     pub fn close(&self) -> Result<()> {
         self.session().map_or(Ok(()), Session::close)
     }
 
-    /// Rewrites the zip file with the newest value of each key and nothing else, after a flush. Returns by how many bytes it became
-    /// smaller. All values are copied, which takes as much space on the disk again for that time.
+    /// Flushes, and rewrites the zip file with only the newest value of each key. Returns by how many bytes the file became smaller. All
+    /// values are copied, which temporarily takes as much space on the disk.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`] if the store takes no writes; as [`Store::flush`]. The file is as it was then.
+    /// [`Error::ReadOnly`] if the store is not for writing; the errors of [`Store::flush`]. Then the file is unchanged.
     pub fn repack(&self) -> Result<u64> {
         self.written(Operation::Set)?.repack()
     }
 
-    /// The file, as it was given; `None` if the zip file is a value of another store.
+    /// Returns the path of the file, as the caller gave it; `None` if the zip file is a value of another store.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
@@ -324,7 +327,7 @@ impl ZipStore {
         }
     }
 
-    /// The directory of a file that is read.
+    /// Returns the directory of a file that is read; `None` once the store has a session for writing.
     fn archive(&self) -> Option<&Archive> {
         match &self.access {
             Access::File(_, archive) | Access::Value(.., archive) => Some(archive),
@@ -333,7 +336,7 @@ impl ZipStore {
         }
     }
 
-    /// The zip file, if it is written.
+    /// Returns the session for writing. Begins it if necessary, and fails for a store that reads.
     fn written(&self, operation: Operation) -> Result<&Session> {
         match &self.access {
             Access::Write(session) => Ok(session),
@@ -448,7 +451,7 @@ impl Store for ZipStore {
         self.session().map_or(Ok(()), Session::flush)
     }
 
-    /// Nothing: all writes become a part of the file at once.
+    /// Does nothing, since all writes take effect together at a flush.
     fn barrier(&self) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Little zip files for tests, sound or not.
+//! Small zip files for tests, valid or not.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use flate2::{Compression, Crc};
 
 use super::entry::{DEFLATED, STORED};
 
-/// An entry as it is written; every field may lie.
+/// Entry to be written, whose fields may be false.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) name: Vec<u8>,
@@ -19,9 +19,9 @@ pub(super) struct Member {
     pub(super) compressed: u64,
     pub(super) data: Vec<u8>,
     pub(super) local_extra: Vec<u8>,
-    /// The offset to write instead of the true one.
+    /// Offset that is written instead of the true one.
     pub(super) offset: Option<u64>,
-    /// Whether numbers are in the extra field for zip64.
+    /// Whether numbers are in the zip64 extra field.
     pub(super) wide: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn stored(name: &str, value: &[u8]) -> Member {
     member(name, value, STORED)
 }
 
-/// The bytes of a zip file; with `wide`, its end is zip64.
+/// Returns the bytes of a zip file; with `wide`, with zip64 end records.
 pub(super) fn archive(members: &[Member], comment: &[u8], wide: bool) -> Vec<u8> {
     let mut file = Vec::new();
     let mut directory = Vec::new();

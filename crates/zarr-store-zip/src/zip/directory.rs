@@ -1,4 +1,4 @@
-//! The central directory: the entries and their offsets.
+//! The central directory: entries and their offsets.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -17,47 +17,47 @@ pub(super) const END64: u32 = 0x0606_4b50;
 const END64_SIZE: usize = 56;
 pub(super) const HEADER: u32 = 0x0201_4b50;
 const HEADER_SIZE: usize = 46;
-/// The local header without its name and extra field.
+/// Size of the local header without its name and extra field.
 pub(super) const LOCAL_SIZE: u64 = 30;
-/// The extra field with the numbers that do not fit 32 bits.
+/// Identifier of the extra field with numbers that do not fit into 32 bits.
 pub(super) const ZIP64: u16 = 1;
-/// No deflate stream expands further (zlib's documentation, "Maximum expansion factor").
+/// Greatest expansion factor of a deflate stream (zlib's documentation, "Maximum expansion factor").
 const MAX_EXPANSION: u64 = 1032;
 
-/// The longest end of a file: the records of fixed size, and a comment.
+/// Greatest size of the end of a file: records of fixed size and a comment.
 pub(super) const TAIL: u64 = (END_SIZE + u16::MAX as usize + LOCATOR_SIZE) as u64;
 
-/// Where the central directory is.
+/// Contents of the end records: position of the central directory, and comment.
 pub(super) struct End {
     entries: u64,
     pub(super) offset: u64,
     size: u64,
-    /// The comment of the file.
+    /// Comment of the file.
     pub(super) comment: Bytes,
-    /// Where the records at the end of the archive begin.
+    /// Offset of the records at the end of the archive.
     records: u64,
-    /// How many bytes are before the archive, whose offsets count from its own begin.
+    /// Number of bytes before the archive. Offsets in the archive count from its beginning.
     before: u64,
-    /// How many bytes are behind it.
+    /// Number of bytes after the archive.
     behind: u64,
 }
 
 impl End {
-    /// Checks that the file has nothing but the archive, as it does once it is written.
+    /// Checks that the file consists only of the archive, since a write keeps nothing else.
     pub(super) fn check_alone(&self) -> Result<(), ZipFault> {
         let Self { before, behind, .. } = *self;
         if before == 0 && behind == 0 { Ok(()) } else { Err(ZipFault::Surrounded { before, behind }) }
     }
 }
 
-/// One entry as the central directory has it.
+/// Entry of the central directory.
 pub(super) struct Header<'a> {
     pub(super) name: &'a [u8],
     pub(super) made_by: u16,
     pub(super) needed: u16,
     pub(super) flags: u16,
     pub(super) method: u16,
-    /// In the format of DOS: the time, and the date in the upper half.
+    /// Time in DOS format: the time of day in the lower half, the date in the upper half.
     pub(super) modified: u32,
     pub(super) crc: u32,
     pub(super) compressed: u64,
@@ -69,16 +69,16 @@ pub(super) struct Header<'a> {
     pub(super) comment: &'a [u8],
 }
 
-/// The bytes of the file that were read.
+/// Pieces of the file that were read so far.
 pub(super) struct Pieces {
-    /// The size of the file.
+    /// Size of the file.
     pub(super) size: u64,
     pub(super) pieces: Vec<(u64, Bytes)>,
 }
 
-/// Reason why the bytes of the file that were read do not suffice.
+/// Reason why the pieces do not suffice.
 pub(super) enum Lack {
-    /// These bytes are missing, which are inside the file.
+    /// This range of the file is missing.
     Bytes(Range<u64>),
     /// The file is faulty.
     Fault(ZipFault),
@@ -91,7 +91,7 @@ impl From<ZipFault> for Lack {
 }
 
 impl Pieces {
-    /// `len` bytes from the offset `at` on. If they are not inside the file, the fault is that `what` is bad.
+    /// Returns `len` bytes at the offset `at`. If they are not inside the file, the error names the record `what`.
     fn get(&self, at: u64, len: u64, what: &'static str) -> Result<Bytes, Lack> {
         let end = at.checked_add(len).filter(|end| *end <= self.size).ok_or(ZipFault::Record { what, at })?;
         let found = self.pieces.iter().find_map(|(start, bytes)| {
@@ -103,16 +103,16 @@ impl Pieces {
     }
 }
 
-/// The central directory.
+/// Parsed central directory.
 pub(super) struct Directory {
-    /// The entries that are values, sorted by key.
+    /// Entries that are values, sorted by key.
     pub(super) entries: Vec<Entry>,
     pub(super) end: End,
-    /// Its bytes.
+    /// Bytes of the directory.
     pub(super) bytes: Bytes,
 }
 
-/// Reads and checks the central directory.
+/// Parses and checks the central directory.
 pub(super) fn parse(file: &Pieces) -> Result<Directory, Lack> {
     let mut end = find_end(file)?;
     let mut bytes = file.get(end.offset, end.size, "central directory")?;
@@ -154,7 +154,7 @@ pub(super) fn parse(file: &Pieces) -> Result<Directory, Lack> {
     Ok(Directory { entries: entries.into_iter().map(|(entry, _)| entry).collect(), end, bytes })
 }
 
-/// Checks one entry; `None` if it is a folder.
+/// Checks an entry of the directory; `None` if it is a folder.
 fn entry(header: &Header<'_>, limit: u64) -> Result<Option<Entry>, ZipFault> {
     let Ok(name) = str::from_utf8(header.name) else {
         return Err(ZipFault::NotUtf8 { name: String::from_utf8_lossy(header.name).into_owned() });
@@ -198,7 +198,7 @@ fn entry(header: &Header<'_>, limit: u64) -> Result<Option<Entry>, ZipFault> {
     }))
 }
 
-/// Finds the record at the end of the file, behind which there is only its comment.
+/// Finds the record at the end of the file, which only its comment may follow.
 fn find_end(file: &Pieces) -> Result<End, Lack> {
     let tail_size = file.size.min(TAIL);
     let tail_at = file.size - tail_size;
@@ -251,7 +251,7 @@ fn find_end(file: &Pieces) -> Result<End, Lack> {
     Ok(end)
 }
 
-/// The number of entries, and the size and the offset of the directory.
+/// Reads the number of entries, and the size and offset of the directory, from the zip64 end record.
 fn read_end64(file: &Pieces, at: u64) -> Result<(u64, u64, u64), Lack> {
     let what = "zip64 end of central directory record";
     let bytes = file.get(at, END64_SIZE as u64, what)?;
@@ -267,7 +267,7 @@ fn read_end64(file: &Pieces, at: u64) -> Result<(u64, u64, u64), Lack> {
     }
 }
 
-/// The first entry of the directory, and the bytes after it.
+/// Parses the first entry of the directory, and returns it with the bytes after it.
 pub(super) fn header(bytes: &[u8]) -> Option<(Header<'_>, &[u8])> {
     if u32_at(bytes, 0)? != HEADER {
         return None;
@@ -304,7 +304,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<(Header<'_>, &[u8])> {
     Some((header, bytes.get(end..)?))
 }
 
-/// The content of the extra field for zip64.
+/// Returns the contents of the zip64 extra field; `None` if there is none.
 fn zip64(mut extra: &[u8]) -> Option<&[u8]> {
     loop {
         let (id, size) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));

@@ -1,43 +1,43 @@
-//! The values of a file by their keys.
+//! Entries of a zip file by their keys.
 
 use std::ops::Bound;
 use std::sync::OnceLock;
 
 use zarr_store::{Key, Listing, Prefix, SizeVisitor};
 
-/// Bytes as they are.
+/// Compression method: bytes are stored uncompressed.
 pub(super) const STORED: u16 = 0;
-/// RFC 1951.
+/// Compression method: deflate (RFC 1951).
 pub(super) const DEFLATED: u16 = 8;
-/// Streams of bzip2.
+/// Compression method: bzip2.
 pub(super) const BZIP2: u16 = 12;
-/// LZMA, behind its properties.
+/// Compression method: LZMA, preceded by its properties.
 pub(super) const LZMA: u16 = 14;
 
-/// One value.
+/// Entry of a value.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) key: Key,
     pub(super) method: u16,
     pub(super) crc: u32,
-    /// Bytes in the file.
+    /// Compressed size in bytes.
     pub(super) compressed: u64,
-    /// Bytes of the value.
+    /// Size of the value in bytes.
     pub(super) size: u64,
-    /// Where the local header begins.
+    /// Offset of the local header.
     pub(super) header: u64,
-    /// Where the next entry, or the directory, begins: the data ends at or before.
+    /// Offset of the next entry or of the directory, at or before which the data ends.
     pub(super) limit: u64,
-    /// Where the data begins, once the local header was read.
+    /// Offset of the data, once the local header was read.
     pub(super) data: OnceLock<u64>,
 }
 
-/// Values, sorted by key.
+/// Entries of values, sorted by key.
 #[derive(Debug)]
 pub(super) struct Entries(Vec<Entry>);
 
 impl Entries {
-    /// Makes entries of a list that is sorted by key.
+    /// Creates entries from a list that is sorted by key.
     pub(super) fn new(sorted: Vec<Entry>) -> Self {
         Self(sorted)
     }
@@ -63,12 +63,12 @@ impl Entries {
         under.take_while(|entry| prefix.contains(&entry.key)).for_each(|entry| visit(entry.key.clone(), entry.size));
     }
 
-    /// The keys from one on.
+    /// Returns the keys from the bound `from` on.
     fn from(&self, from: Bound<&str>) -> impl Iterator<Item = &Key> {
         self.entries_from(from).map(|entry| &entry.key)
     }
 
-    /// The entries from a key on.
+    /// Returns the entries from the bound `from` on.
     fn entries_from(&self, from: Bound<&str>) -> impl Iterator<Item = &Entry> {
         let at = self.0.partition_point(|entry| match from {
             Bound::Included(from) => entry.key.as_str() < from,

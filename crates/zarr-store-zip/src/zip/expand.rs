@@ -1,4 +1,4 @@
-//! Values of entries that are compressed by bzip2 or LZMA, as Python's `zipfile` writes them.
+//! Decoding of entries that are compressed with bzip2 or LZMA, as Python's `zipfile` writes them.
 
 use std::io::{self, Read};
 
@@ -10,16 +10,16 @@ use super::entry::{BZIP2, Entry, LZMA};
 use super::inflate::{TRUSTED, USUAL_RATIO};
 use super::plan::Fault;
 
-/// How many bytes are decoded at once to count the size of a value.
+/// Number of bytes that are decoded at a time to count the size of a value.
 const PASSED: usize = 64 << 10;
 
-/// Whether values of this method are decoded here.
+/// Returns whether this build decodes entries of a compression method.
 pub(super) const fn is_read(method: u16) -> bool {
     (method == BZIP2 && cfg!(feature = "bz2")) || (method == LZMA && cfg!(feature = "lzma"))
 }
 
 impl Entry {
-    /// Ranges of the value, which are inside it, from its compressed bytes.
+    /// Decodes ranges of the value, which are inside it, from its compressed bytes.
     pub(super) fn expand(&self, compressed: &[u8], ranges: &[ByteRange]) -> Result<Fetched, Fault> {
         let mut into = Fetched::new();
         if let [ByteRange::First(most)] = ranges
@@ -52,7 +52,7 @@ impl Entry {
         Ok(into)
     }
 
-    /// Decodes a value piece by piece, to compare its size with the directory before that much memory is allocated.
+    /// Decodes a value piece by piece, to compare its size with the directory before memory for it is allocated.
     fn count(&self, compressed: &[u8]) -> Result<(), ZipFault> {
         let mut reader = self.reader(compressed).map_err(|_| self.bad_stream())?;
         let mut passed = vec![0; PASSED];
@@ -77,7 +77,7 @@ impl Entry {
         ZipFault::Stream { name: self.name(), format }
     }
 
-    /// The decoder of the compressed bytes.
+    /// Returns a decoder for the compressed bytes.
     fn reader<'b>(&self, compressed: &'b [u8]) -> io::Result<Box<dyn Read + 'b>> {
         match self.method {
             #[cfg(feature = "bz2")]
@@ -92,7 +92,7 @@ impl Entry {
     }
 }
 
-/// A stream behind the version of the software and the properties (APPNOTE 5.8.8).
+/// Returns a decoder for an LZMA stream, which follows the software version and the properties (APPNOTE 5.8.8).
 #[cfg(feature = "lzma")]
 fn lzma(compressed: &[u8], size: u64) -> io::Result<Box<dyn Read + '_>> {
     let bad = || io::Error::from(io::ErrorKind::InvalidData);

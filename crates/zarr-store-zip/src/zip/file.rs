@@ -1,4 +1,4 @@
-//! Reads of a local file.
+//! Reads of local files.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +16,7 @@ pub(super) fn get(file: &File, getting: Getting<'_>) -> Result<Fetched, Fault> {
     getting.directly(read).unwrap_or_else(|| plan::run(&file, getting))
 }
 
-/// An open file. It stays the file that it is, whatever its name comes to mean, so that states need no comparison.
+/// Open file as a source. It stays the same file if its name changes, so that its state need not be compared.
 impl Source for &File {
     fn read(&self, ranges: &[ByteRange], _options: &GetOptions, is_value: bool) -> Result<Reply, Fault> {
         // Values lie within the length that was found at the opening; else the read says so.

@@ -1,7 +1,7 @@
-//! The reading of a value.
+//! Reading of values.
 //!
-//! The bytes of a value lie behind a local header, whose extra field may be longer than that in the directory. At the first get, header and
-//! bytes are read at once, with as many more bytes as the header may be longer by; later gets know where the bytes begin.
+//! The bytes of a value follow a local header, whose extra field may be longer than that in the directory. The first get reads header
+//! and bytes at once, with as many additional bytes as the header may be longer. Later gets know where the bytes begin.
 
 use std::ops::Range;
 
@@ -17,22 +17,22 @@ use super::opening::replaced;
 use super::plan::{Fault, Plan, Ranges, Step};
 
 pub(super) const LOCAL: u32 = 0x0403_4b50;
-/// Number of bytes of an extra field that are read at once with the value; a longer one costs another request. Extra fields of common
-/// software have up to 36 bytes.
+/// Greatest size of an extra field that is read at once with the value, in bytes; a longer one costs another request. Extra fields of
+/// common software have at most 36 bytes.
 const MARGIN: u64 = 1024;
 
-/// How the file is read.
+/// Parameters of reads of the file.
 pub(super) struct Access {
-    /// The local header is read together with the value, and as one range with it if there are at most this many bytes in between. `None`:
-    /// the header is read before the value, which is faster in local files.
+    /// Greatest number of bytes between the local header and the value for which both are read as one range; otherwise they are two ranges
+    /// of one request. `None`: the header is read first, which is faster for local files.
     pub(super) max_gap: Option<u64>,
-    /// The state of the file that was opened.
+    /// Options that require the state of the file that was opened.
     pub(super) same_state: GetOptions,
-    /// The size of the file in bytes, if it does not change.
+    /// Size of the file in bytes, if it is known and must not change.
     pub(super) size: Option<u64>,
 }
 
-/// Reads ranges of a value, which are inside it.
+/// Read of ranges of a value, which are inside it.
 pub(super) struct Getting<'a> {
     entry: &'a Entry,
     ranges: &'a [ByteRange],
@@ -43,13 +43,13 @@ pub(super) struct Getting<'a> {
 /// Part of the file that is being read.
 enum Asked {
     Nothing,
-    /// The local header.
+    /// The local header alone.
     Header,
-    /// One range: the local header and everything up to the end of the last range.
+    /// One range from the local header to the end of the last range of the value.
     Together,
-    /// The local header, and each range with the margin.
+    /// The local header, and each range of the value with the margin.
     Apart,
-    /// The ranges of the value.
+    /// The ranges of the value alone.
     Value,
 }
 
@@ -58,8 +58,8 @@ impl<'a> Getting<'a> {
         Self { entry, ranges, access, asked: Asked::Nothing }
     }
 
-    /// The ranges, read at once by `read`, which fills memory from an offset of the file; `None` if that needs a plan. Local files are
-    /// read so: a plan costs a tenth of a small read.
+    /// Reads the ranges directly by `read`, which fills memory from an offset of the file; `None` if a plan is needed. Local files are read
+    /// in this way, since a plan costs a tenth of a small read.
     pub(super) fn directly(
         &self,
         read: impl Fn(&mut [u8], u64) -> Result<(), Fault>,
@@ -84,13 +84,13 @@ impl<'a> Getting<'a> {
         Ok(fetched)
     }
 
-    /// Compares the checksum of a range that is asked for as the whole value.
+    /// Compares the checksum if the range is the whole value.
     fn check(&self, range: &ByteRange, value: &[u8]) -> Result<(), ZipFault> {
         let is_whole = matches!(range, ByteRange::Full | ByteRange::First(_)) && value.len() as u64 == self.entry.size;
         if is_whole { self.entry.check(value) } else { Ok(()) }
     }
 
-    /// The first request.
+    /// Returns the first request.
     fn begin(&mut self) -> Result<Step<Fetched>, Fault> {
         let entry = self.entry;
         if ![STORED, DEFLATED].contains(&entry.method) && !expand::is_read(entry.method) {
@@ -121,7 +121,7 @@ impl<'a> Getting<'a> {
         Ok(Step::Read(asked))
     }
 
-    /// The ranges of the entry's data that the ranges of the value need.
+    /// Returns the ranges of the entry's data that the requested ranges of the value need.
     fn wanted(&self) -> Result<SmallVec<[Range<u64>; 2]>, Error> {
         if self.entry.method != STORED {
             return Ok(smallvec![0..self.entry.compressed]);
@@ -130,14 +130,14 @@ impl<'a> Getting<'a> {
         self.ranges.iter().map(resolve).collect()
     }
 
-    /// Asks for the data, which begins at `data`.
+    /// Requests the ranges of the data, which begins at the offset `data`.
     fn value(&mut self, data: u64) -> Result<Step<Fetched>, Fault> {
         self.asked = Asked::Value;
         let of_file = |range: Range<u64>| ByteRange::Range(data + range.start..data + range.end);
         Ok(Step::Read(self.wanted()?.into_iter().map(of_file).collect()))
     }
 
-    /// The value, cut out of pieces that begin with the local header.
+    /// Cuts the value out of pieces that begin with the local header.
     fn cut(&mut self, mut fetched: Fetched, together: bool) -> Result<Step<Fetched>, Fault> {
         let entry = self.entry;
         let data = entry.data_behind(fetched.part(0))?;
@@ -157,7 +157,7 @@ impl<'a> Getting<'a> {
         self.end(fetched)
     }
 
-    /// The ranges of the value, from the ranges of the data.
+    /// Returns the ranges of the value from the ranges of the data, decoded if necessary.
     fn end(&self, fetched: Fetched) -> Result<Step<Fetched>, Fault> {
         match self.entry.method {
             STORED => {}
@@ -207,18 +207,18 @@ impl Plan for Getting<'_> {
 }
 
 impl Entry {
-    /// Where the data begins if the extra field of the local header is empty. The directory was checked with this, so that nothing
-    /// overflows up to here, nor up to the end of the data.
+    /// Returns the offset of the data if the extra field of the local header is empty. The directory was checked, so that no sum up to the
+    /// end of the data overflows.
     pub(super) fn least_data(&self) -> u64 {
         self.header + LOCAL_SIZE + self.key.as_str().len() as u64
     }
 
-    /// How long the extra field of the local header may be.
+    /// Returns the greatest possible length of the extra field of the local header.
     fn slack(&self) -> u64 {
         (self.limit - self.compressed).saturating_sub(self.least_data())
     }
 
-    /// Where the data begins, by the local header, which must be of this entry. It is remembered.
+    /// Returns the offset of the data after a check of the local header, and caches it.
     pub(super) fn data_behind(&self, local: &[u8]) -> Result<u64, ZipFault> {
         let name = self.key.as_str().as_bytes();
         let parse = || {

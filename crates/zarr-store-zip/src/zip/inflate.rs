@@ -1,4 +1,4 @@
-//! The values of deflated entries.
+//! Decoding of deflated entries.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use crate::ZipFault;
 use super::entry::Entry;
 use super::plan::Fault;
 
-/// Maximum size, in bytes, of values for which memory is allocated by the size in the directory alone.
+/// Greatest size in bytes of values for which the size in the directory is trusted for allocating memory.
 pub(super) const TRUSTED: u64 = 16 << 20;
-/// Maximum compression ratio of larger values for which memory is allocated by the size in the directory alone.
+/// Greatest compression ratio of larger values for which the size in the directory is trusted for allocating memory.
 pub(super) const USUAL_RATIO: u64 = 16;
-/// Number of bytes that are inflated at once to count the size of a value.
+/// Number of bytes that are inflated at a time to count the size of a value.
 const PASSED: usize = 64 << 10;
 
 impl Entry {
-    /// Ranges of the value, which are inside it, from its compressed bytes.
+    /// Inflates ranges of the value, which are inside it, from its compressed bytes.
     pub(super) fn inflate(&self, compressed: &[u8], ranges: &[ByteRange]) -> Result<Fetched, Fault> {
         let mut into = Fetched::new();
         if let [ByteRange::First(most)] = ranges
@@ -47,7 +47,7 @@ impl Entry {
         Ok(into)
     }
 
-    /// Reads the beginning of a value. The checksum is that of the whole value, and is not compared.
+    /// Inflates the beginning of a value. Does not compare the checksum, which is that of the whole value.
     fn inflate_first(&self, compressed: &[u8], into: &mut [u8]) -> Result<(), ZipFault> {
         let mut inflate = Decompress::new(false);
         let status = inflate.decompress(compressed, into, FlushDecompress::None);
@@ -57,7 +57,7 @@ impl Entry {
         }
     }
 
-    /// Inflates a value piece by piece, to compare its size with the directory before that much memory is allocated.
+    /// Inflates a value piece by piece, to compare its size with the directory before memory for it is allocated.
     fn check_size(&self, compressed: &[u8]) -> Result<(), ZipFault> {
         let mut inflate = Decompress::new(false);
         let mut passed = vec![0; PASSED];
@@ -72,7 +72,7 @@ impl Entry {
         }
     }
 
-    /// Checks that a value ended where it must.
+    /// Checks that the stream ended at the expected size.
     fn check_end(&self, inflate: &Decompress, status: Result<Status, DecompressError>) -> Result<(), ZipFault> {
         let size = || ZipFault::Size { name: self.name(), found: inflate.total_out(), expected: self.size };
         if inflate.total_out() > self.size {
@@ -93,7 +93,7 @@ impl Entry {
         Ok(())
     }
 
-    /// A range of the value as indices.
+    /// Converts a range of the value to indices.
     pub(super) fn resolve(&self, range: &ByteRange) -> Result<Range<usize>, Error> {
         let memory = Error::Memory { size: self.size };
         let at = range.resolve(self.size).map(|at| (usize::try_from(at.start), usize::try_from(at.end)));

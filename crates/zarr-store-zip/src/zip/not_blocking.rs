@@ -12,7 +12,8 @@ use super::opened::{self, Archive};
 use super::opening::Opening;
 use super::plan;
 
-/// A read-only store of the entries of a zip file that is a value of a store that does not block; as [`ZipStore`](crate::ZipStore).
+/// A read-only store of the entries of a zip file that is a value of a store that does not block; the counterpart of
+/// [`ZipStore`](crate::ZipStore).
 ///
 /// # Example
 /// ```
@@ -40,7 +41,7 @@ pub struct AsyncZipStore {
 }
 
 impl AsyncZipStore {
-    /// The store in the zip file that is the value at `key` of another store.
+    /// Opens the store in the zip file that is the value at `key` of another store.
     ///
     /// # Errors
     /// As [`ZipStore::over`](crate::ZipStore::over).

@@ -1,4 +1,4 @@
-//! A zip file that was opened, however it is read.
+//! Opened zip file, independent of how it is read.
 
 use std::fmt;
 use std::fs::File;
@@ -16,10 +16,10 @@ use super::get::{Access, Getting};
 use super::opening::{Opened, Opening};
 use super::plan::{self, Fault};
 
-/// The capabilities of a store in a zip file that is read.
+/// Capabilities of a store that reads a zip file.
 pub(super) const CAPABILITIES: Capabilities = Capabilities::none().list(true).suffix_ranges(true);
 
-/// The directory of a zip file, and how its values are read.
+/// Directory of a zip file, and parameters of reads of its values.
 pub(super) struct Archive {
     name: String,
     pub(super) entries: Entries,
@@ -27,11 +27,11 @@ pub(super) struct Archive {
     pub(super) profile: AccessProfile,
 }
 
-/// How values of a local file are best read. The file is open: a smaller piece costs no opening.
+/// Access profile for local files. The file is open already, so that small reads cost no opening.
 pub(super) const LOCAL: AccessProfile = AccessProfile::LOCAL.read_size(Some(256 << 10));
 
 impl Archive {
-    /// Makes the archive of a file that was opened in a store with the profile `below`; `None` for a local file.
+    /// Creates the archive of an opened file. `below` is the profile of the store that has the file; `None` for a local file.
     pub(super) fn new(name: String, opened: Opened, below: Option<AccessProfile>) -> Self {
         let max_gap = below.map(|profile| profile.max_gap);
         Self {
@@ -42,7 +42,7 @@ impl Archive {
         }
     }
 
-    /// Gets a value; `read` does the reading.
+    /// Gets a value. `read` executes the read.
     pub(super) fn get(
         &self,
         key: &Key,
@@ -58,7 +58,7 @@ impl Archive {
         self.end(entry, fetched, options).map(Some)
     }
 
-    /// The reading of ranges of a value; `None` if there are no ranges.
+    /// Begins a read of ranges of a value; `None` if there are no ranges.
     pub(super) fn begin<'a>(&'a self, entry: &'a Entry, ranges: &'a [ByteRange]) -> Result<Option<Getting<'a>>> {
         for range in ranges {
             range.check(self, &entry.key, entry.size)?;
@@ -66,14 +66,14 @@ impl Archive {
         Ok((!ranges.is_empty()).then(|| Getting::new(entry, ranges, &self.access)))
     }
 
-    /// The reply to a get. The file is of one state, and has no other.
+    /// Completes the reply to a get. Entries have no versions, since the file has only one state.
     pub(super) fn end(&self, entry: &Entry, mut fetched: Fetched, options: &GetOptions) -> Result<Fetched> {
         (fetched.size, fetched.version, fetched.snapshot) = (Some(entry.size), None, None);
         options.check(self, &entry.key, &mut fetched)?;
         Ok(fetched)
     }
 
-    /// The error for a get that failed.
+    /// Converts the fault of a failed get to an error.
     pub(super) fn fail(&self, fault: Fault, key: &Key) -> Error {
         match fault {
             Fault::Zip(fault) => fault.of(self.name.clone()),
@@ -107,14 +107,14 @@ pub(super) fn open_file(path: &Path) -> Result<(File, Archive)> {
     }
 }
 
-/// The name of the zip file at `key`, as an address.
+/// Returns the name of the zip file at `key` of a store, in the form of an address.
 pub(super) fn name(store: &dyn fmt::Display, key: &Key) -> String {
     let store = store.to_string();
     let between = if store.ends_with(['/', ':']) { "" } else { "/" };
     format!("{store}{between}{key}")
 }
 
-/// The error for a local file of this name that could not be opened.
+/// Returns the error for a local file that could not be opened.
 pub(super) fn file_failed(source: io::Error, name: &str) -> Error {
     match source.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NoStore { store: name.to_owned() },
@@ -122,7 +122,7 @@ pub(super) fn file_failed(source: io::Error, name: &str) -> Error {
     }
 }
 
-/// The error for a file of this name that was no zip file, or could not be read.
+/// Returns the error for a file that is no zip file, or could not be read.
 pub(super) fn opening_failed(fault: Fault, name: String) -> Error {
     match fault {
         Fault::Zip(fault) => fault.of(name),

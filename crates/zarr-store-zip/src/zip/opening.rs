@@ -1,6 +1,6 @@
-//! The opening of a file: its end, and its central directory.
+//! Opening of a zip file: its end and its central directory.
 //!
-//! The end of the file is read first, in which the directory lies too if it is short. What is missing is read after that.
+//! The end of the file is read first; it contains a short directory completely. Missing parts are read after that.
 
 use std::ops::Range;
 
@@ -12,20 +12,20 @@ use crate::ZipFault;
 use super::directory::{self, Directory, Lack, Pieces, TAIL};
 use super::plan::{Fault, Plan, Ranges, Step};
 
-/// A file that was opened.
+/// Opened zip file.
 pub(super) struct Opened {
     pub(super) directory: Directory,
-    /// The state that the directory describes.
+    /// Options that require the state of the file that the directory describes.
     pub(super) same_state: GetOptions,
-    /// The size of the file in bytes.
+    /// Size of the file in bytes.
     pub(super) size: u64,
 }
 
-/// Finds and reads the central directory.
+/// Plan that finds and reads the central directory.
 pub(super) struct Opening {
     options: GetOptions,
     size: Option<u64>,
-    /// The end of the file, until the size is known.
+    /// End of the file, until its size is known.
     tail: Option<Bytes>,
     pieces: Pieces,
     /// Range that is being read; `None` for the end of a file of unknown size.
@@ -48,7 +48,7 @@ impl Opening {
         Step::Read(smallvec![ByteRange::Range(range)])
     }
 
-    /// Looks at what was read.
+    /// Parses the pieces that were read so far.
     fn look(&mut self) -> Result<Step<Opened>, Fault> {
         match directory::parse(&self.pieces) {
             Ok(directory) => {
@@ -107,7 +107,7 @@ impl Plan for Opening {
     }
 }
 
-/// The fault of a file that has another size by now.
+/// Returns the fault for a file whose size has changed.
 pub(super) fn replaced(found: u64, expected: u64) -> ZipFault {
     ZipFault::Replaced { found: format!("{found} bytes"), expected: format!("{expected} bytes") }
 }

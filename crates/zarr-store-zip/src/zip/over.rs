@@ -1,4 +1,4 @@
-//! Zip files in other stores.
+//! Tests of zip files in other stores.
 
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn key(text: &str) -> Key {
     Key::new(text).expect("a key")
 }
 
-/// A store with a zip file of these bytes at `x.zip`.
+/// Returns a store with a zip file of these bytes at `x.zip`.
 fn below(file: &[u8]) -> MemoryStore {
     let store = MemoryStore::new();
     store.set_all(&key("x.zip"), file).expect("set");
@@ -36,14 +36,14 @@ fn not_blocking(store: impl Store + 'static) -> Result<AsyncZipStore> {
     block_on(AsyncZipStore::open(Arc::new(SyncAsAsync::new(Arc::new(store))), key("x.zip")))
 }
 
-/// A remote store that counts its requests.
+/// Remote store that counts its requests.
 type Remote = Counted<Altered<MemoryStore>>;
 
 fn remote(file: &[u8]) -> Arc<Remote> {
     Arc::new(Counted::new(Altered::new(below(file)).with_profile(AccessProfile::REMOTE)))
 }
 
-/// The gets, ranges and bytes since the last call.
+/// Returns the numbers of gets, ranges and bytes since the last call.
 fn taken(store: &Remote) -> (u64, u64, u64) {
     let Counts { gets, ranges, bytes_read, .. } = store.take();
     (gets, ranges, bytes_read)
@@ -209,7 +209,7 @@ fn a_store_that_holds_the_older_state_gives_that() {
     testing::contract_read(&zip, &VALUES);
 }
 
-/// A store that tells no versions.
+/// Returns a store without versions.
 fn without_versions(change: impl Fn(&mut Fetched, &[ByteRange]) + Send + Sync + 'static) -> Altered<MemoryStore> {
     let file = archive(&[stored("a", &[1; 200_000])], b"", false);
     Altered::new(below(&file)).getting(move |store, key, ranges| {
@@ -260,7 +260,7 @@ fn a_store_that_breaks_its_contract() {
     assert!(matches!(short, Err(Error::Contract { .. })), "{short:?}");
 }
 
-/// All keys with their values, or the errors without the name of the store.
+/// Returns all keys with their values, or errors without the name of the store.
 fn outcome(store: Result<&dyn Store, &Error>, name: &str) -> Vec<Result<(Key, Bytes), String>> {
     let text = |error: &Error| error.to_string().replace(name, "");
     let store = match store {

@@ -1,51 +1,52 @@
-//! Work on the bytes of the file that does no I/O itself, and the two drivers of it.
+//! Plans of reads that do no I/O themselves, and two drivers that run them.
 //!
-//! A `Job` of `zarr-drive` is lent its replies and would copy values out of them; a plan owns its replies and hands their memory on.
+//! A `Job` of `zarr-drive` only borrows its replies and would copy values out of them. A plan owns its replies and passes their
+//! memory on.
 
 use smallvec::SmallVec;
 use zarr_store::{AsyncStore, ByteRange, Error, Fetched, GetOptions, Key, Snapshot, Store};
 
 use crate::ZipFault;
 
-/// Work that needs bytes of the file.
+/// Computation that needs bytes of the file.
 pub(super) trait Plan {
-    /// The result.
+    /// Result of the plan.
     type Output;
 
-    /// Takes the pieces that were read last (`None` at first), one for each range, and says what comes next.
+    /// Takes the pieces that were read last, one for each range (`None` at first), and returns the next step.
     fn step(&mut self, reply: Option<Fetched>) -> Result<Step<Self::Output>, Fault>;
 
-    /// The file has only `size` bytes, so that a range that was to be read is not inside it.
+    /// Handles a file of only `size` bytes, so that a requested range is not inside it.
     fn is_short(&mut self, size: u64) -> Result<Step<Self::Output>, Fault>;
 
-    /// The state of the file that is read next.
+    /// Returns the options for the next read.
     fn options(&self) -> &GetOptions;
 
-    /// Whether the bytes that are read next go to the caller of the store.
+    /// Returns whether the bytes of the next read go to the caller of the store.
     fn is_value(&self) -> bool;
 }
 
-/// Ranges of the file: few, mostly one.
+/// Ranges of the file, of which there is mostly one.
 pub(super) type Ranges = SmallVec<[ByteRange; 2]>;
 
-/// Next step of a plan: ranges that it needs, or its result.
+/// Next step of a plan.
 pub(super) enum Step<T> {
-    /// These ranges of the file, all of one state.
+    /// Reads these ranges of the file, all of one state.
     Read(Ranges),
-    /// Nothing: this is the result.
+    /// Ends with this result.
     Done(T),
 }
 
-/// A failure before store and key are known.
+/// Failure before the names of store and key are added.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// A fault of the file's format.
+    /// Fault of the file format.
     Zip(ZipFault),
-    /// An error of the file system.
+    /// Error of the file system.
     Io(std::io::Error),
-    /// An error of the store below.
+    /// Error of the store below.
     Store(Error),
-    /// There is no such file.
+    /// The file does not exist.
     Gone,
 }
 
@@ -67,21 +68,21 @@ impl From<Error> for Fault {
     }
 }
 
-/// The answer to a [`Step::Read`].
+/// Reply to [`Step::Read`].
 pub(super) enum Reply {
-    /// The pieces.
+    /// One piece for each range.
     Pieces(Fetched),
-    /// The file has only this number of bytes.
+    /// The file has only this number of bytes, so that a range is not inside it.
     Short(u64),
 }
 
-/// A file that is read by blocking calls.
+/// File that is read by blocking calls.
 pub(super) trait Source {
     /// Reads ranges of the file.
     fn read(&self, ranges: &[ByteRange], options: &GetOptions, is_value: bool) -> Result<Reply, Fault>;
 }
 
-/// A value of a store as a file.
+/// Value of a store as a file.
 impl Source for (&dyn Store, &Key) {
     fn read(&self, ranges: &[ByteRange], options: &GetOptions, _is_value: bool) -> Result<Reply, Fault> {
         reply(&self.0, self.1, ranges, options, self.0.get(self.1, ranges, options))
@@ -123,7 +124,7 @@ fn take<P: Plan>(plan: &mut P, reply: Reply) -> Result<Step<P::Output>, Fault> {
     }
 }
 
-/// Checks the reply of a store below: a piece that is too short must not pass for bytes of the file.
+/// Checks the reply of a store below: a piece that is too short must not be taken for bytes of the file.
 fn reply(
     store: &dyn std::fmt::Display,
     key: &Key,

@@ -8,7 +8,7 @@ use super::*;
 use crate::ZipFault;
 use zarr_store::{ErrorKind, StoreExt, testing};
 
-/// Opens a file of these bytes and looks at it.
+/// Opens a file of these bytes, and calls `look` with the result.
 pub(super) fn with<T>(bytes: &[u8], look: impl FnOnce(Result<ZipStore>) -> T) -> T {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("x.zip");
@@ -16,7 +16,7 @@ pub(super) fn with<T>(bytes: &[u8], look: impl FnOnce(Result<ZipStore>) -> T) ->
     look(ZipStore::open(&path))
 }
 
-/// The fault in an error.
+/// Returns the zip fault of an error; `None` for other errors.
 pub(super) fn fault(error: &Error) -> Option<&ZipFault> {
     match error {
         Error::Format { fault, .. } => fault.downcast_ref(),
@@ -71,7 +71,7 @@ fn other_files_than_zip_files_are_refused() {
     }
 }
 
-/// Opens a file with one member changed, or gets that member.
+/// Checks the error of opening a file with one changed entry, or of getting that entry.
 fn check(change: impl FnOnce(&mut Member), kind: ErrorKind, message: &str) {
     let mut members = members(DEFLATED);
     members[3] = stored("a", b"0123456789");
@@ -132,7 +132,7 @@ fn invalid_files_are_refused() {
     check(|member| member.offset = Some(1), Invalid, "");
 }
 
-/// Values of `tests/methods.py`.
+/// Zip file that `tests/methods.py` has written.
 const OF_PYTHON: &[u8] = include_bytes!("../../tests/methods.zip");
 
 #[cfg(all(feature = "bz2", feature = "lzma"))]

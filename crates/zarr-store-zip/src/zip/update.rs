@@ -1,4 +1,4 @@
-//! A zip file that is read until something is written to it.
+//! Zip files that are read until the first write.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -11,19 +11,19 @@ use super::opened::{self, Archive};
 use super::write::{Session, Stamp};
 use super::{ZipArrangement, ZipOptions, file};
 
-/// A zip file that is read, and the session that writes to it once there is one.
+/// Zip file that is read, and the session that writes to it once there is one.
 pub(super) struct Update {
     path: PathBuf,
     file: File,
     archive: Archive,
     stamp: Stamp,
-    /// Tells offsets in this file from those in others.
+    /// Number of the file in versions, which distinguishes its offsets from those of other files.
     number: u64,
     settings: Mutex<Settings>,
     session: OnceLock<Session>,
 }
 
-/// The parts that a session is begun with. The lock is held while one begins.
+/// Settings for a new session. The lock is held while a session begins.
 #[derive(Default)]
 struct Settings {
     options: ZipOptions,
@@ -69,7 +69,7 @@ impl Update {
         }
     }
 
-    /// The session, which is begun with the first write.
+    /// Returns the session, which begins with the first write.
     pub(super) fn begin(&self) -> Result<&Session> {
         let settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(session) = self.session() {

@@ -1,8 +1,8 @@
-//! The writing of a zip file.
+//! Writing of zip files.
 //!
-//! A zip file is never changed where it is: while entries are appended to a file it has no directory at its end, and other readers
-//! would fail, for ever if the process is killed then. The first set makes a copy under a temporary name, in which entries take
-//! the place of the old directory and follow each other; a flush adds the new directory and gives the copy the name of the zip file.
+//! A zip file is never changed in place: while entries are appended, it has no directory at its end, and other readers would fail,
+//! permanently if the process is killed then. The first set makes a copy under a temporary name, in which new entries replace the old
+//! directory. A flush adds the new directory and gives the copy the name of the zip file.
 
 mod content;
 mod index;
@@ -43,7 +43,7 @@ use record::Record;
 pub(super) use target::Stamp;
 use target::Target;
 
-/// The capabilities of a store in a zip file that is written.
+/// Capabilities of a store that writes a zip file.
 pub(super) const CAPABILITIES: Capabilities = opened::CAPABILITIES
     .write(true)
     .conditional(true)
@@ -52,45 +52,45 @@ pub(super) const CAPABILITIES: Capabilities = opened::CAPABILITIES
     .appears_at_flush(true)
     .streams(true);
 
-/// The longest name of an entry in bytes.
+/// Greatest length of the name of an entry in bytes.
 const MAX_NAME: usize = u16::MAX as usize;
 
-/// A zip file that is written.
+/// Zip file that is being written.
 pub(super) struct Session {
     name: String,
-    /// The file itself, behind all links.
+    /// Path of the file itself, with links resolved.
     path: PathBuf,
     access: Access,
-    /// Is held for moments only, after `writer`.
+    /// Locked only briefly, after `writer`.
     index: RwLock<Index>,
     writer: Mutex<Writer>,
-    /// The file that was read, while this session has no turn: see [`turn`]. Is held for moments only, after `writer`.
+    /// Stamp of the file that was read, while this session has no turn: see [`turn`]. Locked only briefly, after `writer`.
     idle: RwLock<Option<Stamp>>,
     warnings: Mutex<Vec<String>>,
 }
 
-/// State that those who write hold one after another.
+/// State that one writer at a time uses.
 struct Writer {
     options: ZipOptions,
     arrangement: Option<ZipArrangement>,
-    /// Whether keys were erased that are at the path still.
+    /// Whether keys were erased that the file at the path still has.
     has_erased: bool,
-    /// Whether what follows the publication of a file is still to be done.
+    /// Whether work after the publication of a file is still to be done.
     is_unsettled: bool,
     /// Whether no entry of the file at the path is needed any more.
     starts_over: bool,
-    /// Bytes of replaced and erased values since the last flush.
+    /// Bytes of values that were replaced or erased and are still in the file, since the last warning.
     left: u64,
-    /// The file with changes that are not at the path yet.
+    /// New file with changes that are not published yet; `None` if there are none.
     target: Option<Target>,
-    /// The file at the path; `None` if there is none yet.
+    /// Stamp of the file at the path; `None` if there is no file yet.
     published: Option<Stamp>,
-    /// Where the next entry begins: behind the last one, over the directory of the file that was copied.
+    /// Offset of the next entry: after the last entry, over the old directory.
     end: u64,
-    /// The comment of the file.
+    /// Comment of the file.
     comment: Bytes,
     is_closed: bool,
-    /// Whether this session may write: with the lock, where there are locks.
+    /// Whether this session may write; if there are locks, it then holds the lock.
     has_turn: bool,
     lock: Option<WriteLock>,
 }
@@ -140,7 +140,7 @@ impl Session {
         Ok(Self::new(name, path, index, writer, warning))
     }
 
-    /// Goes on with the zip file at `path`.
+    /// Begins to write to the existing zip file at `path`.
     pub(super) fn append(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let fail = |source| opened::file_failed(source, &name);
@@ -187,7 +187,7 @@ impl Session {
         self.writer().arrangement = Some(arrangement);
     }
 
-    /// Takes the number of offsets in the file with this stamp, if that is the file.
+    /// Takes over the number of the file for versions, if the file still has this stamp.
     pub(super) fn number_if(&self, stamp: &Stamp, number: u64) {
         if self.writer().published.as_ref() == Some(stamp) {
             self.index_mut().number = number;
@@ -292,7 +292,7 @@ impl Session {
         Ok(version)
     }
 
-    /// Whether a value has these bytes.
+    /// Returns whether a value has exactly these bytes.
     fn is_same(&self, file: &File, old: &Value, content: &Content<'_>) -> Result<bool> {
         if (old.entry.size, old.entry.crc) != (content.size(), content.crc()) {
             return Ok(false);
@@ -312,7 +312,7 @@ impl Session {
         self.erase_all(&mut writer, &keys)
     }
 
-    /// Erases keys that are there.
+    /// Erases existing keys.
     fn erase_all(&self, writer: &mut Writer, keys: &[Key]) -> Result<()> {
         let Some(first) = keys.first() else { return Ok(()) };
         if !writer.options.replace {
@@ -334,7 +334,7 @@ impl Session {
         Ok(())
     }
 
-    /// The file that is written, which is made if there were no changes since the last flush.
+    /// Returns the file that is written. Creates it for the first change since the last flush.
     fn target(&self, writer: &mut Writer) -> io::Result<Arc<File>> {
         if let Some(target) = &writer.target {
             return Ok(Arc::clone(&target.file));
@@ -351,7 +351,7 @@ impl Session {
         Ok(file)
     }
 
-    /// Waits until no other writes.
+    /// Locks the writer, and takes the turn to write.
     fn writing(&self, operation: Operation) -> Result<MutexGuard<'_, Writer>> {
         let mut writer = self.writer();
         if writer.is_closed {
@@ -378,7 +378,7 @@ impl Session {
         std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The error for an entry that can be neither replaced nor erased.
+    /// Returns the error for an entry that can be neither replaced nor erased.
     fn is_kept(&self, name: &str, operation: Operation) -> Error {
         ZipFault::Kept { name: name.to_owned(), operation }.of(self.name.clone())
     }
@@ -402,7 +402,7 @@ impl fmt::Display for Session {
     }
 }
 
-/// Takes the lock of the file at `path`; or a warning, where there are no locks.
+/// Takes the lock of the file at `path`, or returns a warning if there are no locks.
 fn take_lock(name: &str, path: &Path) -> Result<(Option<WriteLock>, Option<String>)> {
     match WriteLock::take(path).map_err(|source| Error::io(&name, Operation::Lock, "/", source))? {
         Taken::Lock(lock) => Ok((Some(lock), None)),
@@ -417,7 +417,7 @@ fn take_lock(name: &str, path: &Path) -> Result<(Option<WriteLock>, Option<Strin
     }
 }
 
-/// A number that is another each time.
+/// Returns a random number.
 fn random() -> u64 {
     RandomState::new().hash_one(0)
 }

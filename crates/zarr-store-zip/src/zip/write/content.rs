@@ -1,4 +1,4 @@
-//! The bytes of a value that is set.
+//! Contents of values that are set.
 
 use std::fs::File;
 use std::io;
@@ -12,16 +12,16 @@ use crate::zip::file::{read_exact_at, write_all_at};
 use crate::zip::plan::Fault;
 use zarr_store::Operation;
 
-/// Maximum size, in bytes, of values that are written together with their local header, by one call.
+/// Greatest size in bytes of values that are written together with their local header by one call.
 const TOGETHER: usize = 64 << 10;
 /// Number of bytes that are compared at a time.
 const PIECE: u64 = 1 << 20;
 
-/// The bytes of a value.
+/// Contents of a value.
 pub(in crate::zip) enum Content<'a> {
     /// Bytes with their checksum.
     Slice(&'a [u8], u32),
-    /// The bytes of `head`, and `len` bytes of a file behind them, with the checksum of all.
+    /// `head` followed by the first `len` bytes of `file`, with the checksum of all.
     File { head: &'a [u8], file: &'a File, len: u64, crc: u32 },
 }
 
@@ -43,7 +43,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Writes a local header and the bytes at an offset of a file.
+    /// Writes a local header and the contents at an offset of a file.
     pub(super) fn write(&self, into: &File, mut local: Vec<u8>, at: u64) -> io::Result<()> {
         let data = at + local.len() as u64;
         match self {
@@ -63,7 +63,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Whether they are those that `read` reads of an entry with the same size and checksum.
+    /// Returns whether the contents equal those that `read` reads of an entry of the same size and checksum.
     pub(super) fn is_read_by(
         &self,
         session: &Session,

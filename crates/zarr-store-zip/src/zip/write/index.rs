@@ -1,4 +1,4 @@
-//! The entries of a zip file that is written.
+//! Index of the entries of a zip file that is being written.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,18 +13,18 @@ use crate::ZipArrangement;
 use crate::zip::directory::{self, Directory};
 use crate::zip::entry::Entry;
 
-/// The newest value of each key, and the file that they are in.
+/// Newest value of each key, and the file that contains them.
 #[derive(Debug)]
 pub(super) struct Index {
     pub(super) file: Arc<File>,
     pub(super) values: BTreeMap<Key, Arc<Value>>,
-    /// Entries of folders, which mean nothing to a store, by their names.
+    /// Entries of folders, which are no values, by their names.
     pub(super) folders: Vec<(String, Record)>,
-    /// Tells offsets in this file from those in others.
+    /// Number of the file in versions, which distinguishes its offsets from those of other files.
     pub(super) number: u64,
 }
 
-/// A value.
+/// Value with its entry and its record for the directory.
 #[derive(Debug)]
 pub(super) struct Value {
     pub(super) entry: Entry,
@@ -32,7 +32,7 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// Makes the value of an entry whose data begins at `data`.
+    /// Creates the value of an entry whose data begins at the offset `data`.
     pub(super) fn new(key: Key, record: Record, data: u64) -> Self {
         let entry = Entry {
             key,
@@ -49,12 +49,12 @@ impl Value {
 }
 
 impl Index {
-    /// Without entries.
+    /// Creates an index without entries.
     pub(super) fn new(file: Arc<File>, number: u64) -> Self {
         Self { file, values: BTreeMap::new(), folders: Vec::new(), number }
     }
 
-    /// Adds the entries of a directory that was checked.
+    /// Adds the entries of a checked directory.
     pub(super) fn add(&mut self, directory: Directory) {
         let mut records = BTreeMap::new();
         let mut rest = &*directory.bytes;
@@ -76,12 +76,12 @@ impl Index {
         }
     }
 
-    /// The state of a value: it is never changed where it is.
+    /// Returns the version of a value, by its offset, since entries are never changed in place.
     pub(super) fn version(&self, value: &Value) -> Version {
         Version::new(&format!("{:x}.{:x}", self.number, value.record.offset))
     }
 
-    /// The central directory in the order of the file, unless an arrangement says another one, with the number of its entries.
+    /// Returns the central directory and the number of its entries, in the order of the file or of the arrangement.
     pub(super) fn directory(&self, arrangement: Option<&ZipArrangement>) -> (Vec<u8>, u64) {
         let place = |value: &Value| place(&value.entry.key, &value.record, arrangement);
         let values = self.values.values().map(|value| (place(value), value.entry.key.as_str(), &value.record));
@@ -95,7 +95,7 @@ impl Index {
         (bytes, entries.len() as u64)
     }
 
-    /// Whether the entries lie in the file as an arrangement says, with nothing else before them.
+    /// Returns whether the entries in the file have the order of the arrangement, with nothing else before them.
     pub(super) fn is_in_order(&self, arrangement: &ZipArrangement) -> bool {
         let mut places: Vec<(u64, usize)> = self
             .values
@@ -132,15 +132,15 @@ impl Index {
     }
 }
 
-/// Where an entry stands among others: those that come first by the number of names above them, others behind them, each in the order of
-/// the file.
+/// Returns the sort key of an entry: entries that come first by the number of path segments above them, then the others, each in the order
+/// of the file.
 pub(super) fn place(key: &Key, record: &Record, arrangement: Option<&ZipArrangement>) -> (usize, u64) {
     let is_first = arrangement.is_none_or(|arrangement| key.name() == arrangement.first);
     let depth = arrangement.map_or(0, |_| key.as_str().matches('/').count());
     (if is_first { depth } else { usize::MAX }, record.offset)
 }
 
-/// The directory of an index and the end of the file, for the offset where the entries end.
+/// Returns the directory of an index and the end records of the file, which follow the entries.
 pub(super) fn directory_and_end(index: &Index, writer: &Writer) -> Vec<u8> {
     let (mut bytes, entries) = index.directory(writer.arrangement.as_ref());
     // Readers of arranged files may expect the records of zip64.

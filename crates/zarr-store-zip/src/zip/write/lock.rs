@@ -1,23 +1,23 @@
-//! The lock of those who write to a zip file.
+//! Lock for writers of a zip file.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The lock of a zip file, given back when this is dropped.
+/// Lock of a zip file, which is released when this value is dropped.
 ///
-/// It is of a file beside the zip file, since that is replaced. The file is removed with the lock.
+/// The lock is of a separate file beside the zip file, since the zip file is replaced. That file is removed with the lock.
 #[derive(Debug)]
 pub(super) struct WriteLock {
     file: File,
     path: PathBuf,
 }
 
-/// The outcome of an attempt to take the lock.
+/// Outcome of an attempt to take the lock.
 pub(super) enum Taken {
     Lock(WriteLock),
-    /// Another holds it.
+    /// Another store holds the lock.
     Busy,
     /// The file system has no locks.
     Refused(io::Error),
@@ -57,7 +57,7 @@ impl Drop for WriteLock {
     }
 }
 
-/// Whether a file is the one at a path, as far as the system tells.
+/// Returns whether an open file is still the file at `path`.
 #[cfg(unix)]
 pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -69,13 +69,13 @@ pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok((held.dev(), held.ino()) == (found.dev(), found.ino()))
 }
 
-/// Whether a file is the one at a path, as far as the system tells.
+/// Returns true, since other systems do not tell whether an open file is the file at a path.
 #[cfg(not(unix))]
 pub(super) fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The hidden file in the directory of the zip file, whose name ends so.
+/// Returns the path of a hidden file beside the zip file, with `end` after the name.
 pub(super) fn beside(zip: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(zip.file_name().unwrap_or_default());

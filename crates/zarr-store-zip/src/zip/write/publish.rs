@@ -1,4 +1,4 @@
-//! Flushes: the changes become the zip file at the path, all of them at once.
+//! Publication of changes: all changes since the last flush reach the path together.
 
 use std::fs;
 use std::io;
@@ -12,11 +12,11 @@ use crate::ZipFault;
 use crate::zip::file::write_all_at;
 use crate::zip::plan::Fault;
 
-/// Bytes that stay in the file without use are told if they are more than one `WORTH_TELLING`th of the file.
+/// Divisor of the file size: the number of unused bytes is only reported above this share of the file.
 const WORTH_TELLING: u64 = 100;
 
 impl Session {
-    /// Makes all changes the zip file at the path.
+    /// Publishes all changes in the zip file at the path.
     pub(in crate::zip) fn flush(&self) -> Result<()> {
         let mut writer = self.writer();
         self.publish(&mut writer)?;
@@ -24,7 +24,7 @@ impl Session {
         Ok(())
     }
 
-    /// Flushes and ends the writing.
+    /// Flushes, and ends writing.
     pub(in crate::zip) fn close(&self) -> Result<()> {
         let mut writer = self.writer();
         self.publish(&mut writer)?;
@@ -51,7 +51,7 @@ impl Session {
         self.settle(writer)
     }
 
-    /// Makes the file that was published last, and is as the index says, what it is to be.
+    /// Completes the publication of a file: syncs its name, arranges its entries, and warns about unused bytes.
     fn settle(&self, writer: &mut Writer) -> Result<()> {
         target::sync_name(&self.path).map_err(|source| self.fail(Fault::Io(source), Operation::Flush, "/"))?;
         self.put_in_order(writer)?;
@@ -69,7 +69,7 @@ impl Session {
         Ok(())
     }
 
-    /// Rewrites the file that was just published, where entries or the comment have to be others.
+    /// Rewrites the published file if the arrangement requires another order or comment.
     fn put_in_order(&self, writer: &mut Writer) -> Result<()> {
         let Some(arrangement) = writer.arrangement else { return Ok(()) };
         let root = self.index().values.get(arrangement.first).cloned();
@@ -94,7 +94,7 @@ impl Session {
         Ok(())
     }
 
-    /// Gives a file with a directory and an end of these bytes the name of the zip file.
+    /// Appends `bytes`, the directory and end records, to a file, and gives it the name of the zip file.
     pub(super) fn install(&self, writer: &mut Writer, target: &mut Target, bytes: &[u8]) -> Result<()> {
         let fail = |source| self.fail(Fault::Io(source), Operation::Flush, "/");
         write_all_at(&target.file, bytes, writer.end).map_err(fail)?;

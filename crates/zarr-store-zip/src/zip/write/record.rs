@@ -1,25 +1,25 @@
-//! The records of a zip file as they are written.
+//! Records of a zip file in the form in which they are written.
 //!
-//! Numbers of 64 bits are in the extra field for zip64, where they do not fit 32 bits and only there.
+//! Numbers of 64 bits are written in the zip64 extra field only if they do not fit into 32 bits.
 
 use crate::zip::directory::{END, END64, HEADER, Header, LOCATOR, ZIP64};
 use crate::zip::entry::STORED;
 use crate::zip::get::LOCAL;
 
-/// The name is UTF-8.
+/// Flag: the name is UTF-8.
 const UTF8: u16 = 1 << 11;
-/// The sizes and the checksum follow the data, and may be missing in the local header.
+/// Flag: sizes and checksum follow the data, and may be missing in the local header.
 const DESCRIPTOR: u16 = 1 << 3;
-/// Version 2.0, and 4.5 for zip64.
+/// Required version of the format: 2.0, or 4.5 (`WIDE`) for zip64.
 const PLAIN: u16 = 20;
 const WIDE: u16 = 45;
-/// Made on Unix, where the upper half of the external attributes is the mode: a file that its owner writes and all read.
+/// Marks entries as made on Unix, where the upper half of the external attributes is the mode: writable by the owner, readable by all.
 const UNIX: u16 = 3 << 8;
 const MODE: u32 = 0o100_644 << 16;
-/// 1980-01-01 00:00:00, the first time that there is in the format.
+/// Time of entries: 1980-01-01 00:00:00, the earliest time of the format.
 const MODIFIED: u32 = (1 << 5 | 1) << 16;
 
-/// An entry but its name.
+/// Entry without its name.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     made_by: u16,
@@ -32,15 +32,15 @@ pub(super) struct Record {
     pub(super) size: u64,
     internal: u16,
     external: u32,
-    /// Where the local header begins.
+    /// Offset of the local header.
     pub(super) offset: u64,
-    /// Without the numbers of zip64.
+    /// Extra field without the part for zip64.
     extra: Box<[u8]>,
     comment: Box<[u8]>,
 }
 
 impl Record {
-    /// A value that is stored as it is.
+    /// Creates the record of an uncompressed value.
     pub(super) fn stored(name: &str, crc: u32, size: u64, offset: u64) -> Self {
         Self {
             made_by: UNIX | PLAIN,
@@ -59,7 +59,7 @@ impl Record {
         }
     }
 
-    /// An entry of a directory.
+    /// Creates the record of an entry of a directory.
     pub(super) fn of(header: &Header<'_>) -> Self {
         Self {
             made_by: header.made_by,
@@ -78,17 +78,17 @@ impl Record {
         }
     }
 
-    /// The same entry with a new local header at `offset`, as [`Record::local`] makes it.
+    /// Returns the record with a new local header at `offset`, as [`Record::local`] writes it.
     pub(super) fn moved(&self, offset: u64) -> Self {
         Self { offset, flags: self.flags & !DESCRIPTOR, ..self.clone() }
     }
 
-    /// As [`Record::moved`], of a folder, which has no data.
+    /// Returns the record of a folder, which has no data, with a new local header at `offset`.
     pub(super) fn folder(&self, offset: u64) -> Self {
         Self { method: STORED, crc: 0, compressed: 0, size: 0, ..self.moved(offset) }
     }
 
-    /// The local header.
+    /// Returns the bytes of the local header.
     pub(super) fn local(&self, name: &[u8]) -> Vec<u8> {
         let wide = self.has_wide_sizes();
         let mut extra = Vec::new();
@@ -105,7 +105,7 @@ impl Record {
         into
     }
 
-    /// Appends the entry of the central directory.
+    /// Appends the entry of the central directory to `into`.
     pub(super) fn put_central(&self, name: &[u8], into: &mut Vec<u8>) {
         let mut numbers = Vec::new();
         if self.has_wide_sizes() {
@@ -137,7 +137,7 @@ impl Record {
         into.extend_from_slice(&self.comment);
     }
 
-    /// The numbers that both headers have.
+    /// Appends the numbers that both headers contain.
     fn put_common(&self, into: &mut Vec<u8>, wide: bool) {
         put16(into, if wide { self.needed.max(WIDE) } else { self.needed });
         put16(into, self.flags);
@@ -155,8 +155,8 @@ impl Record {
     }
 }
 
-/// The records behind the directory, which has these many entries and bytes from `offset` on; with those of zip64 where they are needed, or
-/// always.
+/// Returns the records after the directory, which has `entries` entries and `size` bytes at `offset`. They include zip64 records if needed,
+/// or always if `always_wide`.
 pub(super) fn end(entries: u64, size: u64, offset: u64, comment: &[u8], always_wide: bool) -> Vec<u8> {
     let mut into = Vec::new();
     let count = u16::try_from(entries).unwrap_or(u16::MAX);
@@ -188,7 +188,7 @@ pub(super) fn end(entries: u64, size: u64, offset: u64, comment: &[u8], always_w
     into
 }
 
-/// An extra field without the part for zip64. What is no part of it stays at its end.
+/// Returns an extra field without its zip64 part. Malformed bytes at its end are kept.
 fn without_zip64(mut extra: &[u8]) -> Box<[u8]> {
     let mut kept = Vec::new();
     while let [a, b, c, d, rest @ ..] = extra
@@ -211,7 +211,7 @@ fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The length of a part that is known to fit: it was read from 16 bits, or is short.
+/// Returns a length that is known to fit into 16 bits.
 fn len16(bytes: &[u8]) -> u16 {
     debug_assert!(bytes.len() <= usize::from(u16::MAX));
     u16::try_from(bytes.len()).unwrap_or(u16::MAX)

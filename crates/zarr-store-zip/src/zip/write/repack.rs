@@ -1,4 +1,4 @@
-//! Zip files without the bytes of replaced and erased entries.
+//! Rewriting of zip files without the bytes of replaced and erased entries.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +16,7 @@ use crate::zip::file::{read_exact_at, write_all_at};
 use crate::zip::plan::Fault;
 
 impl Session {
-    /// Rewrites the file with nothing but the newest value of each key. Returns by how many bytes it became smaller.
+    /// Publishes all changes, and rewrites the file with only the newest value of each key. Returns by how many bytes it became smaller.
     pub(in crate::zip) fn repack(&self) -> Result<u64> {
         let mut writer = self.writing(Operation::Set)?;
         // The file at the path is complete before it is replaced.
@@ -26,7 +26,7 @@ impl Session {
         Ok(saved)
     }
 
-    /// Rewrites the file at the path, which has all changes.
+    /// Rewrites the published file, which must contain all changes. Returns by how many bytes it became smaller.
     pub(super) fn rewrite(&self, writer: &mut Writer) -> Result<u64> {
         let fail = |fault| self.fail(fault, Operation::Flush, "/");
         let io = |source| fail(Fault::Io(source));
@@ -46,8 +46,8 @@ impl Session {
     }
 }
 
-/// Copies all entries into an empty file, in the order in which they were unless an arrangement says another one. Returns where the last
-/// one ends.
+/// Copies all entries into an empty file, in their order or that of the arrangement. Returns the new index, and the offset after the last
+/// entry.
 fn pack(index: &Index, into: &Arc<File>, arrangement: Option<&ZipArrangement>) -> Result<(Index, u64), Fault> {
     let mut packed = Index::new(Arc::clone(into), index.number);
     let mut end = 0;
@@ -76,7 +76,7 @@ fn pack(index: &Index, into: &Arc<File>, arrangement: Option<&ZipArrangement>) -
     Ok((packed, end))
 }
 
-/// Where the data of an entry begins.
+/// Returns the offset of the data of an entry.
 fn locate(entry: &Entry, file: &File) -> Result<u64, Fault> {
     if let Some(data) = entry.data.get() {
         return Ok(*data);

@@ -1,4 +1,5 @@
-//! Values that are set piece by piece: they are in a file of their own until they are whole, since other values are appended meanwhile.
+//! Values that are set piece by piece. They are stored in separate files until they are complete, since other values are appended
+//! meanwhile.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -14,11 +15,11 @@ use super::{Session, random};
 use crate::zip::file::write_all_at;
 use crate::zip::plan::Fault;
 
-/// The pieces of a value, in a file that is removed with this.
+/// Pieces of a value, in a file that is removed when this value is dropped.
 pub(in crate::zip) struct Spool {
     options: SetOptions,
     path: PathBuf,
-    /// `None` when it is finished, or a step has failed.
+    /// Pieces written so far; `None` once the value is finished, or a step has failed.
     written: Mutex<Option<Written>>,
 }
 
@@ -36,7 +37,7 @@ impl Drop for Spool {
 }
 
 impl Session {
-    /// Begins to set a value to pieces, behind `head` bytes that come last.
+    /// Begins to set a value piece by piece, after a head of `head` bytes that is given last.
     pub(in crate::zip) fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
         drop(self.writing(Operation::Set)?);
         let path = beside(&self.path, &format!(".zarr-value-{:x}", random()));
@@ -65,7 +66,7 @@ impl Session {
         Ok(())
     }
 
-    /// Sets a value to its pieces.
+    /// Sets the value to the head followed by its pieces.
     pub(in crate::zip) fn finish_set(&self, key: &Key, stream: &SetStream, head: &[u8]) -> Result<Version> {
         stream.check_head(self, key, head)?;
         let spool: &Spool = stream.state(self, key)?;

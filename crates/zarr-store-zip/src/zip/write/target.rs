@@ -1,4 +1,4 @@
-//! The file under a temporary name that takes the place of the zip file.
+//! Temporary file that replaces the zip file.
 
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -11,9 +11,9 @@ use std::time::SystemTime;
 use super::lock::{beside, is_at};
 use crate::zip::file::{read_exact_at, write_all_at};
 
-/// A file under a temporary name beside the zip file. It is removed if it is dropped before it has the name of the zip file.
+/// File with a temporary name beside the zip file. It is removed when it is dropped before it gets the name of the zip file.
 ///
-/// The name is always the same: who holds the lock of the zip file may remove what another left there.
+/// The temporary name is always the same: the holder of the lock of the zip file may remove a leftover.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) file: Arc<File>,
@@ -22,7 +22,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Removes what a killed process left.
+    /// Removes the leftover of a killed process.
     pub(super) fn clean(zip: &Path) -> io::Result<()> {
         match fs::remove_file(beside(zip, ".zarr-tmp")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -30,7 +30,7 @@ impl Target {
         }
     }
 
-    /// An empty file for the zip file at `zip`.
+    /// Creates an empty temporary file for the zip file at `zip`.
     pub(super) fn create(zip: &Path) -> io::Result<Self> {
         Self::clean(zip)?;
         let path = beside(zip, ".zarr-tmp");
@@ -39,15 +39,15 @@ impl Target {
         Ok(Self { file: Arc::new(file), path, is_installed: false })
     }
 
-    /// An empty file with the permissions of `like`, for the zip file at `zip`.
+    /// Creates an empty temporary file with the permissions of `like`, for the zip file at `zip`.
     pub(super) fn create_like(zip: &Path, like: &File) -> io::Result<Self> {
         let target = Self::create(zip)?;
         target.file.set_permissions(like.metadata()?.permissions())?;
         Ok(target)
     }
 
-    /// A file with the first `len` bytes and the permissions of `from`, for the zip file at `zip`. The bytes are shared where the file
-    /// system can do that.
+    /// Creates a temporary file with the first `len` bytes and the permissions of `from`, for the zip file at `zip`. The bytes are shared
+    /// if the file system supports that.
     pub(super) fn copy(zip: &Path, from: &File, len: u64) -> io::Result<Self> {
         let target = Self::create(zip)?;
         if cfg!(unix) {
@@ -64,7 +64,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Gives it the name `zip`, once all its bytes are on the disk. With `is_new` there must be no file of this name.
+    /// Waits until all bytes are on the disk, and renames the file to `zip`. If `is_new`, no file may exist there.
     pub(super) fn install(&mut self, zip: &Path, is_new: bool) -> io::Result<()> {
         self.file.sync_all()?;
         if !is_at(&self.file, &self.path)? {
@@ -96,7 +96,7 @@ impl Drop for Target {
     }
 }
 
-/// Copies a range of a file to an offset of another one.
+/// Copies a range of a file to an offset of another file.
 pub(super) fn copy_range(from: &File, range: Range<u64>, to: &File, mut offset: u64) -> io::Result<()> {
     const PIECE: usize = 1 << 20;
     let mut rest = range.end.saturating_sub(range.start);
@@ -113,7 +113,7 @@ pub(super) fn copy_range(from: &File, range: Range<u64>, to: &File, mut offset: 
     Ok(())
 }
 
-/// Which file is at a path, and in which state: whatever changes it without the lock is noticed.
+/// Identity and state of the file at a path, by which changes without the lock are detected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::zip) struct Stamp {
     len: u64,

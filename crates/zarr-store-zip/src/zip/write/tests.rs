@@ -169,7 +169,7 @@ fn a_version_is_of_one_state_of_the_file() {
     assert_eq!(store.get_all(&key("a")).expect("get").as_deref(), Some(&b"1"[..]));
 }
 
-/// The values that can be read.
+/// Returns the values that can be read.
 fn values(store: &ZipStore) -> Vec<(Key, Bytes)> {
     let keys = store.list().expect("listed");
     keys.into_iter().filter_map(|key| store.get_all(&key).ok().flatten().map(|value| (key, value))).collect()

@@ -1,7 +1,8 @@
 //! Turns of sessions that write to one zip file.
 //!
-//! A session with [`ZipOptions::release`](crate::ZipOptions::release) has its turn from a write to the next flush. In between others may
-//! write to the zip file, and it begins with what they left: for that it compares the file at the path with the one that it has read.
+//! A session with [`ZipOptions::release`](crate::ZipOptions::release) has its turn from a write to the next flush. Between turns
+//! other sessions may write to the zip file. The session then continues with the state that they left: it compares the file at the
+//! path with the file that it has read.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,7 +17,7 @@ use crate::ZipFault;
 use crate::zip::{opened, plan};
 
 impl Session {
-    /// Begins to write, unless it has begun.
+    /// Takes the turn to write, unless this session has it.
     pub(super) fn take_turn(&self, writer: &mut Writer) -> Result<()> {
         if writer.has_turn {
             return Ok(());
@@ -30,7 +31,7 @@ impl Session {
         Ok(())
     }
 
-    /// Lets others write, if the options say so.
+    /// Ends the turn, so that other sessions can write, if the options say so.
     pub(super) fn end_turn(&self, writer: &mut Writer) {
         if writer.options.release && !writer.is_closed && writer.published.is_some() {
             (writer.has_turn, writer.lock) = (false, None);
@@ -38,7 +39,7 @@ impl Session {
         }
     }
 
-    /// Goes over to the file at the path, if others have written it since.
+    /// Reads the file at the path again if another session has written it.
     pub(super) fn look(&self) -> Result<()> {
         let is_as_it_was = match &*self.idle.read().unwrap_or_else(PoisonError::into_inner) {
             None => true,
@@ -56,7 +57,7 @@ impl Session {
         Ok(())
     }
 
-    /// Reads the directory of the file at the path, if it is another one. If there is none any more, that is an error for who writes.
+    /// Reads the directory of the file at the path if it is another file. A missing file is an error if `to_write`.
     fn reload(&self, writer: &mut Writer, to_write: bool) -> Result<()> {
         let fail = |source| opened::file_failed(source, &self.name);
         let file = match File::open(&self.path) {
