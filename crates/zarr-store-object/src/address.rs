@@ -6,10 +6,10 @@ use zarr_store::{Error, Result};
 
 use crate::names::Names;
 
-/// The kinds of addresses, for messages.
+/// Accepted forms of addresses, for messages.
 const EXPECTED: &str = "s3://, gs://, gcs://, az://, abfs:// or abfss://, with the name of a bucket behind it";
 
-/// Which protocol a bucket speaks.
+/// Protocol of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     S3,
@@ -18,7 +18,7 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// Its own word for a bucket.
+    /// Returns the word of the service for a bucket.
     pub(crate) fn bucket(self) -> &'static str {
         match self {
             Self::S3 | Self::Gcs => "bucket",
@@ -27,21 +27,21 @@ impl Protocol {
     }
 }
 
-/// The address of a prefix in a bucket: the prefix as the service stores it, not percent-encoded.
+/// Address of a prefix in a bucket. The prefix is in the form in which the service stores it, not percent-encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) protocol: Protocol,
     scheme: &'static str,
-    /// The account of Azure, if the address names one.
+    /// Azure account; `None` if the address names none.
     pub(crate) account: Option<String>,
-    /// Where that account is, as in the address.
+    /// Host of the Azure account, as in the address; `None` if the address names none.
     host: Option<String>,
     pub(crate) bucket: String,
     pub(crate) names: Names,
 }
 
 impl Address {
-    /// Parses `s3://bucket/prefix` and the other kinds.
+    /// Parses `s3://bucket/prefix` and the other forms of addresses.
     pub(crate) fn parse(url: &str) -> Result<Self> {
         // No part of an address that is not understood is shown: it may have secrets in it.
         let (scheme, rest) = url.split_once("://").unwrap_or((url.split(':').next().unwrap_or_default(), ""));

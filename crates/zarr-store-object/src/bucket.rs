@@ -1,4 +1,4 @@
-//! State that the tasks of a store share.
+//! State that the tasks of a bucket store share.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,42 +17,42 @@ use crate::fault::Subject;
 use crate::names::path;
 use crate::service::Common;
 
-/// State that the tasks of a store share.
+/// State that the tasks of a bucket store share.
 pub(crate) struct Bucket {
     pub(crate) subject: Subject,
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The same, with a request for each object that is erased; `None` where `store` does so, or never needs to.
+    /// Store that erases each object with its own request; `None` if `store` does so, or never needs to.
     pub(crate) singly: Option<Arc<dyn ObjectStore>>,
     pub(crate) erasures: Erasures,
-    /// The same, where values can be uploaded in parts. The blocks of Azure are of the value and not of an upload, so that two writers
-    /// of one value would lose each other's.
+    /// Store that uploads values in parts; `None` if that is not supported. It is not for Azure, whose blocks belong to the value and not
+    /// to an upload, so that two writers of one value would lose each other's blocks.
     pub(crate) multipart: Option<Arc<dyn MultipartStore>>,
     pub(crate) common: Common,
-    /// Puts may have conditions.
+    /// Whether puts may have conditions.
     pub(crate) conditional: bool,
     pub(crate) conditions: Conditions,
-    /// The service and the bucket, for copies; `None` where nothing tells one from another.
+    /// Identity of service and bucket, for copies; `None` if it is not known.
     pub(crate) service: Option<Arc<str>>,
-    /// The service has no copies.
+    /// Whether the service has refused to copy.
     pub(crate) no_copies: AtomicBool,
-    /// Azure has no requests for the end of a value.
+    /// Sizes of values for reads of their ends, which Azure does not support directly; `None` for other services.
     pub(crate) sizes: Option<Sizes>,
-    /// The ids of the puts that led to values.
+    /// Identifiers of the puts that led to recently read or written values.
     pub(crate) writes: Remembered<String>,
 }
 
 impl Bucket {
-    /// Makes the record of an operation, of which a request sends `sent` bytes. The time of the operation begins.
+    /// Creates the record of an operation whose requests send `sent` bytes. The time of the operation begins.
     pub(crate) fn exchange(&self, sent: u64) -> Exchange {
         Exchange::new(Attempts::new(self.common.retry, sent))
     }
 
-    /// The object of a key.
+    /// Returns the path of the object of a key.
     pub(crate) fn path(&self, operation: Operation, key: &Key) -> Result<Path> {
         self.object(operation, key.as_str(), &self.subject.address.names.object(key.as_str()))
     }
 
-    /// The object of this name, which is that of the key or prefix `shown`: only one that the service keeps as it is.
+    /// Returns the path of the object `name`. Fails if the service would change the name. `shown` is the key or prefix for messages.
     pub(crate) fn object(&self, operation: Operation, shown: &str, name: &str) -> Result<Path> {
         let refuse = |text: &str| Err(self.subject.failed(operation, shown, ErrorKind::Argument, text.to_owned()));
         if self.subject.address.protocol == Protocol::Azure && name.contains('\\') {
@@ -71,7 +71,8 @@ impl Bucket {
         self.subject.error(exchange, operation, key, error)
     }
 
-    /// The version of a value with this ETag and, in Google Cloud Storage, generation. A weak ETag names no state.
+    /// Returns the version of a value with this ETag and, in Google Cloud Storage, generation; `None` if it has none. A weak ETag is no
+    /// version.
     pub(crate) fn version(&self, tag: Option<&str>, generation: Option<&str>) -> Option<Version> {
         match self.subject.address.protocol {
             Protocol::Gcs => generation.map(Version::new),
@@ -80,7 +81,7 @@ impl Bucket {
     }
 }
 
-/// Whether a text can be a strong ETag: one that comes from another store can not be.
+/// Returns whether a string can be a strong ETag. A version of another store may not be one.
 pub(crate) fn is_tag(tag: &str) -> bool {
     !tag.is_empty() && !tag.starts_with("W/") && tag.bytes().all(|byte| byte.is_ascii_graphic())
 }

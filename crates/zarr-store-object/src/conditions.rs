@@ -1,34 +1,34 @@
-//! Knowledge of whether conditions of puts are kept: services that speak the protocol of S3 may ignore them.
+//! Knowledge of whether a service respects conditions of puts: services that speak the protocol of S3 may ignore them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The knowledge of one service.
+/// Knowledge of whether one service respects conditions of puts.
 #[derive(Debug)]
 pub(crate) struct Conditions(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
     kept: Kept,
-    /// Number of times that the service was asked.
+    /// Number of tests of the service so far.
     asked: u32,
     warnings: Vec<String>,
 }
 
-/// Whether a service keeps the condition that a value has a version.
+/// Whether a service respects the condition that a value has a certain version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// Nothing says yet: the first conditional put that succeeds asks.
+    /// Unknown so far: the first conditional put that succeeds starts a test.
     Unknown,
-    /// The service is being asked.
+    /// A test is running.
     Asking,
-    /// Its answers do not say, and it is not asked again.
+    /// A test gave no result, and is not repeated.
     Unsaid,
     Yes,
-    /// It sets values whatever their version.
+    /// The service sets values although the condition does not hold.
     No,
 }
 
-/// Number of times that a service is asked at most whose answers say to come later.
+/// Greatest number of tests of a service that answers to retry later.
 const MOST: u32 = 3;
 
 impl Conditions {
@@ -44,7 +44,7 @@ impl Conditions {
         self.state().kept
     }
 
-    /// Whether the caller is to ask, which nobody else does until it has noted the answer.
+    /// Returns whether the caller has to test the service. No other caller does so until the result is recorded.
     pub(crate) fn begin_asking(&self) -> bool {
         let mut state = self.state();
         let is_due = state.kept == Kept::Unknown && state.asked < MOST;
@@ -54,7 +54,7 @@ impl Conditions {
         is_due
     }
 
-    /// Notes an answer that says so: the version that a put required was not there.
+    /// Records that the service has refused a put since the required version did not exist.
     pub(crate) fn are_kept(&self) {
         let mut state = self.state();
         if state.kept != Kept::No {
@@ -62,7 +62,7 @@ impl Conditions {
         }
     }
 
-    /// Notes that a put was made whose condition did not hold.
+    /// Records that a put was executed although its condition did not hold, and adds a warning.
     pub(crate) fn are_ignored(&self) {
         let mut state = self.state();
         if state.kept != Kept::No {
@@ -73,12 +73,12 @@ impl Conditions {
         }
     }
 
-    /// Notes that the service does not answer the question.
+    /// Records that the test gives no result.
     pub(crate) fn are_unsaid(&self) {
         self.asked(Kept::Unsaid);
     }
 
-    /// Notes that the question has no answer now.
+    /// Records that the test gave no result this time.
     pub(crate) fn ask_later(&self) {
         self.asked(Kept::Unknown);
     }

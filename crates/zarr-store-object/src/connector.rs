@@ -1,4 +1,4 @@
-//! The HTTP service below object_store: it checks answers and notes what object_store does not tell.
+//! HTTP client below object_store. It checks responses, and records what object_store does not report.
 
 use std::io;
 use std::sync::Arc;
@@ -25,22 +25,22 @@ use crate::listing::{keys_alone, without_errors};
 use crate::names::Names;
 use crate::purpose::Purpose;
 
-/// Bytes of the body of an error that are read.
+/// Greatest number of bytes of the body of an error that are read.
 const MAX_ERROR: usize = 64 << 10;
 
-/// Bytes of a page of a list: a thousand names of a kilobyte, with escapes.
+/// Greatest size of a page of a list in bytes: a thousand names of one kilobyte, with escapes.
 const MAX_PAGE: usize = 32 << 20;
 
-/// Time that a service for credentials inside of a cloud may take: outside of it, nobody answers.
+/// Time limit for a credentials service inside a cloud. Outside of a cloud no service answers.
 const METADATA_TIME: Duration = Duration::from_secs(2);
 
-/// Number of bytes that could be sent in the time that a copy has, within the deadline: nothing comes while the service copies. The end of
-/// an upload in parts has as much time, as long as something comes: services send spaces while they bring the parts together.
+/// Number of bytes by which the time limit of a copy is calculated, since no bytes arrive while the service copies. The end of an upload in
+/// parts has the same limit, as long as bytes arrive: services send spaces while they combine the parts.
 const COPY_BYTES: u64 = 1 << 30;
 
-/// Gives object_store the client of a store, whatever options it has of its own. It tries lists and erasures again. Of a conditional put it
-/// may have to be found out first what became of it, as of the end of an upload in parts, and gets, puts and copies are made anew
-/// ([`Exchange::tried`]).
+/// HTTP client for object_store that uses the client of the store and ignores object_store's own client options. It retries lists and
+/// erasures. It does not retry gets, puts, copies and the end of an upload in parts, which are made anew by their operations
+/// ([`Exchange::tried`]): the outcome of an attempt may have to be found out first.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub(crate) client: Client,
@@ -94,7 +94,7 @@ impl HttpService for Connector {
     }
 }
 
-/// The outcome of an attempt.
+/// Outcome of an attempt at a request.
 struct Attempt(Result<HttpResponse, HttpError>);
 
 impl Attempt {
@@ -104,7 +104,7 @@ impl Attempt {
 }
 
 impl Connector {
-    /// Makes a request, and notes in `exchange` what comes of it.
+    /// Makes one attempt at a request, and records its outcome in `exchange`.
     async fn attempt(
         &self,
         exchange: &Exchange,
@@ -206,7 +206,7 @@ impl Connector {
         result
     }
 
-    /// After how long an attempt ends to which nothing comes, where the client does not see to that.
+    /// Returns the time after which an attempt ends if nothing arrives, for requests whose waiting the client does not limit.
     fn patience(&self, purpose: Purpose) -> Duration {
         if purpose == Purpose::Complete { self.retry.timeout } else { Duration::MAX }
     }
@@ -218,14 +218,14 @@ impl Connector {
     }
 }
 
-/// The outcome of a part of a request, if it comes in time and before the patience ends.
+/// Awaits a part of a request. Fails if the time of the operation or `patience` ends before.
 async fn heard<T>(attempts: &Attempts, patience: Duration, part: impl Future<Output = T>) -> Result<T, Failure> {
     let heard = tokio::time::timeout(patience, in_time(attempts, part)).await;
     heard
         .unwrap_or_else(|_| Err(Failure::new(ErrorKind::TimedOut, format!("timed out: nothing came for {patience:?}"))))
 }
 
-/// A request for messages.
+/// Formats a request for messages, without secrets.
 fn shown(request: &HttpRequest) -> String {
     let uri = request.uri();
     // An address may have a signature in its query, and a name and password before its host.
@@ -246,7 +246,8 @@ fn convert(request: HttpRequest) -> Result<Request, Failure> {
     Ok(converted)
 }
 
-/// The answer with its body still to be read, until which the request is under way; a failure meanwhile is noted.
+/// Converts a response to that of object_store. The body is read later; until then, the request holds its permit. A failure meanwhile is
+/// recorded.
 fn into_response(response: Response, permit: Option<Permit>) -> HttpResponse {
     let (status, headers) = (response.status(), response.headers().clone());
     let moved = move |frame| {
@@ -262,8 +263,8 @@ fn into_response(response: Response, permit: Option<Permit>) -> HttpResponse {
     answer(status, headers, HttpResponseBody::new(body))
 }
 
-/// The answer to a put, which is done also where the service names no ETag: object_store takes that for a failure. A weak one names no
-/// version.
+/// Converts the response to a successful put. Adds a weak ETag if the service sends none, which object_store takes for a failure. A weak
+/// ETag is no version.
 fn put_done(response: Response, permit: Permit) -> Result<HttpResponse, Failure> {
     if is_html(response.headers()) && !response.headers().contains_key(ETAG) {
         return Err(Failure::new(ErrorKind::Io, page_for_people()));
@@ -280,7 +281,7 @@ fn answer(status: StatusCode, headers: HeaderMap, body: impl Into<HttpResponseBo
     answer
 }
 
-/// Notes what Azure says of a copy that it makes.
+/// Records what Azure reports about a copy in progress.
 fn note_copy(exchange: &Exchange, headers: &HeaderMap) {
     let header = |name: &str| headers.get(name)?.to_str().ok();
     let progress = header("x-ms-copy-progress").and_then(|text| text.split_once('/')?.0.parse().ok());
@@ -288,13 +289,13 @@ fn note_copy(exchange: &Exchange, headers: &HeaderMap) {
     (seen.copy_status, seen.copy_progress) = (header("x-ms-copy-status").map(str::to_owned), progress);
 }
 
-/// Notes a failure without an answer.
+/// Records a failure without a response.
 fn no_answer(exchange: &Exchange, purpose: Purpose, failure: Failure) -> HttpError {
     let again = failure.again();
     failed(exchange, purpose, failure, again)
 }
 
-/// Notes a failure.
+/// Records a failure.
 fn failed(exchange: &Exchange, purpose: Purpose, failure: Failure, again: Option<Again>) -> HttpError {
     let error = HttpError::new(HttpErrorKind::Unknown, io::Error::other(failure.text.clone()));
     let mut seen = exchange.seen();
@@ -303,7 +304,7 @@ fn failed(exchange: &Exchange, purpose: Purpose, failure: Failure, again: Option
     error
 }
 
-/// Notes an answer that is an error. Whether it says that there are too many requests comes with it.
+/// Records a response that is an error. Also returns whether it says that there are too many requests.
 async fn problem(
     exchange: &Exchange,
     purpose: Purpose,
@@ -318,7 +319,7 @@ async fn problem(
     (answer(status, headers, Bytes::new()), is_throttled)
 }
 
-/// Notes what an answer says that is an error, and whether that is that there are too many requests.
+/// Records the problem of an error response. Returns whether it says that there are too many requests.
 fn refused(exchange: &Exchange, purpose: Purpose, problem: Problem) -> bool {
     let is_throttled = problem.kind() == ErrorKind::Throttled;
     let mut seen = exchange.seen();
@@ -330,7 +331,7 @@ fn refused(exchange: &Exchange, purpose: Purpose, problem: Problem) -> bool {
     is_throttled
 }
 
-/// Refuses an answer that is no value as it is stored.
+/// Checks the response to a get, and fails if it is not the value as stored.
 fn check_value(exchange: &Exchange, response: Response, permit: Permit, ranged: bool) -> Result<HttpResponse, Failure> {
     let refuse = |text: String| Err(Failure::new(ErrorKind::Io, text));
     let headers = response.headers();
@@ -374,7 +375,7 @@ fn check_value(exchange: &Exchange, response: Response, permit: Permit, ranged: 
     refuse(format!("the service answered {} to a request for a range, expected 206 with this range", response.status()))
 }
 
-/// The answer with a value decoded that is stored encoded.
+/// Returns the response with its value decoded, for values that are stored compressed.
 async fn decoded_value(
     exchange: &Exchange,
     request: &HttpRequest,
@@ -395,7 +396,7 @@ fn page_for_people() -> String {
         .to_owned()
 }
 
-/// Reads the body of an answer that has no value.
+/// Reads the whole body of a response that is not a value.
 async fn read_page(
     mut response: Response,
     attempts: &mut Attempts,
@@ -423,8 +424,7 @@ async fn read_page(
     }
 }
 
-/// Reads the answer to an erasure, a copy or the end of an upload in parts, which may say that something has failed though its status is
-/// one of success.
+/// Reads the response to an erasure, a copy or the end of an upload in parts, which may report an error although its status is a success.
 async fn check_done(
     exchange: &Exchange,
     purpose: Purpose,
@@ -456,7 +456,7 @@ async fn check_done(
     Ok(failed)
 }
 
-/// Reads a page of a list and takes out what is no key.
+/// Reads a page of a list, and removes entries that are no keys.
 async fn check_page(
     exchange: &Exchange,
     names: &Names,

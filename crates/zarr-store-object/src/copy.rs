@@ -1,4 +1,4 @@
-//! Copies within a bucket, which the service makes.
+//! Copies of values within a bucket by the service.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,10 +11,10 @@ use crate::bucket::Bucket;
 use crate::exchange::Exchange;
 use crate::read::look_at_copy;
 
-/// Copies a value. An attempt without an answer is made again: it sets the same value.
+/// Copies a value by the service. An attempt without a response is repeated, since it sets the same value.
 ///
-/// The copy has the metadata of the object, with the ids of the puts that led to it. A put to the target whose answer is lost while a copy
-/// replaces its value may so be taken for one that never had an effect, and is a conflict.
+/// The copy has the metadata of the object, including the identifiers of the puts that led to its value. If the response to a put of
+/// the target is lost while a copy replaces its value, the put may be taken for one without effect, and results in a conflict.
 pub(crate) async fn copy(inner: Arc<Bucket>, from: CopySource, to: Key) -> Result<Copied> {
     if inner.no_copies.load(Ordering::Relaxed) {
         return Ok(Copied::Declined);
@@ -44,8 +44,8 @@ pub(crate) async fn copy(inner: Arc<Bucket>, from: CopySource, to: Key) -> Resul
     Err(inner.error(&exchange, Operation::Set, to.as_str(), &error))
 }
 
-/// Waits for a copy that Azure has begun, whose target is empty meanwhile. Bytes that it copies give it more time, as they do a request. One
-/// that takes longer is declined: a put of the value is refused until the service has ended it, and tried again.
+/// Waits for a copy that Azure has begun; its target is empty meanwhile. Copied bytes extend its time limit, as for a request. A copy that
+/// takes too long is declined: a put of the value is then refused, and retried, until the service has ended the copy.
 async fn finished(inner: &Arc<Bucket>, exchange: &Exchange, to: &Key) -> Result<Copied> {
     let mut before = 0;
     loop {

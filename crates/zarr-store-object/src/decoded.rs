@@ -1,4 +1,4 @@
-//! Values that are stored compressed, as static files of web sites are: decoded where all of one comes.
+//! Decoding of values that are stored compressed, like static files of web sites, if the whole value is received.
 
 use bytes::Bytes;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderValue};
@@ -7,18 +7,18 @@ use zarr_store::ErrorKind;
 use zarr_store_runtime::RangeRequest;
 use zarr_store_runtime::http::{ContentRange, Failure, encoding, gunzip, is_gzip};
 
-/// Bytes that a value has at most when it is decoded: documents are.
+/// Greatest size of a decoded value in bytes. Such values are documents.
 const MOST: u64 = 256 << 20;
 
-/// The encoding that a value is stored with, where its bytes are not those of the value: in Google Cloud Storage also where the service
-/// has decoded it.
+/// Returns the encoding with which a value is stored, if its bytes are not those of the value; in Google Cloud Storage also if the service
+/// has decoded it. `None` for values without encoding.
 pub(crate) fn stored_encoding(headers: &HeaderMap) -> Option<String> {
     let stored = headers.get("x-goog-stored-content-encoding").and_then(|value| value.to_str().ok());
     let stored = stored.filter(|stored| !matches!(*stored, "identity" | ""));
     encoding(headers).or_else(|| stored.map(str::to_owned))
 }
 
-/// Whether an answer has all bytes of a value that is stored with this encoding, so that it can be decoded.
+/// Returns whether a response has all bytes of a value with this encoding, so that it can be decoded.
 pub(crate) fn is_decodable(response: &Response, encoding: &str) -> bool {
     let whole = match response.status() {
         StatusCode::OK => true,
@@ -32,7 +32,7 @@ pub(crate) fn is_decodable(response: &Response, encoding: &str) -> bool {
     whole && is_gzip(encoding)
 }
 
-/// The answer with the value decoded, or the range of it that is asked for, of the headers and the body of one with all of it.
+/// Decodes a whole value, and returns the response to the request for the range `asked`: the status, headers and bytes.
 pub(crate) fn decoded(
     mut headers: HeaderMap,
     body: Vec<u8>,
@@ -61,7 +61,7 @@ pub(crate) fn decoded(
     Ok((status, headers, body))
 }
 
-/// The range that a header asks for.
+/// Parses the header `Range`; `None` if it has another form.
 fn parse(header: &str) -> Option<RangeRequest> {
     let (start, end) = header.strip_prefix("bytes=")?.split_once('-')?;
     Some(match (start, end) {

@@ -1,4 +1,5 @@
-//! Erasures. One key is a request of its own. Those that are erased at the same time are one request, where the service erases several.
+//! Erasure of objects. A single key is erased by its own request. Keys that are erased at the same time are combined into one request if
+//! the service supports that.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,19 +18,19 @@ use crate::bucket::Bucket;
 use crate::erasures::Waiting;
 use crate::exchange::{Exchange, Left};
 
-/// The most keys that a request of S3 names.
+/// Greatest number of keys in a request of S3.
 const SEVERAL: usize = 1000;
 
-/// Time within which others are asked for, so that they are gathered.
+/// Time that is waited for further keys, so that they are combined.
 const TURN: Duration = Duration::from_millis(1);
 
-/// The most of these times.
+/// Greatest number of such waits.
 const TURNS: usize = 20;
 
 type Names = stream::BoxStream<'static, object_store::Result<Path>>;
 
 impl Bucket {
-    /// Whether each key is a request of its own.
+    /// Returns whether each key is erased by its own request.
     fn erases_singly(&self) -> bool {
         self.singly.is_none() || self.erasures.are_refused()
     }
@@ -58,7 +59,7 @@ pub(crate) async fn erase(inner: Arc<Bucket>, key: Key) -> Result<()> {
     outcome.await.unwrap_or_else(lost)
 }
 
-/// Waits for others that are erased at the same time, and erases all of them.
+/// Waits for keys that are erased at the same time, and erases all of them.
 async fn gathered(inner: Arc<Bucket>) {
     let mut count = 0;
     for _ in 0..TURNS {
@@ -77,8 +78,8 @@ async fn gathered(inner: Arc<Bucket>) {
     }
 }
 
-/// Erases the keys of a group by one request, or each by its own, as long as somebody waits for it: an erasure that was given up takes no
-/// effect later.
+/// Erases the keys of a group by one request, or each by its own request, as long as the callers wait: an erasure that a caller has dropped
+/// must not take effect later.
 async fn erase_group(inner: Arc<Bucket>, mut group: Vec<Waiting>) {
     let shown = group.first().map(|waiting| waiting.key.to_string()).unwrap_or_default();
     let mut is_unknown = false;
@@ -128,7 +129,7 @@ async fn erase_group(inner: Arc<Bucket>, mut group: Vec<Waiting>) {
     each.await;
 }
 
-/// The output of a future, unless another one ends before.
+/// Awaits a future; `None` if `given_up` ends first.
 async fn awaited<T>(future: impl Future<Output = T>, given_up: impl Future<Output = ()>) -> Option<T> {
     match future::select(pin!(future), pin!(given_up)).await {
         Either::Left((output, _)) => Some(output),
@@ -167,7 +168,7 @@ pub(crate) async fn erase_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<(
     exchange.during(erased).await
 }
 
-/// Erases an object by a request of its own.
+/// Erases an object by its own request.
 pub(crate) async fn erase_one(inner: &Bucket, shown: &str, path: Path) -> Result<()> {
     let exchange = inner.exchange(0);
     let store = inner.singly.as_ref().unwrap_or(&inner.store);
@@ -180,22 +181,22 @@ pub(crate) async fn erase_one(inner: &Bucket, shown: &str, path: Path) -> Result
     }
 }
 
-/// The outcome of a request that names several keys.
+/// Outcome of a request that names several keys.
 enum Together {
     Done,
-    /// The service seems not to know such requests: it does not if it erases one key.
+    /// The service does not seem to support such requests. This is certain if it then erases a single key.
     Unknown,
 }
 
 struct Failed {
     error: Error,
-    /// The objects that are not erased, if it is known.
+    /// Objects that were not erased; `None` if unknown.
     left: Option<Vec<Left>>,
-    /// The service answered, and refused some of the keys.
+    /// Whether the service has answered, and refused some of the keys.
     is_of_key: bool,
 }
 
-/// Erases what a stream names, in as few requests as the service allows. What is not there is erased already.
+/// Erases the objects that a stream names, in as few requests as the service allows. Missing objects count as erased.
 async fn erase_together(inner: &Arc<Bucket>, shown: &str, names: Names) -> Result<Together, Failed> {
     let exchange = inner.exchange(0);
     let mut names = names;
@@ -243,7 +244,8 @@ async fn erase_together(inner: &Arc<Bucket>, shown: &str, names: Names) -> Resul
     }
 }
 
-/// Erases what a stream names once, until the service refuses to erase one of them for good: then most likely all that follow, too.
+/// Erases the objects that a stream names, without retries. Ends when the service finally refuses to erase one, since it most likely
+/// refuses all that follow.
 async fn erase_once(
     inner: &Bucket,
     store: &dyn ObjectStore,

@@ -7,20 +7,20 @@ use object_store::path::Path;
 use tokio::sync::oneshot;
 use zarr_store::{Key, Result};
 
-/// Keys that are to be erased, of operations that were called at the same time.
+/// Keys to be erased by operations that were called at the same time.
 #[derive(Debug, Default)]
 pub(crate) struct Erasures {
     waiting: Mutex<Vec<Waiting>>,
-    /// The service refuses requests that name several keys.
+    /// Whether the service refuses requests that name several keys.
     refused: AtomicBool,
 }
 
-/// A key that is to be erased.
+/// Key that waits to be erased.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) key: Key,
     pub(crate) path: Path,
-    /// Gets the outcome; closed if nobody waits for it any more.
+    /// Receives the outcome; closed if the caller has dropped the operation.
     pub(crate) done: oneshot::Sender<Result<()>>,
 }
 
@@ -29,12 +29,12 @@ impl Erasures {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the service refuses requests that name several keys.
+    /// Returns whether the service refuses requests that name several keys.
     pub(crate) fn are_refused(&self) -> bool {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Notes that it does.
+    /// Records that the service refuses requests that name several keys.
     pub(crate) fn refuse(&self) {
         self.refused.store(true, Ordering::Relaxed);
     }

@@ -13,43 +13,43 @@ use zarr_store_runtime::{Again, Attempts, Retry};
 use crate::listing::unescape;
 
 tokio::task_local! {
-    /// The operation that this task does.
+    /// Record of the operation that this task executes.
     static CURRENT: Exchange;
 }
 
-/// Record of the requests of one operation: the errors of object_store do not say all that was seen of them.
+/// Record of the requests of one operation, which has details that the errors of object_store lack.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange(Arc<Mutex<Seen>>);
 
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// The last request, as messages name it: its method, and its address without what may be secret in it.
+    /// Last request, for messages: its method, and its address without secrets.
     pub(crate) request: String,
-    /// The attempts at it.
+    /// Attempts at the last request.
     pub(crate) attempts: Attempts,
-    /// Another attempt may succeed.
+    /// When another attempt may succeed; `None` if it cannot.
     pub(crate) again: Option<Again>,
-    /// The last answer that is an error.
+    /// Last response that is an error.
     pub(crate) problem: Option<Problem>,
-    /// The last failure without an answer, or with one that is none of the service.
+    /// Last failure without a response, or with a response that is not from the service.
     pub(crate) failure: Option<Failure>,
-    /// Credentials could not be had: why.
+    /// Reason why credentials could not be obtained.
     pub(crate) credentials: Option<String>,
-    /// A conditional put, or the end of an upload in parts, may have taken effect although it has no answer that says so.
+    /// Whether a conditional put, or the end of an upload in parts, may have taken effect although no response says so.
     pub(crate) maybe_set: bool,
-    /// The pages of a list that came.
+    /// Pages of a list that were received.
     pub(crate) pages: HashSet<String>,
-    /// The objects that requests to erase several have left.
+    /// Objects that requests to erase several objects have left.
     pub(crate) left: Vec<Left>,
-    /// The service does not know requests to erase several objects.
+    /// Whether the service does not support requests to erase several objects.
     pub(crate) refuses_several: bool,
-    /// Status that Azure gives of a copy that it makes: `pending`, `success` or another word.
+    /// Status of a copy that Azure makes: `pending`, `success` or another word.
     pub(crate) copy_status: Option<String>,
     /// Number of bytes that Azure has copied.
     pub(crate) copy_progress: Option<u64>,
 }
 
-/// An object that a request to erase several has left, though it was answered.
+/// Object that a successful request to erase several objects has left, with the reason.
 #[derive(Clone, Debug)]
 pub(crate) struct Left {
     pub(crate) name: String,
@@ -57,13 +57,13 @@ pub(crate) struct Left {
 }
 
 impl Seen {
-    /// Whether the last answer says that there is no such upload in parts.
+    /// Returns whether the last response says that the upload in parts does not exist.
     pub(crate) fn is_gone(&self) -> bool {
         self.problem.as_ref().is_some_and(|problem| problem.is(&["NoSuchUpload"]))
     }
 
-    /// Returns the part about the request in a message of an error of this kind:
-    /// ` (GET http://host/bucket/key: 3 attempts in 1.4 s)`.
+    /// Returns the part about the request in a message of an error of this kind, such as ` (GET http://host/bucket/key: 3 attempts in 1.4
+    /// s)`; empty if it would not help.
     pub(crate) fn tail(&self, kind: ErrorKind) -> String {
         let may_pass = matches!(kind, ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient);
         if self.request.is_empty() || !(may_pass || self.attempts.made() > 1) {
@@ -72,7 +72,7 @@ impl Seen {
         format!(" ({}: {})", self.request, self.attempts)
     }
 
-    /// The last request, and how it failed.
+    /// Describes the last request and its failure.
     pub(crate) fn last(&self) -> String {
         let status = self.problem.as_ref().map(|problem| format!("the service answered {}", problem.status));
         let failure = || self.failure.as_ref().map(|failure| failure.text.clone());
@@ -83,7 +83,7 @@ impl Seen {
 }
 
 impl Exchange {
-    /// Makes the record of an operation with these attempts at a request.
+    /// Creates the record of an operation with the given attempts.
     pub(crate) fn new(attempts: Attempts) -> Self {
         let seen = Seen {
             request: String::new(),
@@ -102,13 +102,13 @@ impl Exchange {
         Self(Arc::new(Mutex::new(seen)))
     }
 
-    /// Runs a future whose requests are seen here.
+    /// Runs a future whose requests are recorded here.
     pub(crate) async fn during<T>(&self, future: impl Future<Output = T>) -> T {
         CURRENT.scope(self.clone(), future).await
     }
 
-    /// Makes a request, again where another attempt may succeed. Each attempt is made anew, and with it its signature, which services take
-    /// for about a quarter of an hour.
+    /// Makes a request, and retries it if another attempt may succeed. Each attempt is a new request with a new signature, since services
+    /// accept signatures for about a quarter of an hour.
     pub(crate) async fn tried<T, F>(&self, make: impl Fn() -> F) -> object_store::Result<T>
     where
         F: Future<Output = object_store::Result<T>>,
@@ -130,7 +130,7 @@ impl Exchange {
         }
     }
 
-    /// That of the operation which this task does.
+    /// Returns the record of the operation that this task executes.
     pub(crate) fn current() -> Self {
         CURRENT.try_with(Clone::clone).unwrap_or_else(|_| Self::new(Attempts::new(Retry::default(), 0)))
     }
@@ -139,12 +139,12 @@ impl Exchange {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The attempts at the last request, of which others may follow.
+    /// Returns a copy of the attempts at the last request.
     pub(crate) fn attempts(&self) -> Attempts {
         self.seen().attempts.clone()
     }
 
-    /// Waits before another attempt. False if there is to be none.
+    /// Waits before another attempt. Returns false if there may be none.
     pub(crate) async fn pause(&self, again: Again) -> bool {
         let mut attempts = self.attempts();
         let goes_on = attempts.pause(again, || self.seen().last()).await;
@@ -153,26 +153,26 @@ impl Exchange {
     }
 }
 
-/// An answer that is an error.
+/// Response that is an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
-    /// The code of the service, such as `NoSuchBucket`.
+    /// Error code of the service, such as `NoSuchBucket`.
     pub(crate) code: Option<String>,
-    /// Its text for people.
+    /// Message of the service for people.
     message: Option<String>,
-    /// The region that the bucket is in.
+    /// Region of the bucket, if the response names it.
     pub(crate) region: Option<String>,
-    /// The size of the value, which an answer with 416 has.
+    /// Size of the value, in a response with status 416.
     pub(crate) size: Option<u64>,
-    /// How long the service asks to wait.
+    /// Time that the service asks to wait.
     pub(crate) wait: Option<Duration>,
-    /// It is a page for people, and no answer of the service.
+    /// Whether the response is a page for people, and not from the service.
     pub(crate) foreign: bool,
 }
 
 impl Problem {
-    /// Reads the problem from an answer, of whose body `body` is the beginning.
+    /// Parses the problem from a response; `body` is the beginning of its body.
     pub(crate) fn new(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let body = String::from_utf8_lossy(body);
         let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
@@ -202,7 +202,8 @@ impl Problem {
         }
     }
 
-    /// Reads the problem from a document `<Error>` that comes with a status of success, as S3 sends after it has begun its answer.
+    /// Parses the problem from a document `<Error>` in a response with a success status, which S3 sends if it fails after it has begun to
+    /// respond.
     pub(crate) fn of_success(document: &str) -> Self {
         let mut problem = Self::new(StatusCode::BAD_REQUEST, &HeaderMap::new(), document.as_bytes());
         problem.status = match problem.code.as_deref() {
@@ -215,7 +216,7 @@ impl Problem {
         problem
     }
 
-    /// The kind of the error.
+    /// Returns the kind of the error.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self.code.as_deref() {
             // S3 says so with the status 400.
@@ -226,15 +227,15 @@ impl Problem {
         }
     }
 
-    /// Whether another attempt may succeed, and when.
+    /// Returns when another attempt may succeed; `None` if it cannot.
     pub(crate) fn again(&self) -> Option<Again> {
         let may_pass = matches!(self.kind(), ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient);
         may_pass.then(|| self.wait.map_or(Again::Later, Again::After))
     }
 
-    /// Whether it says that the service does not know such requests, as far as its status tells.
+    /// Returns whether the status says that the service does not support such requests.
     pub(crate) fn is_unknown(&self) -> bool {
-        /// Codes of 400 that say something of the credentials or of one request.
+        /// Error codes with status 400 that concern credentials or a single request.
         const OTHERS: &[&str] =
             &["AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "MalformedXML", "TokenRefreshRequired"];
         matches!(self.status.as_u16(), 400 | 405 | 501)
@@ -244,12 +245,12 @@ impl Problem {
             && self.again().is_none()
     }
 
-    /// Whether the service says this code.
+    /// Returns whether the error code of the service is in `codes`.
     pub(crate) fn is(&self, codes: &[&str]) -> bool {
         self.code.as_deref().is_some_and(|code| codes.contains(&code))
     }
 
-    /// For messages: the status, and what the service says of it.
+    /// Returns the status and the message of the service, for messages.
     pub(crate) fn text(&self) -> String {
         let mut text = format!("the service answered {}", self.status);
         match (&self.code, &self.message) {

@@ -1,24 +1,25 @@
-//! Errors of requests as errors of the store.
+//! Conversion of errors of requests to errors of the store.
 
 use zarr_store::{Error, ErrorKind, Operation};
 
 use crate::address::{Address, Protocol};
 use crate::exchange::{Exchange, Problem};
 
-/// Facts that a message about an operation needs.
+/// Facts about a store for messages about its operations.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) address: Address,
-    /// The region that requests are signed for.
+    /// Region that requests are signed for.
     pub(crate) region: Option<String>,
-    /// Strings that no message may show.
+    /// Strings that no message may contain.
     pub(crate) secrets: Vec<String>,
-    /// Requests carry no credentials.
+    /// Whether requests carry no credentials.
     pub(crate) anonymous: bool,
 }
 
 impl Subject {
-    /// The error of an operation on `key`, by what was seen of its requests, or else by what object_store says.
+    /// Returns the error of an operation on `key`, from the record of its requests, or from the error of object_store if nothing is
+    /// recorded.
     pub(crate) fn error(
         &self,
         exchange: &Exchange,
@@ -50,7 +51,7 @@ impl Subject {
         self.failed(operation, key, ErrorKind::Io, text)
     }
 
-    /// The error for an answer that refuses a request, of which `tail` says more.
+    /// Returns the error for a response that refuses a request. `tail` is added to its message.
     pub(crate) fn refused(&self, problem: &Problem, tail: &str, operation: Operation, key: &str) -> Error {
         let (status, text) = (problem.status, problem.text());
         if self.no_bucket(problem) {
@@ -86,7 +87,7 @@ impl Subject {
         self.failed(operation, key, kind, text)
     }
 
-    /// Whether an answer says that there is no such bucket.
+    /// Returns whether a response says that the bucket does not exist.
     pub(crate) fn no_bucket(&self, problem: &Problem) -> bool {
         problem.status.as_u16() == 404
             && problem.is(&[
@@ -99,7 +100,7 @@ impl Subject {
             && !(self.address.protocol == Protocol::Azure && problem.is(&["BlobNotFound"]))
     }
 
-    /// Returns the measures that a caller who is refused can try.
+    /// Returns advice for a caller whose request is refused.
     fn advice(&self) -> String {
         let mut advice = Vec::new();
         if !self.anonymous {
@@ -124,7 +125,7 @@ impl Subject {
         Error::failed(&self.address, operation, key, kind, self.redact(text))
     }
 
-    /// The text without secrets.
+    /// Replaces secrets in a string by `***`.
     pub(crate) fn redact(&self, mut text: String) -> String {
         for secret in &self.secrets {
             if text.contains(secret.as_str()) {

@@ -1,4 +1,4 @@
-//! Lists.
+//! Lists of keys.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -61,15 +61,15 @@ pub(crate) async fn list_sizes(inner: Arc<Bucket>, prefix: Prefix, visit: SizeVi
     exchange.during(listed).await.map_err(|error| inner.error(&exchange, Operation::List, shown(&prefix), &error))
 }
 
-/// How many keys a listing remembers at least while they come in order: more than are in several pages.
+/// Least number of keys that a listing remembers while they arrive in order: more than are in several pages.
 const RECENT: usize = 1 << 16;
 
-/// The keys that a listing gave, to tell a page that came twice. Most services list in order: then a few hashes are kept. Directory
-/// buckets of S3 and hierarchical namespaces of Azure list in another one: from the first such key on the hashes of all keys are kept,
-/// 16 bytes of each.
+/// Keys that a listing has returned, to detect a page that arrives twice. Most services list in order, so that few hashes are stored.
+/// Directory buckets of S3 and hierarchical namespaces of Azure list in another order: from the first key out of order on, the hashes
+/// of all keys are stored, 16 bytes each.
 ///
-/// A key that was not given is always new. One that comes again is new only if it was forgotten: it came before the last `at_least`
-/// keys, all of which were in order.
+/// A key that was not returned before is always new. A key that was returned before only counts as new if it was forgotten, that is,
+/// if it was followed by at least `at_least` keys in order.
 struct Seen {
     largest: Option<Key>,
     in_order: bool,
@@ -85,7 +85,7 @@ impl Seen {
         Self { largest: None, in_order: true, at_least, recent: HashSet::new(), older: HashSet::new(), hashers }
     }
 
-    /// Whether the listing gives this key for the first time.
+    /// Returns whether the listing returns this key for the first time, and remembers it.
     fn is_new(&mut self, key: &Key) -> bool {
         let [high, low] = self.hashers.each_ref().map(|hasher| u128::from(hasher.hash_one(key.as_str())));
         let hash = high << 64 | low;
@@ -105,7 +105,7 @@ impl Seen {
     }
 }
 
-/// The path under which the objects of a prefix are; `None` for all of the bucket.
+/// Returns the path under which the objects of a prefix are; `None` for the whole bucket.
 pub(crate) fn path(inner: &Bucket, operation: Operation, prefix: &Prefix) -> Result<Option<Path>> {
     let name = inner.subject.address.names.object(prefix.as_str());
     let Some(name) = name.strip_suffix('/') else { return Ok(None) };

@@ -1,14 +1,15 @@
-//! The answer to a list request, before it is parsed.
+//! Responses to list requests, before they are parsed.
 //!
-//! Buckets hold names that are no keys: `a/`, which consoles make as a folder, or `a//b`. The parser would take the first for `a`, and fail
-//! at the second. They are taken out, as they have no place in a store. A prefix of the store with empty segments is replaced.
+//! Buckets may contain names that are no keys: `a/`, which consoles create as a folder, or `a//b`. The parser would take the first
+//! for `a`, and fail at the second. Such entries are removed, as they are not values of a store. If the prefix of the store has empty
+//! segments, it is replaced in the response.
 
 use std::borrow::Cow;
 
 use crate::names::Names;
 
-/// The page without the entries whose names are no keys of the store, and with names that the parser takes ([`Names::listed`]). `None` if it
-/// is no page of a list.
+/// Returns the page without entries whose names are no keys of the store, and with names that the parser accepts ([`Names::listed`]).
+/// `None` if it is no page of a list.
 pub(crate) fn keys_alone(page: &str, names: &Names) -> Option<String> {
     let s3 = page.contains("<ListBucketResult");
     if !s3 && !page.contains("<EnumerationResults") {
@@ -24,8 +25,8 @@ pub(crate) fn keys_alone(page: &str, names: &Names) -> Option<String> {
     retain(&page, prefix, name, names, |name| name.ends_with('/'))
 }
 
-/// The document without the elements `<element>` whose child `<name>` is not wanted, or no key of the store. In XML a `<` of a text is escaped,
-/// so that tags are found by their text. `None` if an element has no end or no name.
+/// Returns the document without those elements `<element>` whose child `<name>` is not `wanted` or no key of the store. XML escapes `<` in
+/// text, so tags are found as strings. `None` if an element has no end or no name.
 fn retain(page: &str, element: &str, name: &str, names: &Names, wanted: impl Fn(&str) -> bool) -> Option<String> {
     let (open, close) = (format!("<{element}>"), format!("</{element}>"));
     let (name_open, name_close) = (format!("<{name}>"), format!("</{name}>"));
@@ -51,8 +52,8 @@ fn retain(page: &str, element: &str, name: &str, names: &Names, wanted: impl Fn(
     Some(kept)
 }
 
-/// The answer of S3 to a request to erase several objects, as if it had erased all, and its errors: the name of an object and the element. `None`
-/// if it is no such answer.
+/// Splits the response of S3 to a request to erase several objects into a response as if all were erased, and its errors: for each the name
+/// of the object and the XML element. `None` if it is no such response.
 pub(crate) fn without_errors(page: &str) -> Option<(String, Vec<(String, &str)>)> {
     const CLOSE: &str = "</Error>";
     if !page.contains("<DeleteResult") {
@@ -72,12 +73,12 @@ pub(crate) fn without_errors(page: &str) -> Option<(String, Vec<(String, &str)>)
     Some((kept, errors))
 }
 
-/// A text as one of XML.
+/// Escapes a string for XML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A text of XML without its escapes.
+/// Replaces XML escapes in a string; `None` if one is invalid.
 pub(crate) fn unescape(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

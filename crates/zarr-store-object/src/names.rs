@@ -1,4 +1,4 @@
-//! Names of objects: a prefix in the bucket, and a key below it.
+//! Names of objects, which consist of a prefix in the bucket and a key.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,23 +8,24 @@ use zarr_store::{Error, Key, KeyFault, Prefix, Result};
 
 use crate::temporary::is_temporary;
 
-/// The names of the objects of a store.
+/// Names of the objects of a store.
 ///
-/// The prefix may have empty segments (`d//x.zarr/`), which no key has. The client of the service takes such names, but none that a list
-/// gives. So pages of lists get another prefix in its place, of the same length, before the client reads them (`Names::listed`).
+/// The prefix may have empty segments (`d//x.zarr/`), which keys cannot have. The client of the service accepts such names in
+/// requests, but not in lists. So in pages of lists the prefix is replaced by another one of the same length before the client parses
+/// them (`Names::listed`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Names {
-    /// As the service stores it: empty, or up to and including a `/`.
+    /// Prefix as the service stores it: empty, or with a `/` at its end.
     prefix: Arc<str>,
-    /// The prefix that pages of lists have instead, of the same length and without empty segments, since object_store refuses these.
+    /// Prefix that replaces `prefix` in pages of lists: of the same length and without empty segments, which object_store refuses.
     in_lists: Arc<str>,
 }
 
 impl Names {
-    /// The names below the path of an address. One `/` at its end changes nothing; each further one is an empty segment.
+    /// Creates the names below the path of an address. One `/` at the end of `path` is ignored; each further one is an empty segment.
     ///
     /// # Errors
-    /// [`Error::InvalidPrefix`] if a segment is one that no key may have, but for empty ones behind the first.
+    /// [`Error::InvalidPrefix`] if a segment is not valid in a key; empty segments after the first are allowed.
     pub(crate) fn below(path: &str) -> Result<Self> {
         let path = path.strip_suffix('/').unwrap_or(path);
         if path.is_empty() {
@@ -43,7 +44,7 @@ impl Names {
         Ok(Self { prefix: prefix.into(), in_lists: in_lists.into() })
     }
 
-    /// The prefix, without its last `/` where an address may leave it out.
+    /// Returns the prefix for addresses, without its last `/` if that may be omitted.
     pub(crate) fn shown(&self) -> &str {
         match self.prefix.strip_suffix('/') {
             Some(path) if !path.ends_with('/') => path,
@@ -51,18 +52,19 @@ impl Names {
         }
     }
 
-    /// The name of the object of a key, or what the names of objects below a prefix begin with.
+    /// Returns the name of the object of the key `below`, or the beginning of the names of the objects below a prefix.
     pub(crate) fn object(&self, below: &str) -> String {
         format!("{}{below}", self.prefix)
     }
 
-    /// The key of an object; `None` if it is outside of the prefix, or its name is no key or that of a temporary one.
+    /// Returns the key of an object; `None` if its name is outside the prefix, or is no key or a temporary key.
     pub(crate) fn key(&self, object: &str) -> Option<Key> {
         let key = Key::new(object.strip_prefix(&*self.prefix)?).ok();
         key.filter(|key| !is_temporary(key))
     }
 
-    /// The name that a list has for an object, or with a `/` at its end for a folder, as the client may read it; `None` for what is no key.
+    /// Returns a name in a list, of an object or (with a `/` at its end) a folder, in the form that the client accepts; `None` if it is no
+    /// key.
     pub(crate) fn listed<'n>(&self, name: &'n str) -> Option<Cow<'n, str>> {
         let below = name.strip_prefix(&*self.prefix)?;
         if !is_key(below.strip_suffix('/').unwrap_or(below)) {
@@ -72,17 +74,17 @@ impl Names {
         Some(if is_same { Cow::Borrowed(name) } else { Cow::Owned(format!("{}{below}", self.in_lists)) })
     }
 
-    /// The key or prefix of a name that a list gave.
+    /// Returns the key or prefix of a name from a parsed list.
     fn below_listed<'n>(&self, listed: &'n Path) -> Option<&'n str> {
         listed.as_ref().strip_prefix(&*self.in_lists)
     }
 
-    /// As [`key`](Self::key), of a name that a list gave.
+    /// Returns the key of a name from a parsed list; `None` if it is no key or a temporary key.
     pub(crate) fn listed_key(&self, listed: &Path) -> Option<Key> {
         Key::new(self.below_listed(listed)?).ok().filter(|key| !is_temporary(key))
     }
 
-    /// The object that a list gave, by its own name.
+    /// Returns the real name of an object from a parsed list.
     pub(crate) fn listed_object(&self, listed: Path) -> Path {
         match self.below_listed(&listed) {
             Some(below) if self.prefix != self.in_lists => path(&self.object(below)).unwrap_or(listed),
@@ -91,7 +93,7 @@ impl Names {
     }
 }
 
-/// The path of an object for the client, which keeps the name as it is; `None` if it cannot.
+/// Returns the path of an object for the client; `None` if the client would change the name.
 pub(crate) fn path(name: &str) -> Option<Path> {
     let mut path = Path::ROOT;
     // `Path::parse` refuses empty segments.
@@ -101,7 +103,7 @@ pub(crate) fn path(name: &str) -> Option<Path> {
     (path.as_ref() == name).then_some(path)
 }
 
-/// Whether an object of this name is a value of a store. The client refuses control characters.
+/// Returns whether an object with this name is a value of a store. The client refuses control characters.
 fn is_key(name: &str) -> bool {
     Key::fault(name).is_none() && !name.bytes().any(|byte| byte.is_ascii_control())
 }

@@ -1,4 +1,4 @@
-//! The options with which objects are put.
+//! Options with which objects are put.
 
 use object_store::{Attribute, Attributes, PutMode, PutOptions};
 use zarr_store::Key;
@@ -6,14 +6,14 @@ use zarr_store_runtime::is_document;
 
 use crate::purpose::OfValue;
 
-/// The options of a put of the object of a key.
+/// Returns the options for a put of the object of a key.
 pub(crate) fn options(key: &Key, mode: PutMode) -> PutOptions {
     let mut options = PutOptions { mode, attributes: attributes(key), ..PutOptions::default() };
     options.extensions.insert(OfValue);
     options
 }
 
-/// The attributes of the object of a key.
+/// Returns the attributes of the object of a key.
 pub(crate) fn attributes(key: &Key) -> Attributes {
     let mut attributes = Attributes::new();
     if is_document(key) {

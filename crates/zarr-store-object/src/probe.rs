@@ -1,4 +1,4 @@
-//! Questions whether a service keeps the condition that a value has a version, by puts of a key that nobody else has.
+//! Test whether a service respects the condition that a value has a version, by a put of a temporary key.
 
 use std::sync::Arc;
 
@@ -12,21 +12,21 @@ use crate::exchange::Exchange;
 use crate::object::options;
 use crate::temporary::temporary_name;
 
-/// The value of the key, for whoever finds one.
+/// Value of the temporary key, for people who find it.
 const VALUE: &str = "This object shows whether the service keeps conditions of puts. It may be removed.\n";
 
-/// Answer of a service.
+/// Result of the test.
 enum Answer {
     Kept,
     Ignored,
-    /// Nothing of conditions, and will not another time.
+    /// The response says nothing about conditions, and will not another time.
     Unsaid,
-    /// Nothing now.
+    /// The response says nothing this time.
     Later,
 }
 
-/// Puts a temporary key beside this one on the condition that it has a version which no value has, within the time that is left of an
-/// operation, and notes the answer. Where it was put, it is erased.
+/// Puts a temporary key beside `beside` on the condition of a version that no value has, within the remaining time of an operation, and
+/// records the result. If the put succeeds, the key is erased.
 pub(crate) async fn ask(inner: Arc<Bucket>, beside: Key, attempts: Attempts) {
     let above = beside.as_str().rsplit_once('/').map_or(String::new(), |(above, _)| format!("{above}/"));
     let key = Key::new(&format!("{above}{}", temporary_name()));
@@ -60,7 +60,7 @@ pub(crate) async fn ask(inner: Arc<Bucket>, beside: Key, attempts: Attempts) {
     }
 }
 
-/// Finds the answer in a put that was not made.
+/// Returns the result of the test from a put that failed.
 fn refused(exchange: &Exchange) -> Answer {
     let seen = exchange.seen();
     let Some(problem) = seen.problem.as_ref().filter(|problem| !problem.foreign) else { return Answer::Later };

@@ -4,10 +4,10 @@ use object_store::client::HttpRequest;
 use reqwest::Method;
 use reqwest::header::{IF_MATCH, IF_NONE_MATCH};
 
-/// The headers that make a put a copy.
+/// Headers that make a put a copy.
 const COPY_SOURCES: [&str; 3] = ["x-amz-copy-source", "x-goog-copy-source", "x-ms-copy-source"];
 
-/// Marks requests for values.
+/// Marker for requests for values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OfValue;
 
@@ -19,14 +19,14 @@ pub(crate) enum Purpose {
         conditional: bool,
     },
     Copy,
-    /// A part of a value that is uploaded in parts.
+    /// Upload of a part of a value.
     Part,
-    /// The beginning of an upload in parts.
+    /// Beginning of an upload in parts.
     Upload,
-    /// The end of an upload in parts, which makes a value of them.
+    /// End of an upload in parts, which combines the parts to a value.
     Complete,
     List,
-    /// The removal of an object, or of several at once (`several`) in S3, whose answer says which objects are left.
+    /// Removal of an object, or of several objects in one request of S3 (`several`), whose response says which objects are left.
     Erase {
         several: bool,
     },
@@ -58,7 +58,7 @@ impl Purpose {
         }
     }
 
-    /// Whether a request that has taken effect is refused when it is made again.
+    /// Returns whether repeating the request is refused if it has taken effect.
     pub(crate) fn is_done_once(self) -> bool {
         matches!(self, Self::Put { conditional: true } | Self::Complete)
     }

@@ -1,4 +1,4 @@
-//! Gets.
+//! Gets of values.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::exchange::Exchange;
 use crate::purpose::OfValue;
 use crate::writes;
 
-/// The values of a store.
+/// Source of the values of a store.
 pub(crate) struct Values(pub(crate) Arc<Bucket>);
 
 impl fmt::Display for Values {
@@ -54,22 +54,22 @@ async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, condition: Cond
 }
 
 enum Asked {
-    /// One without bytes.
+    /// Response without bytes.
     Answer(Answer),
     Coming(Coming),
 }
 
-/// An answer whose bytes are still to be read.
+/// Response whose bytes are still to be read.
 struct Coming {
     at: Range<u64>,
     size: u64,
     version: Option<Version>,
-    /// The ids of the puts that led to the value.
+    /// Identifiers of the puts that led to the value.
     writes: Option<String>,
     stream: BoxStream<'static, object_store::Result<Bytes>>,
 }
 
-/// Asks for a range, of a state. A value that is refused counts as missing if `missing_403`.
+/// Requests a range of a value on a condition. If `missing_403`, a refused request counts as a missing value.
 async fn ask(
     inner: &Arc<Bucket>,
     exchange: &Exchange,
@@ -126,7 +126,7 @@ async fn ask(
     Ok(Asked::Coming(Coming { at, size, version, writes, stream }))
 }
 
-/// Reads the bytes of an answer, and of further ones where one ends too soon. `None` if the value was replaced meanwhile.
+/// Reads the bytes of a response, with further requests if it ends too early. `None` if the value was replaced meanwhile.
 async fn body(inner: &Arc<Bucket>, exchange: &Exchange, key: &Key, coming: Coming) -> Result<Option<Bytes>> {
     let Coming { at, size, version, mut stream, .. } = coming;
     let expected = at.end - at.start;
@@ -162,7 +162,7 @@ async fn body(inner: &Arc<Bucket>, exchange: &Exchange, key: &Key, coming: Comin
     }
 }
 
-/// Returns what an answer that is an error says of the value.
+/// Returns what an error response says about the value.
 async fn refused(
     inner: &Arc<Bucket>,
     exchange: &Exchange,
@@ -197,7 +197,7 @@ async fn refused(
     Err(inner.error(exchange, Operation::Get, key.as_str(), error))
 }
 
-/// Reads what is left of a body, as long as there is time for it.
+/// Reads the rest of a body, as long as the operation has time.
 async fn read(
     exchange: &Exchange,
     mut stream: BoxStream<'static, object_store::Result<Bytes>>,
@@ -232,16 +232,16 @@ async fn read(
     Ok(())
 }
 
-/// The value that is there, whatever it is.
+/// Value that currently exists.
 pub(crate) struct There {
-    /// `None` if it has none that can be named.
+    /// Version of the value; `None` if it has none.
     pub(crate) version: Option<Version>,
-    /// The ids of the puts that led to it.
+    /// Identifiers of the puts that led to the value; empty if it has none.
     pub(crate) writes: String,
 }
 
-/// Looks at the value that is there, within the time of an operation that is under way. A value that is refused counts as missing if
-/// `missing_403`.
+/// Looks up the current value, within the remaining time of `operation`; `None` if there is none. If `missing_403`, a refused request
+/// counts as a missing value.
 pub(crate) async fn look(
     inner: &Arc<Bucket>,
     key: &Key,
@@ -266,7 +266,7 @@ pub(crate) async fn look(
     Ok(Some(There { version: None, writes: String::new() }))
 }
 
-/// Looks at a value that Azure is copying. What it says of the copy is noted in `exchange`.
+/// Looks up a value that Azure is copying. The status of the copy is recorded in `exchange`.
 pub(crate) async fn look_at_copy(inner: &Arc<Bucket>, key: &Key, exchange: &Exchange) -> Result<()> {
     ask(inner, exchange, key, RangeRequest::Bounds(0..1), Condition::Any, false).await.map(drop)
 }

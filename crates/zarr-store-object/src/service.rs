@@ -1,4 +1,4 @@
-//! Services, each behind a feature.
+//! Set-up of services, each behind a feature.
 
 #[cfg(feature = "az")]
 mod azure;
@@ -18,7 +18,7 @@ use crate::address::{Address, Protocol};
 use crate::conditions::Kept;
 use crate::connector::Connector;
 
-/// Options that every service has, and what they are for is in the documentation of the crate.
+/// Options of all services, which the documentation of [`BucketStore`](crate::BucketStore) explains.
 const KNOWN: &[&str] = &[
     "allow_http",
     "allow_invalid_certificates",
@@ -35,29 +35,29 @@ const KNOWN: &[&str] = &[
     "user_agent",
 ];
 
-/// A service that is set up, and what the options say besides.
+/// Service that is set up, with further options.
 pub(crate) struct Service {
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The same, with a request for each object that is erased, where `store` names several in one.
+    /// Store that erases each object with its own request; `None` if `store` does so.
     pub(crate) singly: Option<Arc<dyn ObjectStore>>,
-    /// The service and the bucket; `None` where nothing tells one from another.
+    /// Identity of service and bucket; `None` if it is not known.
     pub(crate) service: Option<Arc<str>>,
-    /// The same, if values are uploaded to it in parts.
+    /// Store that uploads values in parts; `None` if values are not uploaded in parts.
     pub(crate) multipart: Option<Arc<dyn MultipartStore>>,
     pub(crate) region: Option<String>,
-    /// Puts can have conditions.
+    /// Whether puts can have conditions.
     pub(crate) conditional: bool,
-    /// Whether the service keeps these.
+    /// Whether the service respects conditions of puts.
     pub(crate) kept: Kept,
     pub(crate) anonymous: bool,
     pub(crate) secrets: Vec<String>,
     pub(crate) common: Common,
 }
 
-/// Options that are the same for all services.
+/// Options that all services share.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
-    /// An answer with 403 says that there is no such key.
+    /// Whether a response with status 403 means that the key is missing.
     pub(crate) missing_403: bool,
     pub(crate) concurrency: usize,
     pub(crate) retry: Retry,
@@ -65,7 +65,7 @@ pub(crate) struct Common {
     allow_http: bool,
 }
 
-/// Parts that a service is built of.
+/// Parts from which a service is built.
 struct Build<'o> {
     address: &'o Address,
     options: StoreOptions<'o>,
@@ -73,13 +73,13 @@ struct Build<'o> {
     connector: Connector,
     retry: RetryConfig,
     endpoint: Option<&'o str>,
-    /// A proxy may lead the same address to another service.
+    /// Whether there is a proxy, which may lead the same address to another service.
     has_proxy: bool,
     secrets: Vec<String>,
 }
 
 impl Service {
-    /// Sets up the service of an address. No request is made.
+    /// Sets up the service of an address. Makes no request.
     pub(crate) fn open(address: &Address, given: &[(String, String)]) -> Result<Self> {
         let name = address.to_string();
         let mut options = StoreOptions::new(&name, given);
@@ -145,7 +145,7 @@ impl Service {
     }
 }
 
-/// A store, and the same if values are uploaded to it in parts.
+/// Store, and the same store if values are uploaded in parts.
 type Stores = (Arc<dyn ObjectStore>, Option<Arc<dyn MultipartStore>>);
 
 #[cfg(any(feature = "s3", feature = "gs"))]
@@ -156,7 +156,8 @@ fn in_parts<S: ObjectStore + MultipartStore>(store: S) -> Stores {
 
 #[cfg(any(feature = "s3", feature = "gs", feature = "az"))]
 impl Build<'_> {
-    /// The options that are left, as keys of the service: their names, with or without its `begin`, are among `known`.
+    /// Parses the remaining options as keys of the service. Their names, with or without `begin`, must be in `known`. The values of
+    /// `secret` options are never shown.
     fn keys<K: std::str::FromStr>(&mut self, begin: &str, known: &[&str], secret: &[&str]) -> Result<Vec<(K, String)>> {
         let mut keys = Vec::new();
         for (name, value) in self.options.left() {
@@ -174,7 +175,7 @@ impl Build<'_> {
         Ok(keys)
     }
 
-    /// Checks the address of the service.
+    /// Checks the address of an endpoint.
     fn check_endpoint(&self, endpoint: &str) -> Result<()> {
         let refuse = |text: String| Err(self.options.refuse(text));
         let Some((scheme, rest)) = endpoint.split_once("://") else {
@@ -195,7 +196,7 @@ impl Build<'_> {
         }
     }
 
-    /// The service, once object_store has made it. `place` has its endpoint, account and region, as far as they are given.
+    /// Completes the service from the store of object_store. `place` names its endpoint, account and region, as far as they are given.
     fn service(
         self,
         built: object_store::Result<Stores>,

@@ -25,47 +25,49 @@ use crate::{copy, erase, stream, write};
 
 /// A prefix in a bucket of S3, Google Cloud Storage or Azure Blob Storage, as a store.
 ///
-/// Its futures need no particular runtime, and dropping one ends its request. A value is read with GET alone, never HEAD. Versions are
-/// ETags, in Google Cloud Storage generations. A value is copied within the bucket by the service ([`AsyncStore::copy`]).
+/// The futures need no particular runtime, and dropping a future ends its request. Values are read with GET only, never HEAD. Versions are
+/// ETags, or generations in Google Cloud Storage. The service copies values within the bucket ([`AsyncStore::copy`]).
 ///
 /// # Addresses
 /// `s3://bucket/prefix`, `gs://bucket/prefix` (also `gcs://`), `az://container/prefix` and
-/// `abfss://container@account.dfs.core.windows.net/prefix` (also `abfs://`). The prefix stands as the service stores it, without
-/// percent-encoding. It may have empty segments, but for the first: `s3://bucket/d//x.zarr` is another store than `s3://bucket/d/x.zarr`. Credentials are options or come from the environment.
+/// `abfss://container@account.dfs.core.windows.net/prefix` (also `abfs://`). The prefix is written as the service stores it, without
+/// percent-encoding. It may have empty segments after the first: `s3://bucket/d//x.zarr` is another store than `s3://bucket/d/x.zarr`.
+/// Credentials are options or come from the environment.
 ///
 /// # Options
 /// Options of all services:
 ///
-/// | name | value | without it |
+/// | name | value | default |
 /// |---|---|---|
 /// | `anonymous` | `true`: requests without credentials, for public buckets | `false` |
 /// | `endpoint` | the address of the service: `https://host:port` | that of the provider |
 /// | `allow_http` | `true`: the endpoint may be unencrypted. An endpoint of this machine always may | `false` |
-/// | `missing` | `403`: a refused value counts as missing, as in public buckets that may not be listed | `404` |
-/// | `deadline` | seconds after which a request has failed, with all its attempts; it has more time for bytes that come, as long as they take, and for those that go, each no longer than 64 KiB/s need | `30` |
-/// | `timeout` | seconds after which an attempt fails to which nothing comes | a third of `deadline` |
-/// | `connect_timeout` | seconds that opening a connection may take | `5` |
-/// | `retries` | how often a request is tried again, at most | no bound but `deadline` |
-/// | `concurrency` | how many requests are under way at once; fewer while the service says that it has too many | `512` |
-/// | `hedge` | `true`: a get whose answer takes longer than 95 of 100 others did is sent a second time, at most 2 of 100 | `false` |
-/// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
+/// | `missing` | `403`: a refused value counts as missing, for public buckets that cannot be listed | `404` |
+/// | `deadline` | seconds after which a request, with all its attempts, fails; received bytes extend the time by as long as they take, sent bytes by the time that they need at 64 KiB/s | `30` |
+/// | `timeout` | seconds without received bytes after which an attempt fails | a third of `deadline` |
+/// | `connect_timeout` | seconds for opening a connection | `5` |
+/// | `retries` | greatest number of retries of a request | limited only by `deadline` |
+/// | `concurrency` | greatest number of concurrent requests; reduced while the service says that it has too many | `512` |
+/// | `hedge` | `true`: a get whose response takes longer than 95 of 100 other responses is sent a second time, at most 2 of 100 gets | `false` |
+/// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | settings of connections | |
 ///
-/// Options of S3: `profile` (of `~/.aws/credentials` and `~/.aws/config`; else that of `AWS_PROFILE`, else the default one), `region` (else of the
-/// environment, else of the profile, else `us-east-1`), `requester_pays`, and those that the crate object_store knows, with or
-/// without `aws_`: `access_key_id`, `secret_access_key`, `session_token`, `virtual_hosted_style_request`, `checksum_algorithm` and
-/// others. Of Google Cloud Storage `service_account`, `service_account_key`, `bearer_token`; of Azure `account_name`, `account_key`,
-/// `sas_token` and others. They are also taken from the environment in capitals: `AWS_ACCESS_KEY_ID`, `GOOGLE_SERVICE_ACCOUNT`,
-/// `AZURE_STORAGE_ACCOUNT_NAME`. Options come before the environment. The error for an option that is not known lists those that are.
+/// Options of S3: `profile` (in `~/.aws/credentials` and `~/.aws/config`; by default that of `AWS_PROFILE`, or else the default profile),
+/// `region` (by default that of the environment, or else of the profile, or else `us-east-1`), `requester_pays`, and those of the crate
+/// object_store, with or without `aws_`: `access_key_id`, `secret_access_key`, `session_token`, `virtual_hosted_style_request`,
+/// `checksum_algorithm` and others. Options of Google Cloud Storage: `service_account`, `service_account_key`, `bearer_token` and others.
+/// Options of Azure: `account_name`, `account_key`, `sas_token` and others. They are also read from the environment, in capitals:
+/// `AWS_ACCESS_KEY_ID`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`. Options override the environment. The error for an
+/// unknown option lists the known ones.
 ///
 /// # Names
-/// A bucket may hold objects whose names are no keys, such as `a/` or `a//b`. They are not listed, not read and not erased.
+/// Objects of the bucket whose names are no keys, such as `a/` or `a//b`, are not listed, read or erased.
 pub struct BucketStore {
     inner: Arc<Bucket>,
     runtime: Arc<IoRuntime>,
 }
 
 impl BucketStore {
-    /// Opens the store at an address. No request is made.
+    /// Opens the store at an address. Makes no request.
     ///
     /// # Errors
     /// If the address or an option is not known or not valid. The error shows no secret.
@@ -92,13 +94,13 @@ impl BucketStore {
         Ok(Self { inner: Arc::new(inner), runtime: Arc::new(IoRuntime::new()) })
     }
 
-    /// With its requests on a runtime of the program, instead of threads that all stores share.
+    /// Returns the store with its requests on a runtime of the program, instead of the threads that all stores share.
     #[must_use]
     pub fn on_runtime(self, handle: Handle) -> Self {
         Self { inner: self.inner, runtime: Arc::new(IoRuntime::of_handle(handle)) }
     }
 
-    /// Runs an operation where I/O runs.
+    /// Runs an operation on the runtime for I/O.
     fn run<'a, T, F>(
         &'a self,
         operation: Operation,
@@ -183,8 +185,8 @@ impl AsyncStore for BucketStore {
         self.run(Operation::Set, to.as_str(), |inner| copy::copy(inner, from, copied))
     }
 
-    /// No request is made. Pieces are uploaded in parts of 8 MiB where the set has no condition, in S3 and Google Cloud Storage; else they
-    /// are kept, and finishing the set is one put of all, as of a value below the size of a part.
+    /// Begins a set without a request. Pieces are uploaded in parts of 8 MiB if the set has no condition, in S3 and Google Cloud Storage.
+    /// Otherwise, and for values smaller than a part, they are held in memory, and finishing the set is a single put.
     fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
         Box::pin(async move { stream::begin(&self.inner, key, head, options) })
     }

@@ -1,4 +1,4 @@
-//! Values that are uploaded in parts while they are made.
+//! Values that are uploaded in parts while they are computed.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,29 +16,29 @@ use crate::read::{There, look};
 use crate::writes::{self, Fate};
 use crate::{object, write};
 
-/// Number of bytes of each part but the last. All have as many, which some services want; the least that services take are 5 MiB.
+/// Size of each part except the last in bytes. Some services require parts of equal size; the least size that services accept is 5 MiB.
 const PART: usize = 8 << 20;
-/// Maximum number of parts of a value that are on their way at once.
+/// Greatest number of parts of a value that are uploaded concurrently.
 const SENDING: usize = 3;
-/// Maximum number of parts of an upload.
+/// Greatest number of parts of an upload.
 const MOST_PARTS: usize = 10_000;
 
-/// The state of a stream; `None` while a step is under way, and when it has ended.
+/// State of a stream; `None` while a step is in progress, and after its end.
 pub(crate) struct State(Mutex<Option<Box<Streamed>>>);
 
-/// A value of which some bytes have come.
+/// Value of which some bytes were received.
 pub(crate) struct Streamed {
     bucket: Arc<Bucket>,
     key: Key,
     path: Path,
     when: Precondition,
-    /// The bytes that belong to the same parts as the bytes in front, which come last.
+    /// Bytes after the head that belong to the same parts as the head, which is given last.
     first: Pieces,
-    /// How many these are once the value is that long.
+    /// Final length of `first`, if the value is long enough.
     first_size: usize,
-    /// How many parts the bytes in front need, with those that belong to them.
+    /// Number of parts of the head and `first`.
     first_parts: usize,
-    /// The bytes that are behind these and not yet sent.
+    /// Bytes after `first` that are not sent yet.
     rest: Pieces,
     upload: Option<Upload>,
 }
@@ -79,15 +79,15 @@ impl Pieces {
     }
 }
 
-/// An upload that the service has begun. It is given up when this is dropped.
+/// Upload that the service has begun. It is aborted when this value is dropped, unless it is complete.
 struct Upload {
     store: Arc<dyn MultipartStore>,
     runtime: Handle,
     path: Path,
     id: MultipartId,
-    /// Ids by which the value that is made of the parts is known.
+    /// Identifiers by which the combined value is recognized.
     ids: writes::Put,
-    /// Ids of the parts that have arrived.
+    /// Identifiers of the uploaded parts; `None` for parts that are not uploaded yet.
     parts: Vec<Option<PartId>>,
     sending: JoinSet<Result<(usize, PartId)>>,
     is_complete: bool,
@@ -109,7 +109,7 @@ impl Drop for Upload {
     }
 }
 
-/// Begins a value with `head` bytes in front. No request is made.
+/// Begins a value with a head of `head` bytes. Makes no request.
 pub(crate) fn begin(bucket: &Arc<Bucket>, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
     let too_large = || Error::Memory { size: head };
     let head_size = usize::try_from(head).map_err(|_| too_large())?;
@@ -129,14 +129,14 @@ pub(crate) fn begin(bucket: &Arc<Bucket>, key: &Key, head: u64, options: &SetOpt
     Ok(SetStream::new(head, State(Mutex::new(Some(Box::new(streamed))))))
 }
 
-/// Takes the value out of its stream, for a step.
+/// Takes the value out of its stream for a step.
 pub(crate) fn take(bucket: &Bucket, key: &Key, stream: &SetStream) -> Result<Box<Streamed>> {
     let store = &bucket.subject.address;
     let taken = stream.state::<State>(store, key)?.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     taken.ok_or_else(|| SetStream::ended(store, key))
 }
 
-/// Puts it back after a step that did not fail.
+/// Puts the value back into its stream after a successful step.
 pub(crate) fn put_back(bucket: &Bucket, key: &Key, stream: &SetStream, streamed: Box<Streamed>) -> Result<()> {
     let state = stream.state::<State>(&bucket.subject.address, key)?;
     *state.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(streamed);
@@ -144,7 +144,7 @@ pub(crate) fn put_back(bucket: &Bucket, key: &Key, stream: &SetStream, streamed:
 }
 
 impl Streamed {
-    /// Takes pieces, and sends parts that are full.
+    /// Adds pieces, and sends full parts.
     pub(crate) async fn append(mut self: Box<Self>, pieces: Vec<Bytes>) -> Result<Box<Self>> {
         pieces.into_iter().for_each(|piece| self.rest.push(piece));
         let missing = self.first_size - self.first.len;
@@ -164,7 +164,7 @@ impl Streamed {
         Ok(self)
     }
 
-    /// Sets the value.
+    /// Sets the value to the head followed by all pieces.
     pub(crate) async fn finish(mut self: Box<Self>, head: Bytes) -> Result<Option<Version>> {
         let mut front = Pieces::default();
         front.push(head);
@@ -203,7 +203,7 @@ impl Streamed {
         })
     }
 
-    /// Sends a part, of this number or else the next one, once few enough are on their way.
+    /// Sends a part, with the given number or the next one. Waits first while [`SENDING`] parts are being uploaded.
     async fn send(&mut self, number: Option<usize>, part: Pieces) -> Result<()> {
         let (bucket, key) = (Arc::clone(&self.bucket), self.key.clone());
         let Some(upload) = &mut self.upload else { return Ok(()) };
@@ -229,7 +229,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Makes a value of the parts, when all have arrived.
+    /// Combines the parts to a value after all are uploaded.
     async fn complete(mut self) -> Result<Option<Version>> {
         let (bucket, key) = (Arc::clone(&self.bucket), self.key.clone());
         let Some(upload) = &mut self.upload else { return Ok(None) };
@@ -281,7 +281,7 @@ impl Streamed {
 }
 
 impl Upload {
-    /// Waits for a part that is on its way.
+    /// Waits until one of the parts is uploaded.
     async fn arrived(&mut self, bucket: &Bucket, key: &Key) -> Result<()> {
         let Some(sent) = self.sending.join_next().await else { return Ok(()) };
         let sent = sent.map_err(|error| {

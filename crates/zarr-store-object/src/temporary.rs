@@ -1,4 +1,4 @@
-//! The names of temporary keys, which nobody lists.
+//! Names of temporary keys, which are never listed.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -6,16 +6,16 @@ use std::time::SystemTime;
 
 use zarr_store::Key;
 
-/// The end of the names of temporary keys, as those of temporary files.
+/// End of the names of temporary keys, the same as for temporary files.
 const SUFFIX: &str = ".zarr-tmp";
 
-/// A name that no other call, process or machine uses.
+/// Returns a unique name.
 pub(crate) fn temporary_name() -> String {
     let now = SystemTime::now();
     format!(".{:016x}{:016x}{SUFFIX}", RandomState::new().hash_one(now), RandomState::new().hash_one(now))
 }
 
-/// Whether the last segment of a key is the name of a temporary one, which is not listed.
+/// Returns whether the last segment of a key is a temporary name.
 pub(crate) fn is_temporary(key: &Key) -> bool {
     let random = key.name().strip_prefix('.').and_then(|name| name.strip_suffix(SUFFIX));
     random.is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))

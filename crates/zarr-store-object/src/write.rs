@@ -1,4 +1,4 @@
-//! Sets.
+//! Sets of values.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(crate) async fn set(
     }
 }
 
-/// A put on a condition, which may have to find out what became of an earlier attempt.
+/// Conditional put, which may have to find out the outcome of an earlier attempt.
 struct Conditional {
     inner: Arc<Bucket>,
     key: Key,
@@ -44,17 +44,17 @@ struct Conditional {
     mode: PutMode,
 }
 
-/// Outcome of a look at the value after an attempt that was refused or has no answer.
+/// Outcome of a look at the value after an attempt that was refused or has no response.
 enum Outcome {
-    /// It has set the value.
+    /// The put has set the value, which has this version.
     Set(Version),
-    /// The condition holds: it can be made again.
+    /// The condition still holds, so that the put can be repeated.
     Holds,
-    /// Another value is there, of this version.
+    /// The condition does not hold: another value exists, with this version.
     Unmet(Option<Version>),
-    /// The value that is read has the version which the put was refused for.
+    /// The value that was read has the required version, although the put was refused.
     Stale,
-    /// Another value is there, and an earlier attempt may have set the one before.
+    /// Another value exists, and an earlier attempt may have set the value before it.
     Unknown,
 }
 
@@ -138,7 +138,7 @@ impl Conditional {
         }
     }
 
-    /// The error for an attempt that has not set the value.
+    /// Returns the error for an attempt that has not set the value.
     fn error(&self, exchange: &Exchange, error: &object_store::Error) -> Error {
         let seen = exchange.seen();
         let unknown = seen.problem.as_ref().filter(|problem| problem.status.as_u16() == 501 && !problem.foreign);
@@ -158,7 +158,7 @@ impl Conditional {
         }
     }
 
-    /// Returns the actions to take after an attempt that has not set the value, as far as its answer says.
+    /// Returns the actions to take after an attempt that has not set the value, according to its response.
     fn refused(&self, exchange: &Exchange) -> Refused {
         let seen = exchange.seen();
         let subject = &self.inner.subject;
@@ -192,7 +192,7 @@ impl Conditional {
         }
     }
 
-    /// Looks what is there, after an attempt whose condition is not met, or may have been.
+    /// Looks at the current value after an attempt whose condition does not hold, or whose outcome is unknown.
     async fn look(&self, exchange: &Exchange, ids: &writes::Put, is_unmet: bool) -> Result<Outcome> {
         let maybe_set = exchange.seen().maybe_set;
         // Of a key that has a value, a refusal does not say that it has none.
@@ -234,19 +234,19 @@ impl Conditional {
 
 /// Actions to take after an attempt that has not set the value, and facts about the attempt.
 struct Refused {
-    /// It may be made again.
+    /// When the put may be repeated; `None` if it may not.
     again: Option<Again>,
-    /// The value that is there has to be looked at first.
+    /// Whether the current value has to be looked at first.
     look: bool,
-    /// It has no answer.
+    /// Whether the attempt has no response.
     lost: bool,
-    /// The service says that the condition does not hold.
+    /// Whether the service says that the condition does not hold.
     unmet: bool,
-    /// Other puts were under way.
+    /// Whether other puts were in progress.
     competes: bool,
 }
 
-/// The mode of a put; `None` if the version is none of this store, so that no value has it.
+/// Returns the mode of a put; `None` if the required version cannot be one of this store, so that no value has it.
 fn mode(inner: &Bucket, when: &Precondition) -> Option<PutMode> {
     Some(match when {
         Precondition::None => PutMode::Overwrite,

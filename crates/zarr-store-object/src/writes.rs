@@ -1,9 +1,9 @@
-//! Which puts led to a value.
+//! Identifiers of the puts that led to a value.
 //!
-//! The answer to a conditional put may be lost after the value was set. Sent again, the put is refused, as if another had set the
-//! value. So each conditional put writes an id of its own, drawn by chance, into the metadata of the object, before the ids of the
-//! puts that led to the value which it replaces. By these a look at the object tells whether the put took effect, also after others
-//! have built on it. The end of an upload in parts is found out about in the same way.
+//! The response to a conditional put may be lost after the value was set. If the put is repeated, it is refused, as if another writer
+//! had set the value. So each conditional put writes a random identifier into the metadata of the object, before the identifiers of
+//! the puts that led to the value which it replaces. A look at the object then tells whether the put took effect, even after other
+//! puts. The end of an upload in parts is checked in the same way.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -11,47 +11,48 @@ use std::time::SystemTime;
 
 use zarr_store::Precondition;
 
-/// The name of the ids in the metadata of an object. Names with other characters than letters are refused by some services, and
-/// headers of them dropped by some proxies.
+/// Name of the metadata entry with the identifiers. Some services refuse names with characters other than letters, and some proxies drop
+/// such headers.
 pub(crate) const NAME: &str = "zarrwrites";
 
-/// Maximum number of ids of an object. They take 1664 bytes, where services keep 2 KB.
+/// Greatest number of identifiers of an object. They take 1664 bytes; services store 2 KB.
 const MOST: usize = 128;
 
-/// Number of digits of an id: enough that no two ids are the same.
+/// Number of digits of an identifier, enough to make it unique.
 const DIGITS: usize = 12;
 
-/// Mask of the 48 bits of an id.
+/// Mask of the 48 bits of an identifier.
 const BITS: u64 = (1 << (4 * DIGITS)) - 1;
 
-/// Id of the previous value in the first of several puts to a key, a put that requires that there is no value.
+/// Identifier that stands for a missing value, in a put that requires that there is no value.
 const NONE: &str = "0";
 
-/// The ids of a conditional put, or of an upload in parts.
+/// Identifiers of a conditional put, or of an upload in parts.
 #[derive(Debug)]
 pub(crate) struct Put {
-    /// Its own, and those before, newest first, with commas in between.
+    /// Identifier of the put and those before it, newest first, separated by commas. `own` is the length of the first.
     text: String,
     own: usize,
-    /// Id that stands for the value that the put replaces where it does not know the ids of that value.
+    /// Identifier that stands for the replaced value if the identifiers of that value are unknown.
     base: String,
 }
 
-/// Fate of a put, as the ids of the value that is there say.
+/// Fate of a put, according to the identifiers of the current value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It set this value.
+    /// The put has set the current value.
     Newest,
-    /// It set a value on which others have built.
+    /// The put has set a value that later puts have replaced.
     BuiltOn,
-    /// It had no effect: the value that it was to replace led to this one without it.
+    /// The put had no effect: the current value descends from the value before without it.
     Never,
-    /// Nothing says.
+    /// The identifiers do not tell.
     Unknown,
 }
 
 impl Put {
-    /// A put on this condition, on a value that has these ids, if they are known. Without a condition it has an id of its own alone.
+    /// Creates the identifiers of a put with a condition, on a value with the identifiers `before` (`None` if unknown). A put without a
+    /// condition only has its own identifier.
     pub(crate) fn new(when: &Precondition, before: Option<&str>) -> Self {
         let chance = RandomState::new().hash_one((SystemTime::now(), std::process::id()));
         let mut text = format!("{:0DIGITS$x}", chance & BITS);
@@ -69,17 +70,17 @@ impl Put {
         Self { text, own, base }
     }
 
-    /// The ids as an object has them.
+    /// Returns the identifiers in the form in which they are stored.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Its own id.
+    /// Returns the identifier of the put itself.
     pub(crate) fn own(&self) -> &str {
         &self.text[..self.own]
     }
 
-    /// Returns the fate of the put by the ids of the value that is there.
+    /// Returns the fate of the put by the identifiers `found` of the current value.
     pub(crate) fn fate(&self, found: &str) -> Fate {
         let at = |id: &str| found.split(',').position(|other| other == id);
         match at(self.own()) {
@@ -94,12 +95,12 @@ impl Put {
     }
 }
 
-/// Anybody may write into the metadata of an object.
+/// Returns whether a string is a valid identifier: anyone may write into the metadata of an object.
 fn is_id(id: &str) -> bool {
     (1..=DIGITS).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The same in all processes (FNV-1a).
+/// Returns the FNV-1a hash of a string, which is the same in all processes.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

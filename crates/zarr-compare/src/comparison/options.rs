@@ -34,7 +34,7 @@ pub struct CompareOptions {
     /// Whether elements are compared. Default true.
     pub values: bool,
     /// Whether keys below groups that belong to no node are compared ([`other_keys`](zarr_hierarchy::other_keys)). Default true; they are
-    /// not compared if a side has a [`dialect`](Side#structfield.dialect), or cannot list.
+    /// not compared if a side has a [`dialect`](crate::Side#structfield.dialect), or cannot list.
     pub other_keys: bool,
     /// Greatest number of different elements of each array that are reported with their values. Default 10.
     pub first: usize,

@@ -8,7 +8,7 @@ use zarr_store::Result;
 
 use super::{Build, Service};
 
-/// Options of this service, also with `azure_storage_` or `azure_` before them.
+/// Options of Azure, with or without `azure_storage_` or `azure_` before them.
 pub(super) const KNOWN: &[&str] = &[
     "access_key",
     "account_key",

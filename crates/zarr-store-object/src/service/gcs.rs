@@ -5,7 +5,7 @@ use zarr_store::Result;
 
 use super::{Build, Service};
 
-/// Options of this service, also with `google_` before them.
+/// Options of Google Cloud Storage, with or without `google_` before them.
 pub(super) const KNOWN: &[&str] = &[
     "application_credentials",
     "base_url",

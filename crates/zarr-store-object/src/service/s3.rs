@@ -12,7 +12,7 @@ use super::{Build, Service};
 use crate::conditions::Kept;
 use profile::{Profile, Shared};
 
-/// Options of this service, also with `aws_` before them.
+/// Options of S3, with or without `aws_` before them.
 pub(super) const KNOWN: &[&str] = &[
     "access_key_id",
     "checksum_algorithm",
@@ -114,7 +114,7 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     Ok(service)
 }
 
-/// Where credentials come from. Those of two places are not mixed.
+/// Sources of credentials. Credentials from two places are not mixed.
 const CREDENTIALS: [Key; 6] = [
     Key::AccessKeyId,
     Key::SecretAccessKey,
@@ -124,7 +124,7 @@ const CREDENTIALS: [Key; 6] = [
     Key::ContainerCredentialsFullUri,
 ];
 
-/// The settings of the environment, in which credentials may count or not.
+/// Returns a builder with the settings of the environment, with or without its credentials.
 fn of_environment(credentials: bool) -> AmazonS3Builder {
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -139,7 +139,8 @@ fn of_environment(credentials: bool) -> AmazonS3Builder {
     builder
 }
 
-/// Adds the settings of a profile, its credentials if they are wanted; before those of the environment if it `is_first`, else behind them.
+/// Adds the settings of a profile, with its credentials if `takes_keys`. They override the settings of the environment if `is_first`, and
+/// only fill gaps otherwise.
 fn with_profile(builder: AmazonS3Builder, profile: Profile, takes_keys: bool, is_first: bool) -> AmazonS3Builder {
     let Profile { access_key_id, secret_access_key, session_token, region, endpoint_url } = profile;
     let is_unset =

@@ -1,25 +1,25 @@
 //! Credentials and settings of a profile in the files that the AWS command line and SDKs share.
 //!
-//! `~/.aws/credentials` has sections `[NAME]`, `~/.aws/config` sections `[profile NAME]` and `[default]`; the credentials of both are one
-//! profile, of which the first file counts where both have a setting. The keys and the token are one setting.
-//! (AWS SDKs and Tools Reference Guide, "Shared config and credentials files".)
+//! `~/.aws/credentials` has sections `[NAME]`, `~/.aws/config` has sections `[profile NAME]` and `[default]`. The sections of both
+//! files form one profile; if both have a setting, the first file counts. The keys and the token count as one setting. (AWS SDKs and
+//! Tools Reference Guide, "Shared config and credentials files".)
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-/// The files are read up to this size in bytes.
+/// Greatest size of the files in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Ways to credentials that are not followed.
+/// Settings for other sources of credentials, which are not supported.
 const OTHER_WAYS: [&str; 5] =
     ["sso_session", "sso_start_url", "credential_process", "role_arn", "web_identity_token_file"];
 
-/// These belong together: those of one section are not joined with those of another.
+/// Settings that belong together: those of one section are not combined with those of another.
 const KEYS: [&str; 3] = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"];
 
-/// The settings of a profile.
+/// Settings of a profile.
 #[derive(Default, PartialEq, Eq)]
 pub(super) struct Profile {
     pub(super) access_key_id: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Profile {
     pub(super) endpoint_url: Option<String>,
 }
 
-/// Where the files are, and which profile is meant, by the environment of a process.
+/// Environment of a process, which determines the paths of the files and the default profile.
 pub(super) struct Shared<'e> {
     environment: &'e dyn Fn(&str) -> Option<String>,
 }
@@ -39,10 +39,11 @@ impl<'e> Shared<'e> {
         Self { environment }
     }
 
-    /// The profile of this name, or of `AWS_PROFILE`, or the default one. That may be missing; one that is named may not.
+    /// Reads the profile `name`, or that of `AWS_PROFILE`, or the default profile. The default profile may be missing; a named profile
+    /// may not.
     ///
     /// # Errors
-    /// A text that says why the profile cannot be used, without a secret.
+    /// A message, without secrets, that says why the profile cannot be used.
     pub(super) fn profile(&self, name: Option<&str>) -> Result<Profile, String> {
         let set = |name: &str| (self.environment)(name).filter(|value| !value.is_empty());
         let named = name.map(str::to_owned).or_else(|| set("AWS_PROFILE")).or_else(|| set("AWS_DEFAULT_PROFILE"));
@@ -117,7 +118,7 @@ fn read(path: &PathBuf) -> io::Result<String> {
     Ok(text)
 }
 
-/// The settings of a section; `None` if there is none of this name. Of settings of one name the last counts.
+/// Parses the settings of a section; `None` if there is no such section. If a setting is repeated, the last one counts.
 fn section_of(text: &str, section: &str) -> Option<HashMap<String, String>> {
     let mut settings: Option<HashMap<String, String>> = None;
     let mut is_inside = false;
