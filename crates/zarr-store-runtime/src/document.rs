@@ -2,7 +2,7 @@
 
 use zarr_store::Key;
 
-/// Whether a key is one of a metadata document by its name: it is JSON, and replaced in place.
+/// Returns whether a key is that of a metadata document, judged by its name. Documents are JSON, and are replaced in place.
 ///
 /// ```
 /// use zarr_store::Key;

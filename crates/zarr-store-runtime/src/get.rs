@@ -1,4 +1,4 @@
-//! Gets of several ranges, all of one state of a value, over requests for one range each.
+//! Gets of several ranges of one state of a value, by requests for one range each.
 
 mod plan;
 
@@ -18,30 +18,30 @@ use zarr_store::{
 use crate::Sizes;
 use plan::{hull, plan, within};
 
-/// How often a value may be replaced while it is read. In the last rounds all of it is read at once.
+/// Greatest number of rounds of a get while the value is replaced again and again. The last rounds read the whole value by one request.
 const ROUNDS: u32 = 8;
 
-/// How many of these rounds read the ranges alone.
+/// Number of rounds that read only the ranges.
 const RANGED_ROUNDS: u32 = 5;
 
-/// Bytes of a value that is read as a whole because it is replaced again and again.
+/// Greatest size in bytes of a value that is read as a whole because it is replaced again and again.
 const MAX_WHOLE: u64 = 256 << 20;
 
-/// Bytes of a value to ask for.
+/// Range of bytes that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RangeRequest {
-    /// All bytes.
+    /// All bytes of the value.
     All,
-    /// Bytes from the start of the range up to but without its end, as far as the value has them; not empty.
+    /// Bytes from the start of the range to before its end, as far as the value has them; not empty.
     Bounds(Range<u64>),
-    /// Bytes from this offset on.
+    /// Bytes from this offset to the end of the value.
     From(u64),
     /// This number of bytes at the end of the value; not 0.
     Last(u64),
 }
 
 impl RangeRequest {
-    /// The value of a `Range` header; `None` for all bytes.
+    /// Returns the value of the header `Range`; `None` for all bytes.
     #[must_use]
     pub fn header(&self) -> Option<String> {
         match self {
@@ -52,7 +52,7 @@ impl RangeRequest {
         }
     }
 
-    /// The offsets meant in a value of `size` bytes, as a server that keeps RFC 9110 answers; `None` if it refuses with 416.
+    /// Returns the offsets in a value of `size` bytes that a server conforming to RFC 9110 sends; `None` if it refuses with status 416.
     #[must_use]
     pub fn resolve(&self, size: u64) -> Option<Range<u64>> {
         let at = match self {
@@ -65,78 +65,79 @@ impl RangeRequest {
     }
 }
 
-/// The state of a value that a request asks for.
+/// State of a value that a request asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Condition {
-    /// The newest one.
+    /// The current state.
     #[default]
     Any,
-    /// The one of this version.
+    /// The state with this version.
     Is(Version),
-    /// The newest one, unless it is of this version.
+    /// The current state, unless it has this version.
     IsNot(Version),
 }
 
 impl Condition {
-    /// The required version.
+    /// Returns the required version; `None` if the request requires none.
     #[must_use]
     pub fn required(&self) -> Option<&Version> {
         if let Self::Is(version) = self { Some(version) } else { None }
     }
 }
 
-/// The answer to a request for a range.
+/// Response to a request for a range.
 pub enum Answer {
     /// The value has the version that the request excludes.
     Same,
-    /// There is no such key.
+    /// The key does not exist.
     Missing,
-    /// The value has another version than the required one: this, if the answer says so.
+    /// The value has another version than the required one, with that version if the response names it.
     Changed(Option<Version>),
-    /// The range begins behind the end of the value, whose size is this, if the answer says so.
+    /// The range begins after the end of the value, with the size of the value if the response names it.
     Outside(Option<u64>),
     /// Bytes of the value.
     Opened(Opened),
 }
 
-/// An answer whose headers are there.
+/// Response whose headers were received.
 pub struct Opened {
-    /// Which bytes `body` has. It may be more than was asked for.
+    /// Range of the value that `body` contains. It may be larger than requested.
     pub at: Range<u64>,
-    /// The size of the value in bytes.
+    /// Size of the value in bytes.
     pub size: u64,
-    /// Its version, if the server names one by which a later request can require it.
+    /// Version of the value, if the server names one that a later request can require.
     pub version: Option<Version>,
-    /// Reads the bytes; `None` if the value was replaced before all of them came.
+    /// Reads the bytes; `None` if the value was replaced before all bytes were received.
     pub body: BoxFuture<'static, Result<Option<Bytes>>>,
 }
 
-/// Makes requests for one range of a value each.
+/// Source of requests for single ranges of values.
 pub trait Source: fmt::Display + Send + Sync {
-    /// Asks for a range, of a state. A source that cannot exclude a version takes [`Condition::IsNot`] as [`Condition::Any`].
+    /// Requests a range of a value in a state. A source that cannot exclude a version treats [`Condition::IsNot`] as [`Condition::Any`].
     fn open(&self, key: &Key, range: RangeRequest, condition: Condition) -> BoxFuture<'static, Result<Answer>>;
 
-    /// Where sizes are remembered, if [`RangeRequest::Last`] is not supported.
+    /// Returns the record of sizes of values, if [`RangeRequest::Last`] is not supported; otherwise `None`.
     fn sizes(&self) -> Option<&Sizes> {
         None
     }
 
-    /// Whether every answer has the whole value.
+    /// Returns whether every response contains the whole value.
     fn whole_only(&self) -> bool {
         false
     }
 
-    /// How many requests one get has under way at once.
+    /// Returns the greatest number of concurrent requests of one get.
     fn concurrency(&self) -> usize;
 }
 
-/// [`zarr_store::AsyncStore::get`] by way of `source`: as few requests as the ranges need, at the same time. Runs on tokio.
+/// Implements [`zarr_store::AsyncStore::get`] by requests to `source`: as few as the ranges need, concurrently. Runs on tokio.
 ///
-/// The pieces are of one state. The answers name its version, and if they differ, the get starts anew and requires one; without
-/// versions one request reads all pieces with what lies between. Sizes are compared with the ranges before a body is read.
+/// All ranges are of one state of the value. Responses name its version; if versions differ, the get begins again and requires one
+/// version. Without versions, a single request reads all ranges with the bytes between them. Ranges are checked against the size of
+/// the value before a body is read.
 ///
 /// # Errors
-/// As [`zarr_store::AsyncStore::get`].
+/// The errors of [`zarr_store::AsyncStore::get`].
 pub async fn get(
     source: &dyn Source,
     key: &Key,
@@ -177,27 +178,27 @@ pub async fn get(
 
 enum Flow {
     Missing,
-    /// The value has the version that the caller has.
+    /// The value has the version that the caller excludes.
     Same(Version),
-    /// The value has another version than the required one, or than another answer.
+    /// The value has another version than the required one, or than another response.
     Changed(Option<Version>),
-    /// There are several answers, of a value of this size, and nothing says that they are of one state.
+    /// There are several responses without versions for a value of this size, so that they may be of different states.
     NoVersion(u64),
-    /// All bytes are there, of a value of this size.
+    /// All bytes of a value of this size were received.
     Done(u64),
 }
 
-/// One attempt.
+/// One round of a get.
 struct State<'s> {
     source: &'s dyn Source,
     key: &'s Key,
     ranges: &'s [ByteRange],
     options: &'s GetOptions,
-    /// The version that further requests require.
+    /// Version that further requests require; `None` if they require none.
     required: Option<Version>,
     size: Option<u64>,
     version: Option<Version>,
-    /// Where each range is in the value; once its size is known.
+    /// Position of each range in the value; empty until the size is known.
     places: Vec<Range<u64>>,
     parts: Vec<(Range<u64>, Bytes)>,
 }
@@ -243,7 +244,7 @@ impl State<'_> {
         self.request(vec![RangeRequest::All], MAX_WHOLE).await
     }
 
-    /// Makes requests and reads the bodies that the ranges need: as many at once as the source wants, of a value of at most `most` bytes.
+    /// Makes requests, with the concurrency of the source, and reads the bodies that the ranges need, for a value of at most `most` bytes.
     async fn request(&mut self, requests: Vec<RangeRequest>, most: u64) -> Result<Flow> {
         let concurrency = self.source.concurrency().max(1);
         for window in requests.chunks(concurrency) {
@@ -326,12 +327,12 @@ impl State<'_> {
         self.size.map(Flow::Done).ok_or_else(unsaid)
     }
 
-    /// The end of a get of a value that the caller has.
+    /// Returns the outcome for a value whose version the caller excludes.
     fn same(&self) -> Flow {
         self.options.if_none_match.clone().map_or(Flow::Changed(None), Flow::Same)
     }
 
-    /// Compares version and ranges with the value, once its size is known.
+    /// Checks the version and the ranges once the size of the value is known.
     fn place(&mut self) -> Result<()> {
         let (Some(size), true) = (self.size, self.places.is_empty()) else { return Ok(()) };
         self.options.check_version(&self.source, self.key, self.version.as_ref())?;
@@ -342,7 +343,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Keeps the bytes that were read. False if the value was replaced meanwhile.
+    /// Stores the bytes that were read. Returns false if the value was replaced meanwhile.
     fn keep(&mut self, opened: Vec<Head>) -> Result<bool> {
         self.place()?;
         for Head { at, bytes, .. } in opened {
@@ -357,7 +358,7 @@ impl State<'_> {
         Ok(true)
     }
 
-    /// The bytes of the ranges.
+    /// Returns the bytes of the ranges.
     fn fetched(mut self, size: u64) -> Result<Fetched> {
         let mut fetched = Fetched::new();
         fetched.size = Some(size);
@@ -388,15 +389,15 @@ impl State<'_> {
     }
 }
 
-/// Which bodies are read. Each is read as soon as its head is there, or dropped: one that waited for the heads of others would keep a
-/// connection while these wait for theirs.
+/// Rules for which bodies are read. A body is read, or dropped, as soon as its headers are received: if it waited for other headers, it
+/// would occupy a connection that they may need.
 struct Wanted {
     ranges: Vec<ByteRange>,
-    /// A larger value is not read.
+    /// Greatest size in bytes of a value whose bodies are read.
     most: u64,
-    /// There is one answer only: it is of one state without a version.
+    /// Whether there is only one response, so that no version is needed for one state.
     is_alone: bool,
-    /// An answer has all of the value.
+    /// Whether a response contains the whole value.
     has_whole: AtomicBool,
 }
 
@@ -419,11 +420,11 @@ impl Wanted {
     }
 }
 
-/// An answer with what was read of it.
+/// Response with the bytes that were read of it.
 enum Read {
-    /// One without bytes.
+    /// Response without bytes.
     Answer(Answer),
-    /// The range begins behind the end of a value of this size.
+    /// The range begins after the end of a value of this size.
     Outside(u64),
     Opened(Head),
 }
@@ -432,7 +433,7 @@ struct Head {
     at: Range<u64>,
     size: u64,
     version: Option<Version>,
-    /// The outcome of reading the body, if it was wanted.
+    /// Result of reading the body; `None` if the body was not needed.
     bytes: Option<Result<Option<Bytes>>>,
 }
 
@@ -453,7 +454,7 @@ fn covers(part: &Range<u64>, at: &Range<u64>) -> bool {
     part.start <= at.start && at.end <= part.end
 }
 
-/// Runs all at the same time and returns their results in order. Dropping it ends them.
+/// Runs all futures concurrently, and returns their results in order. Dropping the returned future ends all of them.
 async fn all<T: Send + 'static>(
     futures: impl ExactSizeIterator<Item = BoxFuture<'static, T>>,
 ) -> Vec<Result<T, JoinError>> {

@@ -1,4 +1,4 @@
-//! Second requests in the place of reads that are slow.
+//! Second requests for slow reads.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -8,17 +8,17 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Number of the last answers that say what is slow.
+/// Number of recent responses that determine what is slow.
 const SAMPLE: usize = 128;
 
-/// Minimum number of the last answers that have to be known for a request to have a second.
+/// Least number of known responses for second requests.
 const LEAST: usize = 64;
 
-/// Number of requests of which one may have a second request.
+/// Number of requests for each allowed second request.
 const SHARE: u64 = 50;
 
-/// Makes a request for a value again where the answer takes longer than 95 of 100 others did, and takes the first answer. At most 2 of
-/// 100 requests have such a second. A store has one for all its requests.
+/// Sends a second, equal request if a response takes longer than 95 of 100 others did, and takes the first response. At most 2 of 100
+/// requests have a second request. A store uses one value for all its requests.
 #[derive(Debug)]
 pub struct Hedge {
     is_on: bool,
@@ -27,21 +27,21 @@ pub struct Hedge {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How long the last answers took.
+    /// Durations of the recent responses.
     times: VecDeque<Duration>,
     requests: u64,
     seconds: u64,
 }
 
 impl Hedge {
-    /// One that makes second requests, or none ever.
+    /// Creates a hedge that sends second requests, or never does if `is_on` is false.
     #[must_use]
     pub fn new(is_on: bool) -> Self {
         Self { is_on, state: Mutex::default() }
     }
 
-    /// The first answer of one request, or two of the same. If one of two fails, or has an answer that is not `good`, the other is
-    /// waited for.
+    /// Returns the first response of one request, or of two equal ones. If one of two fails, or its response is not `good`, waits for the
+    /// other.
     ///
     /// # Errors
     /// The errors of the requests.
@@ -85,7 +85,7 @@ impl Hedge {
         result
     }
 
-    /// A request begins: how long its answer may take before it is slow.
+    /// Counts a request, and returns the time after which its response is slow.
     fn begin(&self) -> Duration {
         let mut state = self.state();
         state.requests += 1;
@@ -97,7 +97,7 @@ impl Hedge {
         *times.select_nth_unstable(at).1
     }
 
-    /// Whether one may have a second.
+    /// Returns whether a second request is allowed, and counts it.
     fn take(&self) -> bool {
         let mut state = self.state();
         let may = (state.seconds + 1) * SHARE <= state.requests;

@@ -1,4 +1,4 @@
-//! An HTTP client without redirects, and the checks of an answer.
+//! HTTP client without redirects, and checks of responses.
 
 mod proxy;
 
@@ -21,22 +21,22 @@ use zarr_store::ErrorKind;
 use crate::retry::moving;
 use crate::{Again, Attempts, Permit};
 
-/// Bytes that are allocated for a body before they are there.
+/// Greatest number of bytes that are allocated for a body before they are received.
 const FIRST_ALLOCATION: u64 = 16 << 20;
 
-/// How a [`Client`] is set up.
+/// Options of a [`Client`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientOptions {
-    /// A request fails when nothing comes for so long.
+    /// Time without received bytes after which a request fails. Default 15 s.
     pub timeout: Duration,
-    /// So long may opening a connection take.
+    /// Time limit for opening a connection. Default 5 s.
     pub connect_timeout: Duration,
-    /// A proxy for all requests; else the proxies of the environment.
+    /// Proxy for all requests; `None` for the proxies of the environment.
     pub proxy: Option<String>,
-    /// The name that servers log.
+    /// Value of the header `User-Agent`, which servers log.
     pub user_agent: String,
-    /// Any certificate is good: for tests.
+    /// Whether any certificate is accepted, for tests.
     pub allow_invalid_certificates: bool,
 }
 
@@ -52,27 +52,28 @@ impl Default for ClientOptions {
     }
 }
 
-/// Connections to servers. Redirects are answers like others, and values come as they are stored. Copies share the connections.
+/// HTTP client with connections to servers. Redirects are returned like other responses, and bodies are not decoded. Clones share the
+/// connections.
 #[derive(Clone, Debug)]
 pub struct Client {
-    /// For requests without a body. These time out when nothing comes.
+    /// Client for requests without a body, which time out if nothing is received.
     reads: reqwest::Client,
-    /// For requests with a body, for whose sending no such time is known.
+    /// Client for requests with a body, for which no such time is known while the body is sent.
     writes: reqwest::Client,
     timeout: Duration,
-    /// A server has answered, or at least taken a request.
+    /// Whether a server has responded, or at least accepted a connection.
     answered: Arc<AtomicBool>,
-    /// The proxy of the options, for messages.
+    /// Proxy of the options, for messages.
     proxy: Option<String>,
-    /// The proxies of the environment, for messages.
+    /// Proxies of the environment, for messages.
     of_environment: Arc<Matcher>,
 }
 
 impl Client {
-    /// A client; it makes no connection yet.
+    /// Creates a client without connections.
     ///
     /// # Errors
-    /// If the certificates of the system cannot be read, or the proxy is no URL. The text shows no secret.
+    /// If the certificates of the system cannot be read, or the proxy is no URL. The message contains no secret.
     pub fn new(options: &ClientOptions) -> Result<Self, String> {
         static CRYPTOGRAPHY: Once = Once::new();
         CRYPTOGRAPHY.call_once(|| {
@@ -90,17 +91,16 @@ impl Client {
         })
     }
 
-    /// A request for what is at an address, to be built and given to [`Client::execute`]. A name and password in the address become a
-    /// header.
+    /// Builds a GET request for an address, to be passed to [`Client::execute`]. A name and password in the address become a header.
     pub fn get(&self, url: Url) -> RequestBuilder {
         self.reads.get(url)
     }
 
-    /// Sends a request, whose body has `upload` bytes, and returns the answer, whose body is still to be read.
+    /// Sends a request whose body has `upload` bytes, and returns the response, whose body is still to be read.
     ///
     /// # Errors
-    /// If there is none. A proxy that refuses connections is named, and no further attempt is worth its time. A server that has no address
-    /// or refuses connections is absent, unless one has answered this client before.
+    /// If there is no response. The message names a proxy that refuses connections; then no retry is useful. A server that has no address
+    /// or refuses connections counts as absent, unless a server has responded to this client before.
     pub async fn execute(&self, mut request: Request, upload: u64) -> Result<Response, Failure> {
         let url = request.url().clone();
         let sent = if request.method() == Method::GET {
@@ -154,28 +154,28 @@ fn builder(options: &ClientOptions) -> Result<reqwest::ClientBuilder, String> {
     Ok(builder)
 }
 
-/// Why a request has no answer, or no whole one.
+/// Reason why a request has no response, or an incomplete one.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// Its kind: [`ErrorKind::TimedOut`], [`ErrorKind::Transient`] or [`ErrorKind::Io`].
+    /// Kind of the failure: [`ErrorKind::TimedOut`], [`ErrorKind::Transient`], [`ErrorKind::Limit`] or [`ErrorKind::Io`].
     pub kind: ErrorKind,
-    /// The request did not reach the server.
+    /// Whether the request did not reach the server.
     pub unsent: bool,
-    /// There is no such server, as far as can be known: it has no address or refuses connections, and no server has answered before.
+    /// Whether the server does not seem to exist: it has no address or refuses connections, and no server has responded before.
     pub absent: bool,
-    /// Description of the failure, without the URL, which may have secrets in it.
+    /// Description of the failure, without the URL, which may contain secrets.
     pub text: String,
 }
 
 impl Failure {
-    /// A failure after the request reached the server.
+    /// Creates a failure of a request that has reached the server.
     #[must_use]
     pub fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
         Self { kind, unsent: false, absent: false, text: text.into() }
     }
 
-    /// When a request that failed so may be tried again; `None` if no further attempt is worth its time.
+    /// Returns when the request may be retried; `None` if a retry is not useful.
     #[must_use]
     pub fn again(&self) -> Option<Again> {
         match self.kind {
@@ -188,7 +188,7 @@ impl Failure {
     }
 }
 
-/// Makes a failure of an error of the client.
+/// Converts an error of the client to a failure.
 #[must_use]
 pub fn failure(error: reqwest::Error) -> Failure {
     let error = error.without_url();
@@ -213,7 +213,7 @@ pub fn failure(error: reqwest::Error) -> Failure {
     Failure { kind, unsent: error.is_connect(), absent: false, text }
 }
 
-/// The kind of the failure that a status says.
+/// Returns the kind of error that a status stands for.
 #[must_use]
 pub fn status_kind(status: StatusCode) -> ErrorKind {
     match status.as_u16() {
@@ -225,13 +225,13 @@ pub fn status_kind(status: StatusCode) -> ErrorKind {
     }
 }
 
-/// Whether another attempt after an answer with this status may succeed.
+/// Returns whether a retry may succeed after a response with this status.
 #[must_use]
 pub fn is_retryable(status: StatusCode) -> bool {
     matches!(status_kind(status), ErrorKind::TimedOut | ErrorKind::Throttled | ErrorKind::Transient)
 }
 
-/// How long the server asks to wait, at most an hour.
+/// Returns the time that the server asks to wait, at most an hour; `None` if it does not ask.
 #[must_use]
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
@@ -242,12 +242,12 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(wait.min(Duration::from_secs(3600)))
 }
 
-/// The content of a `Content-Range` header.
+/// Contents of the header `Content-Range`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentRange {
-    /// Which bytes the body has; `None` in an answer with 416.
+    /// Range of the value that the body contains; `None` in a response with status 416.
     pub at: Option<Range<u64>>,
-    /// The size of the value in bytes, if the server says it.
+    /// Size of the value in bytes; `None` if the server does not tell.
     pub size: Option<u64>,
 }
 
@@ -282,7 +282,7 @@ impl ContentRange {
     }
 }
 
-/// The encoding that the server has put on the bytes of a value; `None` if they come as they are stored.
+/// Returns the encoding that is applied to the bytes of a value; `None` if they are unencoded.
 #[must_use]
 pub fn encoding(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(CONTENT_ENCODING)?;
@@ -292,16 +292,16 @@ pub fn encoding(headers: &HeaderMap) -> Option<String> {
     (!stored).then(|| text.to_owned())
 }
 
-/// Whether an [`encoding`] is that of gzip, once.
+/// Returns whether an [`encoding`] is gzip, applied once.
 #[must_use]
 pub fn is_gzip(encoding: &str) -> bool {
     matches!(encoding.trim().to_ascii_lowercase().as_str(), "gzip" | "x-gzip")
 }
 
-/// Decodes a whole body that is encoded by gzip, to at most `most` bytes.
+/// Decodes a whole body that is encoded with gzip, to at most `most` bytes.
 ///
 /// # Errors
-/// If it is none, is cut, or has more bytes.
+/// If the body is not gzip or is truncated, or if it has more bytes than `most`.
 pub fn gunzip(bytes: &[u8], most: u64) -> Result<Bytes, Failure> {
     let mut decoded = Vec::new();
     let mut decoder = MultiGzDecoder::new(bytes).take(most.saturating_add(1));
@@ -316,7 +316,7 @@ pub fn gunzip(bytes: &[u8], most: u64) -> Result<Bytes, Failure> {
     Ok(decoded.into())
 }
 
-/// Whether the headers say that the body is a page for people.
+/// Returns whether the headers say that the body is an HTML page.
 #[must_use]
 pub fn is_html(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -324,7 +324,7 @@ pub fn is_html(headers: &HeaderMap) -> bool {
     kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-/// Whether bytes begin as a page for people does.
+/// Returns whether bytes begin like an HTML page.
 #[must_use]
 pub fn begins_as_html(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
@@ -332,9 +332,10 @@ pub fn begins_as_html(bytes: &[u8]) -> bool {
     begins(b"<!doctype html") || begins(b"<html")
 }
 
-/// The strong validator of an answer: its ETag, or the time of the last change where that is long before the answer.
+/// Returns the strong validator of a response: its ETag, or the time of the last change if that is at least a minute before the
+/// response; `None` if it has none.
 ///
-/// A weak ETag, and a time within the last minute, may name two states of a value (RFC 9110, 8.8).
+/// A weak ETag, and a time within the last minute, may stand for two states of a value (RFC 9110, 8.8).
 #[must_use]
 pub fn validator(headers: &HeaderMap) -> Option<String> {
     if let Some(tag) = headers.get(ETAG) {
@@ -347,12 +348,11 @@ pub fn validator(headers: &HeaderMap) -> Option<String> {
     (age >= Duration::from_secs(60)).then(|| text.to_owned())
 }
 
-/// Reads the rest of a body of `expected` bytes, of which `body` has the first, as long as there is time for it. The request is under way
-/// until then.
+/// Reads the rest of a body after the bytes in `body`, as long as the request has time. `permit` is held until the end.
 ///
 /// # Errors
-/// If it is shorter or longer, the connection ends, or there is no memory for it. `body` has what came, which may be gone on with: nothing
-/// of one that is longer.
+/// If the body is shorter or longer than expected, the connection ends, or there is not enough memory. `body` then has the received
+/// bytes, to which a further request can append; it is empty if the body was too long.
 pub async fn read_body(
     mut response: Response,
     permit: Permit,
@@ -386,16 +386,16 @@ pub async fn read_body(
     }
 }
 
-/// The outcome of a part of a request, if there is time for it.
+/// Awaits a part of a request within the remaining time.
 ///
 /// # Errors
-/// If there is not: of the kind [`ErrorKind::TimedOut`].
+/// [`ErrorKind::TimedOut`] if the time ends before.
 pub async fn in_time<T>(attempts: &Attempts, future: impl Future<Output = T>) -> Result<T, Failure> {
     let late = |_| Failure::new(ErrorKind::TimedOut, "timed out: the server does not go on");
     tokio::time::timeout(attempts.left(), future).await.map_err(late)
 }
 
-/// Reads at most `most` bytes of the body of an answer with an error.
+/// Reads at most `most` bytes of the body of an error response.
 pub async fn read_begin(mut response: Response, most: usize) -> Vec<u8> {
     let mut begin = Vec::new();
     while begin.len() < most
@@ -406,20 +406,20 @@ pub async fn read_begin(mut response: Response, most: usize) -> Vec<u8> {
     begin
 }
 
-/// The bytes of a body while it is read. What a header says of its length allocates only so much memory.
+/// Bytes of a body while it is read. The announced length only determines a limited first allocation.
 #[derive(Debug)]
 pub struct Body {
-    /// The first chunk, which may be all of it: then nothing is copied.
+    /// First chunk, which may be the whole body: then nothing is copied.
     first: Bytes,
     rest: Vec<u8>,
     expected: u64,
 }
 
 impl Body {
-    /// Makes a body of `expected` bytes, of which none has come yet.
+    /// Creates an empty body that expects `expected` bytes.
     ///
     /// # Errors
-    /// If no memory can be as large.
+    /// If `expected` exceeds the address space.
     pub fn new(expected: u64) -> Result<Self, Failure> {
         if isize::try_from(expected).is_err() {
             return Err(no_memory(expected));
@@ -427,13 +427,13 @@ impl Body {
         Ok(Self { first: Bytes::new(), rest: Vec::new(), expected })
     }
 
-    /// Number of bytes that have come.
+    /// Returns the number of received bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         (self.first.len() + self.rest.len()) as u64
     }
 
-    /// Whether there are none.
+    /// Returns whether no bytes were received.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -442,7 +442,7 @@ impl Body {
     /// Appends bytes.
     ///
     /// # Errors
-    /// If there is no memory for them.
+    /// If there is not enough memory.
     pub fn push(&mut self, chunk: Bytes) -> Result<(), Failure> {
         if self.is_empty() {
             self.first = chunk;
@@ -460,7 +460,7 @@ impl Body {
         Ok(())
     }
 
-    /// The bytes.
+    /// Returns the received bytes.
     #[must_use]
     pub fn into_bytes(self) -> Bytes {
         if self.rest.is_empty() { self.first } else { Bytes::from(self.rest) }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use zarr_store::{Error, Result};
 
-/// Options of a store as strings, which are taken one by one; those that are left at the end are not known.
+/// Options of a store as strings, which are taken one by one. Options that are left at the end are unknown.
 ///
 /// ```
 /// use zarr_store_runtime::StoreOptions;
@@ -23,13 +23,13 @@ pub struct StoreOptions<'o> {
 }
 
 impl<'o> StoreOptions<'o> {
-    /// Makes options of these names and values, for a store of this address, which has no secrets in it.
+    /// Creates options from names and values. `store` is the address of the store for messages, without secrets.
     #[must_use]
     pub fn new(store: &'o str, given: &'o [(String, String)]) -> Self {
         Self { store, left: given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect() }
     }
 
-    /// The value of `name`. Of several the last one counts.
+    /// Takes the value of `name`, the last one if it is repeated; `None` if it is not given.
     pub fn text(&mut self, name: &str) -> Option<&'o str> {
         let mut found = None;
         self.left.retain(|(left, value)| {
@@ -42,10 +42,10 @@ impl<'o> StoreOptions<'o> {
         found
     }
 
-    /// The value of `name`, which is `true` or `false`.
+    /// Takes the value of `name`, which must be `true` or `false`; `None` if it is not given.
     ///
     /// # Errors
-    /// For another one.
+    /// For any other value.
     pub fn flag(&mut self, name: &str) -> Result<Option<bool>> {
         self.parsed(name, "true or false", |text| match text {
             "true" | "1" | "yes" => Some(true),
@@ -54,20 +54,21 @@ impl<'o> StoreOptions<'o> {
         })
     }
 
-    /// The value of `name`, a number from `least` to `most`.
+    /// Takes the value of `name`, which must be a number from `least` to `most`; `None` if it is not given.
     ///
     /// # Errors
-    /// For another one.
+    /// For any other value.
     pub fn number(&mut self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
         self.parsed(name, &format!("a number from {least} to {most}"), |text| {
             text.parse().ok().filter(|number| (least..=most).contains(number))
         })
     }
 
-    /// The value of `name`: seconds (`30`, `2.5`, `30s`) or milliseconds (`500ms`).
+    /// Takes the value of `name`, which must be a time in seconds (`30`, `2.5`, `30s`) or milliseconds (`500ms`); `None` if it is not
+    /// given.
     ///
     /// # Errors
-    /// For another one.
+    /// For any other value.
     pub fn duration(&mut self, name: &str) -> Result<Option<Duration>> {
         self.parsed(name, "seconds such as 30 or 2.5, or milliseconds such as 500ms", |text| {
             let (number, unit) = match text.strip_suffix("ms") {
@@ -80,7 +81,7 @@ impl<'o> StoreOptions<'o> {
         })
     }
 
-    /// The names and values that begin with `prefix`, without it.
+    /// Takes all options whose names begin with `prefix`, and returns them with the rest of their names.
     pub fn beginning(&mut self, prefix: &str) -> Vec<(&'o str, &'o str)> {
         let (found, left) = self.left.iter().partition(|(name, _)| name.starts_with(prefix));
         self.left = left;
@@ -88,16 +89,16 @@ impl<'o> StoreOptions<'o> {
         found.into_iter().map(|(name, value)| (&name[prefix.len()..], value)).collect()
     }
 
-    /// The names and values that are left.
+    /// Returns the options that were not taken.
     #[must_use]
     pub fn left(&self) -> &[(&'o str, &'o str)] {
         &self.left
     }
 
-    /// Checks that none is left.
+    /// Checks that all options were taken.
     ///
     /// # Errors
-    /// Names the first one that is, and the `known` ones.
+    /// If an option is left. The message names the first one, and the `known` options.
     pub fn finish(&self, known: &[&str]) -> Result<()> {
         match self.left.first() {
             None => Ok(()),
@@ -105,7 +106,7 @@ impl<'o> StoreOptions<'o> {
         }
     }
 
-    /// The error for an option that is not known.
+    /// Returns the error for an unknown option.
     #[must_use]
     pub fn unknown(&self, name: &str, known: &[&str]) -> Error {
         let mut known = known.to_vec();
@@ -113,7 +114,7 @@ impl<'o> StoreOptions<'o> {
         self.refuse(format!("options: found {name:?}, expected one of {}", known.join(", ")))
     }
 
-    /// An error about the options. The text shows no secret.
+    /// Returns an error about the options. `text` must contain no secret.
     #[must_use]
     pub fn refuse(&self, text: String) -> Error {
         Error::Argument { store: self.store.to_string(), message: text }

@@ -1,18 +1,18 @@
-//! Facts about values that are remembered.
+//! Record of facts about values.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_store::{Key, Version};
 
-/// Maximum number of values that are remembered.
+/// Greatest number of recorded values.
 const MOST: usize = 4096;
 
-/// A fact about each of some values, in one version.
+/// Record of a fact about each of some values, in one version.
 #[derive(Debug)]
 pub struct Remembered<T>(Mutex<HashMap<Key, (Version, T)>>);
 
-/// The sizes of values in bytes: for stores whose servers cannot give the end of a value without its size.
+/// Sizes of values in bytes, for servers that cannot send the end of a value without its size.
 pub type Sizes = Remembered<u64>;
 
 impl<T> Default for Remembered<T> {
@@ -22,13 +22,13 @@ impl<T> Default for Remembered<T> {
 }
 
 impl<T: Clone> Remembered<T> {
-    /// The version of the value at `key` that was seen last, and the fact.
+    /// Returns the last recorded version of the value at `key`, and the fact about it.
     #[must_use]
     pub fn get(&self, key: &Key) -> Option<(Version, T)> {
         self.map().get(key).cloned()
     }
 
-    /// Remembers the fact about a version.
+    /// Records the fact about a version of the value at `key`.
     pub fn insert(&self, key: &Key, version: Version, fact: T) {
         let mut map = self.map();
         // A request learns it again, so that it matters little which are forgotten.
@@ -38,7 +38,7 @@ impl<T: Clone> Remembered<T> {
         map.insert(key.clone(), (version, fact));
     }
 
-    /// Forgets the value at `key`.
+    /// Removes the record of the value at `key`.
     pub fn remove(&self, key: &Key) {
         self.map().remove(key);
     }

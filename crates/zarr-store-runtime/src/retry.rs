@@ -1,4 +1,4 @@
-//! Attempts at one request: how many, how long, with what pauses in between.
+//! Attempts at one request: their number, their time limit, and the pauses between them.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -9,31 +9,31 @@ use zarr_store::Result;
 
 use crate::StoreOptions;
 
-/// Bytes that a network moves in a second, at least: a request has so much more time for those that it moves.
+/// Least speed of a network in bytes per second, by which moved bytes extend the time limit of a request.
 pub(crate) const SLOWEST: u64 = 64 << 10;
 
-/// The first pause, about: the following ones grow to [`LONGEST_PAUSE`].
+/// Approximate length of the first pause. Further pauses grow up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// So long a server that is not there may take to start, about.
+/// Approximate time that is waited for an absent server to start.
 const ABSENT_PAUSE: Duration = Duration::from_millis(500);
 
-/// A request that takes longer says so.
+/// Time after which a request that is retried logs a warning.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// How the requests of a store are tried again after a failure that may pass.
+/// Rules for retrying the requests of a store after failures that may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retry {
-    /// All attempts at a request, with the pauses between them, end after so long. Bytes that come or go give a request more time: as
-    /// long as they took, and no longer than 64 KiB/s need for them. Those that come again after an attempt was cut give none, once
-    /// such an attempt has brought no more than the one before.
+    /// Time limit for all attempts at a request and the pauses between them. Bytes that are received or sent extend it: by as long as they
+    /// took, and at most by the time that they need at 64 KiB/s. Bytes that are received again after an interrupted attempt no longer
+    /// extend it once an attempt has received no more bytes than the one before.
     pub deadline: Duration,
-    /// An attempt fails to which nothing comes for so long.
+    /// Time without received bytes after which an attempt fails.
     pub timeout: Duration,
-    /// How often a request is tried again, at most.
+    /// Greatest number of retries of a request.
     pub retries: u32,
 }
 
@@ -44,7 +44,7 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// With this deadline, a third of it for each attempt, and as many attempts as it has time for.
+    /// Creates rules with this deadline, a third of it as the timeout of an attempt, and no limit for retries.
     #[must_use]
     pub fn within(deadline: Duration) -> Self {
         Self { deadline, timeout: deadline / 3, retries: u32::MAX }
@@ -53,7 +53,7 @@ impl Retry {
     /// Takes the options `deadline`, `timeout` and `retries`.
     ///
     /// # Errors
-    /// If one is no time, or no number.
+    /// If the value of an option is not a time, or not a number.
     pub fn take(options: &mut StoreOptions<'_>) -> Result<Self> {
         let mut retry = options.duration("deadline")?.map_or_else(Self::default, Self::within);
         retry.timeout = options.duration("timeout")?.unwrap_or(retry.timeout);
@@ -64,57 +64,57 @@ impl Retry {
     }
 }
 
-/// The most often that a request is tried again: bytes that come give it more time, also those of answers that are cut after each
+/// Greatest number of retries in any case, since received bytes extend the time limit, even for responses that are interrupted after each
 /// further byte.
 const MOST: u32 = 100;
 
-/// The attempts at one request.
+/// Attempts at one request.
 #[derive(Clone, Debug)]
 pub struct Attempts {
     retry: Retry,
     start: Instant,
-    /// `None`: it lies beyond what the clock can say.
+    /// End of the time limit; `None` if it is beyond the range of the clock.
     end: Option<Instant>,
     made: u32,
     given_up: bool,
-    /// No server was there so often.
+    /// Number of attempts that found no server.
     absent: u32,
-    /// A warning said that it takes longer.
+    /// Whether a warning about the duration was logged.
     warned: bool,
     kept_back: Duration,
     came: Came,
 }
 
-/// The bytes of an answer that came.
+/// Received bytes of a response.
 #[derive(Clone, Copy, Debug)]
 struct Came {
-    /// Time at which the answer was asked for.
+    /// Time at which the response was requested.
     since: Instant,
-    /// The most that an attempt has brought.
+    /// Greatest number of bytes that an attempt has received.
     most: u64,
-    /// Whether this attempt has brought more than those before.
+    /// Whether this attempt has received more bytes than those before.
     is_more: bool,
-    /// Bytes up to this one give no time: they came before, and again.
+    /// Number of bytes at the beginning that do not extend the time limit, since they were received before.
     known: u64,
-    /// The time that those of this attempt have given.
+    /// Extension of the time limit by the bytes of this attempt.
     given: Duration,
 }
 
-/// Why a request is tried again, which says how long to wait before.
+/// Reason for a retry, which determines how long to wait before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// The connection broke, as one does that a server has closed while it was not used: the first time another one is tried at once.
+    /// The connection broke, as happens if a server has closed an idle connection: the first retry is immediate.
     Reconnect,
-    /// Something else failed.
+    /// Another failure: the retry waits.
     Later,
-    /// Nothing says that there is such a server: one further attempt is all.
+    /// The server does not seem to exist: there is only one retry.
     Once,
-    /// The server asks to wait for so long.
+    /// The server asks to wait for this time.
     After(Duration),
 }
 
 impl Attempts {
-    /// Makes the record of a request that sends `sent` bytes, without attempts yet. The time begins.
+    /// Creates the record of a request that sends `sent` bytes. Its time begins.
     #[must_use]
     pub fn new(retry: Retry, sent: u64) -> Self {
         let start = Instant::now();
@@ -123,24 +123,24 @@ impl Attempts {
         Self { retry, start, end, made: 0, given_up: false, absent: 0, warned: false, kept_back: Duration::ZERO, came }
     }
 
-    /// Counts one more attempt, which begins.
+    /// Counts a new attempt.
     pub fn begin(&mut self) {
         self.made += 1;
     }
 
-    /// Number of attempts that were begun.
+    /// Returns the number of attempts so far.
     #[must_use]
     pub fn made(&self) -> u32 {
         self.made
     }
 
-    /// How much time is left.
+    /// Returns the remaining time.
     #[must_use]
     pub fn left(&self) -> Duration {
         self.end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// Notes that `bytes` bytes of the answer have come by now, which gives the request more time: as much as they took.
+    /// Records that `bytes` bytes of the response have been received in total, which extends the time limit by the time that they took.
     pub fn received(&mut self, bytes: u64) {
         let came = &mut self.came;
         came.is_more |= bytes > came.most;
@@ -151,15 +151,15 @@ impl Attempts {
         self.excuse(more);
     }
 
-    /// The bytes that came are thrown away: the next attempt brings them again. That may take its time once; where an attempt brings no
-    /// more than those before, what comes again gives the next ones no time.
+    /// Records that the received bytes are discarded, so that the next attempt receives them again. That extends the time limit once; if an
+    /// attempt receives no more bytes than those before, repeated bytes do not extend it any more.
     pub fn thrown_away(&mut self) {
         let Came { most, is_more, .. } = self.came;
         let known = if is_more { 0 } else { most };
         self.came = Came { since: Instant::now(), most, is_more: false, known, given: Duration::ZERO };
     }
 
-    /// Keeps a quarter of the deadline back, for finding out at the end what became of the attempts.
+    /// Reserves a quarter of the deadline for a final check of the outcome of the attempts.
     pub fn keep_back(&mut self) {
         let time = self.retry.deadline / 4;
         if let Some(end) = self.end.and_then(|end| end.checked_sub(time)) {
@@ -167,7 +167,7 @@ impl Attempts {
         }
     }
 
-    /// These attempts with the time that was kept back, for finding out what became of them.
+    /// Returns the attempts with the reserved time, for a final check of their outcome.
     #[must_use]
     pub fn with_kept_back(mut self) -> Self {
         let time = std::mem::take(&mut self.kept_back);
@@ -176,15 +176,15 @@ impl Attempts {
         self
     }
 
-    /// The request has so much more time.
+    /// Extends the time limit.
     pub(crate) fn excuse(&mut self, time: Duration) {
         self.end = self.end.and_then(|end| end.checked_add(time));
     }
 
-    /// Waits before the next attempt. False if there is to be none: then there will not be one later either.
+    /// Waits before the next attempt. Returns false if there may be none, now or later.
     ///
-    /// Where a request has taken two seconds by then, a warning of the crate `log` says once that it is tried again, and what `failure`
-    /// says of the last attempt.
+    /// If the request has taken two seconds by then, logs a warning once that it is retried, with the description of the last attempt
+    /// that `failure` returns.
     pub async fn pause(&mut self, again: Again, failure: impl FnOnce() -> String) -> bool {
         let longest = LONGEST_PAUSE.min(self.retry.deadline / 8);
         let due = FIRST_PAUSE.min(self.retry.deadline / 100).saturating_mul(1 << self.made.saturating_sub(1).min(16));
@@ -211,7 +211,7 @@ impl Attempts {
     }
 }
 
-/// How many attempts there were, and how long they took: `3 attempts in 1.4 s`.
+/// Formats the number of attempts and their duration: `3 attempts in 1.4 s`.
 impl fmt::Display for Attempts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let attempts = if self.made == 1 { "attempt" } else { "attempts" };
@@ -219,12 +219,12 @@ impl fmt::Display for Attempts {
     }
 }
 
-/// Time that a slow network takes to move `bytes` bytes.
+/// Returns the time that a slow network takes to move `bytes` bytes.
 pub(crate) fn moving(bytes: u64) -> Duration {
     Duration::from_millis(bytes.saturating_mul(1000) / SLOWEST)
 }
 
-/// Draws a time up to this one by chance.
+/// Returns a random time up to `most`.
 fn chance(most: Duration) -> Duration {
     let most = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
     // The only source of random numbers in the standard library.

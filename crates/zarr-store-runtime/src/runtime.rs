@@ -12,22 +12,22 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 use zarr_store::{Error, ErrorKind, Operation};
 
-/// How many threads run the I/O. They wait for sockets, encrypt and copy: two keep a fast network busy.
+/// Number of threads for I/O. They wait for sockets, encrypt and copy: two keep a fast network busy.
 const THREADS: usize = 2;
 
-/// How many threads look up names of hosts, which blocks.
+/// Greatest number of threads for host name lookups, which block.
 const LOOKUPS: usize = 8;
 
-/// The threads of this process: its id, and the runtime.
+/// Runtime of this process, with the process id for which it was created.
 static SHARED: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
 
-/// Where the I/O of a store runs: threads named `zarr-io` that all stores share, or a runtime of the program.
+/// Runtime for the I/O of a store: threads named `zarr-io` that all stores share, or a runtime of the program.
 ///
-/// The shared threads start with the first task. A store keeps one of these; its first task binds it to the process.
+/// The shared threads start with the first task. Each store has one such value; its first task binds it to the process.
 ///
 /// # Forks
-/// A process that was forked has no threads of its parent, and its connections belong to the parent. So a store that has made a
-/// request before `fork` refuses requests in the child with [`TaskError::Forked`], rather than wait for ever; a store that is opened
+/// A forked process does not have the threads of its parent, and its connections belong to the parent. So a store that has made a
+/// request before `fork` refuses requests in the child with [`TaskError::Forked`], rather than wait forever. A store that is opened
 /// in the child works. A fork during the very first request of the parent may leave the child waiting.
 #[derive(Debug, Default)]
 pub struct IoRuntime {
@@ -36,19 +36,19 @@ pub struct IoRuntime {
 }
 
 impl IoRuntime {
-    /// The threads that all stores share.
+    /// Creates a runtime that uses the shared threads.
     #[must_use]
     pub const fn new() -> Self {
         Self { given: None, bound: OnceLock::new() }
     }
 
-    /// A runtime of the program, which has I/O and timers enabled and outlives the store.
+    /// Creates a runtime that uses a runtime of the program, which must have I/O and timers enabled and outlive the store.
     #[must_use]
     pub const fn of_handle(handle: Handle) -> Self {
         Self { given: Some(handle), bound: OnceLock::new() }
     }
 
-    /// Runs a future there. [`Task`] gives its result; dropping it ends the future.
+    /// Runs a future on the runtime. The returned [`Task`] awaits its result; dropping the task ends the future.
     pub fn spawn<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Task<T> {
         Task(match self.handle() {
             Ok(handle) => Ok(handle.spawn(future)),
@@ -56,10 +56,10 @@ impl IoRuntime {
         })
     }
 
-    /// As [`IoRuntime::spawn`] for an operation of a store, whose error says what became of the task.
+    /// Runs the future of an operation of a store, as [`IoRuntime::spawn`] does.
     ///
     /// # Errors
-    /// The error of the future; [`Error::Failed`] if it ended without a result.
+    /// The error of the future; [`Error::Failed`] if the future ended without a result.
     pub async fn run<T: Send + 'static>(
         &self,
         store: &(dyn std::fmt::Display + Send + Sync),
@@ -73,7 +73,7 @@ impl IoRuntime {
         }
     }
 
-    /// Ends after a time, by the timer of the runtime.
+    /// Waits for a time, by the timer of the runtime.
     pub async fn sleep(&self, duration: Duration) {
         // The timer is made there as well: the caller may be on no runtime. Without one there is no pause.
         drop(self.spawn(async move { tokio::time::sleep(duration).await }).await);
@@ -96,7 +96,7 @@ impl IoRuntime {
     }
 }
 
-/// The runtime of this process. It is never dropped: the threads end with the process.
+/// Returns the shared runtime of this process. It is never dropped: its threads end with the process.
 fn shared(process: u32) -> io::Result<Handle> {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((id, runtime)) = *shared
@@ -115,7 +115,7 @@ fn shared(process: u32) -> io::Result<Handle> {
     Ok(runtime.handle().clone())
 }
 
-/// The result of a future that runs on an [`IoRuntime`]. It can be awaited in any executor; dropping it ends the future.
+/// Result of a future that runs on an [`IoRuntime`]. It can be awaited in any executor; dropping it ends the future.
 #[derive(Debug)]
 #[must_use = "dropping it ends the future"]
 pub struct Task<T>(Result<JoinHandle<T>, Option<TaskError>>);
@@ -152,7 +152,7 @@ fn text(payload: &(dyn Any + Send)) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaskError {
-    /// The future panicked.
+    /// The future panicked, with this message.
     #[error("a fault of the program: {0}")]
     Panicked(String),
     /// The runtime was shut down.

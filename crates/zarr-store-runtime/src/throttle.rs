@@ -1,4 +1,4 @@
-//! How many requests a store has under way, as far as its server can bear.
+//! Limit for the concurrent requests of a store, adapted to its server.
 
 use std::fmt;
 use std::pin::pin;
@@ -10,18 +10,18 @@ use tokio::sync::Notify;
 
 use crate::Attempts;
 
-/// A limit of the requests that a store has under way, shared by all operations: a server that says it has too many halves it, and each
-/// round of answers without that raises it by one, up to the most that there may be.
+/// Limit for the concurrent requests of a store, shared by all operations. A response that says that there are too many requests
+/// halves it; each round of other responses raises it by one, up to the given limit.
 ///
-/// A request has a permit until the last byte of its answer has come, so that the limit is one of connections as well. Whoever has a permit
-/// must not wait for another before the answer is read: two who did that would wait for each other.
+/// A request holds a permit until the last byte of its response is received, so the limit also applies to connections. The holder of
+/// a permit must not wait for another permit before its response is read: two such holders would wait for each other.
 #[derive(Debug)]
 pub struct Throttle {
     most: usize,
-    /// Counts answers, other than those of a server with too many requests, and pieces of their bodies.
+    /// Number of responses, except those that say that there are too many requests, and of pieces of their bodies.
     moved: AtomicU64,
     state: Mutex<State>,
-    /// Somebody may go on.
+    /// Notified when another request may begin.
     freed: Notify,
 }
 
@@ -29,12 +29,12 @@ pub struct Throttle {
 struct State {
     limit: f64,
     under_way: usize,
-    /// When the limit was lowered last.
+    /// Time at which the limit was last lowered.
     lowered: Option<Instant>,
 }
 
 impl Throttle {
-    /// Makes a throttle for at most `most` requests at the same time, which is also the first limit.
+    /// Creates a throttle for at most `most` concurrent requests, which is also the initial limit.
     #[must_use]
     pub fn new(most: usize) -> Self {
         let most = most.max(1);
@@ -42,14 +42,14 @@ impl Throttle {
         Self { most, moved: AtomicU64::new(0), state: Mutex::new(state), freed: Notify::new() }
     }
 
-    /// Number of requests that may be under way now.
+    /// Returns the current limit of concurrent requests.
     #[must_use]
     pub fn limit(&self) -> usize {
         self.state().limit as usize
     }
 
-    /// Waits until there may be another request; `None` if that takes longer than there is time. Time counts only while no answer to a
-    /// request of the store comes: a queue that moves is no failure.
+    /// Waits until another request may begin; `None` if the time of `attempts` ends before. The time only runs while no response to a
+    /// request of the store is received: a moving queue is no failure.
     pub async fn enter(self: &Arc<Self>, attempts: &mut Attempts) -> Option<Permit> {
         loop {
             let (start, moved) = (Instant::now(), self.moved.load(Ordering::Relaxed));
@@ -82,7 +82,7 @@ impl Throttle {
         }
     }
 
-    /// Changes the state, and wakes those who may go on by that: for the request that ends, and one more if the limit has risen.
+    /// Changes the state, and wakes up to two waiting requests: one for a request that has ended, and one if the limit has risen.
     fn change(&self, change: impl FnOnce(&mut State)) {
         let free = {
             let mut state = self.state();
@@ -97,7 +97,7 @@ impl Throttle {
     }
 }
 
-/// A request may be under way. It is none any more when this is dropped.
+/// Permission for a request to be in progress, released when it is dropped.
 #[must_use = "a request is under way as long as there is its permit"]
 pub struct Permit {
     throttle: Arc<Throttle>,
@@ -105,19 +105,19 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// There is an answer, whose body may still be to come.
+    /// Records a successful response, whose body may still be to be read.
     pub fn accepted(&self) {
         self.moved();
         let most = self.throttle.most as f64;
         self.throttle.change(|state| state.limit = (state.limit + 1.0 / state.limit).min(most));
     }
 
-    /// A piece of the body has come.
+    /// Records a received piece of the body.
     pub fn moved(&self) {
         self.throttle.moved.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The server has too many requests.
+    /// Records a response that says that the server has too many requests.
     pub fn throttled(self) {
         self.throttle.change(|state| {
             // Of the requests that were under way when the limit was lowered, many will have the same answer.

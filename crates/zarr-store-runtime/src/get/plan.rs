@@ -1,4 +1,4 @@
-//! Which requests the ranges of a get need.
+//! Requests that the ranges of a get need.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -7,11 +7,12 @@ use zarr_store::ByteRange;
 
 use super::RangeRequest;
 
-/// No value is as large as this, and servers that calculate with floats know no larger numbers: a range beyond it asks for the size
-/// alone, and is refused with it.
+/// Greatest offset in a request. No value is larger, and servers that calculate with floats support no larger numbers: a range beyond it
+/// only asks for the size, and is then refused.
 const MAX: u64 = 1 << 53;
 
-/// The requests for `ranges`, each once. None is there for an empty range: the size in any answer says whether it is inside.
+/// Returns the requests for `ranges`, without duplicates. An empty range needs no request: any response has the size, which tells whether
+/// the range is inside.
 pub(super) fn plan(ranges: &[ByteRange]) -> Vec<RangeRequest> {
     let mut requests = Vec::new();
     let mut seen = HashSet::new();
@@ -33,7 +34,7 @@ pub(super) fn plan(ranges: &[ByteRange]) -> Vec<RangeRequest> {
     requests
 }
 
-/// A request for the end of a value of `size` bytes, by offsets. Beyond the start it is one for the size alone.
+/// Returns a request by offsets for the end of a value of `size` bytes. If the end exceeds the value, only asks for its size.
 pub(super) fn within(request: &RangeRequest, size: u64) -> RangeRequest {
     match request {
         RangeRequest::Last(len) if *len <= size => RangeRequest::Bounds(size - len..size),
@@ -42,7 +43,7 @@ pub(super) fn within(request: &RangeRequest, size: u64) -> RangeRequest {
     }
 }
 
-/// One request that has the bytes of all ranges in a value of `size` bytes.
+/// Returns one request for the bytes of all ranges in a value of `size` bytes.
 pub(super) fn hull(ranges: &[ByteRange], size: u64) -> RangeRequest {
     let inside = ranges.iter().filter_map(|range| range.resolve(size)).filter(|at| !at.is_empty());
     match inside.reduce(|a, b| Range { start: a.start.min(b.start), end: a.end.max(b.end) }) {

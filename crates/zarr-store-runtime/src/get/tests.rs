@@ -7,15 +7,15 @@ use super::*;
 use crate::IoRuntime;
 use zarr_drive::block_on;
 
-/// A server in memory.
+/// Server in memory.
 #[derive(Default)]
 struct Server {
     value: Mutex<Vec<u8>>,
     version: AtomicU64,
     requests: AtomicUsize,
-    /// Number of answers that require no version before each of which the value is changed.
+    /// Number of responses without a required version before each of which the value is changed.
     replaced: AtomicUsize,
-    /// Number of bodies that are not read to their end, since the value is replaced meanwhile.
+    /// Number of bodies that end early, since the value is replaced meanwhile.
     cut: AtomicUsize,
     named: bool,
     ranges: bool,

@@ -1,9 +1,9 @@
-//! Messages that name the proxy of the environment: the client goes through it by itself.
+//! Description of the proxies of the environment for messages. The client uses them on its own.
 
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
 
-/// The proxy for requests to an address, without a name and password in it, and the variable that names it.
+/// Returns the proxy for requests to an address, without name and password, and the variable that names it; `None` if there is no proxy.
 pub(super) fn of_environment(
     matcher: &Matcher,
     url: &Url,
@@ -21,7 +21,7 @@ pub(super) fn of_environment(
     Some(format!("{proxy} of the environment{name}"))
 }
 
-/// The address of a proxy without what may be secret in it.
+/// Returns the address of a proxy without parts that may be secret.
 pub(super) fn shown(proxy: &str) -> String {
     let text = if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };
     match Url::parse(&text) {

@@ -95,7 +95,7 @@ fn failures_show_no_url() {
     assert_eq!(failure.again(), Some(Again::Once));
 }
 
-/// A server that answered once and is gone may come back.
+/// A server that has responded once and is gone does not count as absent, since it may come back.
 #[test]
 fn a_server_that_answered_is_not_absent() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
