@@ -1,4 +1,4 @@
-//! Facts about a value that an answer gives.
+//! Evaluation of responses.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use zarr_store_runtime::{Answer, Attempts, Condition, Opened, Permit, RangeReque
 use crate::requests::Reply;
 use crate::site::Site;
 
-/// An answer whose body is still to be read.
+/// Response whose body is still to be read.
 struct Head {
     response: Response,
     permit: Permit,
     at: Range<u64>,
     size: u64,
     version: Option<Version>,
-    /// It has all of the value.
+    /// Whether the response has the whole value.
     whole: bool,
 }
 
@@ -34,11 +34,11 @@ enum Outcome {
     Head(Head),
     /// The server refuses a range from the end of the value.
     NoSuffix,
-    /// The whole value, read because its length was not known before.
+    /// Whole value, which was read since its length was not known before, and its version.
     Whole(Bytes, Option<Version>),
 }
 
-/// Asks for a range.
+/// Requests a range of a value.
 pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condition: Condition) -> Result<Answer> {
     let mut attempts = inner.requests.attempts();
     // A server that sends all is only asked whether the value has changed since.
@@ -83,14 +83,14 @@ fn opened_whole(bytes: Bytes, version: Option<Version>) -> Answer {
     Answer::Opened(Opened { at: 0..size, size, version, body: Box::pin(async { Ok(Some(bytes)) }) })
 }
 
-/// Keeps a value of a server that does not know ranges.
+/// Caches a value of a server that does not support ranges.
 fn keep(inner: &Site, key: &Key, version: Option<&Version>, bytes: &Bytes) {
     if let (Some(version), true) = (version, inner.whole_only()) {
         inner.cache.insert(key, version.clone(), bytes.clone());
     }
 }
 
-/// Reads the body of an answer, and of further ones to the rest of it where one ends too soon. `None` if the value was replaced meanwhile.
+/// Reads the body of a response, with further requests for its rest if it ends early. `None` if the value was replaced meanwhile.
 async fn read(
     inner: &Arc<Site>,
     key: &Key,
@@ -145,7 +145,7 @@ fn new_body(inner: &Site, key: &Key, expected: u64, attempts: &Attempts) -> Resu
     Body::new(expected).map_err(|failure| inner.requests.transport(key, failure, attempts))
 }
 
-/// Asks for a range, again where an answer whose length is not known beforehand ends too soon.
+/// Requests a range, and repeats the request if a response of unknown length ends early.
 async fn ask_until_it_comes(
     inner: &Arc<Site>,
     key: &Key,
@@ -167,11 +167,11 @@ async fn ask_until_it_comes(
 
 enum Asked {
     Outcome(Outcome),
-    /// An answer with all of the value, whose length is not known, ended too soon.
+    /// A response with the whole value, of unknown length, ended early.
     Cut(Failure),
 }
 
-/// Asks for a range, and checks the head of the answer.
+/// Requests a range, and checks the headers of the response.
 async fn ask(
     inner: &Arc<Site>,
     key: &Key,
@@ -284,7 +284,7 @@ async fn ask(
     }
 }
 
-/// An answer with a part of the value; `None` if it leaves open how large the value is.
+/// Evaluates a response with a part of the value; `None` if it does not tell the size of the value.
 fn part(
     inner: &Site,
     key: &Key,
@@ -330,7 +330,7 @@ fn part(
     Ok(Some(Outcome::Head(Head { response, permit, at, size, version, whole })))
 }
 
-/// An answer with all of the value.
+/// Evaluates a response with the whole value.
 async fn whole(
     inner: &Site,
     key: &Key,
@@ -365,7 +365,7 @@ async fn whole(
     }
 }
 
-/// Reads a body whose length is not known before; or why it ended too soon.
+/// Reads a body of unknown length. The inner error means that it ended early.
 async fn read_to_end(
     inner: &Site,
     key: &Key,
@@ -410,8 +410,8 @@ fn bounded(inner: &Site, key: &Key, size: u64) -> Result<()> {
     Err(inner.requests.failed(key, ErrorKind::Limit, text))
 }
 
-/// Refuses a page for people in the place of a value: what a network sends that wants its users to sign in, or a server that answers
-/// every address with the same page.
+/// Refuses an HTML page in place of a value, which a network sends that requires its users to sign in, or a server that responds to every
+/// address with the same page.
 fn check_page(inner: &Site, key: &Key, html: bool, bytes: &[u8]) -> Result<()> {
     if (html || is_document(key)) && begins_as_html(bytes) { Err(page(inner, key)) } else { Ok(()) }
 }

@@ -1,16 +1,16 @@
-//! Base addresses.
+//! Base addresses of stores.
 
 use std::fmt;
 
 use reqwest::Url;
 use zarr_store::{Error, Key, Result};
 
-/// A base address, whose query string is part of every request. Neither that, nor a name and password in it, is ever shown.
+/// Base address, whose query string is part of every request. The query string, and a name and password, are never shown.
 #[derive(Clone)]
 pub(crate) struct Base(Url);
 
 impl Base {
-    /// Parses `http://` and `https://` addresses.
+    /// Parses an `http://` or `https://` address.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let scheme = match text.split_once("://") {
             Some((scheme, _)) if scheme.eq_ignore_ascii_case("http") => "http",
@@ -34,7 +34,7 @@ impl Base {
         Ok(Self(url))
     }
 
-    /// The address of a key.
+    /// Returns the address of a key.
     pub(crate) fn of(&self, key: &Key) -> Url {
         let mut path = self.0.path().to_owned();
         // Further slashes are empty segments, which a server may tell apart.
@@ -54,7 +54,7 @@ impl Base {
         url
     }
 
-    /// Returns the strings that no message may show.
+    /// Returns the strings that no message may contain.
     pub(crate) fn secrets(&self) -> Vec<String> {
         let values = self.0.query_pairs().map(|(_, value)| value.into_owned());
         let mut secrets: Vec<String> = values.chain(self.0.password().map(str::to_owned)).collect();
@@ -65,7 +65,7 @@ impl Base {
     }
 }
 
-/// An address without what may be secret in it.
+/// Returns an address without parts that may be secret.
 pub(crate) fn shown(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     let path = url.path().strip_suffix('/').filter(|path| !path.ends_with('/')).unwrap_or(url.path());

@@ -1,17 +1,18 @@
-//! Values of servers that do not know ranges.
+//! Cache for values of servers that do not support ranges.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_store::{Bytes, Key, Version};
 
-/// Bytes of all values that are kept.
+/// Greatest total size of cached values in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Bytes of one of them.
+/// Greatest size of a cached value in bytes.
 const MAX_VALUE: usize = 16 << 20;
 
-/// Values that came as a whole although a part was asked for. A server is asked whether one is still the newest before it is used again.
+/// Cache of values that were received whole although a range was requested. Before a cached value is used, the server is asked whether it
+/// is current.
 #[derive(Debug, Default)]
 pub(crate) struct Cache(Mutex<VecDeque<(Key, Version, Bytes)>>);
 

@@ -1,4 +1,4 @@
-//! Zarr stores to read over HTTP.
+//! Zarr stores for reading over HTTP.
 //!
 //! ```
 //! use zarr_store::AsyncStore;

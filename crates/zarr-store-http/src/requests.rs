@@ -1,4 +1,4 @@
-//! Requests: redirects, attempts, failures.
+//! Requests with redirects, retries and failures.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use zarr_store_runtime::{Again, Attempts, Hedge, Permit, Retry, Throttle};
 
 use crate::base::{Base, shown};
 
-/// Maximum number of redirects that lead to a value.
+/// Greatest number of redirects that lead to a value.
 const REDIRECTS: usize = 10;
 
-/// State that the requests of a store have in common.
+/// State that the requests of a store share.
 pub(crate) struct Requests {
     pub(crate) base: Base,
     pub(crate) client: Client,
-    /// Headers of the options, which may have secrets in them.
+    /// Headers from the options, which may contain secrets.
     pub(crate) headers: HeaderMap,
-    /// Strings that no message may show.
+    /// Strings that no message may contain.
     pub(crate) secrets: Vec<String>,
     pub(crate) retry: Retry,
     pub(crate) throttle: Arc<Throttle>,
     pub(crate) hedge: Hedge,
 }
 
-/// An answer, or what a redirect says.
+/// Response to a request after redirects.
 pub(crate) enum Reply {
-    /// It is under way until its body is read, and the permit dropped.
+    /// Response with its permit, which is held until the body is read.
     Answer(Response, Permit),
-    /// The server knows a directory of this name.
+    /// The server redirects to a directory of this name.
     Directory,
 }
 
@@ -40,20 +40,21 @@ enum Got {
     Directory,
 }
 
-/// Whether another attempt after an answer with this status may succeed. Some servers fail so at each range from the end of a value.
+/// Returns whether a retry may succeed after a response with this status. Some servers always fail with status 500 for ranges from the end
+/// of a value, which is not retried.
 fn may_pass(status: StatusCode, headers: &HeaderMap) -> bool {
     let is_suffix = headers.get(RANGE).is_some_and(|range| range.as_bytes().starts_with(b"bytes=-"));
     is_retryable(status) && !(is_suffix && status == StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// Reason why there is no answer.
+/// Reason why there is no response.
 enum Fault {
     Failure(Failure),
-    /// Another attempt would have the same.
+    /// Error that a retry would have as well.
     Error(Error),
 }
 
-/// Whether a failure of this kind may pass.
+/// Returns whether a failure of this kind may pass.
 fn is_passing(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient)
 }
@@ -63,7 +64,7 @@ impl Requests {
         Attempts::new(self.retry, 0)
     }
 
-    /// The answer to a GET, after redirects, and after further attempts where a failure may pass.
+    /// Returns the response to a GET after redirects, with retries if a failure may pass.
     pub(crate) async fn get(&self, key: &Key, headers: &HeaderMap, attempts: &mut Attempts) -> Result<Reply> {
         // What was asked for, and no reason for another attempt.
         let is_good = |got: &Got| !matches!(got, Got::Answer(response) if may_pass(response.status(), headers));
@@ -108,7 +109,7 @@ impl Requests {
         }
     }
 
-    /// Waits before another attempt after a body that ended too soon. False if there is to be none.
+    /// Waits before a retry after a body that ended early. Returns false if there may be none.
     pub(crate) async fn goes_on(&self, key: &Key, failure: &Failure, attempts: &mut Attempts) -> bool {
         self.pause(key, failure, failure.again(), attempts).await
     }
@@ -160,13 +161,13 @@ impl Requests {
         Err(Fault::Error(self.failed(key, ErrorKind::Io, text)))
     }
 
-    /// The error for a failure of the last one of some attempts.
+    /// Returns the error for the failure of the last attempt.
     pub(crate) fn transport(&self, key: &Key, failure: Failure, attempts: &Attempts) -> Error {
         let tail = if is_passing(failure.kind) { self.tail(key, attempts) } else { String::new() };
         self.failed(key, failure.kind, failure.text + &tail)
     }
 
-    /// Returns the part of a message that says how often a request was tried.
+    /// Returns the part of a message about the number of attempts.
     fn tail(&self, key: &Key, attempts: &Attempts) -> String {
         format!(" (GET {}: {attempts})", shown(&self.base.of(key)))
     }
@@ -175,7 +176,7 @@ impl Requests {
         Error::failed(&self.base, Operation::Get, key.as_str(), kind, self.masked(text))
     }
 
-    /// Removes the strings that no message may show from a text.
+    /// Replaces the strings that no message may contain by `***`.
     fn masked(&self, mut text: String) -> String {
         for secret in &self.secrets {
             if text.contains(secret.as_str()) {
@@ -186,13 +187,13 @@ impl Requests {
     }
 }
 
-/// Whether a path is the other one with a slash at its end. Servers may escape other characters than this store does, as nginx leaves
-/// the colon.
+/// Returns whether `path` is `other` with a slash at its end. Servers may escape other characters than this store does: nginx does not
+/// escape the colon.
 fn is_directory_of(path: &str, other: &str) -> bool {
     path.strip_suffix('/').is_some_and(|path| unescaped(path) == unescaped(other))
 }
 
-/// The bytes of a path without escapes.
+/// Returns the bytes of a path without percent-encoding.
 fn unescaped(path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

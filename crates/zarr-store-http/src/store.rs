@@ -1,4 +1,4 @@
-//! Stores to read over HTTP.
+//! Stores for reading over HTTP.
 
 use std::fmt;
 use std::sync::Arc;
@@ -37,38 +37,39 @@ const KNOWN: &[&str] = &[
     "user_agent",
 ];
 
-/// The values below an `http://` or `https://` address, as a store to read.
+/// A read-only store of the values below an `http://` or `https://` address.
 ///
-/// Its futures need no particular runtime, and dropping one ends its request. It can not list: open nodes by their paths, or by
-/// consolidated metadata. Versions are strong ETags, or times of the last change where these are old enough; where a server names
-/// neither, several ranges of a value are read as one.
+/// The futures need no particular runtime, and dropping a future ends its request. The store cannot list: open nodes by their paths, or by
+/// consolidated metadata. Versions are strong ETags, or times of the last change if those are old enough. If a server sends neither,
+/// several ranges of a value are read as one range.
 ///
-/// A query string of the address, such as a signature, is part of each request. Neither that, nor a name and password in it, nor
-/// headers are ever shown. Up to 10 redirects are followed, not from `https://` to `http://`; another server does not get the headers.
+/// A query string of the address, such as a signature, is part of each request. The query string, a name and password in the address, and
+/// headers are never shown. Up to 10 redirects are followed, but not from `https://` to `http://`. The headers of the options are not sent
+/// to another server.
 ///
-/// A server that does not know ranges sends all of a value. It is cut, and values up to 16 MiB are kept, 64 MiB in all; before one is
-/// used again the server is asked whether it has changed.
+/// A server without support for ranges sends whole values, from which the store cuts the range. It caches values of up to 16 MiB, 64 MiB
+/// in total. Before a cached value is used, the server is asked whether the value has changed.
 ///
 /// # Options
-/// | name | value | without it |
+/// | name | value | default |
 /// |---|---|---|
 /// | `header.NAME` | a header of each request: `header.Authorization` | |
-/// | `missing` | `403`: a refused value counts as missing | `404`, and 410 |
-/// | `deadline` | seconds after which a request has failed, with all its attempts; it has more time for bytes that come: as long as they take, and no longer than 64 KiB/s need | `30` |
-/// | `timeout` | seconds after which an attempt fails to which nothing comes | a third of `deadline` |
-/// | `connect_timeout` | seconds that opening a connection may take | `5` |
-/// | `retries` | how often a request is tried again, at most | no bound but `deadline` |
-/// | `max_value` | bytes of one answer | 2 GiB |
-/// | `concurrency` | how many requests are under way at once; fewer while the server says that it has too many | `256` |
-/// | `hedge` | `true`: a get whose answer takes longer than 95 of 100 others did is sent a second time, at most 2 of 100 | `false` |
-/// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
+/// | `missing` | `403`: a refused value counts as missing, as with 404 and 410 | `404`: only 404 and 410 do |
+/// | `deadline` | seconds after which a request, with all its attempts, fails; received bytes extend the time by as long as they take, at most by the time that they need at 64 KiB/s | `30` |
+/// | `timeout` | seconds without received bytes after which an attempt fails | a third of `deadline` |
+/// | `connect_timeout` | seconds for opening a connection | `5` |
+/// | `retries` | greatest number of retries of a request | limited only by `deadline` |
+/// | `max_value` | greatest number of bytes of one response | 2 GiB |
+/// | `concurrency` | greatest number of concurrent requests; reduced while the server says that it has too many | `256` |
+/// | `hedge` | `true`: a get whose response takes longer than 95 of 100 other responses is sent a second time, at most 2 of 100 gets | `false` |
+/// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | settings of connections | |
 pub struct HttpStore {
     inner: Arc<Site>,
     runtime: Arc<IoRuntime>,
 }
 
 impl HttpStore {
-    /// Opens the store at an address. No request is made.
+    /// Opens the store at an address. Makes no request.
     ///
     /// # Errors
     /// If the address or an option is not known or not valid. The error shows no secret.
@@ -130,7 +131,7 @@ impl HttpStore {
         Ok(Self { inner: Arc::new(inner), runtime: Arc::new(IoRuntime::new()) })
     }
 
-    /// With its requests on a runtime of the program, instead of threads that all stores share.
+    /// Returns the store with its requests on a runtime of the program, instead of the threads that all stores share.
     #[must_use]
     pub fn on_runtime(self, handle: Handle) -> Self {
         Self { inner: self.inner, runtime: Arc::new(IoRuntime::of_handle(handle)) }
@@ -138,7 +139,7 @@ impl HttpStore {
 }
 
 impl HttpStore {
-    /// The error of a listing.
+    /// Returns the error for a listing, which HTTP does not support.
     fn no_list(&self, prefix: &Prefix) -> Error {
         let text = "the web lists nothing: name an array by its path, or write consolidated metadata (zarr consolidate) where the data \
                     come from, which names all";
@@ -159,7 +160,7 @@ impl fmt::Debug for HttpStore {
     }
 }
 
-/// The values of a store.
+/// Source of the values of a store.
 struct Values(Arc<Site>);
 
 impl fmt::Display for Values {
