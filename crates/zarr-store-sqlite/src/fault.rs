@@ -4,57 +4,57 @@ use std::time::Duration;
 
 use zarr_store::{Error, ErrorKind};
 
-/// A fault of a SQLite file: the `fault` of [`Error::Format`].
+/// Fault of an SQLite file: the `fault` of [`Error::Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqliteFault {
-    /// The table `zarr` is another one than zarr-python 2 makes.
+    /// The table `zarr` differs from that of zarr-python 2.
     #[error("found {found}, expected the table zarr(k TEXT PRIMARY KEY, v BLOB)")]
     Table {
-        /// Its columns, or what else has the name.
+        /// Columns of the table `zarr`, or the kind of another object of that name.
         found: String,
     },
-    /// The table that this library keeps versions in is another one than it makes.
+    /// The table or a trigger for versions differs from that of this library.
     #[error("found another table or trigger of the name {name}, expected the one that holds versions of values")]
     Versions {
-        /// The name.
+        /// Name of the table or trigger.
         name: String,
     },
     /// Strings are not stored as UTF-8, so that keys have another order.
     #[error("found texts stored as {found}, expected UTF-8")]
     Encoding {
-        /// The encoding.
+        /// Encoding of strings in the file.
         found: String,
     },
-    /// A key is no string.
+    /// A key is not a string.
     #[error("found a key stored as {found}, expected TEXT")]
     KeyType {
-        /// The storage class of SQLite.
+        /// SQLite storage class of the key.
         found: &'static str,
     },
-    /// A key is a text that is not UTF-8.
+    /// A key is a string that is not UTF-8.
     #[error("key {key:?}: the text is not UTF-8")]
     KeyText {
-        /// The key with the bad bytes replaced.
+        /// The key, with replacement characters.
         key: String,
     },
-    /// A value is neither bytes nor a text.
+    /// A value is neither bytes nor a string.
     #[error("key {key}: found a value stored as {found}, expected BLOB or TEXT")]
     ValueType {
-        /// The key.
+        /// Key of the value.
         key: String,
-        /// The storage class of SQLite.
+        /// SQLite storage class of the value.
         found: String,
     },
 }
 
 impl SqliteFault {
-    /// The error of the store in the file of this name.
+    /// Converts the fault to an error of the store in the file `store`.
     pub(crate) fn of(self, store: String) -> Error {
         Error::Format { store, kind: self.kind(), fault: Box::new(self) }
     }
 
-    /// Whose fault it is: encodings that this reader lacks are [`ErrorKind::Unsupported`], the rest is [`ErrorKind::Invalid`].
+    /// Returns the kind of the error: [`ErrorKind::Unsupported`] for unsupported encodings, [`ErrorKind::Invalid`] for other faults.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -64,7 +64,7 @@ impl SqliteFault {
     }
 }
 
-/// The source of an error of SQLite that says more than SQLite does.
+/// Source of an error, with an explanation beyond the message of SQLite.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Cause {
     #[error("the file was locked by other connections for {waited:?}")]

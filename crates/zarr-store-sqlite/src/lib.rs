@@ -1,4 +1,4 @@
-//! Zarr stores in SQLite files, as zarr-python 2 has them.
+//! Zarr stores in SQLite files, in the format of zarr-python 2.
 //!
 //! ```
 //! use zarr_store::{Key, StoreExt};

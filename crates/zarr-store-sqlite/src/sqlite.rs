@@ -1,4 +1,4 @@
-//! Values in a SQLite file.
+//! Stores whose values are in an SQLite file.
 
 mod failure;
 mod list;
@@ -37,28 +37,28 @@ pub use options::{Journal, SqliteOptions};
 /// `zarr(k TEXT PRIMARY KEY, v BLOB)`, as in files of `zarr.SQLiteStore` of zarr-python 2, which reads and writes these files as well.
 ///
 /// # Guarantees
-/// - Each set is a transaction: a value is replaced as a whole or not at all, whoever reads, whatever fails, and if the process is killed.
-///   So is [`Store::set_many`] (many small values are set much faster by it), [`Store::set_partial`], [`Store::erase_prefix`] and
-///   [`Store::rename_prefix`].
-/// - All pieces of one get are of one state of the value. A range of a large value is read without the rest: at once in files that are
-///   made here, which have `auto_vacuum` for that; in others SQLite steps through the pages before the range.
+/// - Each set is a transaction: a value is replaced as a whole or not at all, even if the write fails, the process is killed or other
+///   processes read meanwhile. [`Store::set_many`] (much faster for many small values), [`Store::set_partial`], [`Store::erase_prefix`]
+///   and [`Store::rename_prefix`] are transactions as well.
+/// - All ranges of one get are of one state of the value. A range of a large value is read without the rest: directly in files that this
+///   library creates, which have `auto_vacuum` for that; in other files SQLite steps through the pages before the range.
 /// - With [`Journal::Rollback`] a set is on the disk when it returns, whatever its [`zarr_store::Durability`]. With [`Journal::Wal`] a loss
-///   of power takes no more than the last changes since [`Store::flush`] or a set with [`zarr_store::Durability::Full`], and leaves all
-///   changes before the first one that is lost.
-/// - [`zarr_store::Precondition`]s hold between all connections and processes. A version is a number drawn by chance at each set, kept in
-///   the table `zarr_version(k TEXT PRIMARY KEY, n INTEGER)` by triggers on `zarr`, so that sets of other programs change it, too. The
-///   first change of a file from elsewhere adds this table; before, and for values from before, a version is a hash of the bytes, for which
-///   the whole value has to be read. Programs that write parts of a value by SQLite's incremental I/O (not zarr-python) do not change the
-///   number. A hash alone would need no table, but to read a part of a shard in several gets would then mean to read all of it.
-/// - A store that is opened on a file that may not be written, or with [`SqliteOptions::read_only`], writes nothing. (With [`Journal::Wal`]
-///   SQLite itself makes or needs the files `-wal` and `-shm`.)
-/// - Strings that are no keys are not listed. Values stored as `TEXT` are their UTF-8.
-/// - The file does not shrink when values are erased: others take their place. `VACUUM` in SQLite makes it smaller.
-/// - [`Store::try_lock`] excludes other processes on Unix, by the lock of an empty file beside the SQLite file that is there as long as
-///   the lock is held (its name is that of the file, `-lock-` and 16 hexadecimal digits); elsewhere, and where files cannot be made
-///   there, the threads of this process.
+///   of power loses at most the last changes since [`Store::flush`] or a set with [`zarr_store::Durability::Full`], and keeps all changes
+///   before the first lost change.
+/// - [`zarr_store::Precondition`]s hold between all connections and processes. A version is a random number that is drawn at each set,
+///   stored in the table `zarr_version(k TEXT PRIMARY KEY, n INTEGER)` by triggers on `zarr`, so that sets of other programs change it,
+///   too. The first change of a file of another program adds this table. Before that, and for older values, a version is a hash of the
+///   bytes, for which the whole value has to be read. Programs that write parts of a value by SQLite's incremental I/O (not zarr-python)
+///   do not change the number. Hashes alone would need no table, but then several gets of parts of a shard would each read all of it.
+/// - A store that is opened on a file without write permission, or with [`SqliteOptions::read_only`], writes nothing. (With
+///   [`Journal::Wal`] SQLite itself creates or needs the files `-wal` and `-shm`.)
+/// - Strings that are no keys are not listed. A value stored as `TEXT` consists of the UTF-8 bytes of its string.
+/// - The file does not shrink when values are erased: new values reuse their space. `VACUUM` in SQLite makes the file smaller.
+/// - [`Store::try_lock`] excludes other processes on Unix, by the lock of an empty file beside the SQLite file that exists while the lock
+///   is held (its name is that of the SQLite file, `-lock-` and 16 hexadecimal digits). On other systems, and if no file can be created
+///   there, it excludes only other threads of this process.
 ///
-/// Paths must not be hard links, since SQLite would not find its journal by another name.
+/// The path must not be a hard link, since SQLite would not find its journal under another name.
 ///
 /// # Example
 /// ```
@@ -78,54 +78,55 @@ pub struct SqliteStore {
     options: SqliteOptions,
 }
 
-/// Description of a file that is a store.
+/// Description of a file that is a store, for messages.
 const EXPECTED: &str = "a SQLite file with the table zarr(k TEXT PRIMARY KEY, v BLOB)";
-/// The page size of files that are made here: a row of 1 KiB wastes less than in pages of 4 KiB, and changes less than in larger ones.
+/// Page size of new files in bytes: a row of 1 KiB wastes less space than in pages of 4 KiB, and changes fewer bytes than in larger pages.
 const PAGE_SIZE: u32 = 8192;
-/// Number of times that the journal of a new file is set again while others make the same file.
+/// Number of attempts to set the journal of a new file while other processes create the same file.
 const ATTEMPTS: u32 = 64;
 
 impl SqliteStore {
-    /// The store in the file at `path`, which must be there.
+    /// Opens the store in the existing file at `path`.
     ///
     /// # Errors
-    /// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] if it is no SQLite file or one without the table,
-    /// [`Error::Format`] with a [`crate::SqliteFault`] if the table is another one.
+    /// [`Error::NoStore`] if the file does not exist, [`Error::NotAStore`] if it is no SQLite file or lacks the table, [`Error::Format`]
+    /// with a [`crate::SqliteFault`] if the table has another form.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, SqliteOptions::default())
     }
 
-    /// As [`SqliteStore::open`], with options.
+    /// Opens the store in the existing file at `path`, with options.
     ///
     /// # Errors
-    /// As [`SqliteStore::open`].
+    /// The errors of [`SqliteStore::open`].
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self> {
         Self::open_path(path.as_ref(), options)
     }
 
-    /// The store in the file at `path`, which is made with its ancestors if it is not there, or empty.
+    /// Opens the store in the file at `path`. Creates the table if the file is missing or empty, and creates missing directories above
+    /// it.
     ///
     /// # Errors
-    /// As [`SqliteStore::open`]: a file with other tables is left as it is.
+    /// The errors of [`SqliteStore::open`]. A file with other tables is not changed.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         Self::create_with(path, SqliteOptions::default())
     }
 
-    /// As [`SqliteStore::create`], with options.
+    /// Opens or creates the store in the file at `path` as [`SqliteStore::create`] does, with options.
     ///
     /// # Errors
-    /// As [`SqliteStore::create`].
+    /// The errors of [`SqliteStore::create`].
     pub fn create_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self> {
         Self::create_path(path.as_ref(), options)
     }
 
-    /// Its options.
+    /// Returns the options of the store.
     #[must_use]
     pub fn options(&self) -> &SqliteOptions {
         &self.options
     }
 
-    /// The file, as it was given.
+    /// Returns the path of the file, as the caller gave it.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -197,7 +198,7 @@ impl SqliteStore {
     }
 }
 
-/// Makes the table in a file that is not there or empty.
+/// Creates the table in a missing or empty file.
 fn make(path: &Path, options: SqliteOptions) -> rusqlite::Result<()> {
     let flags = pool::access(false) | OpenFlags::SQLITE_OPEN_CREATE;
     let mut connection = pool::connect(path, flags, options.busy_timeout)?;
@@ -217,7 +218,7 @@ fn make(path: &Path, options: SqliteOptions) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Others have the file locked.
+/// Error codes for a file that other connections have locked.
 const BUSY: [ErrorCode; 2] = [ErrorCode::DatabaseBusy, ErrorCode::DatabaseLocked];
 
 fn is_of(error: &rusqlite::Error, codes: &[ErrorCode]) -> bool {

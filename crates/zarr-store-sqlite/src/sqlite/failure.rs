@@ -1,4 +1,4 @@
-//! Errors of SQLite as errors of stores.
+//! Conversion of errors of SQLite to errors of stores.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::pool::NoConnection;
 use crate::SqliteFault;
 use crate::fault::Cause;
 
-/// A failure before the store is known.
+/// Failure before the name of the store is added.
 #[derive(Debug)]
 pub(super) enum Fault {
     Sqlite(rusqlite::Error),
@@ -47,7 +47,8 @@ impl From<NoConnection> for Fault {
 }
 
 impl Fault {
-    /// The error of an operation on a key or prefix of a store, which waited so long for others at most.
+    /// Converts the failure of an operation on `key` of a store to an error. `waited` is the time for which the operation waited for other
+    /// connections at most.
     pub(super) fn of(self, store: &dyn fmt::Display, operation: Operation, key: &str, waited: Duration) -> Error {
         let key = if key.is_empty() { "/" } else { key };
         match self {
@@ -96,7 +97,7 @@ fn of_sqlite(
     Error::failed(store, operation, key, kind, source)
 }
 
-/// The code of an error of SQLite, and its extended form.
+/// Returns the code of an error of SQLite, and its extended code; `None` for other errors.
 pub(super) fn code(error: &rusqlite::Error) -> Option<(ErrorCode, i32)> {
     match error {
         rusqlite::Error::SqliteFailure(error, _) | rusqlite::Error::SqlInputError { error, .. } => {

@@ -1,4 +1,4 @@
-//! Listing keys, by their order.
+//! Listing of keys in their order.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -9,7 +9,7 @@ use super::failure::Fault;
 use super::schema::class;
 use crate::SqliteFault;
 
-/// The end of the keys under a prefix, which is no key of them; `None` for the root, which has no end.
+/// Returns a string after all keys under a prefix, and before all later keys; `None` for the root, which needs none.
 pub(super) fn end_of(prefix: &Prefix) -> Option<String> {
     // `0` is the character after `/`.
     prefix.as_str().strip_suffix('/').map(|text| format!("{text}0"))
@@ -68,7 +68,7 @@ impl SqliteStore {
     }
 }
 
-/// The keys and prefixes directly under `prefix`: keys further down are skipped by a query from the next prefix on.
+/// Returns the keys and prefixes directly under `prefix`. Keys further down are skipped by a new query for each prefix.
 fn directly_under(connection: &Connection, prefix: &Prefix) -> Result<Listing, Fault> {
     let (mut keys, mut prefixes) = (Vec::new(), Vec::new());
     let mut from = Some(prefix.as_str().to_owned());
@@ -95,7 +95,7 @@ fn directly_under(connection: &Connection, prefix: &Prefix) -> Result<Listing, F
     Ok(Listing::new(keys, listed))
 }
 
-/// Calls `take` for each text under `prefix` from `start` on, in order, until it says where to go on.
+/// Calls `take` for each string under `prefix` from `start` on, in order, until it returns the string from which to continue.
 fn scan(
     connection: &Connection,
     prefix: &Prefix,

@@ -1,6 +1,6 @@
-//! Locks between processes, of files beside the store.
+//! Locks between processes, by files beside the store.
 //!
-//! SQLite's own locks are of the SQLite file, last for a transaction and stop all writers.
+//! SQLite's own locks are of the SQLite file, last for one transaction, and stop all writers.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -35,7 +35,7 @@ impl SqliteStore {
         }
     }
 
-    /// The file of the lock of a prefix. Two prefixes with the same hash would exclude each other, which does no harm.
+    /// Returns the path of the lock file of a prefix. Prefixes with equal hashes would exclude each other, which is harmless.
     fn lock_path(&self, prefix: &Prefix) -> PathBuf {
         // The same in every program.
         let hash = Sha256::digest(prefix.as_str());
@@ -48,7 +48,7 @@ impl SqliteStore {
     }
 }
 
-/// A file whose lock is held, and that goes when it is given back.
+/// Locked file, which is removed when the lock is released.
 #[derive(Debug)]
 struct Held {
     path: PathBuf,
@@ -63,7 +63,7 @@ impl Drop for Held {
     }
 }
 
-/// Makes and locks a file; `None` if another has locked it.
+/// Creates and locks a file; `None` if another process has locked it.
 fn take(path: PathBuf) -> io::Result<Option<Held>> {
     loop {
         let file = File::options().create(true).truncate(false).write(true).open(&path)?;

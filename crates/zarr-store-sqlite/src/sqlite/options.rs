@@ -1,8 +1,8 @@
-//! How a file is opened.
+//! Options for opening a file.
 
 use std::time::Duration;
 
-/// The options of a [`crate::SqliteStore`].
+/// Options of a [`crate::SqliteStore`].
 ///
 /// ```
 /// # use std::time::Duration;
@@ -13,12 +13,12 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SqliteOptions {
-    /// How long an operation waits while others have the file locked. Then it fails with an error of the kind
-    /// [`zarr_store::ErrorKind::Throttled`], and has changed nothing. 60 seconds unless set.
+    /// Time for which an operation waits while other connections have the file locked. Then it fails with
+    /// [`zarr_store::ErrorKind::Throttled`], and has changed nothing. Default 60 s.
     pub busy_timeout: Duration,
-    /// Whether the store takes no writes, though the file could be written.
+    /// Whether the store refuses writes even if the file is writable. Default false.
     pub read_only: bool,
-    /// The journal of a file that is made. A file that is there keeps the one it has.
+    /// Journal of a new file. An existing file keeps its journal.
     pub journal: Journal,
 }
 
@@ -29,36 +29,36 @@ impl Default for SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// With this [`busy_timeout`](Self::busy_timeout).
+    /// Sets [`busy_timeout`](Self::busy_timeout).
     #[must_use]
     pub fn busy_timeout(self, busy_timeout: Duration) -> Self {
         Self { busy_timeout, ..self }
     }
 
-    /// With this [`read_only`](Self::read_only).
+    /// Sets [`read_only`](Self::read_only).
     #[must_use]
     pub fn read_only(self, read_only: bool) -> Self {
         Self { read_only, ..self }
     }
 
-    /// With this [`journal`](Self::journal).
+    /// Sets [`journal`](Self::journal).
     #[must_use]
     pub fn journal(self, journal: Journal) -> Self {
         Self { journal, ..self }
     }
 }
 
-/// Data that SQLite writes beside the file, so that a change is made as a whole or not at all.
+/// Data that SQLite writes beside the file, so that a change takes effect as a whole or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Journal {
-    /// The pages before the change, in a file that lasts as long as the change: SQLite's default, and that of zarr-python 2. It works on
-    /// network file systems that have locks, and read-only media; each set waits for the disk several times. A writer waits until
-    /// nobody reads, for the moment in which it changes the file.
+    /// Journal of the pages before the change, in a file that exists during the change: the default of SQLite and of zarr-python 2. Works
+    /// on network file systems with locks, and on read-only media. Each set waits for the disk several times. While a writer changes the
+    /// file, it waits until no process reads.
     #[default]
     Rollback,
-    /// Changes are appended to a second file, and moved to the first one from time to time (`journal_mode=WAL`). A set waits for no
-    /// disk, and readers and a writer do not wait for each other. All processes have to be on one machine; the file belongs together
-    /// with those of its name and `-wal` and `-shm` as long as a process has it open, or after one was killed; and who reads it needs
-    /// the permission to make these, or they have to be there.
+    /// Journal of changes, which are appended to a second file and moved to the first file from time to time (`journal_mode=WAL`). A set
+    /// does not wait for the disk, and readers and a writer do not wait for each other. All processes must be on one machine. While a
+    /// process has the file open, or after a process was killed, the file is only valid together with the files of its name and `-wal` and
+    /// `-shm`. A reader needs permission to create these files, or they must exist.
     Wal,
 }

@@ -1,4 +1,4 @@
-//! Connections to a file.
+//! Connections to an SQLite file.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -11,10 +11,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use zarr_store::Durability;
 
-/// How many threads read at the same time; others wait. A connection has a cache of up to 2 MiB.
+/// Greatest number of threads that read concurrently; other threads wait. A connection has a cache of up to 2 MiB.
 const READERS: usize = 16;
 
-/// Connections to one file: one for each thread that reads at a time, and one that writes.
+/// Connections to one file: several for reading, one thread each, and one for writing.
 pub(super) struct Pool {
     path: PathBuf,
     file: Option<FileId>,
@@ -24,14 +24,14 @@ pub(super) struct Pool {
     writer: Mutex<Option<Writer>>,
 }
 
-/// A connection that reads.
+/// Connection for reading.
 pub(super) struct Reader {
     pub(super) connection: Connection,
-    /// Whether there are versions in the file, as far as is known: a query that asks for them tells.
+    /// Whether the file may have versions. A query for versions finds out.
     pub(super) has_versions: bool,
 }
 
-/// The connection that writes.
+/// Connection for writing.
 pub(super) struct Writer {
     pub(super) connection: Connection,
     journal: String,
@@ -39,13 +39,13 @@ pub(super) struct Writer {
     syncs: bool,
 }
 
-/// Tells files apart, whatever their names.
+/// Identity of a file, whatever its name: device and inode.
 type FileId = (u64, u64);
 
-/// Why there is no connection.
+/// Reason why there is no connection.
 #[derive(Debug)]
 pub(super) enum NoConnection {
-    /// The name is that of another file by now.
+    /// The path now belongs to another file.
     Replaced,
     Sqlite(rusqlite::Error),
 }
@@ -57,7 +57,7 @@ impl From<rusqlite::Error> for NoConnection {
 }
 
 impl Pool {
-    /// Makes the pool of the file at `path`, which is absolute. `connection` is the first.
+    /// Creates the pool of the file at the absolute path `path`, with its first connection.
     pub(super) fn new(path: PathBuf, connection: Connection, read_only: bool, busy_timeout: Duration) -> Self {
         let pool = Self {
             file: file_id(&path),
@@ -75,13 +75,14 @@ impl Pool {
         self.read_only
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are locks beside it on Unix alone"))]
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A connection to read with, which nobody else uses until it is dropped. A thread gets the same one while others leave it.
+    /// Returns a connection for reading, which no other thread uses until it is dropped. A thread gets the same connection each time, if it
+    /// is free.
     pub(super) fn reader(&self) -> Result<Held<'_, Reader>, NoConnection> {
         let home = home();
         let free = (0..READERS).find_map(|i| self.readers[(home + i) % READERS].try_lock().ok());
@@ -95,7 +96,7 @@ impl Pool {
         Ok(Held(slot))
     }
 
-    /// The connection to write with, prepared for this durability.
+    /// Returns the connection for writing, prepared for this durability.
     pub(super) fn writer(&self, durability: Durability) -> Result<Held<'_, Writer>, NoConnection> {
         let mut slot = lock(&self.writer);
         if slot.is_none() {
@@ -127,7 +128,7 @@ impl Writer {
     }
 }
 
-/// A connection that a thread has for itself.
+/// Connection that one thread uses.
 pub(super) struct Held<'p, T>(MutexGuard<'p, Option<T>>);
 
 #[expect(clippy::expect_used, reason = "`reader` and `writer` have filled it")]
@@ -146,14 +147,14 @@ impl<T> DerefMut for Held<'_, T> {
     }
 }
 
-/// The flags to open a file that is there.
+/// Returns the flags for opening an existing file.
 pub(super) fn access(read_only: bool) -> OpenFlags {
     let access = if read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
     // Each connection has a mutex of ours.
     access | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-/// A connection to the file at `path`, which is absolute: SQLite takes `file:...` for an address.
+/// Opens a connection to the file at `path`, which must be absolute, since SQLite takes `file:...` for a URI.
 pub(super) fn connect(path: &Path, flags: OpenFlags, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(busy_timeout)?;
@@ -164,7 +165,7 @@ pub(super) fn connect(path: &Path, flags: OpenFlags, busy_timeout: Duration) -> 
     Ok(connection)
 }
 
-/// A number of the thread, by which it chooses its connection.
+/// Returns the number of the thread, by which it chooses its connection.
 fn home() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static HOME: Cell<usize> = Cell::new(NEXT.fetch_add(1, Ordering::Relaxed)));

@@ -1,4 +1,4 @@
-//! Reading values.
+//! Reading of values.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -14,21 +14,21 @@ use super::pool::Reader;
 use super::schema::HAS_VERSIONS;
 use crate::SqliteFault;
 
-/// Maximum size, in bytes, of values that come with the query; others are read by parts straight into the memory of the reply.
+/// Greatest size in bytes of values that the query returns. Larger values are read in parts, directly into the memory of the reply.
 const INLINE: i64 = 64 << 10;
-/// No value at all comes with the query, for a size alone.
+/// Limit at which the query returns no value, for reading only the size.
 pub(super) const SIZE_ALONE: i64 = -1;
 /// Number of bytes that are hashed at a time.
 const HASHED: usize = 256 << 10;
 
-/// The row of a value with its version, if it has one that is valid.
+/// Query for the row of a value with its version, if it has a valid one.
 static ROW_WITH_VERSION: LazyLock<String> = LazyLock::new(|| {
     row_with(&format!(
         "CASE WHEN {} THEN (SELECT n FROM zarr_version WHERE zarr_version.k = zarr.k) END",
         *HAS_VERSIONS
     ))
 });
-/// The row of a value in a file without versions; instead of one, whether there are versions by now.
+/// Query for the row of a value in a file without versions. In place of the version, it returns whether there are versions by now.
 static ROW: LazyLock<String> = LazyLock::new(|| row_with(&HAS_VERSIONS));
 
 fn row_with(last: &str) -> String {
@@ -38,20 +38,20 @@ fn row_with(last: &str) -> String {
     )
 }
 
-/// The value in a row, while the row is read: SQLite keeps its state until then.
+/// Value in a row, which SQLite keeps unchanged while the row is read.
 pub(super) struct Stored<'r> {
     connection: &'r Connection,
     pub(super) rowid: i64,
-    /// Whether it is stored as bytes, and not as a text.
+    /// Whether the value is stored as bytes, and not as a string.
     pub(super) is_blob: bool,
-    /// The bytes, where they came with the row.
+    /// Bytes of the value, if the query returned them.
     inline: Option<&'r [u8]>,
     pub(super) size: u64,
-    /// The number of its version.
+    /// Number of the version; `None` if there is none.
     number: Option<i64>,
 }
 
-/// Finds the row of a key and calls `work` with its value, all in one state of the file; `None` if there is no such key.
+/// Finds the row of a key, and calls `work` with its value, in one state of the file; `None` if the key does not exist.
 pub(super) fn find<T>(
     connection: &Connection,
     has_versions: &mut bool,
@@ -81,7 +81,7 @@ pub(super) fn find<T>(
     work(&stored(connection, key, row, None)?).map(Some)
 }
 
-/// Whether a query does not fit the tables: there is none with versions, or another one.
+/// Returns whether an error means that a query does not fit the tables: the table of versions is missing or has another form.
 fn is_of_sql(error: &rusqlite::Error) -> bool {
     code(error).is_some_and(|(code, _)| code == ErrorCode::Unknown)
 }
@@ -111,7 +111,7 @@ impl Stored<'_> {
         Ok(self.connection.blob_open("main", "zarr", "v", self.rowid, true)?)
     }
 
-    /// Its version to be compared with `due`, or to be named: a number where there is one, else a hash of the bytes.
+    /// Returns the version of the value: a number if there is one and `due` is not a hash, otherwise a hash of the bytes.
     pub(super) fn version(&self, due: Option<&Version>) -> Result<Version, Fault> {
         match self.number {
             Some(number) if !due.is_some_and(is_hash) => Ok(numbered(number)),
@@ -138,7 +138,7 @@ impl Stored<'_> {
         Ok(hashed(hasher))
     }
 
-    /// The whole value.
+    /// Reads the whole value.
     pub(super) fn read_all(&self) -> Result<Vec<u8>, Fault> {
         if let Some(bytes) = self.inline {
             return Ok(bytes.to_vec());
@@ -151,7 +151,7 @@ impl Stored<'_> {
         Ok(value)
     }
 
-    /// Reads all of it into memory of that length.
+    /// Reads the whole value into memory of the same length.
     fn read_into(&self, into: &mut [u8]) -> Result<(), Fault> {
         match self.inline {
             Some(bytes) => into.copy_from_slice(bytes),
@@ -232,7 +232,7 @@ impl SqliteStore {
     }
 }
 
-/// The version of a number.
+/// Returns the version for a number.
 pub(super) fn numbered(number: i64) -> Version {
     Version::new(&format!("n{:016x}", number.cast_unsigned()))
 }

@@ -1,4 +1,4 @@
-//! The tables of a file.
+//! Tables of a file.
 
 use std::sync::LazyLock;
 
@@ -8,14 +8,14 @@ use rusqlite::{Connection, OptionalExtension};
 use super::failure::Fault;
 use crate::SqliteFault;
 
-/// The table of values, as zarr-python 2 makes it.
+/// Definition of the table of values, as in zarr-python 2.
 pub(super) const VALUES: &str = "CREATE TABLE zarr(k TEXT PRIMARY KEY, v BLOB)";
 
-/// The table of versions and the triggers that keep it, each with its name.
+/// Names and definitions of the table of versions and the triggers that maintain it.
 ///
-/// A version is a number drawn by chance whenever a value is set, by whatever program: so that two versions are the same only if they
-/// are of the same set, also after an older copy of the file was put in place. Triggers delete and insert, since `INSERT OR REPLACE`
-/// would follow the conflict clause of the statement that fires them.
+/// A version is a random number that is drawn whenever any program sets a value. So two versions are equal only if they are of the
+/// same set, even after the file was replaced by an older copy. The triggers delete and insert, since `INSERT OR REPLACE` would
+/// follow the conflict clause of the statement that fires them.
 const VERSIONS: [(&str, &str); 4] = [
     ("zarr_version", "CREATE TABLE zarr_version(k TEXT PRIMARY KEY, n INTEGER) WITHOUT ROWID"),
     (
@@ -36,8 +36,8 @@ const VERSIONS: [(&str, &str); 4] = [
     ),
 ];
 
-/// An expression that is 1 if the table of versions and its triggers are there as they are made here, else 0: zarr-python 2 drops the
-/// table of values, and the triggers with it, when it clears a store.
+/// SQL expression that is 1 if the table of versions and its triggers exist in the form of this library, and 0 otherwise: zarr-python 2
+/// drops the table of values, and the triggers with it, when it clears a store.
 pub(super) static HAS_VERSIONS: LazyLock<String> = LazyLock::new(|| {
     let list = |texts: [&str; 4]| texts.map(|text| format!("'{text}'")).join(", ");
     format!(
@@ -48,13 +48,13 @@ pub(super) static HAS_VERSIONS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Tables that there are in a file.
+/// Tables that exist in a file.
 pub(super) enum Found {
-    /// The table of values.
+    /// The table of values exists.
     Store,
-    /// No table at all.
+    /// No tables exist.
     Nothing,
-    /// Other tables.
+    /// Only other tables exist.
     Others,
 }
 
@@ -114,7 +114,7 @@ pub(super) fn check(connection: &Connection) -> Result<Found, Fault> {
     Ok(Found::Store)
 }
 
-/// The name of a storage class.
+/// Returns the name of a storage class.
 pub(super) fn class(found: Type) -> &'static str {
     match found {
         Type::Null => "NULL",
@@ -125,7 +125,7 @@ pub(super) fn class(found: Type) -> &'static str {
     }
 }
 
-/// Makes the table of versions and its triggers, as far as they are missing, in the transaction of a writer.
+/// Creates the missing parts of the table of versions and its triggers, in the transaction of a writer.
 pub(super) fn install_versions(connection: &Connection) -> Result<(), Fault> {
     if connection.prepare_cached(&format!("SELECT {}", *HAS_VERSIONS))?.query_row([], |row| row.get(0))? {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Files of others, versions, locks and failures.
+//! Tests of files of other programs, versions, locks and failures.
 
 mod model;
 
@@ -18,14 +18,14 @@ fn prefix(text: &str) -> Prefix {
     Prefix::new(text).expect("a prefix")
 }
 
-/// A directory, and the path of a file in it.
+/// Returns a directory, and the path of a file in it.
 fn place() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("x.sqlite");
     (folder, path)
 }
 
-/// A file as zarr-python 2 makes it, with these rows, and its connection.
+/// Creates a file in the form of zarr-python 2 with these rows, and returns its connection.
 fn foreign(path: &Path, rows: &[(&str, &[u8])]) -> Connection {
     let connection = Connection::open(path).expect("made");
     connection.execute_batch("CREATE TABLE IF NOT EXISTS zarr(k TEXT PRIMARY KEY, v BLOB)").expect("a table");
@@ -438,7 +438,7 @@ fn ranges_of_large_values_are_read_alone() {
     }
 }
 
-/// How many calls of the system have read for this thread.
+/// Number of read system calls of this thread so far; `None` if /proc does not tell.
 fn read_calls() -> Option<u64> {
     let text = fs::read_to_string("/proc/thread-self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("syscr: ")?.parse().ok())

@@ -1,4 +1,4 @@
-//! Changing values, each change in one transaction.
+//! Changes of values, each in one transaction.
 
 use rusqlite::{Connection, TransactionBehavior, params};
 use zarr_store::{Durability, Error, ErrorKind, Key, Operation, Precondition, Prefix, Result, SetOptions, Version};
@@ -9,15 +9,15 @@ use super::list::end_of;
 use super::read::{SIZE_ALONE, find};
 use super::schema::install_versions;
 
-/// SQLite has no longer values, however it is built.
+/// Greatest size of a value in bytes in any build of SQLite.
 const LONGEST: u64 = i32::MAX as u64;
-/// Larger values are changed in place, so that only the pages of the parts are written.
+/// Size in bytes above which values are changed in place, so that only the pages of the parts are written.
 const IN_PLACE: u64 = 64 << 10;
 
 const SET: &str = "INSERT INTO zarr(k, v) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET v = excluded.v";
 
 impl SqliteStore {
-    /// Does `work` as one transaction of a writer, which others wait for. Nothing is changed if it fails.
+    /// Executes `work` as one transaction of the writer, for which other writers wait. Nothing is changed if it fails.
     fn change<T>(
         &self,
         operation: Operation,
@@ -192,11 +192,11 @@ impl SqliteStore {
     }
 }
 
-/// A value before parts of it are changed.
+/// Value before parts of it are changed.
 enum Whole {
-    /// The row of a value that is changed in place.
+    /// Row of a value that is changed in place.
     InPlace(i64),
-    /// A copy of all bytes.
+    /// Copy of all bytes, which is changed and set.
     Spliced(Vec<u8>),
 }
 
@@ -205,13 +205,13 @@ fn set(connection: &Connection, key: &Key, value: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The version of a value that was just set.
+/// Returns the version of a value that was just set.
 fn version(connection: &Connection, key: &Key) -> Result<Version, Fault> {
     let found = find(connection, &mut true, key, SIZE_ALONE, |stored| stored.version(None))?;
     found.ok_or_else(|| Fault::Sqlite(rusqlite::Error::QueryReturnedNoRows))
 }
 
-/// An offset that was compared with [`LONGEST`].
+/// Converts an offset that is at most [`LONGEST`].
 fn index(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
 }

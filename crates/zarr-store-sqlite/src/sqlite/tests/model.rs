@@ -1,4 +1,4 @@
-//! A SQLite file does what a map in memory does.
+//! Tests that an SQLite store behaves like a map in memory.
 
 use proptest::prelude::*;
 use zarr_store::{ErrorKind, MemoryStore};
@@ -60,7 +60,7 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Takes a step, and returns its result without versions.
+/// Executes a step, and returns its result without versions.
 fn take(store: &dyn Store, step: &Step) -> Result<String, ErrorKind> {
     let kind = |error: Error| error.kind();
     match step {
