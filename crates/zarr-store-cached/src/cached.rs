@@ -12,15 +12,15 @@ use zarr_store::{
     StoreBase, ValueGet, Wrapper,
 };
 
-/// Another store, with a cache in memory of values, parts of values and missing keys.
+/// A store over another store, with a cache in memory of values, parts of values and missing keys.
 ///
-/// It is meant for stores that nobody else writes to, unless it [revalidates](Self::revalidating). Writes through it are seen at once,
-/// writes of others only when the old value was evicted. A write whose [`Precondition`](zarr_store::Precondition) fails invalidates its
-/// key, so that a retry reads the stored value.
+/// It is meant for stores that no other process writes to, unless it [revalidates](Self::revalidating). Writes through it are visible
+/// at once; writes of other processes only after the old value was evicted. A write whose [`Precondition`](zarr_store::Precondition)
+/// fails invalidates its key, so that a retry reads the stored value.
 ///
-/// Any part of a cached range is found. All cached parts of a value are of one state, if the store has versions. Parts
-/// not used for long are evicted first. Threads that read different keys do not wait for each other. Nothing of the
-/// cache is in metadata.
+/// Any range within a cached range is found. All cached parts of a value are of one state, if the store has versions. Parts that were
+/// not used for long are evicted first. Threads that read different keys do not wait for each other. The cache stores nothing in
+/// metadata.
 ///
 /// # Example
 /// ```
@@ -37,52 +37,52 @@ use zarr_store::{
 #[derive(Debug)]
 pub struct Cached<S> {
     store: S,
-    /// Shared with the form that does not block.
+    /// Cache, which the blocking and the asynchronous form of the store share.
     cache: Arc<ValueCache>,
-    /// Whether the store is asked for the version before a cached part is used.
+    /// Whether the store is asked for the current version before a cached part is used.
     revalidates: bool,
 }
 
 impl<S> Cached<S> {
-    /// A cache of at most `max_bytes` bytes over `store`, keys and the tables of the cache included.
+    /// Creates a cache of at most `max_bytes` bytes over `store`, including keys and the tables of the cache.
     #[must_use]
     pub fn new(store: S, max_bytes: usize) -> Self {
         Self { store, cache: Arc::new(ValueCache::new(max_bytes)), revalidates: false }
     }
 
-    /// As [`new`](Self::new), but each get asks the store whether the value still has the version of the cached parts, and gets no bytes if
-    /// it has ([`GetOptions::if_none_match`]). For values that others write to as well: each get costs a request, and sees their writes.
-    /// Values without versions, and missing keys, are asked for each time; so are values of Google Cloud Storage, and of servers that name
-    /// no ETag, since they cannot leave out bytes of a known version.
+    /// Creates a cache as [`new`](Self::new) does, but each get asks the store whether the value still has the version of the cached parts;
+    /// if so, no bytes are transferred ([`GetOptions::if_none_match`]). For values that other processes write as well: each get costs a
+    /// request, and sees their writes. Values without versions, and missing keys, are requested each time. So are values of Google Cloud
+    /// Storage, and of servers without ETags, since these cannot omit the bytes of a known version.
     #[must_use]
     pub fn revalidating(store: S, max_bytes: usize) -> Self {
         Self { revalidates: true, ..Self::new(store, max_bytes) }
     }
 
-    /// Sets the maximum size, in bytes, of parts that are cached: documents and indexes of shards, and not the chunks, which would evict
-    /// them.
+    /// Sets the greatest size in bytes of parts that are cached, for instance to cache documents and indexes of shards but not chunks,
+    /// which would evict them.
     #[must_use]
     pub fn parts_up_to(mut self, bytes: usize) -> Self {
         self.cache = Arc::new(ValueCache::new(self.cache.max_size()).parts_up_to(bytes));
         self
     }
 
-    /// The lookups of parts and of missing keys since it was made.
+    /// Returns the numbers of lookups of parts and missing keys since the cache was created.
     pub fn counts(&self) -> CacheCounts {
         self.cache.counts()
     }
 
-    /// The store below.
+    /// Returns the store below.
     pub fn inner(&self) -> &S {
         &self.store
     }
 
-    /// How many bytes are cached.
+    /// Returns the number of cached bytes.
     pub fn cached_bytes(&self) -> usize {
         self.cache.size()
     }
 
-    /// Empties the cache, so that writes of others are seen.
+    /// Empties the cache, so that writes of other processes become visible.
     pub fn clear(&self) {
         self.cache.clear();
     }
@@ -103,7 +103,8 @@ impl<S: fmt::Display> Cached<S> {
         Ok(fetched)
     }
 
-    /// The cached reply to a get, and how the store is to be asked; without that, the reply is good.
+    /// Returns the cached reply to a get (`None` if there is none), and the options for asking the store (`None` if the cached reply can be
+    /// used).
     fn look_up(&self, key: &Key, ranges: &[ByteRange]) -> (Option<Option<Fetched>>, Option<GetOptions>) {
         match self.cache.get(key, ranges) {
             Some(found) if !self.revalidates => (Some(found), None),
@@ -115,7 +116,7 @@ impl<S: fmt::Display> Cached<S> {
         }
     }
 
-    /// The reply to a get after the store was asked: the cached one, if the store says that the value is of that version.
+    /// Returns the reply to a get after the store was asked: the cached reply if the store says that the value still has its version.
     fn replied(
         &self,
         key: &Key,
@@ -138,8 +139,8 @@ impl<S: fmt::Display> Cached<S> {
         }
     }
 
-    /// The reply of the newest state, as far as is known, where that is the state that `options` require. Else `None`, and the store
-    /// below has to be asked, since the cached parts may be of another state.
+    /// Returns the reply of the newest known state if that is the state that `options` require. Otherwise `None`: the store below has to be
+    /// asked, since the cached parts may be of another state.
     fn of_required_state(
         &self,
         key: &Key,

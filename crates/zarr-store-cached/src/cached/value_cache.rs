@@ -1,4 +1,4 @@
-//! The values, parts of values and missing keys that are cached, bounded in bytes.
+//! Cache of values, parts of values and missing keys, limited in bytes.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,36 +11,36 @@ use bytes::Bytes;
 
 use zarr_store::{AccessProfile, Bounded, ByteRange, CacheCounts, Evict, Fetched, Key, Ring, Slot, StoreKind, Version};
 
-/// Values, parts of values, and keys that are missing in the store.
+/// Cache of values, parts of values, and keys that are missing in the store.
 ///
-/// A value that is read while it is written may be of before the write. So a write increments the generation of its key, before and
-/// after, and a read is cached only if the generation is still the one in which the read began.
+/// A value that is read while it is written may be of the state before the write. So a write increments the generation of its key
+/// before and after, and the result of a read is only cached if the generation has not changed since the read began.
 #[derive(Debug)]
 pub(super) struct ValueCache {
     parts: Bounded<Part>,
-    /// Larger pieces are not kept.
+    /// Greatest size in bytes of a piece that is cached.
     max_piece: usize,
 }
 
 #[derive(Debug, Default)]
 struct Part {
     values: HashMap<Key, Value>,
-    /// Pieces, by the key and where they begin.
+    /// Pieces by key and offset.
     pieces: Ring<PieceKey, Bytes>,
-    /// Keys of a part share it: a write may prevent that a read of another key is cached.
+    /// Generation of all keys in this part of the cache: a write may prevent that a read of another key is cached.
     generation: u64,
 }
 
-/// The key of a value, and the offset of a piece in it.
+/// Key of a value, and offset of a piece in it.
 type PieceKey = (Key, u64);
 
-/// The cached pieces of one state of a value.
+/// Cached pieces of one state of a value.
 #[derive(Debug)]
 struct Value {
-    /// `None`: there is no such key.
+    /// State of the value; `None` if the key does not exist.
     state: Option<State>,
-    /// The ranges of the pieces, sorted, none inside of another, so that their ends are sorted as well. There is always one: where no
-    /// bytes are cached, an empty one.
+    /// Ranges of the pieces, sorted. No range is inside another, so their ends are sorted as well. There is always at least one range; if
+    /// no bytes are cached, it is empty.
     pieces: Vec<Range<u64>>,
 }
 
@@ -50,7 +50,7 @@ struct State {
     size: Option<u64>,
 }
 
-/// Invalidates a key, or all, once more when it is dropped.
+/// Guard that invalidates a key (`None`: all keys) once more when it is dropped.
 #[derive(Debug)]
 pub(super) struct InvalidationGuard<'a> {
     cache: &'a ValueCache,
@@ -68,12 +68,12 @@ impl ValueCache {
         Self { parts: Bounded::new(max_bytes), max_piece: usize::MAX }
     }
 
-    /// Keeps no larger pieces.
+    /// Sets the greatest size in bytes of a cached piece.
     pub(super) fn parts_up_to(self, max_piece: usize) -> Self {
         Self { max_piece, ..self }
     }
 
-    /// Most bytes that are cached.
+    /// Returns the greatest number of cached bytes.
     pub(super) fn max_size(&self) -> usize {
         self.parts.max_bytes()
     }
@@ -82,17 +82,17 @@ impl ValueCache {
         self.parts.counts()
     }
 
-    /// Notes that a reply that was found is outdated.
+    /// Counts a cached reply that turned out to be outdated.
     pub(super) fn found_outdated(&self) {
         self.parts.found_outdated();
     }
 
-    /// How many bytes are cached.
+    /// Returns the number of cached bytes.
     pub(super) fn size(&self) -> usize {
         self.parts.bytes()
     }
 
-    /// The reply to a get of these ranges, if all are cached, and without ranges if the size is; `None` if the store has to be asked.
+    /// Returns the reply to a get if all its ranges are cached (or, without ranges, the size); `None` if the store has to be asked.
     pub(super) fn get(&self, key: &Key, ranges: &[ByteRange]) -> Option<Option<Fetched>> {
         let found = self.find(key, ranges);
         self.parts.looked_up(hash(key), found.is_some());
@@ -119,7 +119,7 @@ impl ValueCache {
         Some(Some(fetched))
     }
 
-    /// The generation of a key, which a read takes before it asks the store.
+    /// Returns the generation of a key. A read takes it before it asks the store.
     pub(super) fn generation(&self, key: &Key) -> u64 {
         self.parts.read(hash(key)).generation
     }
@@ -168,13 +168,13 @@ impl ValueCache {
         InvalidationGuard { cache: self, key: Some(key) }
     }
 
-    /// The same for all keys.
+    /// Invalidates all keys now, and again when the guard is dropped.
     pub(super) fn invalidate_all_around(&self) -> InvalidationGuard<'_> {
         self.invalidate(None);
         InvalidationGuard { cache: self, key: None }
     }
 
-    /// Forgets everything.
+    /// Removes everything from the cache.
     pub(super) fn clear(&self) {
         self.invalidate(None);
     }
@@ -205,7 +205,7 @@ fn hash(key: &Key) -> u64 {
 }
 
 impl Part {
-    /// Adds a piece of a value, and returns the bytes of the pieces that it replaces. All pieces of another state are removed.
+    /// Adds a piece of a value, and returns the cost in bytes of the pieces that it replaces. Removes all pieces of another state.
     fn add(&mut self, key: &Key, found: Option<&State>, start: u64, bytes: Bytes) -> usize {
         let mut freed = 0;
         if self.values.get(key).is_some_and(|value| !value.is_of(found)) {
@@ -232,7 +232,7 @@ impl Part {
         freed + self.pieces.insert((key.clone(), start), bytes, cost).map_or(0, |old| old.cost)
     }
 
-    /// Removes all pieces of a key, and returns their bytes.
+    /// Removes all pieces of a key, and returns their cost in bytes.
     fn remove(&mut self, key: &Key) -> usize {
         let Some(value) = self.values.remove(key) else { return 0 };
         let pieces = value.pieces.iter().filter_map(|piece| self.pieces.remove(&(key.clone(), piece.start)));
@@ -257,7 +257,7 @@ impl Evict for Part {
 }
 
 impl Value {
-    /// Whether this is the same state of the value. Where a store has no versions, it is if the sizes do not differ.
+    /// Returns whether `found` is the same state of the value. Without versions, sizes must not differ.
     fn is_of(&self, found: Option<&State>) -> bool {
         match (&self.state, found) {
             (Some(known), Some(found)) => {
@@ -275,7 +275,7 @@ impl Value {
         }
     }
 
-    /// The offset of the piece that a range is in, and the range in that piece.
+    /// Returns the offset of the piece that contains a range, and the range in that piece; `None` if it is not cached.
     fn locate(&self, range: &ByteRange, size: Option<u64>) -> Option<(u64, Range<usize>)> {
         let at = resolved(range, size).filter(|at| at.start <= at.end)?;
         // Of the pieces that begin no later, the last one ends last.
@@ -286,13 +286,13 @@ impl Value {
     }
 }
 
-/// The memory of a piece: its bytes, its entries in all maps, and the value as if this were its only piece.
+/// Returns the memory for a piece in bytes: its contents, its entries in all maps, and the entry of its value as if it were the only piece.
 fn cost(key: &Key, bytes: &Bytes) -> usize {
     let slot = size_of::<Slot<PieceKey, Bytes>>() + size_of::<(PieceKey, usize)>() + size_of::<Range<u64>>();
     bytes.len() + slot + size_of::<Value>() + key.as_str().len()
 }
 
-/// The bytes of a range; `None` if they depend on a size that is not known.
+/// Returns the bytes of a range; `None` if they depend on an unknown size.
 fn resolved(range: &ByteRange, size: Option<u64>) -> Option<Range<u64>> {
     match (range.bounded(), size) {
         (Some(range), _) => Some(range.clone()),
@@ -301,13 +301,13 @@ fn resolved(range: &ByteRange, size: Option<u64>) -> Option<Range<u64>> {
     }
 }
 
-/// The size of a value, if a get returned all of it.
+/// Returns the size of a value if a get has returned all of it; otherwise `None`.
 fn whole_size(ranges: &[ByteRange], fetched: &Fetched) -> Option<u64> {
     ranges.iter().zip(fetched.parts()).find_map(|(range, part)| range.whole_size(part))
 }
 
-/// The ranges, and for local stores an empty one that needs the size of the value. They give the version with the size, and leave out
-/// both where they can: each costs a system call.
+/// Returns the ranges; for local stores with an additional empty range that needs the size of the value. Local stores then return the
+/// version with the size, which they otherwise omit, since each costs a system call.
 pub(super) fn with_version<'r>(ranges: &'r [ByteRange], profile: &AccessProfile) -> Cow<'r, [ByteRange]> {
     if profile.kind != StoreKind::Local || ranges.is_empty() || ranges.iter().any(|range| range.bounded().is_none()) {
         return Cow::Borrowed(ranges);
