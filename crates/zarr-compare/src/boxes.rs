@@ -81,7 +81,7 @@ mod tests {
         assert!(lengths.iter().rev().take(18).all(|&length| length == 2) && lengths.iter().all(|&length| length < 4));
     }
 
-    /// As the definition says it.
+    /// Computes the box shape literally by its definition.
     fn by_definition(shape: &[u64], most: u64) -> Vec<u64> {
         let mut lengths: Vec<u64> = shape.iter().map(|len| len.next_power_of_two()).collect();
         while lengths.iter().map(|&len| u128::from(len)).product::<u128>() > most.into() {

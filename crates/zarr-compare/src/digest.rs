@@ -243,7 +243,7 @@ impl ArrayDigest {
     /// Computes the digest of an open array, without its attributes.
     ///
     /// # Errors
-    /// As [`Digest::of`].
+    /// The errors of [`Digest::of`].
     pub fn of<F: IntoFlow>(
         array: &Array,
         options: &DigestOptions,

@@ -1,9 +1,10 @@
 //! Comparison of Zarr hierarchies and arrays: differences between stored data, and digests that are equal for all copies of the same data.
 //!
-//! A [`Comparison`] names the nodes, facts, attributes and elements in which two hierarchies differ. A [`Digest`] is a hash that depends on
-//! shapes, data types and values alone, so that copies are compared that are on other machines, in other dialects, chunks and codecs.
+//! A [`Comparison`] names the nodes, facts, attributes and elements in which two hierarchies differ. A [`Digest`] is a hash that depends
+//! only on shapes, data types and values, so that copies can be compared that are on different machines, or have different dialects, chunks
+//! and codecs.
 //!
-//! Writes nothing, and names no concrete codec and no rule of a dialect.
+//! This crate writes nothing, and names no concrete codec and no rule of a dialect.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -269,7 +269,8 @@ impl Conversion {
     /// that a conversion would write, and their cost.
     ///
     /// # Errors
-    /// If a node in the source is broken, [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
+    /// If a node in the source is broken; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs in the options fit
+    /// no array.
     pub fn examine(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<DryRun> {
         let plan::ConversionPlan { nodes, consolidate, left_out, others, unread } =
             plan::plan(source, registry, &options)?;
@@ -324,7 +325,8 @@ impl Conversion {
     /// be missing.
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`] if one is, with what goes on with it as the hint; [`ErrorKind::Store`]; others if its journal is broken.
+    /// [`ErrorKind::Exists`] if there is such a run, with the way to continue it as the hint; [`ErrorKind::Store`]; other errors if its
+    /// journal is broken.
     pub fn check_settled(store: &dyn Store, path: &NodePath) -> Result<()> {
         let settled = journal::ForeignJournal::check_none(store, path);
         settled.map_err(|error| {

@@ -1,9 +1,10 @@
 //! Conversion of Zarr hierarchies and arrays into another dialect, other chunks or other codecs; also copies, moves and migrations.
 //!
-//! A [`Conversion`] is planned from metadata alone, and can be looked at before it writes anything. A [`Migration`] is one where the
-//! hierarchy lies.
+//! A [`Conversion`] is planned from metadata alone, and the plan can be inspected before anything is written. A [`Migration`] converts a
+//! hierarchy in its own store.
 //!
-//! Names no concrete codec and no rule of a dialect: codecs come in a [`Registry`](zarr_array::Registry), documents are `zarr-meta`'s.
+//! This crate names no concrete codec and no rule of a dialect: codecs are in a [`Registry`](zarr_array::Registry), and `zarr-meta` reads
+//! and writes documents.
 //!
 //! ```
 //! use std::sync::Arc;

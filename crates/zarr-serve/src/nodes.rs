@@ -214,7 +214,7 @@ mod tests {
     use zarr_array::{Cast, NewArray, NewGroup};
     use zarr_store::{Counted, MemoryStore};
 
-    /// Nodes are opened anew after two seconds; what was decoded of them is kept.
+    /// Decoded chunks stay in the cache when a node is opened again after two seconds.
     #[test]
     fn decoded_chunks_are_kept_from_one_opening_to_the_next() -> Result<(), RequestError> {
         let counted = Arc::new(Counted::new(MemoryStore::new()));

@@ -41,7 +41,7 @@ pub(crate) struct ValueBody {
     taken: Instant,
 }
 
-/// Source of the bytes.
+/// Value from which a body reads its bytes.
 #[derive(Clone)]
 struct ValueSource {
     shared: Arc<ServerState>,

@@ -72,7 +72,7 @@ impl HttpStore {
     /// Opens the store at an address. Makes no request.
     ///
     /// # Errors
-    /// If the address or an option is not known or not valid. The error shows no secret.
+    /// If the address or an option is unknown or invalid. The message contains no secret.
     pub fn open(url: &str, options: &[(String, String)]) -> Result<Self> {
         let base = Base::parse(url)?;
         let name = base.to_string();

@@ -70,7 +70,7 @@ impl BucketStore {
     /// Opens the store at an address. Makes no request.
     ///
     /// # Errors
-    /// If the address or an option is not known or not valid. The error shows no secret.
+    /// If the address or an option is unknown or invalid. The message contains no secret.
     pub fn open(url: &str, options: &[(String, String)]) -> Result<Self> {
         let address = Address::parse(url)?;
         let Service { store, singly, multipart, service, region, conditional, kept, anonymous, secrets, common } =

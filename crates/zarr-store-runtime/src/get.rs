@@ -32,11 +32,11 @@ const MAX_WHOLE: u64 = 256 << 20;
 pub enum RangeRequest {
     /// All bytes of the value.
     All,
-    /// Bytes from the start of the range to before its end, as far as the value has them; not empty.
+    /// Bytes from the start to before the end of the range, as far as the value has them; not empty.
     Bounds(Range<u64>),
     /// Bytes from this offset to the end of the value.
     From(u64),
-    /// This number of bytes at the end of the value; not 0.
+    /// Given number of bytes at the end of the value; not 0.
     Last(u64),
 }
 

@@ -123,12 +123,12 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Time passes where all wait for it, and at no other time.
+    /// Returns a runtime with a paused clock, which only advances while all tasks wait for it.
     fn runtime() -> tokio::runtime::Runtime {
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime")
     }
 
-    /// Requests of 2 ms, of which every `slow`-th takes 300 ms. Returns how many there were, and how many results came late.
+    /// Makes requests of 2 ms, of which every `slow`-th takes 300 ms. Returns the number of sent requests, and the number of late results.
     fn run(hedge: &Hedge, slow: u64) -> (u64, usize) {
         let count = AtomicU64::new(0);
         let send = || {

@@ -1,12 +1,12 @@
-//! Parts that Zarr stores behind a network share.
+//! Building blocks for Zarr stores behind a network.
 //!
-//! - [`IoRuntime`]: threads for I/O. The futures of a store need no particular runtime: a program may await them in an executor of
-//!   its own, or block on them in a thread without one, and dropping one ends its request.
-//! - [`get`]: gets of several ranges, all of one state of the value, over requests for one range each ([`Source`]).
-//! - [`http`]: a client, and the checks of an answer.
-//! - [`Retry`] and [`Attempts`]: attempts at a request within a deadline. [`Throttle`]: as many requests as a server can bear.
-//!   [`Hedge`]: second requests in the place of slow ones.
-//! - [`StoreOptions`]: options as strings. [`is_document`]: which keys are those of documents.
+//! - [`IoRuntime`]: threads for I/O. The futures of a store need no particular runtime: a program may await them in any executor, or block
+//!   on them in a thread without one. Dropping a future ends its request.
+//! - [`get`]: gets of several ranges of one state of a value, by requests for one range each ([`Source`]).
+//! - [`http`]: an HTTP client, and checks of responses.
+//! - [`Retry`] and [`Attempts`]: attempts at a request within a deadline. [`Throttle`]: a limit for concurrent requests. [`Hedge`]: second
+//!   requests for slow ones.
+//! - [`StoreOptions`]: options as strings. [`is_document`]: recognition of the keys of documents.
 //!
 //! ```
 //! use zarr_store_runtime::IoRuntime;

@@ -239,7 +239,7 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
     }
 
-    /// As long as it goes on: how many attempts there are, and how long they take.
+    /// Makes attempts until no further one is allowed. Returns their number and total duration.
     async fn all(retry: Retry, again: Again) -> (u32, Duration) {
         let mut attempts = Attempts::new(retry, 0);
         loop {
@@ -361,7 +361,7 @@ mod tests {
         });
     }
 
-    /// Bytes of answers that are cut give a request more time, again and again.
+    /// The number of attempts is limited even if interrupted responses extend the time limit again and again.
     #[test]
     fn there_are_only_so_many_attempts_however_much_time_is_left() {
         run(async {

@@ -185,7 +185,7 @@ mod tests {
         });
     }
 
-    /// Many wait, some are dropped while they wait, some are throttled: all others come to their end, never more than the limit at once.
+    /// If many requests wait, some are dropped and some are throttled, all others complete, and the limit is never exceeded.
     #[test]
     fn nobody_waits_for_ever() {
         let now = Arc::new(AtomicUsize::new(0));
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(throttle.state().under_way, 0);
     }
 
-    /// A queue that moves gives time; one of a server that answers nothing but that it has too many does not.
+    /// A moving queue extends the time limit; that of a server that only responds with too many requests does not.
     #[test]
     fn waiting_for_others_is_no_failure() {
         run(async {

@@ -154,9 +154,9 @@ impl ZipStore {
     /// Opens the store in the zip file at `path` for reading.
     ///
     /// # Errors
-    /// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] for a directory, [`Error::Format`] with a
-    /// [`ZipFault`](crate::ZipFault) if the file is no zip file or one that is refused. Its [`Error::kind`] is
-    /// [`zarr_store::ErrorKind::Path`] for names that lead out of the store.
+    /// [`Error::NoStore`] if nothing exists at `path`, [`Error::NotAStore`] for a directory, [`Error::Format`] with a
+    /// [`ZipFault`](crate::ZipFault) if the file is no zip file or is refused. Its [`Error::kind`] is [`zarr_store::ErrorKind::Path`] for
+    /// names that lead out of the store.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_path(path.as_ref())
     }
@@ -164,7 +164,7 @@ impl ZipStore {
     /// Opens the store in the zip file that is the value at `key` of another store, for reading.
     ///
     /// # Errors
-    /// As [`ZipStore::open`], and the errors of the other store.
+    /// The errors of [`ZipStore::open`] and of the other store.
     ///
     /// # Example
     /// ```
@@ -204,7 +204,8 @@ impl ZipStore {
     /// Opens the store in the zip file at `path` for adding values.
     ///
     /// # Errors
-    /// As [`ZipStore::open`], and [`Error::Format`] with [`ZipFault::Locked`](crate::ZipFault::Locked) if another store writes to it.
+    /// The errors of [`ZipStore::open`]; [`Error::Format`] with [`ZipFault::Locked`](crate::ZipFault::Locked) if another store writes to
+    /// the zip file.
     ///
     /// # Example
     /// ```
@@ -230,7 +231,7 @@ impl ZipStore {
     /// [`ZipStore::append`] does. Without a write it needs no lock and creates no file.
     ///
     /// # Errors
-    /// As [`ZipStore::open`]. That another store writes to it shows with the first write.
+    /// The errors of [`ZipStore::open`]. Whether another store writes to the zip file shows with the first write.
     ///
     /// # Example
     /// ```

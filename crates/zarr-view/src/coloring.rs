@@ -91,7 +91,7 @@ impl Coloring {
 mod tests {
     use super::*;
 
-    /// `tests/numpy.rgb` was made by numpy with the tables of matplotlib, by `tests/tables.py`.
+    /// Pixels equal those in `tests/numpy.rgb`, which `tests/tables.py` has computed with numpy and the tables of matplotlib.
     #[test]
     fn pixels_are_those_of_numpy() {
         let expected: &[u8] = include_bytes!("../tests/numpy.rgb");

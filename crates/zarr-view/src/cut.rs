@@ -38,8 +38,8 @@ impl Cut {
     /// last two along which more than one element is selected. Along other axes the cut lies at the first selected index.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) as [`Selection::resolve`], for lists, masks and points, for an axis that does
-    /// not exist or of which one index is selected.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) in the cases of [`Selection::resolve`], for lists, masks and points, and for a
+    /// shown axis that does not exist or along which one index is selected.
     pub fn new(shape: &[u64], selection: &Selection, axes: Option<&[usize]>) -> Result<Self> {
         let resolved = selection.resolve(shape)?;
         if let Some(axis) = listed(selection, shape.len()) {

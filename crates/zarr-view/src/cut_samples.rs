@@ -49,9 +49,9 @@ const INDEX_ENTRY: u128 = 16;
 const MOST_LENGTHS: u64 = 1 << 16;
 
 impl Cut {
-    /// The elements of `array`, whose shape the cut was made for, that are read: at most `most` along each axis that is shown, see
-    /// [`Samples::thinned`]. If these lie in more parts than the budget has, they are fewer, first along the axis along which they lie in
-    /// most parts.
+    /// Chooses the elements of `array` that are read: at most `most` along each shown axis, see [`Samples::thinned`]. The cut must be made
+    /// for the shape of `array`. If the elements lie in more parts than the budget allows, fewer are read, first along the axis with most
+    /// parts.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Cut {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if indices are beyond 64 bits.
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if indices exceed 64 bits.
     pub fn thinned(&self, array: &Array, most: &[u64], budget: &Budget) -> Result<CutSamples> {
         let all = self.samples();
         let mut counts: Vec<u64> =

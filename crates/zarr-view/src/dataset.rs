@@ -17,7 +17,7 @@ impl AxisLabels {
     /// than 4 million elements, the labels are indices.
     ///
     /// # Errors
-    /// As [`Variable::read`] for the coordinate.
+    /// The errors of [`Variable::read`] for the coordinate.
     pub fn of_dimension(dataset: &Dataset, dimension: &str, samples: &Samples) -> Result<Self> {
         let name = Some(dimension.to_owned());
         let Some(coordinate) = coordinate(dataset, dimension) else { return Ok(Self { name, ..Self::default() }) };
@@ -29,7 +29,7 @@ impl AxisLabels {
     /// Reads the labels of indices of a dimension that is not shown, with all digits and units; `None` without a coordinate.
     ///
     /// # Errors
-    /// As [`Variable::read`] for the coordinate.
+    /// The errors of [`Variable::read`] for the coordinate.
     pub fn at_indices(dataset: &Dataset, dimension: &str, samples: &Samples) -> Result<Option<Vec<String>>> {
         let Some(coordinate) = coordinate(dataset, dimension) else { return Ok(None) };
         let values = dataset.isel(dimension, samples.to_axis())?.variable(dimension)?.read()?;
@@ -116,7 +116,7 @@ pub fn flag_names(attributes: &Map) -> Vec<(f64, String)> {
 /// the stored array (`false`), for instance for times.
 ///
 /// # Errors
-/// As [`Variable::read`].
+/// The errors of [`Variable::read`].
 pub fn shown_array(variable: &Variable) -> Result<(&Array, bool)> {
     let decoded = variable.decoded_whole()?.filter(|array| crate::Numbers::of(array.data_type()).is_some());
     Ok(decoded.map_or((variable.stored(), false), |array| (array, true)))

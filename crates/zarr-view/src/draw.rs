@@ -28,7 +28,7 @@ impl Figure {
     /// Draws the plane without axes: one or more pixels per sample, as many as fit into the room.
     ///
     /// # Errors
-    /// As [`Picture::new`].
+    /// The errors of [`Picture::new`].
     pub fn plane(&self, room: Room) -> Result<Picture> {
         let (width, height) = self.plane_size(room);
         let mut picture = Picture::new(width, height, WHITE)?;
@@ -59,7 +59,7 @@ impl Figure {
     /// Draws the figure: a plane with its axes, title, and colour bar or legend; a line as a chart.
     ///
     /// # Errors
-    /// As [`Picture::new`].
+    /// The errors of [`Picture::new`].
     pub fn picture(&self, room: Room) -> Result<Picture> {
         if !self.is_plane() {
             return chart::picture(self, room);

@@ -1,10 +1,11 @@
 //! Pictures of Zarr arrays: planes and lines, as PNG and in terminals.
 //!
-//! A [`Cut`] says what of an array is shown, [`Slice::read`] reads it: no more elements than the picture has pixels, and no more chunks than
-//! a [`Budget`] permits. A [`Figure`] adds titles, [labels](AxisLabels) and colours, and becomes a [`Picture`] of pixels or text.
+//! A [`Cut`] selects the part of an array that is shown, and [`Slice::read`] reads it: no more elements than the picture has pixels, and no
+//! more chunks than a [`Budget`] permits. A [`Figure`] adds titles, [labels](AxisLabels) and colours, and becomes a [`Picture`] of pixels,
+//! or text.
 //!
-//! A [`ColorMap`] is a table of colours, a [`Range`] says which values its ends stand for, and a [`Coloring`] is both: it makes pixels of
-//! values, grey ones of missing values.
+//! A [`ColorMap`] is a table of colours, a [`Range`] determines the values of its first and last colour, and a [`Coloring`] combines both:
+//! it maps values to colours, and missing values to grey.
 //!
 //! ```
 //! # use std::sync::Arc;

@@ -24,7 +24,7 @@ impl ImageCut {
     /// the finest level. `level` chooses a level instead. A selection with steps uses the finest level.
     ///
     /// # Errors
-    /// As [`Image::level`], and those of `cut`.
+    /// The errors of [`Image::level`] and of `cut`.
     pub fn new(image: &Image, cut: impl Fn(&[u64]) -> Result<Cut>, room: Room, level: Option<usize>) -> Result<Self> {
         let finest = image.level(0)?;
         let whole = cut(finest.shape())?;

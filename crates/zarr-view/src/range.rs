@@ -36,7 +36,7 @@ impl Range {
     /// Returns the bounds for `values`. Ignores NaN and infinities, and with `is_log` also zero and negative numbers. `None` if no values
     /// are left and the range needs some.
     ///
-    /// Percentiles between which values do not differ, although values do, are replaced by the least and the greatest value.
+    /// If two percentiles are equal although the values are not, they are replaced by the least and the greatest value.
     pub fn of(&self, values: &[f64], is_log: bool) -> Option<(f64, f64)> {
         if let Self::Bounds(first, last) = *self {
             return Some((first, last));

@@ -40,7 +40,7 @@ impl Shading {
     /// integers with few different values. A diverging map has 0 in its middle if there are values on both sides of 0.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if logarithms are shown of a range with a bound that is not positive.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a logarithmic scale with a range whose bounds are not positive.
     pub fn new(values: &[f64], numbers: Numbers, options: &ShadingOptions) -> Result<Self> {
         if let (true, Some(range @ Range::Bounds(first, last))) = (options.is_log, options.range)
             && !(first > 0.0 && last > 0.0)

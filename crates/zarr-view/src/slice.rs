@@ -54,8 +54,8 @@ impl Slice {
     /// Reads the samples of a cut, at most `most` along each of its axes, from no more parts than the budget allows: see [`Cut::thinned`].
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the elements are no numbers and no bools, or there are none; as
-    /// [`Array::read_data`].
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the elements are neither numbers nor bools, or if no element is selected; the
+    /// errors of [`Array::read_data`].
     pub fn read(array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Self> {
         let numbers = numbers(array, cut)?;
         let thinned = cut.thinned(array, most, budget)?;

@@ -39,9 +39,9 @@ impl Conversion {
     /// have to be those of the parts.
     ///
     /// # Errors
-    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if no part was begun or all is finished;
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) that lists the parts that are not done, or says in which option this conversion
-    /// differs; the errors of [`run`](Self::run).
+    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if no part was begun, or the conversion is already finished;
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if parts are not done (with their numbers), or the options differ from those of
+    /// the parts (with the option); the errors of [`run`](Self::run).
     pub fn finish<F: IntoFlow>(
         &self,
         target: &Arc<dyn Store>,
@@ -56,11 +56,10 @@ impl Conversion {
     /// interrupted call can be repeated.
     ///
     /// # Errors
-    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are no journals of parts;
-    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if a part is at work, naming its process, or all are done and
-    /// [`finish`](Self::finish) was begun;
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the conversion there is not done in parts, or is another one by an option
-    /// that may decide which keys chunks have, naming it.
+    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are no journals of parts; [`Exists`](zarr_hierarchy::ErrorKind::Exists)
+    /// if a part is active (with its process), or if all parts are done and [`finish`](Self::finish) was begun;
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the conversion at the target is not done in parts, or differs in an option that
+    /// may change the keys of chunks (with the option).
     pub fn abandon(&self, target: &Arc<dyn Store>) -> Result<()> {
         self.check_target(target)?;
         self.abandon_parts(target).map_err(|error| in_store(target, error))

@@ -79,9 +79,9 @@ impl Migration {
     /// Plans the migration of all nodes in `store` to `dialect`. Writes nothing. An interrupted migration is begun again.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is no hierarchy of another dialect; [`ErrorKind::Exists`] if there are nodes of `dialect`
-    /// already, or another migration is recorded; [`ErrorKind::NotExpressible`] if the dialect cannot express a node,
-    /// or other values lie under its keys; the errors of reading metadata.
+    /// [`ErrorKind::NotFound`] if there is no hierarchy of another dialect; [`ErrorKind::Exists`] if nodes of `dialect` already exist, or
+    /// another migration is recorded; [`ErrorKind::NotExpressible`] if `dialect` cannot express a node, or other values have the keys of
+    /// its documents; the errors of reading metadata.
     pub fn plan(store: &Arc<dyn Store>, registry: &Arc<Registry>, dialect: Dialect) -> Result<Self> {
         Self::plan_with(store, registry, dialect, ConvertOptions::default())
     }
@@ -90,7 +90,7 @@ impl Migration {
     /// written, and about memory. Options about nodes, chunks, codecs, parts and interruptions are ignored.
     ///
     /// # Errors
-    /// As [`plan`](Self::plan).
+    /// The errors of [`plan`](Self::plan).
     pub fn plan_with(
         store: &Arc<dyn Store>,
         registry: &Arc<Registry>,
@@ -105,9 +105,9 @@ impl Migration {
     /// before anything is dropped.
     ///
     /// # Errors
-    /// As [`plan_with`](Self::plan_with) and [`DocumentRemoval::plan`]; without `force` also [`ErrorKind::Conflict`] naming a document that
-    /// was changed since a recorded migration wrote it, and [`ErrorKind::Exists`] if an array of `dialect` has chunks of its own,
-    /// which may hold what was written to it since.
+    /// The errors of [`plan_with`](Self::plan_with) and [`DocumentRemoval::plan`]. Without `force` also [`ErrorKind::Conflict`] if a
+    /// document was changed after a recorded migration wrote it (with its key), and [`ErrorKind::Exists`] if an array of `dialect` has
+    /// chunks that the old array has not, since they may hold newer data.
     pub fn plan_replacing(
         store: &Arc<dyn Store>,
         registry: &Arc<Registry>,
@@ -227,11 +227,10 @@ impl Migration {
     /// who opens the root before still finds the old hierarchy. Documents and chunks of an interrupted run are dropped first.
     ///
     /// # Errors
-    /// The errors of reading and writing arrays. The old hierarchy is whole: to plan and run again completes the
-    /// migration, [`undo`](Self::undo) drops the new documents and chunks. [`ErrorKind::Exists`] if somebody else began
-    /// one meanwhile; [`ErrorKind::Conflict`] if somebody else migrates the store right now, as far as its locks reach, or has erased, moved
-    /// or replaced a node meanwhile;
-    /// [`ErrorKind::Cancelled`] if `progress` cancels.
+    /// The errors of reading and writing arrays. The old hierarchy is then complete: planning and running again completes the migration,
+    /// and [`undo`](Self::undo) drops the new documents and chunks. [`ErrorKind::Exists`] if another process has begun a migration
+    /// meanwhile; [`ErrorKind::Conflict`] if another process is migrating the store (as far as its locks reach), or has erased, moved or
+    /// replaced a node meanwhile; [`ErrorKind::Cancelled`] if `progress` cancels.
     pub fn run<F: IntoFlow>(&self, progress: impl Fn(Progress<'_>) -> F + Sync) -> Result<()> {
         self.run_reporting(&Reporter::new(&|event| progress(event).into_flow()))
     }
@@ -240,8 +239,8 @@ impl Migration {
     /// not changed.
     ///
     /// # Errors
-    /// [`ErrorKind::NotExpressible`] naming an array whose chunks would have to be written again; [`ErrorKind::Exists`] if there
-    /// is a node of the new dialect in `target`: nothing is written then. [`ErrorKind::Store`].
+    /// [`ErrorKind::NotExpressible`] if the chunks of an array would have to be written again (with its path); [`ErrorKind::Exists`] if
+    /// `target` has a node of the new dialect. In both cases nothing is written. [`ErrorKind::Store`].
     pub fn write_documents(&self, target: &Arc<dyn Store>) -> Result<()> {
         self.write_documents_over(target, None)
     }
@@ -250,7 +249,8 @@ impl Migration {
     /// `target`, as [`DocumentRemoval`] does with `force`. An obstacle to writing is reported before anything is erased.
     ///
     /// # Errors
-    /// As [`write_documents`](Self::write_documents) and, of what is erased, [`plan_replacing`](Self::plan_replacing).
+    /// The errors of [`write_documents`](Self::write_documents), and for erased documents those of
+    /// [`plan_replacing`](Self::plan_replacing).
     pub fn write_documents_replacing(&self, target: &Arc<dyn Store>, force: bool) -> Result<()> {
         self.write_documents_over(target, Some(&DocumentRemoval::plan_replaced(target, self.record.to, force)?))
     }
@@ -351,7 +351,7 @@ impl Migration {
     /// Returns the state of the migration that is recorded in `store`; `None` if none is recorded.
     ///
     /// # Errors
-    /// [`ErrorKind::UnsupportedVersion`] if the record is of a later version, others if it is broken; [`ErrorKind::Store`].
+    /// [`ErrorKind::UnsupportedVersion`] if the record has a later version; other errors if the record is broken; [`ErrorKind::Store`].
     pub fn state(store: &Arc<dyn Store>) -> Result<Option<MigrationState>> {
         let record =
             Record::read(&**store).map_err(|error| error.at(|location| location.store = Some(store.to_string())))?;
@@ -362,7 +362,7 @@ impl Migration {
     /// a state. Otherwise written values could be dropped with the old or new documents.
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`] if one is; the errors of [`state`](Self::state).
+    /// [`ErrorKind::Exists`] if there is such a migration; the errors of [`state`](Self::state).
     pub fn check_settled(store: &Arc<dyn Store>) -> Result<()> {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         match Record::read(&**store).map_err(in_store)? {
@@ -375,10 +375,10 @@ impl Migration {
     /// its path. `dialect` is the new dialect; it is needed only for a migration without a record.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or a node has no new one;
-    /// [`ErrorKind::Exists`] if the migration is not done or is being undone; [`ErrorKind::Argument`] if `dialect` is not the one recorded: nothing
-    /// is erased then. [`ErrorKind::Conflict`] naming a document of an old node that was changed since it was migrated, or if
-    /// somebody else migrates the store right now. [`ErrorKind::Store`]: to finish again drops the rest.
+    /// [`ErrorKind::NotFound`] if no migration is recorded and `dialect` is `None`, or if an old node has no new node;
+    /// [`ErrorKind::Exists`] if the migration is not done or is being undone; [`ErrorKind::Argument`] if `dialect` is not the recorded one.
+    /// In these cases nothing is erased. [`ErrorKind::Conflict`] if a document of an old node was changed after its migration (with its
+    /// key), or if another process is migrating the store. [`ErrorKind::Store`]: finishing again drops the rest.
     pub fn finish(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         end::finish(&**store, dialect).map_err(in_store)
@@ -390,10 +390,10 @@ impl Migration {
     /// [`undo_with_changes`](Self::undo_with_changes) drops such data.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or an old node is gone;
-    /// [`ErrorKind::Exists`] if the migration is being finished, or naming an array that has got chunks since; [`ErrorKind::Argument`] if
-    /// `dialect` is not the one recorded: nothing is erased then. [`ErrorKind::Conflict`] naming a document that was changed since, or if
-    /// somebody else migrates the store right now. [`ErrorKind::Store`]: to undo again drops the rest.
+    /// [`ErrorKind::NotFound`] if no migration is recorded and `dialect` is `None`, or if an old node is gone; [`ErrorKind::Exists`] if the
+    /// migration is being finished, or if an array has got new chunks (with its path); [`ErrorKind::Argument`] if `dialect` is not the
+    /// recorded one. In these cases nothing is erased. [`ErrorKind::Conflict`] if a new document was changed (with its key), or if another
+    /// process is migrating the store. [`ErrorKind::Store`]: undoing again drops the rest.
     pub fn undo(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         end::undo(&**store, dialect, true).map_err(in_store)
@@ -403,7 +403,7 @@ impl Migration {
     /// new nodes whose old nodes are gone.
     ///
     /// # Errors
-    /// As [`undo`](Self::undo), but those of changes.
+    /// The errors of [`undo`](Self::undo), except those about changes.
     pub fn undo_with_changes(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         end::undo(&**store, dialect, false).map_err(in_store)

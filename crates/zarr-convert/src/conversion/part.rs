@@ -28,7 +28,7 @@ impl Part {
     /// Creates part `number`, counted from 1, of `of` parts.
     ///
     /// # Errors
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if there is no such part, or there are more than 100,000.
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if `number` is not from 1 to `of`, or `of` exceeds 100,000.
     pub fn new(number: u64, of: u64) -> Result<Self> {
         if number == 0 || number > of || of > MOST {
             let message =

@@ -7,10 +7,11 @@ use zarr_hierarchy::{IntoFlow, Result};
 
 /// Event of a running conversion.
 ///
-/// A conversion that is [cancelled](IntoFlow) ends with [`ErrorKind::Cancelled`](zarr_hierarchy::ErrorKind::Cancelled), in the state that
-/// an error of a store leaves: the arrays that are there are complete, and the source is as it was. Nodes in the way that were to be
-/// replaced are erased before the first report. A migration writes into its source: its documents and chunks stay beside the old
-/// hierarchy, which is whole, until it is run again or [undone](super::Migration::undo).
+/// A conversion that is [cancelled](IntoFlow) ends with [`ErrorKind::Cancelled`](zarr_hierarchy::ErrorKind::Cancelled), in the same state
+/// as after an error of a store: arrays that exist in the target are complete, and the source is unchanged. Nodes that are overwritten are
+/// erased before the first report, unless the store exchanges prefixes (see [`Conversion::run`](super::Conversion::run)). A migration
+/// writes into its source: its documents and chunks stay beside the complete old hierarchy until it is run again or
+/// [undone](super::Migration::undo).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {

@@ -222,7 +222,7 @@ mod tests {
     use zarr_dtype::DataType;
     use zarr_store::MemoryStore;
 
-    /// The elements of a region of an array in which each element is its number in C order.
+    /// Returns the elements of a region of an array whose elements are their positions in C order.
     fn numbered(shape: &[u64], region: &Region) -> Vec<u8> {
         let mut numbers = vec![0_u64];
         for (axis, len) in region.axes().iter().zip(shape) {

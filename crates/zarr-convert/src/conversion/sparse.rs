@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// The plan depends on the stored chunks, however many there could be.
+    /// The time for the plan depends on the number of stored chunks, not on the shape.
     #[test]
     fn few_parts_are_found_among_very_many_chunks() {
         let source = ChunkGrid::regular(&[1 << 62, 1 << 60], &[16, 16]).unwrap();

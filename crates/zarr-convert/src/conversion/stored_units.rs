@@ -178,7 +178,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whenever a run is killed, the next one takes for done what was done, and loses at most what others were ahead of.
+        /// After a kill at any time, the next run treats only stored units as stored, and repeats at most the stored units after one that
+        /// was in progress.
         #[test]
         fn nothing_is_taken_for_done_that_is_not(
             counts in proptest::collection::vec(1_u64..5, 0..3),

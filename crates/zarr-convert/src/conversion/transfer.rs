@@ -23,7 +23,7 @@ impl Conversion {
     /// version 1 or before is converted to Zarr v3 unless it becomes the root, since these versions have no hierarchies.
     ///
     /// # Errors
-    /// As [`plan`](Self::plan).
+    /// The errors of [`plan`](Self::plan).
     pub fn plan_copy(
         source: &Arc<dyn Store>,
         from: &str,
@@ -145,9 +145,9 @@ impl<'p> Transfer<'p> {
     /// hierarchy stores chunks differently. [`Conversion::plan_copy`] only plans the copy.
     ///
     /// # Errors
-    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is nothing at the path;
-    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is something at its new path and it is not to be
-    /// replaced; the errors of [`Conversion::plan`] and [`Conversion::run`]. An array is there once it is complete.
+    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if no node exists at the path; [`Exists`](zarr_hierarchy::ErrorKind::Exists) if a
+    /// node exists at the new path and is not to be replaced; the errors of [`Conversion::plan`] and [`Conversion::run`]. An array exists
+    /// at the new path only when it is complete.
     pub fn copy(&self, registry: &Arc<Registry>) -> Result<()> {
         self.plan(registry)?.run(&self.target, |event| self.report(event))
     }
@@ -156,7 +156,7 @@ impl<'p> Transfer<'p> {
     /// groups above either path, which becomes stale, is dropped.
     ///
     /// # Errors
-    /// As [`copy`](Self::copy), [`Conversion::run_move`] and [`finish_move`].
+    /// The errors of [`copy`](Self::copy), [`Conversion::run_move`] and [`finish_move`].
     pub fn move_all(&self, registry: &Arc<Registry>) -> Result<()> {
         match self.plan(registry).and_then(|conversion| conversion.run_move(&self.target, |event| self.report(event))) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Exists) => {

@@ -44,7 +44,7 @@ impl AsyncZipStore {
     /// Opens the store in the zip file that is the value at `key` of another store.
     ///
     /// # Errors
-    /// As [`ZipStore::over`](crate::ZipStore::over).
+    /// The errors of [`ZipStore::over`](crate::ZipStore::over).
     pub async fn open(store: Arc<dyn AsyncStore>, key: Key) -> Result<Self> {
         let name = opened::name(&store, &key);
         match plan::run_async(&*store, &key, Opening::new()).await {

@@ -110,8 +110,8 @@ impl DocumentRemoval {
     /// Erases the documents, after the checks of [`plan`](Self::plan) were repeated, since others may have changed the store.
     ///
     /// # Errors
-    /// As [`plan`](Self::plan); [`ErrorKind::Conflict`] if somebody else migrates the store right now; [`ErrorKind::Store`]: to plan and
-    /// run again erases the rest.
+    /// The errors of [`plan`](Self::plan); [`ErrorKind::Conflict`] if another process is migrating the store; [`ErrorKind::Store`]:
+    /// planning and running again erases the rest.
     pub fn run(&self) -> Result<()> {
         let store = &*self.store;
         let done = match &self.way {
