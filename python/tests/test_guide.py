@@ -18,7 +18,7 @@ import zarr_rust
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "python.md"
 #: Pages of `docs/guide` that have programs in Python.
-FROM = ["from-tensorstore.md", "from-xarray-and-rechunker.md", "netcdf-and-hdf5.md"]
+FROM = ["from-tensorstore.md", "from-xarray-and-rechunker.md", "netcdf-and-hdf5.md", "files-as-one.md"]
 
 
 def blocks(page: Path = GUIDE) -> list[tuple[int, str, str]]:

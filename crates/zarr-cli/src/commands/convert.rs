@@ -122,10 +122,15 @@ pub(crate) struct Convert {
 
 pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let started = Instant::now();
-    let (from, to) = (context.store_address(&args.source)?, context.store_address(&args.target)?);
-    context.share_options(&[&from, &to])?;
-    refuse_overlap(&from, &to)?;
+    refuse_several(&args.sources, args.concat.as_deref())?;
+    let sources = args.sources.iter().map(|source| context.store_address(source)).collect::<Result<Vec<_>>>()?;
+    let to = context.store_address(&args.target)?;
+    context.share_options(&sources.iter().chain([&to]).collect::<Vec<_>>())?;
+    sources.iter().try_for_each(|from| refuse_overlap(from, &to))?;
     check_target(&args.target, &to)?;
+    let Some(from) = sources.first().cloned() else {
+        return Err(Failure::usage("expected a store to read".to_owned()));
+    };
     let shards = args.shards.clone().map(|shards| match shards {
         ChunkLengths::Shape(shape) => Shards::Of(shape),
         ChunkLengths::ByName(lengths) => Shards::ByName(lengths),

@@ -8,8 +8,14 @@ use std::process::Command;
 
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
 const NETCDF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/netcdf");
-const PAGES: [&str; 4] =
-    ["command.md", "guide/from-netcdf-and-gdal.md", "guide/from-xarray-and-rechunker.md", "guide/netcdf-and-hdf5.md"];
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../zarr-icechunk/tests/v2.zip");
+const PAGES: [&str; 5] = [
+    "command.md",
+    "guide/files-as-one.md",
+    "guide/from-netcdf-and-gdal.md",
+    "guide/from-xarray-and-rechunker.md",
+    "guide/netcdf-and-hdf5.md",
+];
 
 /// The output of a command line, without the time that it took.
 fn run(folder: &Folder, line: &str) -> String {
@@ -57,6 +63,7 @@ fn commands_print_what_the_pages_say() {
         let folder = Folder::new();
         folder.ok(&["cp", CLIMATE, "climate.zarr"]);
         folder.ok(&["consolidate", "climate.zarr"]);
+        std::fs::copy(REPOSITORY, folder.path("ice.zip")).unwrap();
         for file in std::fs::read_dir(NETCDF).unwrap() {
             let file = file.unwrap();
             std::fs::copy(file.path(), folder.path(file.file_name().to_str().unwrap())).unwrap();
