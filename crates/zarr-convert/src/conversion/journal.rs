@@ -81,10 +81,8 @@ struct NextEntry {
     has_more_skipped: bool,
     /// Number of chunks stored since the last entry.
     fresh: u64,
-    /// Whether this run has begun to write chunks of an array.
-    has_written: bool,
-    /// Whether this run has stored a chunk.
-    has_stored: bool,
+    /// Number of chunks that this run has stored; `None` before it begins with those of an array.
+    stored: Option<u64>,
 }
 
 /// Timing of the last entry that recorded progress (not a repeated entry).
@@ -181,8 +179,7 @@ impl Journal {
             skipped: SkippedChunks::new(std::mem::take(&mut entry.skipped), entry.more_skipped),
             has_more_skipped: false,
             fresh: 0,
-            has_written: false,
-            has_stored: false,
+            stored: None,
         };
         let written = LastEntry { version, entry: None, lost: None, is_over: target.capabilities().appears_at_flush };
         let run = ActiveRun::new();
@@ -260,22 +257,16 @@ impl Journal {
         node == next.done && next.units.is_some()
     }
 
-    /// Returns whether this run has begun to write chunks of an array.
-    pub(super) fn has_written(&self) -> bool {
-        lock(&self.lease.next).has_written
-    }
-
-    /// Whether this run has stored a chunk.
-    pub(super) fn has_stored(&self) -> bool {
-        lock(&self.lease.next).has_stored
+    /// Number of chunks that this run has stored; `None` before it begins with those of an array.
+    pub(super) fn stored(&self) -> Option<u64> {
+        lock(&self.lease.next).stored
     }
 
     /// Begins or resumes a node, in units of `unit` chunks along each axis.
     pub(super) fn begin_node(&self, node: usize, unit: &[u64]) {
         let mut next = lock(&self.lease.next);
         let was = next.units.take().filter(|_| next.done == node).map(|units| units.reached());
-        (next.done, next.has_written) = (node, true);
-        next.units = Some(Units::new(was, unit));
+        (next.done, next.stored, next.units) = (node, next.stored.or(Some(0)), Some(Units::new(was, unit)));
     }
 
     /// Records that all chunks of the node with index `node` are stored.
@@ -305,7 +296,7 @@ impl Journal {
                 units.end(unit);
             }
             next.fresh = next.fresh.saturating_add(chunks);
-            next.has_stored |= chunks > 0;
+            next.stored = next.stored.map(|stored| stored.saturating_add(chunks));
             next.fresh
         };
         // Others go on meanwhile.

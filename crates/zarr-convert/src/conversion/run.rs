@@ -89,9 +89,10 @@ impl Conversion {
             Ok(()) => Ok(journal),
             Err(error) => {
                 // Others have created the nodes between the look for them and the journal, of which nothing is to go on.
-                let is_foreign = error.kind() == ErrorKind::Exists && !journal.has_written();
+                let is_foreign = error.kind() == ErrorKind::Exists && journal.stored().is_none();
                 // The options are refused before a chunk is stored: the same ones are refused again.
-                let is_refused = error.kind() == ErrorKind::Argument && !journal.has_stored() && self.others.is_empty();
+                let is_refused =
+                    error.kind() == ErrorKind::Argument && journal.stored().unwrap_or(0) == 0 && self.others.is_empty();
                 // The error is what went wrong first.
                 let _ = match begins.filter(|_| is_foreign || is_refused) {
                     Some((unfinished, existing)) => self.take_back(target, journal, &unfinished, &existing, is_refused),
