@@ -53,7 +53,7 @@ impl AccessPolicy {
             (Some(name), None) => name.to_str().is_ok_and(is_this_machine),
             _ => false,
         };
-        // With a token, a page from elsewhere cannot ask anything.
+        // If a token is required, pages of other sites cannot make requests, since they do not know it.
         is_local || !self.is_local || self.token.is_some()
     }
 

@@ -49,12 +49,12 @@ pub(crate) async fn answer(
         StatusCode::UNAUTHORIZED => set(&mut response, WWW_AUTHENTICATE, "Bearer"),
         _ => {}
     }
-    // The body is not read, and behind it no further request could be found.
+    // The request body is not read, so the start of a next request on this connection could not be found.
     if has_body {
         set(&mut response, CONNECTION, "close");
     }
     set(&mut response, X_CONTENT_TYPE_OPTIONS, "nosniff");
-    // The address may have the token.
+    // The page address may contain the token, so browsers must not send it to other sites.
     set(&mut response, REFERRER_POLICY, "no-referrer");
     if !response.headers().contains_key(CONTENT_SECURITY_POLICY) {
         set(&mut response, CONTENT_SECURITY_POLICY, POLICY_OF_VALUES);
@@ -104,7 +104,7 @@ async fn routed(shared: &Arc<ServerState>, connection: &Arc<Connection>, request
         Err(fault) => return text(&fault),
     };
     let (in_path, path) = split_token(request.uri.path());
-    // They say nothing about the store.
+    // Files of the page are served without a token, since they tell nothing about the store.
     if let Some(asset) = page::asset(path) {
         return asset;
     }

@@ -54,7 +54,7 @@ impl NodesBelow {
 impl Nodes {
     pub(crate) fn new(store: Arc<dyn Store>, registry: Arc<Registry>, options: &ServeOptions) -> Self {
         let limits = options.limits.clone();
-        // Others may write to the store at any time.
+        // Other processes may write to the store at any time.
         let cache = ChunkCache::revalidating(limits.cache_bytes);
         let arrays = options.arrays.clone().cache(cache);
         let (opened, lists) = (Recent::new(MOST_NODES, TIME), Recent::new(MOST_LISTS, TIME_OF_PAGES));

@@ -111,7 +111,7 @@ async fn value(
     if let Some(tag) = tag {
         set(&mut response, ETAG, tag);
     }
-    // Kept, but not used without the question whether it is still so.
+    // Clients may keep the answer, but must ask before each use whether it is still current.
     set(&mut response, CACHE_CONTROL, "no-cache");
     Ok(response)
 }

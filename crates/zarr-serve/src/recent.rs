@@ -44,7 +44,7 @@ impl<T> Recent<T> {
                 return Ok(Arc::clone(&entry.thing));
             }
         }
-        // Others are not kept waiting. Two that ask at once both make it.
+        // No lock is held meanwhile, so other callers need not wait; two callers at once both make the value.
         let thing = Arc::new(make()?);
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         entries.retain(|entry| entry.name != name);

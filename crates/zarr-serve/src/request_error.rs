@@ -79,7 +79,7 @@ impl From<Error> for RequestError {
             ErrorKind::NotFound => StatusCode::NOT_FOUND,
             ErrorKind::Argument | ErrorKind::Path => StatusCode::BAD_REQUEST,
             ErrorKind::Store => match error.store_error().map(of_store) {
-                // Where a link would lead is nobody's concern.
+                // Do not tell clients where a link would lead.
                 Some(StatusCode::NOT_FOUND) => return Self::not_found("no such node"),
                 status => status.unwrap_or(StatusCode::BAD_GATEWAY),
             },

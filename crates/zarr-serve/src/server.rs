@@ -123,7 +123,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Does not wait, so that it may happen within another runtime.
+            // Do not wait for tasks to end, since this may be called within another runtime.
             runtime.shutdown_background();
         }
     }
@@ -166,7 +166,7 @@ async fn accept(listener: TcpListener, shared: Arc<ServerState>, limits: ServeLi
 
 /// Waits until the server stops.
 async fn until(stopped: &mut watch::Receiver<bool>) {
-    // An error is that of a server that is gone.
+    // Waiting fails only if the server is gone already.
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
@@ -178,7 +178,7 @@ async fn serve(
     mut stopped: watch::Receiver<bool>,
     place: Place,
 ) {
-    // Without it some answers wait for an acknowledgement. A socket that is closed already fails later.
+    // Without this, some answers wait for an acknowledgement. A socket that is already closed fails later.
     let _ = socket.set_nodelay(true);
     let place = Arc::new(place);
     let client = Arc::clone(place.connection());
@@ -194,7 +194,7 @@ async fn serve(
         .max_buf_size(MAX_HEAD)
         .serve_connection(io, service);
     let mut connection = pin!(connection);
-    // Errors are those of clients that went away or took too long.
+    // Errors are ignored: they mean that a client went away or took too long.
     tokio::select! {
         _ = connection.as_mut() => return,
         () = client.given_up() => return,

@@ -69,7 +69,7 @@ impl ValueSource {
             Some(room) => room,
             None => self.shared.held.room(end - start).await?,
         };
-        // Of whole values some stores compare a checksum.
+        // Some stores check a checksum if a value is read in whole.
         let range = if start == 0 && end == self.size { ByteRange::Full } else { ByteRange::Range(start..end) };
         let Self { shared, connection, key, options, .. } = self;
         let bytes = shared.get(move |store: &dyn Store| piece(store, &key, range, &options)).await??;

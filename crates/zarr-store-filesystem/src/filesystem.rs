@@ -204,7 +204,7 @@ impl FilesystemStore {
         let failed = |source| opening(path, source);
         let missing = path.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.exists()).count();
         fs::create_dir_all(path).map_err(failed)?;
-        // Values whose names are to be on the disk need the names of these, too.
+        // For the names of values to be durable, the names of new directories above must be durable too.
         for above in path.ancestors().skip(1).take(missing) {
             let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
             vfs::sync_directory(above).map_err(failed)?;

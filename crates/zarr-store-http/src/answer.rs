@@ -183,7 +183,7 @@ async fn ask(
     let answered = |answer| Asked::Outcome(Outcome::Answer(answer));
     let refuse = |text: String| inner.requests.failed(key, ErrorKind::Io, text);
     let required = condition.required();
-    // A server may take a value for unchanged that has an older time than the one that it is asked about.
+    // Only entity tags are excluded: by times, a server may call a value unchanged that is older than the time asked about.
     let excluded = match condition {
         Condition::IsNot(version) if version.as_str().starts_with('"') => Some(version),
         _ => None,

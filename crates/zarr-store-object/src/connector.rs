@@ -61,7 +61,7 @@ impl HttpService for Connector {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let exchange = Exchange::current();
         let purpose = Purpose::of(&request);
-        // The request for a value, with others for what is left of it, has one deadline, as each page of a list has.
+        // All requests that get or set one value share one deadline; other requests, as for a page of a list, have their own.
         let is_tried_elsewhere =
             matches!(purpose, Purpose::Get | Purpose::Put { .. } | Purpose::Copy | Purpose::Complete);
         let mut attempts = if is_tried_elsewhere || purpose == Purpose::Part {
@@ -312,10 +312,10 @@ async fn problem(
     attempts: &Attempts,
 ) -> (HttpResponse, bool) {
     let (status, headers) = (response.status(), response.headers().clone());
-    // What does not come in time says nothing.
+    // An error body that does not arrive in time counts as empty.
     let body = in_time(attempts, read_begin(response, MAX_ERROR)).await.unwrap_or_default();
     let is_throttled = refused(exchange, purpose, Problem::new(status, &headers, &body));
-    // The text is nobody's any more, and may be of another encoding than object_store reads.
+    // The body is dropped: it is no longer needed, and may have an encoding that object_store cannot read.
     (answer(status, headers, Bytes::new()), is_throttled)
 }
 

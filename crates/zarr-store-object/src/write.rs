@@ -217,9 +217,9 @@ impl Conditional {
         let holds = matches!(&self.when, Precondition::Version(due) if Some(due) == version.as_ref());
         Ok(match (fate, version) {
             (Fate::Newest, Some(version)) => Outcome::Set(version),
-            // The version is gone, and no request that requires it succeeds.
+            // The version of this write is not known (any more): return one that no stored value has.
             (Fate::Newest | Fate::BuiltOn, _) => Outcome::Set(Version::new(&format!("\"replaced-{}\"", ids.own()))),
-            // Refused though the condition holds: it was not met a moment ago, or what was read is older than the value.
+            // The write was refused although the condition holds now: it did not hold just before, or this read was outdated.
             _ if holds && is_unmet && !maybe_set => Outcome::Stale,
             _ if holds => Outcome::Holds,
             (Fate::Unknown, _) if maybe_set => Outcome::Unknown,

@@ -314,7 +314,7 @@ impl State<'_> {
                 Answer::Missing => return Ok(Flow::Missing),
                 Answer::Same => return Ok(self.same()),
                 Answer::Changed(found) => return Ok(Flow::Changed(found)),
-                // Without a first byte there is none.
+                // A value whose first byte is outside of it is empty.
                 Answer::Outside(size) => size.unwrap_or(0),
                 Answer::Opened(answer) => {
                     self.version = answer.version;

@@ -59,7 +59,7 @@ impl Coloring {
             true => [value, self.first, self.last].map(|it| if it > 0.0 { it.log10() } else { f64::NAN }),
             false => [value, self.first, self.last],
         };
-        // Halves, whose differences do not overflow.
+        // Compute with halves, since their differences do not overflow.
         let part = (value / 2.0 - first / 2.0) / (last / 2.0 - first / 2.0);
         match value.is_nan() {
             true => f64::NAN,

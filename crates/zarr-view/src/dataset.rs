@@ -89,7 +89,7 @@ fn texts(values: &Values) -> Vec<String> {
     if is_number(values) {
         return texts;
     }
-    // What is 0 in all of these times says nothing.
+    // Drop the ending that all of these times have in common and that is zero.
     for end in [".000000000", "T00:00:00", " 00:00:00"] {
         if texts.iter().all(|text| text == "NaT" || text.ends_with(end)) {
             texts.iter_mut().for_each(|text| text.truncate(text.strip_suffix(end).map_or(text.len(), str::len)));
@@ -108,7 +108,7 @@ pub fn flag_names(attributes: &Map) -> Vec<(f64, String)> {
     };
     let meanings = attributes.get("flag_meanings").and_then(Value::as_str).unwrap_or_default();
     let names: Vec<String> = meanings.split_ascii_whitespace().map(str::to_owned).collect();
-    // Meanings that do not belong to values, one for one, name nothing.
+    // Names are used only if there is exactly one for each value.
     if names.len() == values.len() { values.into_iter().zip(names).collect() } else { Vec::new() }
 }
 

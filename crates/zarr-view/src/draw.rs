@@ -251,7 +251,7 @@ impl<'f> Legend<'f> {
         match self {
             Self::Bar(coloring, ticks, title) => {
                 for y in 0..height {
-                    // The middle of each row.
+                    // Use the value at the middle of each row.
                     let fraction = 1.0 - (y as f64 + 0.5) / height as f64;
                     let color = coloring.map().at(fraction).unwrap_or(Coloring::MISSING);
                     picture.fill(left, top + y, BAR, 1, color);

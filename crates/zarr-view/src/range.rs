@@ -64,7 +64,7 @@ fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
     let lower = *lower;
     let upper = above.iter().copied().reduce(f64::min).unwrap_or(lower);
     let part = at - below as f64;
-    // Halves, which do not overflow.
+    // A weighted mean of the bounds does not overflow, unlike their difference.
     Some(if part == 0.0 { lower } else { lower * (1.0 - part) + upper * part })
 }
 

@@ -120,7 +120,7 @@ pub(super) fn drop_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Re
 /// its path.
 pub(super) fn aside(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<Option<Prefix>> {
     let (_, path) = conversion.paths();
-    // Where nodes are not exchanged, nobody looks there.
+    // A store that cannot exchange prefixes has no staged replacements, so there is no prefix to look at.
     if !target.capabilities().exchanges {
         return Ok(None);
     }
@@ -182,7 +182,7 @@ pub(super) fn clear(
             Ok(_) => "there is a group already",
             Err(_) => "there is a broken node already",
         };
-        // Who replaces a group loses all in it: more than is asked for where a node was to go into it.
+        // Replacing a group erases all its contents, which is not meant by a caller who wants to put a node into the group.
         let hint = match (&found, name) {
             (Ok(found), _) if found.node.as_array().is_some() => "--overwrite replaces it".to_owned(),
             (Ok(_), Some(name)) => {
@@ -205,7 +205,7 @@ fn has_others(target: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Res
     if !target.capabilities().list {
         return Ok(false);
     }
-    // A path may be called as a folder is in which documents or chunks of all nodes lie.
+    // A node path may have the name of a folder that holds documents or chunks of all nodes.
     let spaces = zarr_meta::key_spaces(dialect);
     let at_path = path.key_prefix();
     let is_apart = !spaces.iter().any(|space| at_path.starts_with(space.as_str()));

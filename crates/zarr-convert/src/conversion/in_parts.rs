@@ -304,10 +304,10 @@ impl Conversion {
         {
             shared.abandon(&**target)?;
         }
-        // A part that begins from now on sees that; of the others the journals are erased, which they see.
+        // A part that starts later reads the abandoned state; a part that runs already notices that its journal is erased.
         journals.iter().try_for_each(|journal| target.erase(journal))?;
         if target.capabilities().durable {
-            // Or a loss of power could leave journals of chunks that are gone.
+            // Without this, journals could survive a power loss although their chunks are erased.
             target.barrier()?;
         }
         journal::erase_scratch(&**target, &path, None)?;

@@ -101,7 +101,7 @@ struct LastEntry {
     entry: Option<JournalEntry>,
     /// Reason why this run writes no further entry; `None` while it owns the journal.
     lost: Option<LeaseLoss>,
-    /// Whether this run has ended.
+    /// Whether no entry is to be written: this run has ended, or the store shows writes only at a flush.
     is_over: bool,
 }
 
@@ -313,7 +313,7 @@ impl Journal {
     pub(super) fn confirm(&self) -> Result<()> {
         let mut written = match try_lock(&self.lease.written) {
             Some(written) => written,
-            // Another thread sets an entry; the last one says for long enough yet that this run is at work.
+            // Another thread is writing an entry, and the last entry is still recent enough to show that this run is active.
             None if self.lease.since_entry() < OWNED_FOR => return Ok(()),
             None => lock(&self.lease.written),
         };
@@ -400,17 +400,17 @@ impl JournalLease {
             let written = lock(&self.written);
             self.check_owned(&written)?;
             if written.is_over {
-                // Nothing that an interrupted run has set is there for another one, or the run has ended.
+                // The store shows writes only at a flush, so an interrupted run leaves nothing to continue; or this run has ended.
                 return Ok(());
             }
         }
         let is_durable = self.target.capabilities().durable;
         if is_durable {
-            // An entry survives no loss of power in which chunks are lost that it has.
+            // First make the chunks durable: the entry must not survive a power loss in which its chunks are lost.
             self.target.barrier()?;
         }
         self.set(&mut lock(&self.written), entry, durability)?;
-        // What a service has answered is on its disks.
+        // An asynchronous store is a service, which answers a write only once the value is on its disks.
         let waits_for_disks = is_durable && self.target.as_async().is_none();
         let cost = if waits_for_disks { begun.elapsed() } else { Duration::ZERO };
         *recorded = RecordTiming { at: begun, cost };
@@ -421,7 +421,7 @@ impl JournalLease {
     fn refresh(&self) {
         let Some(mut written) = try_lock(&self.written) else { return };
         if !written.is_over && self.since_entry() >= REFRESH {
-            // What it says is lost is found by the next that writes; another fault may have passed by then.
+            // Errors are ignored: a lost journal is noticed by the next write, and any other fault may have passed by then.
             let _ = self.repeat(&mut written);
         }
     }

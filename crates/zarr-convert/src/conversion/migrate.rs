@@ -295,7 +295,7 @@ impl Migration {
         end::check_as_planned(&**store, record, replaced.is_some()).map_err(in_store)?;
         let mut record = record.clone();
         if let Some(before) = interrupted {
-            // Whoever completed it meanwhile has changed the record, which makes this fail before anything is erased.
+            // If another process has completed the migration, the record has changed, and this write fails before erasures.
             let before = before.clone().write(&**store, MigrationState::Running).map_err(in_store)?;
             end::erase_side(&**store, &before, Side::New).map_err(in_store)?;
             record = before.with_nodes(record.into_nodes());
@@ -307,7 +307,7 @@ impl Migration {
             let documents = NodeDocuments::new(planned, &zarr_meta::Documents::new())?;
             let work = Work::unrecorded(reporter);
             if has_new_chunks(planned) {
-                // Chunks of an array that is no more would be those of the new one where it has none.
+                // Leftover chunks of an earlier array would be read as chunks of the new array where it stores none.
                 for key in chunks::chunks_without(&**store, documents.found(), &planned.source).map_err(in_store)? {
                     store.erase(&key).map_err(|error| in_store(error.into()))?;
                 }

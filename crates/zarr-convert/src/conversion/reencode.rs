@@ -170,7 +170,7 @@ impl Reencoding<'_> {
             is_left
         };
         let mut units = units.filter(is_left).inspect(|unit| work.begin_unit(&unit.slab)).peekable();
-        // Small parts of several slabs are done together, so that there is something to do for all threads.
+        // Small parts of several slabs are processed as one batch, so that all threads have work.
         let batches = std::iter::from_fn(move || {
             let mut batch = vec![units.next()?];
             let size =

@@ -150,15 +150,15 @@ impl Conversion {
             journal.check_own().map_err(in_target)?;
             self.copy_other_keys(&into, reporter)?;
             let written = self.write_nodes(&into, &existing, Some(&mut queue), journal, reporter);
-            // Also the documents before the failed one, but nothing by a run that another one took over from.
+            // Create queued documents even after a failure, but none when another run has taken over (`record` fails then).
             let ended = journal.record().and_then(|()| queue.create()).map_err(in_target);
             written.and(ended)?;
             unfinished.put_in_place(target, self, || journal.record()).map_err(in_target)?;
             if is_move {
-                // Else the end of the move would be taken for done.
+                // The source must still exist, or the last step of the move would be taken for done.
                 self.check_there()?;
             }
-            // Documents of groups that have consolidated metadata are others than those that were written.
+            // Consolidating metadata changes group documents after they are written, so the journal notes that the end has begun.
             if is_move || !self.consolidate.is_empty() || unfinished.is_marked() {
                 journal.enter(JournalState::Ending).map_err(in_target)?;
             }

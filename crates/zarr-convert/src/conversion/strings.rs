@@ -71,7 +71,7 @@ pub(super) fn forms(found: &StoredNode, registry: &Registry) -> Option<Strings> 
     let what = format!("{} becomes {}, since all elements are texts", read.data_type.name, DataType::String);
     for array in [read, written] {
         array.data_type = DataType::String.to_config();
-        // Another one is of no chunk: its elements would be no texts.
+        // A fill value that is no text is used by no chunk, since all elements are texts: it becomes the empty text.
         let text = array.fill_value.as_ref().and_then(Value::as_str).unwrap_or_default();
         array.fill_value = Some(Value::from(text));
     }

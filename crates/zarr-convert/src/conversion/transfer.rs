@@ -376,7 +376,7 @@ impl Conversion {
         self.check_there()?;
         let (from_prefix, to_prefix) = (Prefix::new(&from.key_prefix())?, Prefix::new(&to.key_prefix())?);
         let journal = journal::key(&to, None)?;
-        // What journals say of chunks is true no longer when these are erased or renamed.
+        // Journals record which chunks are written, which is wrong once the chunks are erased or renamed.
         let drop_unfinished = |path| run(&**store, DropUnfinished::new(path, store.capabilities()).job());
         let mut lock = None;
         if self.options.overwrite {
@@ -384,7 +384,7 @@ impl Conversion {
             // checked under the lock is so before that, too, since groups that were made stay.
             self.check_replaced(store, &to, &journal)?;
             destination::make_parents(store, self, &destination::groups_above(store, self)?)?;
-            // What is in the way may be this node, which another process has just moved there: who waited for the lock looks again.
+            // The existing node may be this very node, moved by another process while this one waited for the lock: so check again.
             lock = Some(run(&**store, TakeLock::new(from_prefix.clone()).job())?);
             self.check_there()?;
             self.check_replaced(store, &to, &journal)?;

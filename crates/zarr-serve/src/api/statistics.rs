@@ -77,7 +77,7 @@ pub(crate) fn histogram(values: &[f64], range: Option<(f64, f64)>) -> Value {
         return json!({"low": null, "high": null, "counts": []});
     };
     let mut counts = [0_u64; BINS];
-    // Halves, since the difference of two floats may be beyond all floats.
+    // Compute with halves, since the difference of two floats may overflow.
     let width = high / 2.0 - low / 2.0;
     for &value in values.iter().filter(|value| (low..=high).contains(*value)) {
         let place = if width > 0.0 { (value / 2.0 - low / 2.0) / width * BINS as f64 } else { 0.0 };

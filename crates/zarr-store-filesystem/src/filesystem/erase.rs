@@ -86,7 +86,7 @@ impl FilesystemStore {
         let mut synced = self.vfs.sync_directory(directory);
         loop {
             match synced {
-                // Others have removed it meanwhile, and with it the value.
+                // Go on if the directory is absent: another process has removed it, and the value with it.
                 Err(error) if !is_absent(&error) => return Err(error),
                 _ if path.is_empty() => return Ok(()),
                 _ => {}
@@ -117,7 +117,7 @@ impl FilesystemStore {
         let Some(parent) = self.existing(above, Operation::Erase)? else { return Ok(()) };
         self.remove_leftovers(&parent, above);
         match self.vfs.stat_name(&parent, name).map(|stat| stat.kind) {
-            // A link to a file is a value, and so nothing that is under the prefix.
+            // A link to a file is a value itself, so nothing lies under the prefix.
             Ok(Kind::Unknown) if !self.leads_to_directory(path) => return Ok(()),
             Ok(kind @ (Kind::Directory | Kind::Unknown)) => self.remove_entry(&parent, above, name, kind)?,
             Ok(_) => return Ok(()),

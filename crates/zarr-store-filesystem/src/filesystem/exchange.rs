@@ -39,7 +39,7 @@ impl FilesystemStore {
             Err(error) => return Err(fail(error)),
         }
         if self.options.sync_on_request {
-            // Or a loss of power could undo it after the values of one have been erased.
+            // Otherwise a power loss could undo the exchange after the values of one prefix are erased.
             [&a, &b].into_iter().try_for_each(|name| self.vfs.sync_directory(&name.directory)).map_err(fail)?;
         } else {
             [&a, &b].into_iter().try_for_each(|name| self.sync_names(&name.directory, name.parent)).map_err(fail)?;
@@ -64,7 +64,7 @@ impl FilesystemStore {
     /// Exchanges two names by three renames, for systems without an exchange. The directory of `a` has no usable name for a moment.
     fn exchange_by_renames(&self, a: &Name<'_>, b: &Name<'_>) -> io::Result<()> {
         let aside = temporary();
-        // Others do not take it for one left behind.
+        // The lock keeps other processes from taking the directory for a leftover while it has a temporary name.
         let held = self.vfs.open_name(&a.directory, a.name);
         if let Ok(held) = &held {
             let _ = self.vfs.try_lock(held);

@@ -197,7 +197,7 @@ impl FilesystemStore {
         let mut path = key.as_str();
         while !path.is_empty() {
             match self.vfs.read_link(path) {
-                // There is nothing: what lies above decides.
+                // Nothing exists at this path: look at the directory above it.
                 Err(error) if is_absent(&error) => path = split(path).0,
                 Ok(target) if self.vfs.stat(path).is_err_and(|error| is_absent(&error)) => {
                     let text = format!("{path} is a symbolic link to {}, where there is nothing", target.display());

@@ -97,7 +97,7 @@ impl FilesystemStore {
         loop {
             let mut opened = match open_dir.take() {
                 Some(opened) if opened.path == parent => opened,
-                // A directory is gone, or so the system calls it if it does not let a file be named by its handle any more.
+                // The directory is gone, or the system says so since it no longer lets a file be named by its handle.
                 _ => {
                     let directory = self.make_directories(parent, &mut retry)?;
                     self.remove_leftovers(&directory, parent);
@@ -130,7 +130,7 @@ impl FilesystemStore {
         how: &SetOptions,
         stat: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<io::Result<T>> {
-        // A name is cheaper to give than to change, and a file without one is never left behind.
+        // Linking a nameless file is cheaper than renaming a file, and a nameless file is never left behind after a crash.
         let may_be_new = match &how.when {
             Precondition::None => !opened.refused && !self.replacing.guess(),
             Precondition::NotExists => !opened.refused,
@@ -174,7 +174,7 @@ impl FilesystemStore {
             Err(_) => return Ok(Unnamed::Refused),
         }
         self.vfs.close(file).map(|()| Unnamed::Set(stat_result)).map_err(|error| {
-            // The bytes may not have arrived; there was nothing before.
+            // The bytes may not be on the disk, so remove the new name; there was no value before.
             let _ = self.vfs.remove_file(directory, name);
             fail(error)
         })

@@ -89,7 +89,7 @@ impl FilesystemStore {
             match self.leftover(&directory, &name, kind, remove) {
                 Ok(true) => found.push(Leftover { path, bytes }),
                 Ok(false) => {}
-                // Its owner has given it a name meanwhile, or removed it.
+                // The owner has renamed or removed this file meanwhile.
                 Err(error) if is_absent(&error) => {}
                 Err(error) => return Err(self.fail(Operation::Erase, &format!("{prefix}{name}"), error)),
             }

@@ -68,7 +68,7 @@ impl FilesystemStore {
             let fail = |error| self.fail(Operation::List, path, error);
             let directory = match self.vfs.directory(path.trim_end_matches('/')) {
                 Ok(directory) => directory,
-                // It was erased meanwhile, as may be each file.
+                // The directory was erased meanwhile, as any file may be.
                 Err(error) if is_absent(&error) => return Ok(()),
                 Err(error) => return Err(fail(error)),
             };

@@ -69,7 +69,7 @@ impl FilesystemStore {
         let directory = match self.vfs.open_directory(path) {
             Ok(directory) => directory,
             Err(error) if is_absent(&error) => return Ok(Some(threads)),
-            // That says nothing of the locks of others.
+            // Missing permission does not show whether other processes hold locks.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Some(threads)),
             Err(error) if is_refused(&error) => return Ok(Some(self.without(threads))),
             Err(error) => return Err(fail(error)),
@@ -95,7 +95,7 @@ pub(super) struct Locked(File);
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Closing gives it back where this fails.
+        // If this fails, closing the file releases the lock.
         let _ = self.0.unlock();
     }
 }

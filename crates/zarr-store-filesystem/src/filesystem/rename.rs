@@ -71,7 +71,7 @@ impl FilesystemStore {
             };
             for (name, listed) in entries {
                 let inner = if path.is_empty() { name } else { format!("{path}/{name}") };
-                // Where a listing does not say, it has to be looked at.
+                // If the listing does not tell the kind of an entry, look at the entry itself.
                 let kind = if listed == Kind::Unknown { self.kind_of(&inner)? } else { Some(listed) };
                 match kind {
                     Some(Kind::Unknown) => return Ok(Some(inner)),
@@ -106,13 +106,13 @@ impl FilesystemStore {
         match self.vfs.rename_directory(parent, name, parent, &doomed) {
             Ok(()) => {
                 if self.options.sync_on_request {
-                    // Or a loss of power could leave documents without the chunks that they show.
+                    // Otherwise a power loss could leave documents whose chunks are gone.
                     self.vfs.sync_directory(parent)?;
                 }
                 self.vfs.remove_tree(parent, &doomed)
             }
             Err(error) if is_absent(&error) => Ok(()),
-            // Something is mounted there, say.
+            // Renaming failed, for example since something is mounted there: remove the values in place.
             Err(_) => self.vfs.remove_tree(parent, name),
         }
     }

@@ -114,7 +114,7 @@ impl FilesystemStore {
             Err(error) if is_refused(&error) => {}
             Err(error) => return Err(error),
         }
-        // Until it was locked, nothing showed that its owner lives.
+        // Before the file was locked, another process may have removed it as a leftover: check that it exists.
         self.vfs.stat_name(&unfinished.directory, &unfinished.name)?;
         Ok(unfinished)
     }
@@ -122,7 +122,7 @@ impl FilesystemStore {
     /// Writes pieces after those that were written before.
     pub(super) fn append_to_stream(&self, key: &Key, stream: &SetStream, pieces: &[Bytes]) -> Result<()> {
         let mut state = stream.state::<State>(self, key)?.get();
-        // It is put back only if nothing fails.
+        // The state is put back only if nothing fails.
         let mut unfinished = state.take().ok_or_else(|| SetStream::ended(self, key))?;
         for piece in pieces {
             let end = unfinished.end;

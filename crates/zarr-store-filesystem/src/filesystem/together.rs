@@ -85,7 +85,7 @@ impl FilesystemStore {
         for Filled { key, value, directory, file } in filled {
             let name = split(key.as_str()).1;
             match self.vfs.give_name(&file, &directory, name) {
-                // What a network file system has kept until then would be lost.
+                // A network file system may report a failed write only when the file is closed.
                 Ok(()) => self.vfs.close(file).map_err(|error| {
                     let _ = self.vfs.remove_file(&directory, name);
                     self.fail(Operation::Set, key.as_str(), error)

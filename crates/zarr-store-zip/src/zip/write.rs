@@ -270,7 +270,7 @@ impl Session {
         if let Some((file, old, version)) = found {
             match self.is_same(&file, &old, content) {
                 Ok(true) => return Ok(version),
-                // One that cannot be read is replaced, too.
+                // An entry that cannot be read is replaced too.
                 _ if writer.options.replace => left = old.entry.compressed,
                 Ok(false) => return Err(self.is_kept(name, Operation::Set)),
                 Err(error) => return Err(error),
@@ -282,7 +282,7 @@ impl Session {
         let data = writer.end + local.len() as u64;
         let file = self.target(&mut writer).map_err(fail)?;
         content.write(&file, local, writer.end).map_err(fail)?;
-        // What a failed write has left is overwritten by the next one, or cut off.
+        // Bytes that a failed write left are overwritten by the next write, or cut off.
         writer.end = data + content.size();
         writer.left += left;
         let value = Value::new(key.clone(), record, data);

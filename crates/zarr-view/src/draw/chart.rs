@@ -44,7 +44,7 @@ impl Heights {
     pub(crate) fn place(&self, value: f64) -> f64 {
         let [value, low, high] = [value, self.low, self.high]
             .map(|it| if self.is_log { if it > 0.0 { it.log10() } else { f64::NAN } } else { it });
-        // Halves, whose differences do not overflow.
+        // Compute with halves, since their differences do not overflow.
         let part = (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
         if part.is_finite() { part } else { f64::NAN }
     }

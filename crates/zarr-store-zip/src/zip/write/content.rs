@@ -74,7 +74,7 @@ impl<'a> Content<'a> {
             Self::Slice(value, _) => return Ok(read(ByteRange::Full)?.part(0) == *value),
             Self::File { head, file, .. } => (*head, *file),
         };
-        // Of others each piece would be inflated from the beginning.
+        // For compressed entries each piece would be inflated from the beginning.
         if entry.method != STORED {
             return Ok(false);
         }

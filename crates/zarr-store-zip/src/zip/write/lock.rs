@@ -33,12 +33,12 @@ impl WriteLock {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(Taken::Busy),
                 Err(TryLockError::Error(error)) => {
-                    // Of no use to anybody.
+                    // A lock file that cannot be locked is of no use.
                     let _ = fs::remove_file(&path);
                     return Ok(Taken::Refused(error));
                 }
             }
-            // Who held it until now may have removed the file.
+            // The previous holder of the lock may have removed the file.
             if is_at(&file, &path)? {
                 return Ok(Taken::Lock(Self { file, path }));
             }

@@ -43,7 +43,7 @@ impl Session {
         let Some(mut target) = writer.target.take() else { return Ok(()) };
         let bytes = index::directory_and_end(&self.index(), writer);
         if let Err(error) = self.install(writer, &mut target, &bytes) {
-            // For another attempt. What was written of the directory is overwritten or cut off.
+            // Keep the target for another attempt, which overwrites or cuts off what was written of the directory.
             writer.target = Some(target);
             return Err(error);
         }
@@ -56,7 +56,7 @@ impl Session {
         target::sync_name(&self.path).map_err(|source| self.fail(Fault::Io(source), Operation::Flush, "/"))?;
         self.put_in_order(writer)?;
         writer.is_unsettled = false;
-        // A document that was written twice in a large file is nobody's concern; what is little now is counted on.
+        // Few replaced bytes in a large file need no warning; small amounts are kept and added up until the next check.
         let size = fs::metadata(&self.path).map_or(0, |file| file.len());
         if writer.left.saturating_mul(WORTH_TELLING) > size {
             let left = std::mem::take(&mut writer.left);

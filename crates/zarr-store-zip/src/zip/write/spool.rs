@@ -44,7 +44,7 @@ impl Session {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
         let file = file.map_err(|source| self.spool_failed(source, key))?;
         if cfg!(unix) {
-            // A process that is killed leaves nothing.
+            // The file has no name from here on, so a killed process leaves nothing behind.
             let _ = fs::remove_file(&path);
         }
         let written = Mutex::new(Some(Written { file, len: 0, crc: Hasher::new() }));
@@ -55,7 +55,7 @@ impl Session {
     pub(in crate::zip) fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: &[Bytes]) -> Result<()> {
         let spool: &Spool = stream.state(self, key)?;
         let mut slot = spool.written.lock().unwrap_or_else(PoisonError::into_inner);
-        // Put back if all goes well.
+        // The state is put back only if nothing fails.
         let mut written = slot.take().ok_or_else(|| SetStream::ended(self, key))?;
         for piece in pieces {
             write_all_at(&written.file, piece, written.len).map_err(|source| self.spool_failed(source, key))?;

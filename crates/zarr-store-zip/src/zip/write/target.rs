@@ -34,7 +34,7 @@ impl Target {
     pub(super) fn create(zip: &Path) -> io::Result<Self> {
         Self::clean(zip)?;
         let path = beside(zip, ".zarr-tmp");
-        // Not through a link that another made meanwhile.
+        // `create_new` does not follow a link that another process made meanwhile.
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         Ok(Self { file: Arc::new(file), path, is_installed: false })
     }
@@ -68,7 +68,7 @@ impl Target {
     pub(super) fn install(&mut self, zip: &Path, is_new: bool) -> io::Result<()> {
         self.file.sync_all()?;
         if !is_at(&self.file, &self.path)? {
-            // Another writer, where there are no locks.
+            // Another writer has replaced the file, which can happen where there are no locks.
             return Err(io::Error::other(format!("{} was removed or replaced", self.path.display())));
         }
         if !is_new {
@@ -80,7 +80,7 @@ impl Target {
             // A file system without links.
             fs::rename(&self.path, zip)?;
         } else {
-            // The next writer removes it otherwise.
+            // If this fails, the next writer removes the file.
             let _ = fs::remove_file(&self.path);
         }
         self.is_installed = true;
