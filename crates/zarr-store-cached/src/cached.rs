@@ -148,7 +148,7 @@ impl<S: fmt::Display> Cached<S> {
         mut newest: Result<Option<Fetched>>,
     ) -> Option<Result<Option<Fetched>>> {
         let is_required = match &mut newest {
-            // A reply without a version may be of any state.
+            // A reply without a version may be of any state of the value.
             Ok(Some(fetched)) if options.if_match.is_some() && fetched.version.is_none() => false,
             Ok(Some(fetched)) => options.check(self, key, fetched).is_ok(),
             Err(error) => options.is_default() || !error.is_range(),
@@ -250,7 +250,7 @@ impl<S: StoreBase> Wrapper for Cached<S> {
             Call::GetMany { gets } => self.get_many(below, gets).await.map(Answer::GotMany),
             // The values that a get returns are cached.
             Call::GetInto { .. } => Ok(Answer::GotInto(GetInto::Declined)),
-            // Values are cached by their keys, whatever these stand for.
+            // Not pinned: values are cached by their keys, not by what a key is resolved to.
             Call::Pin { .. } => Ok(Answer::Pinned(None)),
             Call::Set { ref key, .. }
             | Call::SetPieces { ref key, .. }

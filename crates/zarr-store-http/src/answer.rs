@@ -128,7 +128,7 @@ async fn read(
                 Outcome::Head(Head { whole: true, .. }) | Outcome::Answer(Answer::Outside(_)) if goes_on => {
                     resumes = false
                 }
-                // The value has another state by now.
+                // The value has changed meanwhile.
                 _ => return Ok(None),
             }
         };
@@ -206,7 +206,7 @@ async fn ask(
     }
     let (response, permit) = match inner.requests.get(key, &headers, attempts).await? {
         Reply::Answer(response, permit) => (response, permit),
-        // A prefix is no value.
+        // The answer is for a directory, which is a prefix and no value.
         Reply::Directory => return Ok(answered(Answer::Missing)),
     };
     let status = response.status();

@@ -22,7 +22,7 @@ impl Base {
                 return Err(Error::Address { url: format!("{scheme}:"), expected: "http:// or https://" });
             }
         };
-        // What is not understood is not shown: it may have secrets in it.
+        // Do not show an address that is not understood: it may contain secrets.
         let fault = |text: String| Error::Argument { store: format!("{scheme}://"), message: text };
         let url = Url::parse(text).map_err(|error| fault(format!("the address is no URL: {error}")))?;
         if url.host_str().is_none_or(str::is_empty) {
@@ -59,7 +59,7 @@ impl Base {
         let values = self.0.query_pairs().map(|(_, value)| value.into_owned());
         let mut secrets: Vec<String> = values.chain(self.0.password().map(str::to_owned)).collect();
         secrets.extend(self.0.query().map(str::to_owned));
-        // One that is part of every text would hide all.
+        // Drop very short secrets: hiding these would hide parts of many texts.
         secrets.retain(|secret| secret.len() >= 4);
         secrets
     }

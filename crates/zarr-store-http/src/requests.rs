@@ -126,7 +126,7 @@ impl Requests {
         let first = self.base.of(key);
         let mut url = first.clone();
         for _ in 0..=REDIRECTS {
-            // Another server does not get what was meant for this one.
+            // Another server must not get credentials that are meant for this one.
             let same = same_server(&first, &url);
             let mut request = self.client.get(url.clone()).headers(headers.clone());
             if same {

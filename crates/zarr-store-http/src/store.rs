@@ -90,7 +90,7 @@ impl HttpStore {
             }
             value.set_sensitive(true);
             headers.append(header, value);
-            // A scheme, such as `Bearer`, is none.
+            // Short words are no secrets: they are schemes, such as `Bearer`.
             secrets.extend(text.split_whitespace().filter(|part| part.len() > 6).map(str::to_owned));
         }
         let missing_403 = match options.text("missing") {

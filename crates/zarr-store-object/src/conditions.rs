@@ -85,7 +85,7 @@ impl Conditions {
 
     fn asked(&self, kept: Kept) {
         let mut state = self.state();
-        // The put of another may have shown more meanwhile.
+        // Another put may have found out more meanwhile.
         if state.kept == Kept::Asking {
             state.kept = kept;
         }

@@ -177,7 +177,7 @@ impl Connector {
         attempts: &Attempts,
     ) -> Result<HttpResponse, HttpError> {
         let host = request.uri().host().unwrap_or_default();
-        // Outside of a cloud there is no service to ask again.
+        // Outside of a cloud there is no metadata service that could answer later.
         let of_cloud = host.starts_with("169.254.") || host.starts_with("metadata");
         let sent = in_time(attempts, self.send(Purpose::Credentials, request));
         let sent = if of_cloud {
@@ -346,7 +346,7 @@ fn check_value(exchange: &Exchange, response: Response, permit: Permit, ranged: 
         let mut headers = headers.clone();
         let found = headers.remove(CONTENT_RANGE);
         let size = found.as_ref().and_then(|range| range.to_str().ok()?.rsplit_once('/')?.1.parse::<u64>().ok());
-        // All of an empty value.
+        // A full answer (200) without a size is all of an empty value.
         let size = size.or_else(|| (response.status() == StatusCode::OK).then_some(0));
         if let Some(Ok(range)) = size.map(|size| HeaderValue::try_from(format!("bytes */{size}"))) {
             headers.insert(CONTENT_RANGE, range);
@@ -433,7 +433,7 @@ async fn check_done(
     patience: Duration,
 ) -> Result<HttpResponse, Failure> {
     let (status, headers, page) = read_page(response, attempts, patience).await?;
-    // Some services name the type of a body that is none.
+    // Some services name a media type for an empty body.
     let is_page = !page.is_empty() && (is_html(&headers) || begins_as_html(&page));
     if purpose == (Purpose::Erase { several: false }) && is_page {
         return Err(Failure::new(ErrorKind::Io, page_for_people()));

@@ -37,7 +37,7 @@ pub(crate) async fn copy(inner: Arc<Bucket>, from: CopySource, to: Key) -> Resul
             }
             return Ok(Copied::Declined);
         }
-        // It takes longer than a request may.
+        // The copy takes longer than one request may.
         None if failure.is_some_and(|failure| failure.kind == ErrorKind::TimedOut) => return Ok(Copied::Declined),
         _ => {}
     }

@@ -38,7 +38,7 @@ pub(crate) async fn list_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<Ve
     let listed = exchange.during(listed).await;
     let mut keys = listed.map_err(|error| inner.error(&exchange, Operation::List, shown(&prefix), &error))?;
     keys.sort_unstable();
-    // A page that came twice, of which the entries would be counted twice.
+    // A page may have come twice: do not count its entries twice.
     keys.dedup();
     Ok(keys)
 }
@@ -51,7 +51,7 @@ pub(crate) async fn list_sizes(inner: Arc<Bucket>, prefix: Prefix, visit: SizeVi
         let mut seen = Seen::new(RECENT);
         while let Some(object) = objects.try_next().await? {
             let key = inner.subject.address.names.listed_key(&object.location);
-            // A page that came twice, of which the entries would be counted twice.
+            // A page may have come twice: do not count its entries twice.
             if let Some(key) = key.filter(|key| seen.is_new(key)) {
                 visit(key, object.size);
             }

@@ -15,7 +15,7 @@ pub(crate) fn keys_alone(page: &str, names: &Names) -> Option<String> {
     if !s3 && !page.contains("<EnumerationResults") {
         return None;
     }
-    // More to come, and no word where: a list that ends here would lack keys.
+    // The page says that more follows but not where: a list that ended here would lack keys.
     if s3 && page.contains("<IsTruncated>true<") && !page.contains("<NextContinuationToken>") {
         return None;
     }

@@ -41,7 +41,7 @@ pub(crate) async fn ask(inner: Arc<Bucket>, beside: Key, attempts: Attempts) {
     };
     let (mut is_set, answer) = match put().await {
         Err(_) => (false, refused(&exchange)),
-        // Some pass over the condition as long as there is no value.
+        // Some services ignore the condition as long as there is no value.
         Ok(_) => match put().await {
             Err(_) => (true, refused(&exchange)),
             Ok(_) => (true, Answer::Ignored),
@@ -65,7 +65,7 @@ fn refused(exchange: &Exchange) -> Answer {
     let seen = exchange.seen();
     let Some(problem) = seen.problem.as_ref().filter(|problem| !problem.foreign) else { return Answer::Later };
     match problem.status.as_u16() {
-        // One that does not know the condition says so each time.
+        // A service that does not know the condition says so each time.
         404 | 409 | 412 | 501 => Answer::Kept,
         _ if seen.again.is_some() => Answer::Later,
         _ => Answer::Unsaid,

@@ -102,7 +102,7 @@ async fn ask(
         Condition::Is(version) if !of_generation && is_tag(version.as_str()) => {
             options.if_match = Some(version.as_str().to_owned())
         }
-        // A version of another store.
+        // The version comes from another store, so no value here has it.
         Condition::Is(_) => return Ok(Asked::Answer(Answer::Changed(None))),
     }
     let result = exchange.tried(|| inner.store.get_opts(&path, options.clone())).await;
@@ -146,7 +146,7 @@ async fn body(inner: &Arc<Bucket>, exchange: &Exchange, key: &Key, coming: Comin
         }
         let (rest, condition) = match &version {
             Some(version) => (at.start + body.len()..at.end, Condition::Is(version.clone())),
-            // Nothing says that the rest would be of the same state.
+            // Nothing shows that the rest would be of the same state of the value.
             None => {
                 exchange.seen().attempts.thrown_away();
                 body = Body::new(expected).map_err(|failure| failed(&failure))?;
@@ -176,7 +176,7 @@ async fn refused(
     };
     match problem.status.as_u16() {
         404 if inner.subject.no_bucket(&problem) => {}
-        // The generation is gone: there may be another.
+        // The required generation is gone, but the value may exist in another generation.
         404 if of_generation && condition.required().is_some() => {
             let exchange = Exchange::new(exchange.attempts());
             let first = RangeRequest::Bounds(0..1);
@@ -207,7 +207,7 @@ async fn read(
     while body.len() < expected {
         let failure = match in_time(&exchange.attempts(), exchange.during(stream.next())).await {
             Ok(Some(Ok(chunk))) if body.len() + chunk.len() as u64 > expected => {
-                // Which of its bytes are the right ones, nothing says.
+                // Nothing shows which bytes of the failed body are right, so start over.
                 *body = Body::new(expected)?;
                 exchange.seen().attempts.thrown_away();
                 let text = format!("the body has more than the expected {expected} bytes");
@@ -219,7 +219,7 @@ async fn read(
                 continue;
             }
             Ok(None) => Failure::new(ErrorKind::Transient, "the body is too short"),
-            // Why was noted when it happened.
+            // The reason was recorded when the error happened.
             Ok(Some(Err(error))) => {
                 let noted = exchange.seen().failure.clone();
                 noted.unwrap_or_else(|| Failure::new(ErrorKind::Io, error.to_string()))

@@ -111,10 +111,10 @@ impl Service {
             anonymous: options.flag("anonymous")?.unwrap_or(false),
             allow_http: options.flag("allow_http")?.unwrap_or(false),
         };
-        // The connector tries again. Both would multiply.
+        // The connector repeats requests itself; retries of object_store would multiply with those.
         let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
         let mut secrets = Vec::new();
-        // A proxy may be given with a password.
+        // The address of a proxy may contain a password.
         secrets.extend(
             client
                 .proxy
@@ -207,7 +207,7 @@ impl Build<'_> {
     ) -> Result<Service> {
         let Address { protocol, bucket, .. } = self.address;
         let service: Option<Arc<str>> = (!self.has_proxy).then(|| format!("{protocol:?} {place} {bucket}").into());
-        // A secret that is part of every text would hide all.
+        // Drop very short secrets: hiding these would hide parts of many texts.
         let mut secrets = self.secrets;
         secrets.retain(|secret| secret.len() >= 4);
         let (store, multipart) = built.map_err(|error| {

@@ -144,7 +144,7 @@ impl AsyncStore for BucketStore {
     fn capabilities(&self) -> Capabilities {
         let conditional = self.inner.conditional && self.inner.conditions.kept() != Kept::No;
         let capabilities = Capabilities::none().write(true).list(true).conditional(conditional);
-        // What a service has confirmed survives a loss of power.
+        // Values that a service has confirmed survive a power loss.
         capabilities.suffix_ranges(self.inner.sizes.is_none()).durable(true).streams(true)
     }
 
@@ -177,7 +177,7 @@ impl AsyncStore for BucketStore {
     }
 
     fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
-        // Another bucket, service or account is none of this store's.
+        // A source of another bucket, service or account cannot be copied by this service.
         if self.copy_source(to).is_none_or(|target| !target.is_beside(from)) {
             return Box::pin(async { Ok(Copied::Declined) });
         }

@@ -99,7 +99,7 @@ impl Drop for Upload {
             return;
         }
         let (store, path, id) = (Arc::clone(&self.store), self.path.clone(), std::mem::take(&mut self.id));
-        // Parts on their way would stay.
+        // Stop parts that are on their way, which would stay after the upload is aborted.
         let mut sending = std::mem::take(&mut self.sending);
         drop(self.runtime.spawn(async move {
             sending.shutdown().await;
@@ -242,7 +242,7 @@ impl Streamed {
             return Err(bucket.subject.failed(Operation::Set, key.as_str(), ErrorKind::Internal, text));
         };
         let exchange = bucket.exchange(0);
-        // For the look after the last attempt.
+        // Keep some time back for the check of the value after the last attempt.
         exchange.seen().attempts.keep_back();
         loop {
             let complete = upload.store.complete_multipart(&upload.path, &upload.id, parts.clone());

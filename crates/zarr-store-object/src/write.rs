@@ -67,9 +67,9 @@ impl Conditional {
         };
         let ids = writes::Put::new(when, before.as_deref());
         let exchange = inner.exchange(self.value.content_length() as u64);
-        // For the look after the last attempt.
+        // Keep some time back for the check of the value after the last attempt.
         exchange.seen().attempts.keep_back();
-        // An attempt without an answer, which may take effect later.
+        // Whether an attempt got no answer, and so may take effect later.
         let mut in_flight = false;
         // An attempt was refused for the version that is read.
         let mut is_stale = false;
@@ -164,7 +164,7 @@ impl Conditional {
         let subject = &self.inner.subject;
         let problem = seen.problem.as_ref().filter(|problem| !problem.foreign && !subject.no_bucket(problem));
         let Some(status) = problem.map(|problem| problem.status.as_u16()) else {
-            // Without an answer it may be set, unless the request was not even sent.
+            // Without an answer the value may be set, unless the request was not even sent.
             let is_lost = seen.failure.as_ref().is_some_and(|failure| !failure.unsent) && seen.again.is_some();
             return Refused { again: seen.again, look: is_lost, lost: is_lost, unmet: false, competes: false };
         };
@@ -180,13 +180,13 @@ impl Conditional {
                 }
                 Refused { unmet: true, ..refused }
             }
-            // There is no such key, so that it does not have the version.
+            // The key does not exist, so it does not have the required version.
             404 if of_version => Refused { unmet: true, ..refused },
-            // Another put was under way, which may fail as well.
+            // Another put of this key is under way, and may fail as well.
             409 => Refused { competes: true, ..refused },
             // The service refuses before it begins.
             429 | 503 => Refused { again, look: false, ..refused },
-            // A proxy gave up, and the service may still be at it.
+            // A proxy gave up, and the service may still be working on the request.
             502 | 504 => Refused { again, look: again.is_some(), lost: true, ..refused },
             _ => Refused { again, look: again.is_some(), ..refused },
         }
@@ -199,7 +199,7 @@ impl Conditional {
         let missing_403 = self.inner.common.missing_403 && !is_unmet;
         let there = match look(&self.inner, &self.key, exchange, missing_403).await {
             Ok(there) => there,
-            // Nothing else is to be found out.
+            // The value cannot be checked, but it is known that the condition failed and that nothing was set.
             Err(_) if is_unmet && !maybe_set => return Ok(Outcome::Unmet(None)),
             Err(error) => {
                 let kind = error.kind();

@@ -412,7 +412,7 @@ impl Wanted {
         if answer.size > self.most || (answer.version.is_none() && !is_whole && !self.is_alone) {
             return false;
         }
-        // Where a range is not inside the value no byte is needed.
+        // If any range lies outside of the value, the get fails and needs no bytes.
         let places: Option<Vec<_>> = self.ranges.iter().map(|range| range.resolve(answer.size)).collect();
         let is_needed = places.is_some_and(|places| places.iter().any(|at| !at.is_empty() && covers(&answer.at, at)));
         // A server that does not know ranges sends all of it each time.
@@ -458,7 +458,7 @@ fn covers(part: &Range<u64>, at: &Range<u64>) -> bool {
 async fn all<T: Send + 'static>(
     futures: impl ExactSizeIterator<Item = BoxFuture<'static, T>>,
 ) -> Vec<Result<T, JoinError>> {
-    // One alone needs no task of its own.
+    // A single future needs no task of its own.
     if futures.len() == 1 {
         let mut results = Vec::new();
         for future in futures {

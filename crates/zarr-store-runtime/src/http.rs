@@ -109,7 +109,7 @@ impl Client {
             *request.timeout_mut() = Some(self.timeout + moving(upload));
             self.writes.execute(request).await
         };
-        // A connection that broke was one.
+        // An error other than of connecting or of a timeout shows that there was a connection.
         if sent.as_ref().map_or_else(|error| !error.is_connect() && !error.is_timeout(), |_| true) {
             self.answered.store(true, Ordering::Relaxed);
         }
@@ -366,7 +366,7 @@ pub async fn read_body(
         match in_time(attempts, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
             Ok(Some(chunk)) if body.len() + chunk.len() as u64 > expected => {
                 let found = body.len() + chunk.len() as u64;
-                // Which of its bytes are the right ones, nothing says.
+                // Nothing shows which bytes of the failed body are right, so start over.
                 *body = Body::new(expected)?;
                 attempts.thrown_away();
                 return Err(wrong(format!("at least {found}")));

@@ -194,7 +194,7 @@ impl Attempts {
             Again::Reconnect if self.made <= 1 => Duration::ZERO,
             Again::Once => ABSENT_PAUSE.min(longest),
             Again::Reconnect | Again::Later => due / 2 + chance(due / 2),
-            // Others were asked to wait for as long.
+            // Other clients were asked to wait equally long, so add a random time.
             Again::After(asked) => asked.saturating_add(chance(due.min(left.saturating_sub(asked) / 2))),
         };
         self.given_up |= self.made > self.retry.retries.min(MOST) || wait >= left;

@@ -86,7 +86,7 @@ impl IoRuntime {
                 Some(handle) => handle.clone(),
                 None => shared(process).map_err(TaskError::NoThreads)?,
             };
-            // Another thread may have been faster, with an equal handle.
+            // If another thread was faster, it has set an equal handle.
             let _ = self.bound.set((process, handle));
         }
         match self.bound.get() {

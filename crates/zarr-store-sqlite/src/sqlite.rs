@@ -210,7 +210,7 @@ fn make(path: &Path, options: SqliteOptions) -> rusqlite::Result<()> {
         connection.pragma_update(None, "journal_mode", "WAL")?;
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have made it since.
+    // Another process may have made the tables since.
     let is_empty: bool = transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
     if is_empty {
         transaction.execute_batch(schema::VALUES)?;
@@ -296,7 +296,7 @@ impl Store for SqliteStore {
     }
 
     fn barrier(&self) -> Result<()> {
-        // Changes are on the disk, or in a journal in their order.
+        // Nothing to do: changes are on the disk, or in order in a journal.
         Ok(())
     }
 

@@ -103,7 +103,7 @@ impl ValueCache {
         let part = self.parts.read(hash(key));
         let value = part.values.get(key)?;
         let Some(found) = &value.state else {
-            // Counts as a use of the entry.
+            // This get counts as a use of the entry.
             part.pieces.get(&(key.clone(), 0), |_| true)?;
             return Some(None);
         };
@@ -225,7 +225,7 @@ impl Part {
         let around = value.pieces.get(first).filter(|piece| piece.start == start);
         let cost = cost(key, &bytes);
         if before.into_iter().chain(around).any(|piece| piece.end >= end) {
-            // It is inside of another one.
+            // The new piece lies inside of an existing piece.
             return freed + cost;
         }
         value.pieces.insert(first, start..end);

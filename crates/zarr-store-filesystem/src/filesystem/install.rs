@@ -276,8 +276,7 @@ impl FilesystemStore {
             Precondition::None => {}
             Precondition::NotExists => match self.vfs.link(directory, temporary, name) {
                 Ok(()) => {
-                    // It has its name; that the other one stays behind, hidden, is no reason to say that it was not
-                    // set.
+                    // The value is set: a hidden temporary name that stays behind is no failure.
                     let _ = self.vfs.remove_file(directory, temporary);
                     return Ok(Ok(()));
                 }

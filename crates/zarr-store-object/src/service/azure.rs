@@ -84,7 +84,7 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     let place = [Key::AccountName, Key::Endpoint, Key::UseEmulator, Key::UseFabricEndpoint];
     let place = place.map(|key| value(key).unwrap_or_default()).join(" ");
     build.secrets.extend([Key::AccessKey, Key::ClientSecret, Key::SasKey, Key::Token].into_iter().filter_map(value));
-    // Of a SAS the signature alone is secret. It is sent with other escapes.
+    // The signature of a SAS is secret even alone, and is sent with other escapes.
     let signatures: Vec<String> = build
         .secrets
         .iter()

@@ -35,7 +35,7 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         build.check_endpoint(endpoint)?;
     }
     build.secrets.extend([Key::BearerToken, Key::ServiceAccountKey].into_iter().filter_map(value));
-    // Of an account, which is JSON, the private key alone.
+    // The private key within an account (JSON text) is secret even alone.
     let private = |text: &String| Some(text.split_once("\"private_key\"")?.1.split('"').nth(1)?.to_owned());
     let private: Vec<String> = build.secrets.iter().filter_map(private).collect();
     build.secrets.extend(private);

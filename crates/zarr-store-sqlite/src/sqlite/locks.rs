@@ -22,7 +22,7 @@ impl SqliteStore {
         match take(self.lock_path(prefix)) {
             Ok(Some(held)) => Ok(Some(Lock::between_processes((held, threads)))),
             Ok(None) => Ok(None),
-            // No file can be made there, or none can be locked.
+            // Lock files cannot be made in this directory, or cannot be locked.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -37,7 +37,7 @@ impl SqliteStore {
 
     /// Returns the path of the lock file of a prefix. Prefixes with equal hashes would exclude each other, which is harmless.
     fn lock_path(&self, prefix: &Prefix) -> PathBuf {
-        // The same in every program.
+        // The name of the lock file must be the same in every program.
         let hash = Sha256::digest(prefix.as_str());
         let mut path = self.pool.path().as_os_str().to_owned();
         path.push("-lock-");

@@ -89,7 +89,7 @@ impl Pool {
         let mut slot = free.unwrap_or_else(|| lock(&self.readers[home]));
         if slot.is_none() {
             let connection = self.connect()?;
-            // One that may not write cannot undo the change of a writer that was killed.
+            // A connection opened for reading only could not undo an unfinished change of a killed writer.
             connection.pragma_update(None, "query_only", true)?;
             *slot = Some(Reader { connection, has_versions: true });
         }
@@ -101,7 +101,7 @@ impl Pool {
         let mut slot = lock(&self.writer);
         if slot.is_none() {
             let connection = self.connect()?;
-            // Nobody can change that of WAL while a connection is open.
+            // The journal mode WAL cannot be changed by others while a connection is open.
             let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
             connection.pragma_update(None, "synchronous", "EXTRA")?;
             *slot = Some(Writer { connection, journal, syncs: true });
@@ -186,6 +186,6 @@ fn file_id(path: &Path) -> Option<FileId> {
 
 #[cfg(not(unix))]
 fn file_id(_path: &Path) -> Option<FileId> {
-    // There a file that is open cannot be replaced.
+    // On these systems an open file cannot be replaced, so it needs no identity.
     None
 }

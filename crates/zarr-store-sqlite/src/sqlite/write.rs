@@ -153,7 +153,7 @@ impl SqliteStore {
                         blob.write_all_at(part, index(*offset))?;
                     }
                     drop(blob);
-                    // That fires no trigger.
+                    // Writing to a blob fires no trigger, so a new version is set here.
                     let mut number = connection.prepare_cached("REPLACE INTO zarr_version VALUES (?1, random())")?;
                     number.execute([key.as_str()])?;
                 }
