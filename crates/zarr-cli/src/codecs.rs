@@ -24,7 +24,7 @@ pub(crate) fn parse(text: &str, registry: &Registry) -> Result<CodecList> {
 /// Parses codecs as documents of v1 and v2 have them, in JSON; `None` if `text` is anything else.
 fn of_document(text: &str) -> Result<Option<Vec<NamedConfig>>> {
     let Ok(list) = Value::from_json(text) else { return Ok(None) };
-    // A document of version 3 keeps the pointers of its errors.
+    // Documents of version 3 are parsed elsewhere, where errors have JSON pointers.
     let is_older = |item: &Value| item.as_object().is_some() && item.get("name").is_none();
     if !list.as_array().is_some_and(|items| items.iter().any(is_older)) {
         return Ok(None);

@@ -94,7 +94,7 @@ impl Context {
     pub(crate) fn share_options(&self, addresses: &[&StoreAddress]) -> Result<()> {
         for (name, value) in self.store_options.pairs() {
             let mut option = StoreOptions::new().set(name, value);
-            // Where a store leads to others, it knows their options.
+            // The stores to which a store with `allow` refers may know the option.
             if let Some(allowed) = self.store_options.get("allow") {
                 option = option.set("allow", allowed);
             }
@@ -118,7 +118,7 @@ impl Context {
     pub(crate) fn open_store(&self, address: &StoreAddress) -> zarr::Result<Arc<dyn Store>> {
         let opened = self.schemes.open(address, &self.options_of(address)?);
         let store = opened.map_err(|error| match error {
-            // A file, or a directory that is no database: what it is says what reads it.
+            // The address is a file, or a directory without a store: its signature tells what can read it.
             zarr::store::Error::NotAStore { .. } => match address.path().and_then(signature_of_file) {
                 Some(signature) => zarr::Error::from(error).with_hint(signature.hint),
                 None => error.into(),
@@ -166,7 +166,7 @@ impl Context {
     /// Removes, after a failure, the directories that were created for new stores and are still empty.
     pub(crate) fn remove_empty(&self) {
         for directory in self.created.borrow().iter() {
-            // One that is not empty, or a file, stays.
+            // This fails for a directory that is not empty, and for a file.
             drop(std::fs::remove_dir(directory));
         }
     }
@@ -193,7 +193,7 @@ impl Context {
         let (v1_f_order_is_c, refuse_fallbacks) = (self.global.v1_f_order_is_c, self.global.refuse_fallbacks);
         let (threads, strict) = (self.global.threads, self.global.strict);
         let fallback_type = self.global.fallback_type.clone();
-        // A command does few things, and says by its exit status that they were done.
+        // A command does few operations, and its exit status says that they were done.
         Options::default()
             .look_interval(Duration::ZERO)
             .threads(threads)

@@ -185,7 +185,7 @@ impl From<&zarr::Error> for Failure {
         let exit = match error.kind() {
             ErrorKind::Argument | ErrorKind::Exists | ErrorKind::NotExpressible => Exit::Usage,
             ErrorKind::NotFound => Exit::NotFound,
-            // No document has this path: an argument does.
+            // No document has this path, so that an argument is wrong.
             ErrorKind::Path if error.location().key.is_none() => Exit::Usage,
             ErrorKind::Store | ErrorKind::Conflict | ErrorKind::Cancelled => Exit::Io,
             _ => Exit::Data,

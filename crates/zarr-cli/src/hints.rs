@@ -61,7 +61,7 @@ pub(crate) fn by_options(hint: &str) -> String {
 
 /// Stores the definition of the command line and the name of the running verb, for [`of_verb`].
 pub(crate) fn set_verb(command: Command, name: &str) {
-    // There is one command line.
+    // A process has one command line, so that the value is set once.
     let _ = VERB.set((command, name.to_owned()));
 }
 
@@ -83,7 +83,7 @@ fn for_verb(command: &Command, name: &str, hint: &str) -> String {
         let owner = OWNERS.iter().find(|owner| !has(name, option) && has(owner, option))?;
         Some(word.replacen(&format!("--{option}"), &format!("`zarr {owner} --{option}`"), 1))
     };
-    // Commands in a hint, every second part, are whole.
+    // Commands in a hint, in every second part, are not changed.
     let plain = |text: &str| {
         text.split(' ').map(|word| told(word).unwrap_or_else(|| word.to_owned())).collect::<Vec<_>>().join(" ")
     };
@@ -177,7 +177,7 @@ mod tests {
                 let commands = told.split('`').step_by(2).collect::<String>();
                 let plain: Vec<&str> = commands.split_whitespace().filter(|word| !word.starts_with("--")).collect();
                 let plain = plain.join(" ");
-                // The library has methods that the command has not.
+                // The hint names a method of the library that the command lacks.
                 let is_of_library = hint.contains("`safe_chunks`");
                 let left = WORDS.iter().find(|word| plain.contains(**word) && !is_of_library);
                 assert!(left.is_none(), "{}: {left:?}: {told}", file.display());
@@ -225,7 +225,7 @@ mod tests {
         }
         let joined: String = all.split("\\\n").map(str::trim_start).collect();
         for (library, _) in OPTIONS.iter().chain(&MESSAGES) {
-            // The operation that a store cannot do has a name of its own.
+            // The list has its own phrase for an operation that a store does not support.
             assert!(joined.contains(library.trim_end_matches("list")), "{library}");
         }
     }

@@ -42,10 +42,10 @@ pub(crate) fn erases(file: &Path) {
 
 fn end(exit: Exit, json: bool) -> ! {
     if let Some(file) = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        // It has its final name by now, or stays as one of a process that was killed.
+        // The file has its final name already, or remains like that of a killed process.
         drop(std::fs::remove_file(file));
     }
-    // Behind what the terminal shows of the keys, and a progress bar.
+    // Begin a new line after `^C` on the terminal, or after a progress bar.
     if std::io::stderr().is_terminal() {
         let _ = writeln!(std::io::stderr());
     }
@@ -70,11 +70,11 @@ fn end_by_signal(exit: Exit) {
 fn listen(json: bool) {
     use nix::sys::signal::{SigSet, Signal};
     let mut signals = SigSet::empty();
-    // Who starts the process in the background, or for longer than a session, has it ignore them.
+    // A process in the background, or one that outlives its session, may ignore these signals.
     for signal in [Signal::SIGINT, Signal::SIGTERM].into_iter().filter(|signal| !is_ignored(*signal as u32)) {
         signals.add(signal);
     }
-    // Threads that are started from now on have them blocked as well.
+    // Threads inherit the blocked signals if they are started later.
     if signals.thread_block().is_err() {
         return;
     }
@@ -92,7 +92,7 @@ fn listen(json: bool) {
 
 #[cfg(not(unix))]
 fn listen(json: bool) {
-    // An error would be that they cannot be told; the process ends by them nevertheless.
+    // After an error the message cannot be printed; the signals end the process nevertheless.
     drop(ctrlc::set_handler(move || end(Exit::Interrupted, json)));
 }
 

@@ -106,14 +106,14 @@ impl OutputFile {
     fn close(mut self) -> io::Result<()> {
         self.flush()?;
         match self {
-            // Standard output stays open; a file system learns of a duplicate that is closed as well.
+            // Standard output itself stays open; closing a duplicate also makes a file system report errors.
             #[cfg(unix)]
             Self::Stdout(out) => close(std::os::fd::AsFd::as_fd(&out).try_clone_to_owned()?),
             #[cfg(not(unix))]
             Self::Stdout(_) => Ok(()),
             Self::Pager(pager) => pager.close(),
             Self::File(out) => {
-                // Or a loss of power could leave its name without its bytes.
+                // Otherwise a loss of power could leave the name of the file without its bytes.
                 if out.metadata()?.is_file() {
                     out.sync_all()?;
                 }

@@ -50,7 +50,7 @@ impl Pager {
         }
         self.state = match command.stdin(Stdio::piped()).spawn() {
             Ok(child) => {
-                // Ctrl-C is for the pager. This process ends when the pager takes no more.
+                // Ctrl-C is for the pager. This process ends when the pager accepts no more text.
                 let _ = ctrlc::set_handler(|| ());
                 PagerState::Running(child)
             }

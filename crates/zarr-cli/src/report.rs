@@ -91,7 +91,7 @@ fn label(name: &str, colour: AnsiColor, text: &str) {
 
 /// Prints the warnings that the crates of this workspace log by the crate `log`: requests that are retried for a long time.
 pub(crate) fn on_warnings() {
-    // Fails if there is a logger, which is none of a program.
+    // This fails if the program around the command has set a logger.
     if log::set_logger(&WARNINGS).is_ok() {
         log::set_max_level(log::LevelFilter::Warn);
     }

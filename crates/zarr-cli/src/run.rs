@@ -12,7 +12,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let wants_json = report::wants_json(args.iter().cloned());
     report::on_panic(wants_json);
     report::on_warnings();
-    // Until the arguments say otherwise.
+    // Colours are off until the arguments are parsed.
     anstream::ColorChoice::Never.write_global();
     if let Some(topic) = commands::topics::asked(&args) {
         return output::print(&fitted(&topic.text())).map_or_else(|error| report::failure(&error, wants_json), |()| 0);

@@ -105,7 +105,7 @@ impl SelectionPieces {
                 axes.map(|(range, flipped)| PieceAxis::Range(range, flipped)).collect()
             }
             Resolved::Orthogonal(product) => product.axes().iter().map(PieceAxis::new).collect(),
-            // Single elements are taken as a whole: the arguments that name each of them are in memory anyway.
+            // Selections of single elements are one piece: the arguments that name each element are in memory anyway.
             Resolved::Coordinates(_) | Resolved::Mask(_) => return whole(),
         };
         let (axes, parts) = (order.of(axes), order.of(parts.to_vec()));
@@ -154,7 +154,7 @@ impl SelectionPieces {
                 std::cmp::Ordering::Less => 1,
                 std::cmp::Ordering::Greater => indices.len(),
                 std::cmp::Ordering::Equal => {
-                    // Up to the last multiple of the alignment within reach.
+                    // The piece ends at the last multiple of the alignment within reach.
                     let start = if let PieceAxis::Range(range, _) = indices { range.start } else { 0 };
                     let end = start.saturating_add(from).saturating_add(step);
                     let reach = step.saturating_sub(end % alignment).max(1);

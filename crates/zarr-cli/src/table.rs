@@ -87,7 +87,7 @@ pub(crate) fn share(part: u128, whole: u128) -> String {
         return "< 0.01 %".to_owned();
     }
     let text = format!("{percent:.2}");
-    // Only all is 100 %.
+    // Only the whole is 100 %.
     let text = if part < whole && text == "100.00" { "99.99".to_owned() } else { text };
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }

@@ -88,7 +88,7 @@ impl Context {
         self.some_warnings(&fallbacks.collect::<Vec<_>>());
         let mut seen = BTreeSet::new();
         let deviations = walk.nodes.iter().flat_map(|node| {
-            // The fallback of a data type is a warning of its own.
+            // The fallback of a data type has a warning of its own.
             let is_told = |warning: &&Warning| {
                 warning.hides.is_none() && (node.fallback.is_none() || warning.pointer != "/data_type")
             };

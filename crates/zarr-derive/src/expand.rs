@@ -15,7 +15,7 @@ pub(crate) fn expand(input: &Struct<'_>) -> TokenStream {
     let mut generics = input.generics.clone();
     for parameter in generics.type_params_mut() {
         parameter.bounds.push(parse_quote!(#value));
-        // An implementation has no defaults.
+        // Parameters of an implementation must have no defaults.
         parameter.default = None;
     }
     let (generic, arguments, bounds) = generics.split_for_impl();
@@ -23,7 +23,7 @@ pub(crate) fn expand(input: &Struct<'_>) -> TokenStream {
     let members: Vec<_> = input.fields.iter().map(|field| &field.member).collect();
     let names: Vec<_> = input.fields.iter().map(|field| &field.name).collect();
     let types: Vec<_> = input.fields.iter().map(|field| field.rust_type).collect();
-    // Of the fields in front of each: how many offsets they have, and how many bytes.
+    // Number of offsets, and number of bytes, of the fields before each field.
     let parts = (0..types.len()).map(|index| {
         let before = &types[..index];
         quote!(const { 0 #(+ 1 + <#before as #value>::PARTS)* })

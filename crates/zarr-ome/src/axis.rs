@@ -119,7 +119,7 @@ pub(crate) fn axes(list: &At<'_>, version: Version, deviations: &mut Vec<ValueEr
     if !(1..=MOST_AXES).contains(&axes.len()) {
         return Err(list.invalid(format!("1 to {MOST_AXES} axes")));
     }
-    // From 0.6 on they may be those of an array instead of directions in space.
+    // Since 0.6 the axes may be those of an array instead of directions in space.
     let of_array = axes.iter().filter(|axis| axis.kind.name() == Some("array")).count();
     if version < Version::V06 || of_array < 2 {
         deviations.extend(deviations_of(list, &items, &axes));

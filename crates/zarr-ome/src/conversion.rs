@@ -24,7 +24,7 @@ const WITH_VERSION: [&str; 5] = ["multiscales", "omero", "image-label", "plate",
 /// ```
 ///
 /// # Errors
-/// The errors of [`Metadata::version`]; [`ErrorKind::NotExpressible`] if the attribute `ome` exists and is not metadata of OME-Zarr.
+/// The errors of [`Metadata::version`]; [`ErrorKind::NotExpressible`] if the attribute `ome` is no object.
 pub fn to_v05(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
     let Some(metadata) = Metadata::find(attributes, name).filter(|metadata| !metadata.is_in_ome()) else {
         return Ok(None);
@@ -38,7 +38,7 @@ pub fn to_v05(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
             ome.insert(*name, without_version(value.clone()));
         }
     }
-    // What a conversion back left there.
+    // A conversion from 0.5 may have left unknown members in the attribute `ome`.
     match attributes.get(OME) {
         None => {}
         Some(Value::Object(rest)) => rest.iter().for_each(|(name, value)| drop(ome.insert(name, value.clone()))),
@@ -50,7 +50,7 @@ pub fn to_v05(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
         if name != OME && !names.contains(&name) {
             converted.insert(name, value.clone());
         } else if let Some(ome) = ome.take() {
-            // In the place of the first.
+            // The attribute `ome` takes the place of the first converted one.
             converted.insert(OME, ome);
         }
     }

@@ -88,7 +88,7 @@ fn between(at: &At<'_>, axes: &HashMap<&str, usize>, faults: &mut Faults) {
     let mut end = |member: &str| {
         let end = faults.keep(at.member(member))?;
         let name = faults.text(&end, "name")?;
-        // Others have theirs elsewhere.
+        // With a path, the coordinate system is that of another image.
         axes.get(name).copied().filter(|_| end.get_non_null("path").is_none())
     };
     let [rank, _] = ["input", "output"].map(&mut end);

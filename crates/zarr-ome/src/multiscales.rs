@@ -170,7 +170,7 @@ fn parse(metadata: &Metadata<'_>, list: &At<'_>, version: Version) -> Result<Mul
     if images.is_empty() {
         return Err(list.invalid("at least one image"));
     }
-    // How channels are shown is no reason to refuse an image.
+    // Invalid channels are only a deviation, since they affect the display alone.
     let channels = match metadata.member("omero").map(|omero| channel::channels(&omero, &mut found)) {
         None => Vec::new(),
         Some(Ok(channels)) => channels,
@@ -180,7 +180,7 @@ fn parse(metadata: &Metadata<'_>, list: &At<'_>, version: Version) -> Result<Mul
         }
     };
     let mut deviations: Vec<String> = found.iter().map(ToString::to_string).collect();
-    // What holds for all levels is found at each.
+    // Deviations in what applies to all levels are found once for each level.
     let mut seen = HashSet::new();
     deviations.retain(|deviation| seen.insert(deviation.clone()));
     Ok(Multiscales { version, images, channels, is_labels: metadata.member("image-label").is_some(), deviations })
@@ -197,12 +197,12 @@ fn multiscale(at: &At<'_>, version: Version, found: &mut Vec<ValueError>) -> Res
         Version::V06 => axis::axes(&intrinsic(at, &items)?.member("axes")?, version, found)?,
         _ => axis::axes(&at.member("axes")?, version, found)?,
     };
-    // Up to 0.5 these hold for all levels, after the ones of each; in 0.6 they lead to other coordinate systems.
+    // Up to 0.5 these transformations apply to all levels, after those of each level; in 0.6 they lead to other coordinate systems.
     let of_all = at.get_non_null("coordinateTransformations").filter(|_| version != Version::V06);
     if let Some(Ok(faults)) = of_all.as_ref().map(transform::faults_of_all) {
         found.extend(faults);
     }
-    // Without positions an image is an image all the same: its levels are known, and their axes.
+    // An image without positions is still an image, since its levels and axes are known.
     let mut unplaced = None;
     let mut levels = Vec::new();
     for item in &items {
@@ -235,7 +235,7 @@ fn intrinsic<'v>(image: &At<'v>, datasets: &[At<'v>]) -> Result<At<'v>, ValueErr
     let mut chosen = None::<(&'v str, At<'v>)>;
     for dataset in datasets {
         let output = transform::only(&dataset.member("coordinateTransformations")?)?.member("output")?;
-        // Drafts have the name itself.
+        // Drafts have the name itself instead of an object.
         let name = if output.value().as_str().is_some() { output } else { output.member("name")? };
         let text = name.text()?;
         match &chosen {

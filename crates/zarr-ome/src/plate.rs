@@ -172,7 +172,7 @@ impl Well {
     pub fn read(metadata: &Metadata<'_>) -> Option<Self> {
         let at = metadata.member("well")?;
         let mut faults = Faults::default();
-        // From 0.6 on.
+        // Since 0.6 names are restricted.
         let is_free = metadata.version().is_ok_and(|version| version >= Version::V06);
         let (is_path, expected): (fn(&str) -> bool, _) = match is_free {
             true => (is_free_name, "a name of letters, digits and _.- that is not reserved"),

@@ -220,7 +220,7 @@ impl Script {
     pub(crate) fn push(&self, mut fault: Fault) {
         let mut rules = self.lock();
         if let Some(chance) = &mut fault.chance {
-            // Rules of one percentage are not for the same requests.
+            // Rules with the same percentage apply to different requests.
             chance.state ^= (rules.len() as u64) << 32;
         }
         rules.push(fault);

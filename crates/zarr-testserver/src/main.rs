@@ -94,7 +94,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
         server.bucket(name, options);
     }
     for directory in &arguments.dir {
-        // Also of `.` and of `data/..`.
+        // The name is known even for `.` and `data/..`.
         let path = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
         let name = path.file_name().and_then(|name| name.to_str());
         let name =

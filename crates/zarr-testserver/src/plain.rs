@@ -43,7 +43,7 @@ fn try_answer(shared: &Shared, request: &Request, ranges: bool, listing: Listing
         return Err(missing());
     }
     if !request.has_key || directory != key {
-        // As servers do, so that relative links hold.
+        // File servers redirect in the same way, so that relative links work.
         let location = format!("{}/", request.raw_path);
         return Ok(Reply::new(StatusCode::MOVED_PERMANENTLY).with(LOCATION, &location));
     }

@@ -36,7 +36,7 @@ fn bounds(header: &str) -> Option<(Option<u64>, Option<u64>)> {
     let number = |text: &str| match text.trim() {
         "" => Some(None),
         digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            // More digits than fit are as far away as the largest number.
+            // Numbers with more digits than fit count as the largest number.
             Some(Some(digits.parse().unwrap_or(u64::MAX)))
         }
         _ => None,

@@ -23,7 +23,7 @@ pub(crate) fn read(object: &Object, request: &Request, ranges: bool) -> Result<R
         return Ok(reply);
     }
     reply.set(ACCEPT_RANGES, "bytes");
-    // Given and not fulfilled, it asks for the whole value.
+    // If the condition `If-Range` fails, the answer is the whole value.
     let is_same = request.header("if-range").is_none_or(|etag| etag == object.etag);
     let size = object.value.len();
     match asked(request.header("range").filter(|_| is_same), size) {

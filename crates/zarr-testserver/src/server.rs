@@ -107,7 +107,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
-        // Without it some answers wait for an acknowledgement. A socket that is closed already fails later.
+        // Without this option some answers wait for an acknowledgement. It fails for a socket that is already closed.
         let _ = socket.set_nodelay(true);
         let connection = Arc::new(Connection::new(shared.clone()));
         let io = Io::new(socket, connection.clone());

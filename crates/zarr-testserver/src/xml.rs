@@ -64,7 +64,7 @@ pub(crate) fn contents<'a>(document: &'a str, name: &str) -> Option<Vec<&'a str>
     let mut rest = document;
     while let Some(index) = rest.find(&start) {
         rest = rest.get(index + start.len()..)?;
-        // Else it is a longer name.
+        // Otherwise the element has a longer name.
         if !rest.starts_with(['>', ' ', '\t', '\r', '\n', '/']) {
             continue;
         }

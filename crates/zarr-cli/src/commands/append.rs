@@ -101,7 +101,7 @@ fn append_array(array: &mut Array, axis: usize, source: &Array) -> Result<()> {
     let added = len(source);
     let row = element_count(source.shape()).unwrap_or(u64::MAX) / added.max(1);
     let row = row.saturating_mul(source.data_type().item_size() as u64).max(1);
-    // Each chunk of the source is decoded once, where one along the axis is not too large.
+    // Each chunk of the source is decoded once, unless it is too large along the axis.
     let (most, chunk) = ((PIECE / row).max(1), source.part_shape().get(axis).copied().unwrap_or(1).max(1));
     let step = if chunk <= most { most - most % chunk } else { most };
     let mut appender = array.appender(axis)?.buffer_size(row.saturating_mul(added).min(PIECE));
@@ -231,7 +231,7 @@ pub(super) fn variable_with(
     let names: Vec<&str> = axes.iter().filter_map(|&axis| all.get(axis)?.as_deref()).collect();
     let parent = array.path().parent().filter(|_| !names.is_empty())?;
     let group = Group::open(&location.store, &NodePath::to_string(&parent), &context.registry).ok()?;
-    // Arrays that are no data set have no dimensions in common.
+    // The dimensions of arrays without a data set are unrelated.
     let dataset = open(context, &group).ok()?;
     let mut others = dataset.variables().filter(|variable| variable.stored().path() != array.path());
     others.find_map(|other| {

@@ -82,7 +82,7 @@ impl Bar {
         match progress {
             Progress::Begin(node) => bar.set_message(escape::line(&node.source.path.to_string()).into_owned()),
             Progress::Done(bytes) => bar.inc(counted(bytes)),
-            // Their sizes are not known before.
+            // The sizes of other files are not part of the total.
             Progress::OtherKey(other, bytes) => {
                 bar.inc_length(bytes);
                 bar.inc(bytes);

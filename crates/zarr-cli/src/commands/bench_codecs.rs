@@ -46,7 +46,7 @@ pub(crate) fn run(context: &Context, args: &BenchCodecs) -> Result<()> {
     let given = match args.codecs.as_slice() {
         [] => candidates(array.data_type()),
         given => {
-            // Names that nobody knows are mistakes.
+            // An unknown codec is an error before the work.
             given.iter().try_for_each(|text| codecs::parse(text, &context.registry).map(drop))?;
             given.to_vec()
         }

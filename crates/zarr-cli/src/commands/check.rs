@@ -142,7 +142,7 @@ fn check_writable(context: &Context, location: &NodeLocation) -> Result<()> {
 
 /// Returns a failure if the check found something worse than a note that was not repaired.
 fn result(location: &NodeLocation, report: &Report, repaired: &RepairReport, dry_run: bool) -> Result<()> {
-    // Directories are notes, and what was kept is as it was.
+    // Empty directories are only notes, and skipped repairs change nothing.
     let is_mended = |it: &&RepairAction| !matches!(it, RepairAction::Folder(_)) && it.reason().is_none();
     let done = if dry_run { &[][..] } else { repaired.done.as_slice() };
     let found = report.errors.saturating_add(report.warnings);
@@ -264,7 +264,7 @@ impl Printer {
         let mut report = Report::default();
         (report.checked, report.errors, report.warnings, report.notes) = (self.checked, errors, warnings, notes);
         let end = self.json_end(&report, &RepairReport::default(), false);
-        // Of two failures the first one counts.
+        // Report the first of two failures.
         match self.out.text(&end).and_then(|()| self.out.finish().map(drop)) {
             Ok(()) | Err(_) => failure,
         }

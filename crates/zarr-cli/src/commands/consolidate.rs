@@ -75,7 +75,8 @@ fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result
     let done = zarr::hierarchy::consolidate(&*location.store, path, location.dialect);
     bar.finish();
     let nodes = done.map_err(|error| location.with_near(error))?;
-    // Without conditions what others change meanwhile is found by comparing alone. Where each look is a request, one more look, which the library takes, is enough.
+    // Without conditional writes, concurrent changes are found only by a comparison. In remote stores, where each look is a request, the
+    // comparison in the library is enough.
     let is_remote = location.store.access_profile().kind == StoreKind::Remote;
     let is_looked_at = !is_remote && !location.store.capabilities().conditional;
     if is_looked_at && !renew(&*location.store, path, location.dialect).map_err(|error| location.with_near(error))? {

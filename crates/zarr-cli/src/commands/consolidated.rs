@@ -38,7 +38,8 @@ pub(crate) fn keeping<T>(
     let is_among = |groups: &[Group<'_>], (store, group): &Group<'_>| {
         groups.iter().any(|(other, known)| Arc::ptr_eq(other, store) && known == group)
     };
-    // Others may have written copies meanwhile that do not know this change. A verb that fails before it changes anything leaves them.
+    // Other writers may meanwhile have written consolidated metadata without this change. After a failed verb, only groups that lost theirs
+    // count.
     let groups: Vec<Group<'_>> = match done.is_ok() {
         true => before.iter().chain(after.iter().filter(|group| !is_among(&before, group))).cloned().collect(),
         false => before.iter().filter(|group| !is_among(&after, group)).cloned().collect(),
@@ -108,7 +109,7 @@ pub(crate) fn renew(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> 
     for attempt in 0..MAX_TRIES {
         match staleness(store, path, dialect)? {
             Some(found) if !found.is_stale() => return Ok(true),
-            // It keeps the documents that are nowhere else.
+            // Only documents that exist nowhere else remain in the consolidated metadata.
             Some(found) if attempt > 0 && found.missing.is_empty() && found.changed.is_empty() => return Ok(true),
             _ => consolidate(store, path, dialect)?,
         };

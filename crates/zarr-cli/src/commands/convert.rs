@@ -197,7 +197,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
             false => conversion.run(&target, progress),
         })
     })?;
-    // Also where something was left out, which is an error below.
+    // The stores are flushed even if items were left out, which is an error below.
     context.flush_stores()?;
     if target.capabilities().appears_at_flush {
         interrupted::leaves(format!("{} is written", args.target));
@@ -294,7 +294,7 @@ fn of_variables(
     let ignore = source.store.capabilities().list;
     let dataset_options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);
     let dataset = Dataset::open_with(&group, &dataset_options)?;
-    // One of them may be a coordinate of the chosen ones.
+    // A broken variable may be a coordinate of the chosen variables.
     let broken = dataset.broken().iter().map(|error| format!("left out, for it cannot be opened: {error}"));
     context.warnings(&broken.collect::<Vec<_>>());
     let names: Vec<&str> = args.variables.iter().map(String::as_str).collect();

@@ -146,7 +146,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
                 false => conversion.run(&target, progress),
             })
         })?;
-        // Also where something was left out, which is an error below.
+        // The stores are flushed even if items were left out, which is an error below.
         context.flush_stores()?;
         if !is_move && target.capabilities().appears_at_flush {
             interrupted::leaves(format!("{} is written", args.target));
@@ -181,7 +181,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
 fn left_of_move(args: &Nodes, target: &Arc<dyn Store>) -> InterruptionMessages {
     let (source, name) = (&args.source, &args.target);
     if target.capabilities().appears_at_flush {
-        // Before the source is erased all is flushed.
+        // The target is flushed before the source is erased.
         let until = "which takes all at the end; if nothing is there, the same command moves all";
         return InterruptionMessages {
             before: format!("{source} is whole until {name} is written, {until}"),

@@ -141,7 +141,7 @@ fn create(
         }
     });
     let created = created.map_err(|mut failure| {
-        // Nothing was read yet: the arguments are at fault.
+        // Nothing was read yet, so that the arguments are wrong.
         if failure.exit == Exit::Data {
             failure.exit = Exit::Usage;
         }
@@ -153,7 +153,7 @@ fn create(
         }
         failure
     })?;
-    // People see that it is there; scripts get what defaults became.
+    // Nothing is printed as text; JSON has the properties that are set by default.
     if context.global.json { output::json(describe::facts(&created)) } else { Ok(()) }
 }
 

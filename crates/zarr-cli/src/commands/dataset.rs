@@ -78,7 +78,7 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
     }
     let (mut others, mut text) = (Vec::new(), overview(&dataset));
     for (name, group) in &below.groups {
-        // Of a group that is no data set the others are shown nevertheless.
+        // Groups that are no data set are reported, and the others are printed nevertheless.
         match open(context, args, &location, group, &errors) {
             Ok(dataset) => {
                 text.push_str(&format!("\n{}:\n{}", escape::line(name), overview(&dataset)));

@@ -52,7 +52,7 @@ pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
     }
     let expected = args.compare.as_deref().map(read).transpose()?;
     let location = context.locate(&args.node)?;
-    // Finds what other verbs find, with the same errors.
+    // Report the same warnings and errors about the node as other verbs.
     context.node_with_warnings(&location)?;
     let regions = region::of_node(context, &location, &args.region)?;
     // A file that cannot be written is an error before the work.
@@ -114,7 +114,7 @@ fn text(digest: &DataDigest, path: &str) -> String {
     let mut line = |hash: String, path: &str| text.push_str(&format!("{hash}  {}\n", escape::line(path)));
     let prefix = path.trim_end_matches('/');
     for node in &digest.nodes {
-        // The array that the digest is of has the last line.
+        // If the digest is that of a single array, the array is in the last line.
         if let Some(array) = node.array.as_ref().filter(|_| node.path != "/") {
             line(array.hash.to_string(), &format!("{prefix}{}", node.path));
         }

@@ -193,7 +193,7 @@ fn by_node(
     let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
     for ((node, usage), inner) in nodes.iter().zip(usage).zip(inner) {
         let levels = node.path.names().count();
-        // It counts for itself and for all nodes above that are shown.
+        // A node counts in its own row, and in the rows of all printed nodes above.
         for path in std::iter::once(node.path.clone()).chain(node.path.ancestors()) {
             let level = path.names().count();
             if level < top || level > levels || depth.is_some_and(|depth| level - top > depth) {

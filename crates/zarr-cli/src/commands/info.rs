@@ -33,7 +33,7 @@ pub(crate) fn run(context: &Context, args: &Info) -> Result<()> {
     let found = context.node(&location)?;
     let attributes = found.attributes().map(drop).map_err(|error| Error::from(error.clone()));
     context.warn_of_unfinished(&location);
-    // All known facts are printed first; unreadable data is an error all the same.
+    // All known facts are printed before the error about data that cannot be read.
     match &found.node {
         Node::Array(_) => array(context, args, &location, &found)?,
         Node::Group(_) if args.chunks => {

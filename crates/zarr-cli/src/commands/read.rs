@@ -279,7 +279,7 @@ pub(crate) fn labelled<'c>(
             let failure = Failure::usage(format!("{location}: {option}: {message}"));
             Err(failure.with_hint("--select selects by position: --select \"0, ::2\""))
         }
-        // Before anything is printed: an encoding that makes no sense.
+        // Report an invalid encoding before anything is printed.
         Ok(Some(variable)) if is_decoded => match variable.check() {
             Ok(()) => Ok(Some((variable, true))),
             Err(failure) if wanted.is_asked => Err(failure),

@@ -44,11 +44,11 @@ fn regions(
         return Ok(BTreeMap::new());
     }
     let selection = selection.dialect(source.dialect).above(groups_above(context, &source.address));
-    // A node is read as it is there, not as a copy of its metadata says.
+    // Read the documents of the nodes themselves, not consolidated metadata, if the store can list.
     let ignore = source.store.capabilities().list;
     let options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);
     let regions = selection.regions(&source.store, &source.path, &context.registry, &options);
-    // Verbs that take regions of two stores say of which one it is.
+    // Verbs with two stores need the store in the error.
     let store = || source.store.to_string();
     let located = |error: zarr::Error| error.at(|location| _ = location.store.get_or_insert_with(store));
     regions.map_err(|error| source.with_near(located(error)))

@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
         check_alone(&location, &found)?;
     }
     zarr::convert::Migration::check_settled(&location.store)?;
-    // Looked up before anything is erased.
+    // Find these groups before anything is erased.
     let others = if args.recursive { other_roots(&location, &found)? } else { Vec::new() };
     let (bar, started) = (Bar::of_keys(context.global.quiet), Instant::now());
     let erase = |root: &StoredNode| {

@@ -150,7 +150,7 @@ fn check_data_set(
                 format!("{location}: array {name} would have the name of a dimension and be no coordinate of it");
             return Err(Failure::usage(message).with_hint(format!("its dimensions would be ({})", dims.join(", "))));
         }
-        // Lengths that differ under one name already are no fault of the new one.
+        // Different lengths of dimensions that had the same name before are not caused by the new name.
         let clash = of_name.iter().enumerate().find_map(|(index, first)| {
             let mut later = of_name.iter().skip(index + 1);
             later.find(|other| other.2 != first.2 && other.1 != first.1).map(|other| (first, other))

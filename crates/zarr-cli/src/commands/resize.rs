@@ -64,7 +64,7 @@ pub(crate) fn run(context: &Context, args: &Resize) -> Result<()> {
         return Err(Failure::usage(message).with_hint("--alone resizes this array alone"));
     }
     context.check_writers(&location, "a change of metadata")?;
-    // A smaller shape drops consolidated metadata first.
+    // A resize to a smaller shape drops consolidated metadata first.
     let is_smaller = shape.iter().zip(&before).any(|(new, old)| new < old);
     let resize = || Ok(array.resize(&shape)?);
     match is_smaller {

@@ -57,9 +57,9 @@ pub(crate) fn run(context: &Context, args: &Serve) -> Result<()> {
     }
     let store = context.open_store(&address)?;
     let (end, ended) = mpsc::channel();
-    // Before the addresses are printed: who reads them may end the server.
+    // The handler is set before the addresses are printed, since their reader may end the server.
     let handler = move || {
-        // Nobody waits any more: it has ended.
+        // This fails if the server has ended already.
         let _ = end.send(());
     };
     ctrlc::set_handler(handler).map_err(|error| Failure::usage(format!("Ctrl-C: {error}")))?;
@@ -83,7 +83,7 @@ pub(crate) fn run(context: &Context, args: &Serve) -> Result<()> {
         }
         text
     })?;
-    // An error would be that no signal can come any more.
+    // An error would mean that no signal can arrive any more.
     let _ = ended.recv();
     server.stop();
     Ok(())

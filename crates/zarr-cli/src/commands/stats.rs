@@ -171,7 +171,7 @@ impl ArrayStatistics {
 fn labels(context: &Context, location: &NodeLocation, name: &str, index: &[u64]) -> Option<Vec<(String, String)>> {
     let (group, _) = group_of(context, location).ok()??;
     let dataset = Dataset::open_variables(&group, &[name], &DatasetOptions::default()).ok()?;
-    // Coordinates of groups above that fail are left out.
+    // Coordinates of groups above that cannot be read are left out.
     let dataset = inheriting(context, &location.address, dataset.clone()).unwrap_or(dataset);
     let label = |(dimension, &at): (&str, &u64)| {
         let at = i64::try_from(at).ok()?;
@@ -404,7 +404,7 @@ impl ShownStatistics<'_> {
         if edges.windows(2).any(|pair| pair[0] == pair[1]) {
             edges = histogram.edges.iter().map(|edge| exact(edge, kind).to_owned()).collect();
         }
-        // Of one value alone, all bins are the same.
+        // If there is only one value, all bins are the same.
         if edges.first() == edges.last() {
             edges.truncate(2);
             counts = vec![counts.iter().copied().fold(0, u128::saturating_add)];

@@ -306,7 +306,7 @@ mod tests {
                 .chain((0..300).map(|it| format!("/g{it:03}"))),
         );
         assert_eq!(wide.lines().count(), 100_301);
-        // As deep as a path may be.
+        // This is the greatest depth of a path.
         let deep = drawn((1..=128).map(|levels| "/a".repeat(levels)));
         assert_eq!(deep.lines().last().map(str::len), Some(3 * 128 + 2));
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());

@@ -146,7 +146,7 @@ pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
         let size = picture.as_ref().map(|picture| vec![picture.width(), picture.height()]);
         let output = args.output.as_ref().map(|path| path.display().to_string());
         let facts = object! { ..facts, "output": or_null(output), "picture_size": or_null(size) };
-        // The picture itself may be on standard output.
+        // Print the facts, unless the picture itself is on standard output.
         return if target.is_stdout() { Ok(()) } else { crate::output::json(facts) };
     }
     match args.output {

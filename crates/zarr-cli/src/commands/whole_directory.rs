@@ -44,7 +44,7 @@ pub(super) fn renamed(from: (&StoreAddress, &NodePath), to: (&StoreAddress, &Nod
 
 /// Removes the directory whose root node was moved, if the directory is empty.
 pub(super) fn remove_empty(address: &StoreAddress, path: &NodePath) {
-    // Whatever still lies in it is left as it is.
+    // This fails if the directory is not empty.
     if let Some(directory) = directory(address, path) {
         drop(fs::remove_dir(directory));
     }

@@ -213,7 +213,7 @@ pub(super) fn appended(
         check_no_cast(cast)?;
         (values::appended(form, &data_type, (&mut shape, axis), source)?, Order::C)
     };
-    // Rows along the axis, and where each of them lies.
+    // Number of rows along the axis, and the position of the axis in the file.
     let lengths = order.of(shape.clone());
     let at = match order {
         Order::C => axis,
@@ -226,7 +226,7 @@ pub(super) fn appended(
     let row = outer.saturating_mul(inner).saturating_mul(spooled.item_size());
     // Rows without elements are appended at once.
     let (outer, step) = APPENDED.checked_div(row).map_or((0, added.max(1)), |rows| (outer, rows.max(1)));
-    // So many are kept until they fill chunks.
+    // Up to this number of bytes stays in memory until it fills chunks.
     let mut appender = array.appender(axis)?.buffer_size(row.saturating_mul(added).min(KEPT));
     let mut start = 0;
     while start < added {

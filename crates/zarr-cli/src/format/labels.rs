@@ -45,7 +45,7 @@ pub(super) fn rounded(text: String, data_type: &DataType, precision: Option<usiz
 /// Shortens the string of a float to at most `digits` digits behind the point.
 pub(super) fn short_float(text: String, digits: usize) -> String {
     let Some(value) = text.parse::<f64>().ok().filter(|value| value.is_finite()) else { return text };
-    // Small numbers have an exponent, and their digits behind that of the mantissa.
+    // Small numbers are printed with an exponent, and `digits` counts the digits of the mantissa.
     let short = if value.abs() < 1e-4 { format!("{value:.digits$e}") } else { format!("{value:.digits$}") };
     match short.parse::<f64>() {
         Ok(short) if short != value => Value::from(short).to_string(),

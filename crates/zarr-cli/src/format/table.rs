@@ -119,7 +119,7 @@ impl Format for Table {
                     let plane = Plane { cells, rows: Some(rows), columns: Some(columns), start, len, gap, style };
                     plane.print(rows.labels.len(), &self.title, true, out)?;
                 }
-                // Planes that nothing follows were left out as well.
+                // Mark planes that were left out at the end.
                 match outer.iter().any(|axis| axis.gap.is_some_and(|gap| gap >= axis.labels.len())) {
                     true => Self::line(out, &format!("\n{LEFT_OUT}")),
                     false => Ok(()),
@@ -137,7 +137,7 @@ type Column = (String, Vec<String>, usize);
 fn fitting(mut columns: Vec<Column>, mut gap: usize, width: usize) -> Vec<Column> {
     let total = |columns: &[Column]| columns.iter().map(|column| GAP.len() + column.2).sum::<usize>();
     while total(&columns) > width && columns.len() > 3 {
-        // The longer side gives up the one beside the mark.
+        // The longer side loses the column beside the mark.
         let behind = columns.len() - gap - 1;
         if gap >= behind {
             gap -= 1;

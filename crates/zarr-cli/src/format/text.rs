@@ -96,7 +96,7 @@ impl Format for Text {
         if self.done == 0 {
             return Ok(());
         }
-        // Elements that nothing follows were left out as well.
+        // Mark elements that were left out at the end.
         let ends = |(len, gap): (&u64, &Option<usize>)| gap.is_some_and(|gap| gap as u64 >= *len);
         let is_cut = self.shape.iter().zip(&self.style.gaps).any(ends);
         out.text(if is_cut { "\n...\n" } else { "\n" })

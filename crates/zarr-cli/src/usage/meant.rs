@@ -173,9 +173,9 @@ fn of_option(command: &Command, verb: &Command, option: &str) -> String {
         let names = verb.get_arguments().filter_map(Arg::get_long);
         near(option.strip_prefix("--")?, names).map(|name| question(&format!("--{name}")))
     };
-    // The same name in another verb may be what is looked for; else one that does the same.
+    // Name another verb with the same option, else one with an option of the same meaning.
     let others = || {
-        // A letter means too many things.
+        // A single letter has too many meanings.
         let mut names = std::iter::once(option).chain(same()).filter(|_| option.starts_with("--"));
         names.find_map(|name| elsewhere(command, verb, name))
     };

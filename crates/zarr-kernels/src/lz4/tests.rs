@@ -40,7 +40,7 @@ fn round_trip(plain: &[u8], acceleration: usize) -> usize {
     assert_eq!(decompress(block, &mut out), Ok(plain.len()));
     assert!(out == plain);
     assert_eq!(model(block, plain.len()).as_deref(), Some(plain));
-    // With less room there is none, or the same.
+    // With less room the result is the same block, or `None`.
     for room in [size - 1, size, size + 4] {
         let mut small = vec![0; room];
         if let Some(found) = compress(plain, &mut small, acceleration) {

@@ -28,7 +28,7 @@ fn versions_become_each_other() {
     assert_eq!(Value::Object(new.clone()).pointer("/ome/version"), Some(&json!("0.5")));
     let back = to_v04(&new, Some("labels")).unwrap().unwrap();
     assert!(Value::Object(back.clone()).semantically_eq(&Value::Object(old.clone())), "{}", Value::Object(back));
-    // Nothing is left to do.
+    // A second conversion finds nothing to convert.
     assert_eq!(to_v05(&new, None).unwrap(), None);
     assert_eq!(to_v04(old, None).unwrap(), None);
     assert_eq!(to_v05(json!({"multiscales": {"layout": []}, "plate": 3}).as_object().unwrap(), None).unwrap(), None);

@@ -111,7 +111,7 @@ fn faults_of_wells_and_labels_have_their_place() {
         let is_due = |fault: &String| fault.starts_with(&format!("/attributes{at}")) && fault.ends_with(expected);
         assert!(found.iter().any(is_due), "{at} {value}: {found:?}");
     }
-    // From 0.6 on names of images are those of Zarr.
+    // Since 0.6 names of images must be names of Zarr.
     for (version, path, count) in
         [("0.6", "0_a-b.image", 0), ("0.5", "0_a-b.image", 1), ("0.6", "..", 1), ("0.6", "__a", 1), ("0.6", "a/b", 1)]
     {

@@ -89,7 +89,7 @@ pub(super) fn list(call: &Call<'_>) -> Result<Reply, Refusal> {
         let mut next = page.next.as_ref().map(|position| position.token("next"));
         match call.fault {
             Some(FaultKind::DuplicatePage) => {
-                // Another one each time.
+                // The token differs from the one before.
                 let letters = token.and_then(|token| token.rsplit_once('-')).map_or("again", |(letters, _)| letters);
                 next = Some(start.token(&format!("{letters}x")));
             }

@@ -96,7 +96,7 @@ pub(super) fn complete(call: &Call<'_>) -> Result<Reply, Refusal> {
     }
     let etag = format!("\"{}-{}\"", digest(etags.as_bytes()), values.len());
     let generation = store(call, &condition, Payload { value: whole.freeze(), etag: etag.clone(), headers })?;
-    // Another request may have done so.
+    // Another request may have removed the bucket or the upload.
     if let Some(contents) = call.shared.values().buckets.get_mut(&call.request.bucket) {
         contents.uploads.remove(call.request.parameter("uploadId").unwrap_or_default());
     }

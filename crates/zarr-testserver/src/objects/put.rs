@@ -49,7 +49,7 @@ pub(super) fn stored(api: Api, request: &Request) -> Vec<(HeaderName, HeaderValu
     for (name, value) in &request.headers {
         let mut value = value.clone();
         if *name == CONTENT_ENCODING {
-            // How the request was sent, not what was sent.
+            // `aws-chunked` describes the request, not the value.
             let codings = value.to_str().unwrap_or_default().split(',').map(str::trim);
             let codings: Vec<_> = codings.filter(|coding| !coding.is_empty() && *coding != "aws-chunked").collect();
             match HeaderValue::from_str(&codings.join(", ")) {

@@ -68,7 +68,7 @@ pub(super) fn elided(shape: &[u64], keeps_rows: bool) -> Vec<Ends> {
     }
     let mut read = 1_u64;
     for (axis, ends) in ends.iter_mut().enumerate().rev() {
-        // An axis of no more elements than its ends have is shown as a whole; those of the outer axes of many stay few.
+        // An axis that is no longer than its ends is printed in full; if there are many axes, the outer ones show fewer elements.
         let fits = |edge: u64| read.saturating_mul(ends.len.min(2 * edge)) <= MOST;
         let edge = if fits(EDGE) { EDGE } else { u64::from(fits(1)) };
         if ends.len > 2 * edge && !(keeps_rows && axis == 0) {
@@ -104,7 +104,7 @@ fn stored(axis: &AxisSelection, size: u64, ends: Ends) -> AxisSelection {
             let stop = at(ends.first.saturating_sub(1)).saturating_add(step.signum());
             match ends.first {
                 0 => AxisSelection::range(0, 0),
-                // Below 0 the range goes down to the first element.
+                // Without a stop, the range with a negative step ends at the first element.
                 _ => AxisSelection::Range { start: Some(at(0)), stop: (stop >= 0).then_some(stop), step },
             }
         }

@@ -120,10 +120,10 @@ impl<'c> SelectedVariable<'c> {
             return Ok(None);
         }
         let Some((group, name)) = group_of(context, location)? else { return Ok(None) };
-        // An array is read as it is there, not as a copy of its metadata says.
+        // Read the documents of the nodes themselves, not consolidated metadata, if the store can list.
         let ignore = group.store().capabilities().list;
         let options = DatasetOptions::default().arrays(options.clone()).ignore_consolidated(ignore);
-        // Arrays beside it that make no data set, as those without names of dimensions, change nothing of the variable.
+        // Other arrays of the group that form no data set, for example without names of dimensions, do not affect the variable.
         let alone = |error| Dataset::open_variables(&group, &[&name], &options).map_err(|_| error);
         let dataset = Dataset::open_with(&group, &options).or_else(alone)?;
         let mut dataset = inheriting(context, &location.address, dataset)?;
@@ -288,7 +288,7 @@ impl<'c> SelectedVariable<'c> {
         let shape = self.variable()?.shape();
         super::check_size(&shape, data_type.item_size() as u64)?;
         let is_labelled = is_decoded && view.is_labelled;
-        // Of JSON, coordinates stand before the values, once.
+        // In JSON, all coordinates precede the values.
         let has_labels = is_labelled && matches!(form, OutputForm::Text | OutputForm::Csv);
         let mut pieces = self.pieces(is_decoded, has_labels)?;
         let read = |piece: &SelectionPiece| self.read(piece, args.field.as_deref(), is_decoded);
@@ -403,7 +403,7 @@ impl<'c> SelectedVariable<'c> {
                     }
                     return Ok(labels);
                 }
-                // Labels of a kind were printed.
+                // Labels of this dimension were already printed for an earlier piece.
                 Err(error) if dimension.was_read.get() => return Err(error.into()),
                 Err(error) => {
                     let message = format!("indices instead of labels: coordinate {}: {error}", dimension.name);

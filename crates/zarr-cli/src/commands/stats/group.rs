@@ -62,7 +62,7 @@ fn text(measured: &[ArrayStatistics]) -> String {
     let row = |one: &ArrayStatistics| {
         let (statistics, numbers) = (&one.statistics, &one.statistics.numbers);
         let kind = statistics.kind;
-        // Of texts, truths and complex numbers a line of their own says what the numbers are.
+        // Statistics of strings, bools and complex numbers need a line that says what they count, so the table lacks them.
         let is_plain = !kind.is_textual() && !matches!(kind, Kind::Truth | Kind::Complex);
         let cell = |value: Option<&Scalar>, print: fn(&Scalar, Kind) -> String| {
             value.filter(|_| is_plain).map_or_else(|| "-".to_owned(), |value| print(value, kind))

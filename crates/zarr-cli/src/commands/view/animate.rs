@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, args: &View, room: Room) -> Result<()> {
             figure.note = Some(figure.note.take().map_or_else(|| every.clone(), |note| format!("{note}, {every}")));
         }
     }
-    // Labels of other lengths make frames of other sizes: the largest has room for all.
+    // Labels of different lengths make frames of different sizes; all frames get the largest size.
     let sizes = figures.iter().map(|figure| match args.bare && figure.is_plane() {
         true => figure.plane_size(room),
         false => figure.size(room),
@@ -123,7 +123,7 @@ fn figures(
     let selected: Vec<u64> = source.cut.samples().iter().map(|samples| samples.of).collect();
     let all = source.cut.along(axis).map_or(0, |all| all.count);
     let (of_channels, channels) = match source.layers(args) {
-        // The frames are the channels.
+        // The channels are the frames, so that they are not drawn together.
         (Some(other), _) if other == axis => (None, Vec::new()),
         layers => layers,
     };

@@ -85,7 +85,7 @@ impl PictureSource {
         match dataset.variable(name).and_then(|variable| shown_array(variable)) {
             Ok((array, is_decoded)) => {
                 let array = array.clone();
-                // Both have the axes of the stored array.
+                // Both arrays have the axes of the stored array.
                 if is_decoded && array.shape() == self.array.shape() {
                     (self.array, self.is_decoded) = (array, true);
                 }
@@ -113,7 +113,7 @@ impl PictureSource {
         let selection = args.chosen.by_index_of(&names)?;
         let plane = match &args.plane {
             Some(text) => Some(plane(text, &names)?),
-            // The plane of the image, also where it has a single row.
+            // The default is the plane of the image in space, even if it has a single row.
             None if args.chosen.is_empty() => in_space.get(in_space.len().saturating_sub(2)..).map(<[usize]>::to_vec),
             None => None,
         };
@@ -266,7 +266,7 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
     let Some((group, name)) = group_of(context, location)? else { return Ok(None) };
     let ignore = group.store().capabilities().list;
     let options = DatasetOptions::default().arrays(array.options().clone()).ignore_consolidated(ignore);
-    // The variable with its coordinates, of a group that may have thousands.
+    // Open only the variable with its coordinates, since the group may have thousands.
     match Dataset::open_variables(&group, &[&name], &options) {
         Ok(dataset) if dataset.variable(&name).is_ok() => {
             Ok(Some((inheriting(context, &location.address, dataset)?, name)))

@@ -116,15 +116,15 @@ fn add(number: WideNumber, to: &DataType, into: &mut Vec<u8>) -> Option<()> {
         DataType::UInt64 => integer!(u64),
         DataType::Float64 => into.extend(number.to_f64().to_ne_bytes()),
         DataType::Float32 => {
-            // Rounded once: an integer is not a float of 64 bits first.
+            // Rounded only once: an integer is not converted to a float of 64 bits first.
             let (value, rounded) = match number {
                 WideNumber::Integer(integer) => (number.to_f64(), integer as f32),
                 WideNumber::Float(value) => (value, value as f32),
             };
-            // What is infinite now, and was not, does not fit.
+            // A finite number that becomes infinite does not fit.
             into.extend((rounded.is_finite() || !value.is_finite()).then_some(rounded)?.to_ne_bytes());
         }
-        // Halves.
+        // Floats of 16 bits and other types go through JSON.
         _ => {
             let value = number.to_f64();
             let json = match value {
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(ok(&Float64, &bytes([-1.9_f64, 127.9].map(f64::to_ne_bytes)), &Int8), [0xff, 127]);
         assert_eq!(ok(&Float64, &bytes([f64::NAN, 0.0, -0.5].map(f64::to_ne_bytes)), &Bool), [1, 0, 1]);
         assert_eq!(ok(&UInt64, &u64::MAX.to_ne_bytes(), &Float32), (u64::MAX as f32).to_ne_bytes());
-        // A tie by way of a float of 64 bits, which would be rounded down.
+        // A first conversion to a float of 64 bits would give a tie, which would be rounded down.
         let odd = (1_i64 << 54) + (1 << 30) + 1;
         assert_eq!(ok(&Int64, &odd.to_ne_bytes(), &Float32), (((1_u64 << 54) + (1 << 31)) as f32).to_ne_bytes());
         assert_eq!(ok(&Float64, &1.5_f64.to_ne_bytes(), &Float16), 0x3e00_u16.to_ne_bytes());

@@ -99,7 +99,7 @@ pub(super) fn write(
                     check(&mut Origin::File(&mut again, header, 0))?;
                 }
             }
-            // The first piece shows what is wrong with it.
+            // A wrong constant fails with the first piece.
             Origin::Constant(_) => {}
         }
     }

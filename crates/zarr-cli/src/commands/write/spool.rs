@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn runs_of_elements_come_back() {
-        // More than is kept in memory.
+        // This is more than stays in memory.
         let count = (IN_MEMORY as u64 + (1 << 20)) / 8;
         let mut spool = Spool::new(&DataType::UInt64);
         (0..count).for_each(|number| spool.push(&number.to_ne_bytes()).unwrap());
@@ -303,7 +303,7 @@ mod tests {
         let count = 3 * TOGETHER;
         (0..count).for_each(|number| spool.push(number.to_string().as_bytes()).unwrap());
         let mut spooled = spool.finish().unwrap();
-        // No element can be passed from the beginning.
+        // Skipping elements from the beginning of the file would now fail.
         spooled.file.get_mut().write_all(&[0xff; 4]).unwrap();
         spooled.file.rewind().unwrap();
         for at in [TOGETHER, count - 1, TOGETHER + 1, 2 * TOGETHER, 2 * TOGETHER - 1, TOGETHER] {

@@ -41,14 +41,14 @@ struct JsonElements<'a, 's> {
 
 impl JsonElements<'_, '_> {
     fn read(&mut self, lengths: &mut [Option<u64>], into: &mut Spool) -> Result<()> {
-        // The items so far of each array that is open.
+        // Number of items so far in each open array.
         let mut counts: Vec<u64> = Vec::new();
         self.skip_space()?;
         if self.scanner.offset() == 0 && self.scanner.peek()? == Some(0xef) {
             return Err(self.scanner.error("a byte order mark, which JSON does not have: save the text without"));
         }
         loop {
-            // A value begins here.
+            // A value begins.
             let mut is_closed = false;
             match lengths.get(counts.len()) {
                 None => self.element(into)?,
@@ -63,7 +63,7 @@ impl JsonElements<'_, '_> {
                     }
                 }
             }
-            // It has ended, and so may arrays that it is in.
+            // The value has ended, and perhaps arrays that contain it.
             loop {
                 let depth = counts.len().saturating_sub(1);
                 let (Some(count), Some(len)) = (counts.last_mut(), lengths.get_mut(depth)) else {
@@ -108,7 +108,7 @@ impl JsonElements<'_, '_> {
             return Ok(());
         }
         let place = self.scanner.place();
-        // The value is only shown.
+        // The value is read only for the message.
         let found = self.value(LONGEST_TOKEN, LONGEST_TOKEN)?.excerpt();
         let expected = len.map_or_else(|| "an array".to_owned(), |len| format!("an array of {len}"));
         Err(self.scanner.error_at(place, &format!("{found}, expected {expected}")))
