@@ -31,7 +31,7 @@ pub(crate) struct ArrayHandle {
 impl ArrayHandle {
     /// Returns the handle of an opened array.
     pub(crate) fn new(origin: &Arc<Origin>, array: Array) -> Self {
-        // Its limits stay, and so it cannot fail.
+        // The limits of the array are unchanged, so that this cannot fail.
         let cached = origin.cache().and_then(|cache| array.with(array.options().clone().cache(cache.clone())).ok());
         let array = cached.unwrap_or(array);
         Self { origin: Arc::clone(origin), current: Current::new(array), data_type: PyOnceLock::new() }

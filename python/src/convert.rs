@@ -274,7 +274,7 @@ pub(crate) fn convert(
     let (target, to) = Target::find(py, target)?;
     let again = target.again();
     let work = || {
-        // Chunks that cannot be read are left out by `keep_going`: an interruption must not look like one.
+        // `keep_going` leaves out chunks that cannot be read, so that an interruption must not look like such a chunk.
         let source = if settings.keep_going { store } else { interrupt.over(&store) };
         let path: NodePath = path.parse()?;
         if let Some(dialect) = dialect {

@@ -273,7 +273,7 @@ impl DatasetHandle {
                 let data_type = data_type::fixed(py, data.data_type())?;
                 let out = py.import("numpy")?.call_method1("empty", (PyTuple::new(py, &shape)?, &data_type))?;
                 Memory::new(&out, &data_type)?.view_mut()?.copy_from(&data.view());
-                // Other types have values for what is missing.
+                // Other data types have a value that stands for missing elements.
                 let missing = if matches!(data_type.kind(), b'b' | b'S' | b'U' | b'V') { missing() } else { None };
                 Ok((shape, form.name(), out, missing, None))
             }

@@ -10,7 +10,7 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let mut message = error.to_string();
     let mut source = error.source();
     while let Some(inner) = source {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = write!(message, ": {inner}");
         source = inner.source();
     }

@@ -89,7 +89,7 @@ impl GroupHandle {
             let nodes = group.consolidated_walk()?.nodes;
             Ok(Some(nodes.into_iter().map(|node| (node.path.to_string(), node)).collect()))
         };
-        // An error may pass: it is no answer that is kept, and the nodes are looked at for now.
+        // An error may be temporary: it is not cached, and the nodes are read from their documents this time.
         let copies: Result<Option<BTreeMap<_, _>>> = read();
         let copies = copies.ok()?;
         self.copies.get_or_init(|| copies).as_ref()
@@ -136,7 +136,7 @@ impl GroupHandle {
             Ok((done, one.and(other)))
         };
         let done = runtime::run_in_if(py, group.store(), is_long, change, |(done, _)| done.is_ok());
-        // Another array may be at the path of one whose chunks are kept.
+        // Another array may now be at the path of an array with cached chunks.
         if let Some(cache) = self.origin.cache() {
             cache.clear();
         }

@@ -116,7 +116,7 @@ impl Origin {
         let known = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut opened = known();
-            // Values in memory are the child's too, and a store of Python sees to it itself.
+            // A child inherits values in memory, and a store of Python handles forks itself.
             if opened.0 != process && self.address_text().is_none() {
                 opened.0 = process;
             }
@@ -124,7 +124,7 @@ impl Origin {
                 return Ok(Arc::clone(&opened.1));
             }
         }
-        // Without the lock, since the interpreter is given to other threads meanwhile.
+        // The lock is released, since other threads may use the interpreter meanwhile.
         let access = if self.read_only { Access::Read } else { Access::Write };
         let store = match &self.place {
             Place::Address(address, options) => open(py, address, options, access)?,

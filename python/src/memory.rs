@@ -129,7 +129,7 @@ fn are_apart(item: usize, shape: &[usize], strides: &[isize]) -> bool {
     let mut axes: Vec<(usize, usize)> =
         strides.iter().zip(shape).filter(|(_, len)| **len > 1).map(|(s, &len)| (s.unsigned_abs(), len)).collect();
     axes.sort_unstable();
-    // The bytes from the first to the last element of the axes before.
+    // Number of bytes from the first to the last element along the axes so far.
     let mut extent = item;
     axes.into_iter().all(|(stride, len)| {
         let apart = stride >= extent;

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 
 /// Handles of arrays and groups. `_core.pyi` describes their methods.
-// It relies on the interpreter's lock: views of memory are made, stores opened again and pools looked for while no other thread of Python
-// runs.
+// The module needs the interpreter's lock: it creates views of memory, opens stores again and searches for pools while no other thread of
+// Python runs.
 #[pymodule(gil_used = true)]
 mod _core {
     #[pymodule_export]

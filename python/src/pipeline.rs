@@ -71,7 +71,7 @@ fn located(error: &Error, known: &Known) -> Option<Error> {
 
 /// Returns options by which chunks of only fill values are stored or not.
 fn options(write_empty_chunks: bool) -> Options {
-    // zarr-python does not look for the document either, and an array that is opened by its metadata alone need not have one.
+    // zarr-python does not read the document again either, and an array that is opened by its metadata alone may lack one.
     Options::default().trust_missing(true).write_empty_chunks(write_empty_chunks)
 }
 
@@ -107,7 +107,7 @@ impl Codecs {
         if !options.write_empty_chunks {
             return Ok((array, known));
         }
-        // Inner chunks too.
+        // Inner chunks of only fill values are stored too.
         let mut found = array.found().clone();
         found.may_omit_empty_chunks = false;
         Ok((Array::from_found(&store, found, array.registry(), options)?, known))

@@ -42,7 +42,7 @@ impl From<Plan> for Planned {
 }
 
 fn bounds(range: &ByteRange) -> (Option<i64>, Option<i64>) {
-    // No value is longer than a file may be.
+    // No value is longer than the longest file.
     let offset = |offset: u64| i64::try_from(offset).unwrap_or(i64::MAX);
     match range {
         ByteRange::Full => (None, None),

@@ -82,7 +82,7 @@ pub(crate) fn run_in_if<T: Send>(
 ) -> PyResult<T> {
     let work = |store: &Arc<dyn Store>| {
         let done = work(store)?;
-        // What a call has written to a zip file is in it when the call returns. Nothing is done for one that only reads, or that failed.
+        // The writes of a call to a zip file are in the file when the call returns. Calls that only read, or that failed, flush nothing.
         if store.capabilities().appears_at_flush && is_done(&done) {
             store.flush()?;
         }
@@ -167,7 +167,7 @@ pub(crate) fn run_apart<T: Send + 'static>(
 ) -> PyResult<T> {
     let interrupt = Interrupt::of_thread();
     let (send, receive) = channel();
-    // Not on the threads of a forked child, which others would wait for.
+    // The work does not run on the threads of a forked child, since other work would wait for them.
     let worker = thread::Builder::new().spawn(move || drop(send.send(guarded(None, work))));
     if let Err(error) = worker {
         return Err(exception(py, &Error::new(ErrorKind::Limit, format!("the system refuses a thread: {error}"))));
@@ -220,7 +220,7 @@ fn pool(py: Python<'_>) -> PyResult<Option<&'static Pool>> {
         Some(first) => *first,
         None => {
             if let Some(threads) = threads(py)? {
-                // It fails where the pool is there, which only this function makes.
+                // This fails if the global pool exists, which only this function builds.
                 let _ = ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
             }
             *FIRST.get_or_init(|| process)
@@ -234,7 +234,7 @@ fn pool(py: Python<'_>) -> PyResult<Option<&'static Pool>> {
     {
         return Ok(Some(pool));
     }
-    // It runs code of Python, which may give the interpreter to another thread that comes here.
+    // This runs Python code, which may give the interpreter's lock to another thread that calls this function.
     let count = threads(py)?;
     let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((owner, pool)) = *forked

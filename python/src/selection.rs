@@ -63,7 +63,7 @@ pub(crate) fn shape_and_met(py: Python<'_>, selection: &Selection, array: &Array
         _ => product(&mut chunks.into_iter()).min(product(&mut lengths.iter().copied())),
     };
     let met = count.saturating_mul(product(&mut chunk.iter().copied()));
-    // Of a list that has indices several times there are more.
+    // A list with repeated indices selects more elements than the chunks have.
     let met = met.max(product(&mut lengths.iter().copied()));
     Ok((resolved.result_shape().to_vec(), met))
 }

@@ -86,7 +86,7 @@ impl Elements {
     fn reference(&mut self, start: usize) -> HeapRef {
         match u32::try_from(self.bytes.len() - start) {
             Ok(0) => HeapRef::default(),
-            // All are in the first block.
+            // All elements are in the first block of the heap.
             Ok(len) => HeapRef { block: 1, len, offset: start as u64 },
             Err(_) => {
                 self.too_long.get_or_insert(self.count());
@@ -154,7 +154,7 @@ fn the_one<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Option<Bound<'py
     if !is_one {
         return Ok(None);
     }
-    // With the ellipsis it is an array without dimensions, and not the element.
+    // With an ellipsis the result is an array without dimensions, not the element.
     let py = array.py();
     let zeros = array.shape().iter().map(|_| Ok(0_usize.into_pyobject(py)?.into_any()));
     let index = zeros.chain([Ok(py.Ellipsis().into_bound(py))]).collect::<PyResult<Vec<_>>>()?;
@@ -252,7 +252,7 @@ fn from_texts(array: &Bound<'_, PyUntypedArray>, absent: Absent) -> PyResult<Ele
     if missing.is_empty() {
         return Ok(elements);
     }
-    // Data types without such an object have empty texts there.
+    // Data types without `na_object` have empty strings for missing ones.
     if let Some(object) = array.dtype().getattr_opt("na_object")? {
         match object.cast::<PyString>() {
             Ok(text) => elements.replace(&missing, text.to_str()?.as_bytes()),

@@ -61,7 +61,7 @@ fn functions(py: Python<'_>) -> PyResult<Functions> {
         }
         let table = py.import("numpy._core._multiarray_umath")?.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
         let first = table.pointer_checked(None)?.cast::<*const c_void>();
-        // The functions are called for as long as the process lasts.
+        // The functions are used until the process ends.
         forget(table);
         // SAFETY: the table of numpy 2.0 and later, which has these functions there.
         unsafe {

@@ -107,7 +107,7 @@ impl Column {
                 add_missing(&mut codec, [(*member, default)]);
             }
         }
-        // Without byte orders, bytes alone has no member.
+        // For data types without byte order, `bytes` has no member.
         if self.name == "bytes" && !has_order {
             codec.configuration.remove("endian");
         }
@@ -257,7 +257,7 @@ pub fn compare_bytes(data_type: &str, found: &[Value]) -> Result<(), Fault> {
         return Err(format!("{} elements, expected {}", found.len(), items.len()));
     }
     for (index, (item, found)) in items.into_iter().zip(found).enumerate() {
-        // The first byte of an element that may be missing says whether it is there.
+        // The first byte of an element of a type with missing values says whether the element is present.
         let bytes = match item {
             [0, ..] if data_type == "optional" => None,
             [_, value @ ..] if data_type == "optional" => Some(value),

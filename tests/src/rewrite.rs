@@ -23,7 +23,7 @@ pub(crate) fn documents(found: &StoredNode) -> Result<(), Fault> {
         let empty = |value: &Option<Value>| value.as_ref().and_then(Value::as_object).is_none_or(|map| map.is_empty());
         let same = match (&before, &after) {
             (Some(before), Some(after)) => before.semantically_eq(after),
-            // A document of attributes without attributes may go or come.
+            // A document of attributes may be missing if there are no attributes.
             (before, after) => empty(before) && empty(after),
         };
         if !same {
@@ -88,10 +88,10 @@ fn loses(array: &Array) -> bool {
 /// If the metadata of the array cannot be written or read again.
 pub(crate) fn copy_empty(array: &Array) -> Result<Array, Fault> {
     let found = array.found();
-    // An undefined fill value was written while v3 settled, and is no longer: only the document that has it keeps it.
+    // An undefined fill value was only written while v3 was a draft: only the document that has it preserves it.
     let lapsed = matches!(found.dialect, Dialect::V3Provisional2023 | Dialect::V3Draft2022);
     let keeps = lapsed && array.metadata().fill_value.is_none();
-    // A document for the whole hierarchy says how the others are called.
+    // The document for the whole hierarchy determines the keys of the others.
     let entry = zarr_meta::entry_point_key(found.dialect);
     let of_hierarchy =
         |(key, bytes): (&str, &[u8])| (Some(key) == entry || keeps).then(|| (key.to_owned(), bytes.to_vec()));
@@ -99,7 +99,7 @@ pub(crate) fn copy_empty(array: &Array) -> Result<Array, Fault> {
     let previous = Some(&documents).filter(|documents| !documents.is_empty());
     let mut node = found.node.clone();
     if !found.dialect.allows_nan_literals() {
-        // They stay in the document that has them, and are not written into a new one.
+        // NaN literals stay in the document that has them, and are not written into a new one.
         *node.attributes_mut() = std::mem::take(node.attributes_mut()).without_nan_literals();
     }
     let written = zarr_meta::documents(found.dialect, &found.path, &node, previous);

@@ -133,7 +133,7 @@ impl Way<'_> {
         noted.extend(more);
         let near = Subject::read(&back, &root, &options)?.ok_or_else(|| "not known when back".to_owned())?;
         let mut lost = before.differences(&near, true, &noted).map_err(|fault| format!("back: {fault}"))?;
-        // Its text forbids the form of the document, so that it is never rewritten.
+        // The specification of the dialect forbids the form of the document, so that it is never written again.
         if matches!(before.dialect, Dialect::V3Draft2022 | Dialect::V3Provisional2023) && before.fill_value.is_none() {
             differing.extend(lost.take("fill_value"));
         }
@@ -249,7 +249,7 @@ impl Subject {
         let mut compare = |member: &str, same: bool, what: &dyn Fn() -> String| {
             let is_noted = noted.iter().any(|pointer| {
                 let noted = self::member(pointer);
-                // The attribute that says dimension names comes and goes with them.
+                // The attribute with dimension names changes together with them.
                 noted == member || (member == "dimension_names" && noted == "attributes")
             });
             match same {
@@ -264,7 +264,7 @@ impl Subject {
         let words = |a: &dyn fmt::Debug, b: &dyn fmt::Debug| format!("{a:?} becomes {b:?}");
         compare("data_type", self.data_type == after.data_type, &|| words(&self.data_type, &after.data_type))?;
         compare("fill_value", self.fill_value == after.fill_value, &|| words(&self.fill_value, &after.fill_value))?;
-        // Of no dimensions there are no names.
+        // Arrays without dimensions have no names.
         let names = [self, after].map(|it| it.dimension_names.as_ref().filter(|names| !names.is_empty()));
         let names = (names[0], names[1]);
         compare("dimension_names", names.0 == names.1, &|| words(&names.0, &names.1))?;

@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     for (index, measurement) in measurements.iter().enumerate() {
         let mut row = Row::new();
         for round in 0..options.rounds {
-            // The first program pays for memory that the system took back from the programs before.
+            // The first program pays for memory that the system took back from earlier programs.
             let first = (index + round as usize) % programs.len();
             for program in programs.iter().cycle().skip(first).take(programs.len()) {
                 let slow = program.is_slow(measurement.case);

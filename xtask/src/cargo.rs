@@ -21,7 +21,8 @@ pub(crate) fn build(manifest: &Path, target: &Path, more: &[&str]) -> Result<(),
 /// Builds the `zarr` command into the folder of this program. Returns its path.
 pub(crate) fn build_command() -> Result<PathBuf, String> {
     let mut command = command();
-    // Together with this program and in its profile, so that the crates that both have are built once, and this program is not replaced.
+    // The command is built together with this program and in its profile, so that common crates are built once, and this program is not
+    // replaced.
     let packages = ["build", "--quiet", "--package", "xtask", "--package", "zarr-cli"];
     python::output(command.args(packages).current_dir(tidy::root()))?;
     let this = std::env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;

@@ -193,7 +193,7 @@ fn campaign(target: &Target, binary: &Path, options: &Options) -> Result<(Tally,
         let numbers = [next, last, seconds, options.memory].map(|number| number.to_string());
         let mut command = Command::new(binary);
         command.arg(target.name).args(numbers).arg(&progress);
-        // Each arena of the allocator sets addresses aside, and each thread.
+        // Each arena of the allocator, and each thread, reserves address space.
         command.env("MALLOC_ARENA_MAX", "1").env("RAYON_NUM_THREADS", "2");
         let output = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
         if output.status.success() {

@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let python = python::environment(&directory)?;
     let (mut arrays, mut mismatches) = (0, 0);
     for &peer in &options.peers {
-        // The comparisons that have no two directions, each in a folder of its own.
+        // Comparisons without two directions, each in a folder of its own.
         let special: Option<(&str, Special)> = match peer {
             Peer::Numcodecs => Some(("numcodecs", codecs::run)),
             Peer::Datasets => Some(("datasets", datasets::run)),

@@ -27,12 +27,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let manifest = manifest(&packages);
     let path = workspace.join("Cargo.toml");
     fs::write(&path, manifest).map_err(|error| format!("{}: {error}", path.display()))?;
-    // The same versions of other crates as here.
+    // The packages use the same versions of other crates as the workspace.
     let path = workspace.join("Cargo.lock");
     fs::copy(root.join("Cargo.lock"), &path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut failed = Vec::new();
     for Package { name, .. } in &packages {
-        // One by one: together, each would have the features that others ask for.
+        // The packages are built one by one, since together each would have the features that others request.
         for features in [&[][..], &["--all-features"]] {
             let mut command = cargo(&workspace, &target);
             failed.extend(timed(command.args(["check", "--quiet", "--package", name]).args(features)).err());
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
     let mut command = cargo(&workspace, &target);
     command.args(["doc", "--quiet", "--workspace", "--no-deps", "--all-features"]);
-    // As docs.rs does, which has a nightly compiler.
+    // docs.rs has a nightly compiler and the same flags.
     command.env("RUSTC_BOOTSTRAP", "1").env("RUSTDOCFLAGS", "--cfg docsrs -D warnings");
     failed.extend(timed(&mut command).err());
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
@@ -53,7 +53,7 @@ fn unpack(root: &Path, target: &Path) -> Result<Vec<Package>, String> {
         move |error: std::io::Error| format!("{path}: {error}")
     };
     let (made, workspace) = (target.join("package"), target.join("workspace"));
-    // Else packages of before would be among them.
+    // Otherwise older packages would be among them.
     for folder in [&made, &workspace] {
         if folder.exists() {
             fs::remove_dir_all(folder).map_err(at(folder))?;
@@ -72,7 +72,7 @@ fn unpack(root: &Path, target: &Path) -> Result<Vec<Package>, String> {
     }
     names.sort_unstable();
     let mut command = cargo(root, target);
-    // Their builds come after, from the unpacked ones.
+    // The packages are built afterwards, from the unpacked ones.
     command.args(["package", "--quiet", "--no-verify", "--allow-dirty"]);
     timed(command.args(names.iter().flat_map(|name| ["--package", name])))?;
     let mut packages = Vec::new();

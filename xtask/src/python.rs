@@ -44,7 +44,7 @@ fn environment(package: &Path, target: &Path) -> Result<PathBuf, String> {
 fn built(package: &Path, target: &Path) -> Result<(PathBuf, PathBuf), String> {
     let python = environment(package, target)?;
     let wheel = build(package, target, &python)?;
-    // Python imports a file that is replaced as a whole: another process may have the old one in use.
+    // The module is replaced by a rename, since another process may use the old one.
     let (fresh, module) = (package.join("zarr_rust/_core.new"), package.join(MODULE));
     let mut unpack = Command::new(&python);
     let script = "import shutil, sys, zipfile; wheel = zipfile.ZipFile(sys.argv[1]); \
@@ -59,7 +59,7 @@ fn built(package: &Path, target: &Path) -> Result<(PathBuf, PathBuf), String> {
 /// Builds the wheel, and reuses the crates that `cargo test --workspace` built.
 fn build(package: &Path, target: &Path, python: &Path) -> Result<PathBuf, String> {
     let wheels = target.join("python").join("wheels");
-    // One of another version would be installed instead.
+    // A wheel of another version would be installed instead.
     let _ = std::fs::remove_dir_all(&wheels);
     let mut build = Command::new(python);
     build.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--features", "tested", "--locked"]);
@@ -81,7 +81,7 @@ fn check_types(package: &Path, python: &Path) -> Result<(), String> {
     }
     let mut check = Command::new(python);
     check.args(["-m", "pyright", "--pythonpath"]).arg(python).arg("zarr_rust").current_dir(package);
-    // It would tell of newer versions of itself.
+    // The checker would print messages about newer versions.
     succeed(check.env("PYRIGHT_PYTHON_IGNORE_WARNINGS", "1"))
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn clients(arguments: &[String]) -> Result<(), String> {
     let (store, arrays) = stores::of_clients().map_err(|error| error.to_string())?;
     let file = folder.join("arrays.jsonl");
     fs::write(&file, arrays).map_err(|error| format!("{}: {error}", file.display()))?;
-    // By the token in the path, which all of them pass on.
+    // Clients are authorised by the token in the path, which all of them pass on.
     let server = serve(store, Token::Random)?;
     let (url, list) = (server.raw_url(), file.display().to_string());
     let mut lines = match given {
@@ -130,7 +130,7 @@ fn npm(package: &str) -> Result<PathBuf, String> {
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let mut install = Command::new("npm");
         install.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"]);
-        // Without a network it ends soon.
+        // Without a network the installation fails soon.
         install.args(["--fetch-retries=1", "--fetch-timeout=20000", "--prefix"]).arg(&folder);
         output(install.arg(package)).map_err(|error| format!("npm cannot install {package}: {error}"))?;
     }

@@ -188,7 +188,7 @@ fn product(items: &Bound<'_, PyList>, drop_axes: &[usize], chunk_shape: &[u64]) 
     if grid.iter().try_fold(1_u64, |size, &len| size.checked_mul(len)) != Some(items.len() as u64) {
         return Ok(None);
     }
-    // Numbers are given in the order in which they first occur, so that only C order has these.
+    // Parts are numbered in the order of their first occurrence, so that only chunks in C order have these numbers.
     for (at, found) in numbers.chunks_exact(rank).enumerate() {
         let mut rest = at as u64;
         for (&number, &len) in found.iter().zip(&grid).rev() {
@@ -234,7 +234,7 @@ fn points(items: &Bound<'_, PyList>, chunk_shape: &[u64]) -> PyResult<Found> {
             }
         }
     }
-    // As many as there are elements, none of which is at the same index as another: all have one.
+    // The points have different indices in the output, and their number is that of its elements, so that each element has a point.
     let shape = vec![count as u64];
     Ok(Some((in_a_row(items.len(), rank), Selection::Coordinates(positions), shape, Parts::Points(parts))))
 }

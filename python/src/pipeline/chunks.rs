@@ -249,7 +249,7 @@ impl<S: StoreBase> Wrapper for Chunks<S> {
                 call.with_names(|key| Ok(self.chunk(key)?.1.clone()), |prefix| Ok(prefix.clone()))?
             }
             Call::Flush | Call::Barrier => call,
-            // A batch reads and writes its chunks, and no more.
+            // A batch only reads and writes its chunks.
             Call::CreateMany { .. } | Call::SetPartial { .. } => return Err(self.unsupported(Operation::Set)),
             Call::ErasePrefix { .. } | Call::ListDir { .. } | Call::ListPrefix { .. } | Call::ListSizes { .. } => {
                 return Err(self.unsupported(Operation::List));

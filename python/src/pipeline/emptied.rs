@@ -54,14 +54,14 @@ impl Emptied<'_> {
 
     fn erase_one(&self, number: usize, fill: &[u8]) -> Result<()> {
         let Some(key) = self.known.keys.get(number) else { return Ok(()) };
-        // All of it was written, nothing but fill values, and there may be old elements.
+        // The whole chunk was written, with only fill values, but old elements may be stored.
         if self.known.seen.get(number).is_some_and(Seen::is_passed_over) {
             return Ok(self.store.erase(key)?);
         }
         let Some(directory) = self.directory else {
             return if self.is_empty(number, fill)? { Ok(self.store.erase(key)?) } else { Ok(()) };
         };
-        // Whoever changes it from here on is the one who looks at it.
+        // Another writer that changes the chunk after this request checks it itself.
         let found = self.store.get(key, &[], &GetOptions::default())?;
         let Some(version) = found.and_then(|found| found.version) else { return Ok(()) };
         if self.is_empty(number, fill)? {
@@ -84,7 +84,7 @@ impl Emptied<'_> {
                 return Ok(false);
             }
         }
-        // Parts, and as many of them along the last axes as there may be together.
+        // A box consists of parts: as many along the last axes as fit into it.
         let mut lens = part;
         let mut size = lens.iter().fold(fill.len().max(1) as u64, |size, &len| size.saturating_mul(len));
         for (len, &chunk_len) in lens.iter_mut().zip(chunk_shape).rev() {
@@ -129,7 +129,7 @@ fn is_fill(value: &View<'_>, part: &[Range<u64>], fill: &[u8]) -> bool {
 
 /// Runs `work` for each number, for at most `at_once` numbers at the same time. Stops at the first error.
 fn for_each(numbers: &[usize], at_once: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
-    // Threads beside those of a pool decode in the global pool, which a forked child does not have.
+    // New threads decode in the global pool, which a forked child lacks, so that threads of a pool do all the work themselves.
     let threads = if rayon::current_thread_index().is_some() { 1 } else { at_once.min(numbers.len()) };
     let (next, failed) = (AtomicUsize::new(0), Mutex::<Option<Error>>::default());
     let run = || {
@@ -142,7 +142,7 @@ fn for_each(numbers: &[usize], at_once: usize, work: impl Fn(usize) -> Result<()
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // Without it the others do its work.
+            // If no thread can be started, the others do its work.
             let _ = thread::Builder::new().spawn_scoped(scope, run);
         }
         run();

@@ -299,7 +299,7 @@ fn array(part: &Bound<'_, PyAny>, At { rank, axis, is_alone }: At) -> PyResult<O
     let shape = untyped.shape();
     let is_along_axis = shape.len() == rank && shape.iter().enumerate().all(|(at, &len)| at == axis || len == 1);
     if !(is_along_axis || is_alone && shape.len() == 1) {
-        // A mask of one axis may stand beside ranges.
+        // A mask of one axis may be used beside slices.
         if shape.len() != 1 {
             return Ok(None);
         }

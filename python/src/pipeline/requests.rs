@@ -101,7 +101,7 @@ impl Requests {
             std::mem::take(&mut queue.answers)
         };
         answers.into_values().for_each(|answer| give(&answer, Err(NoReply::Failed)));
-        // Dropped when no lock is held: what they refer to may do anything then.
+        // Dropped after the locks are released, since the drop may run any Python code.
         let (wake, failed) = (lock(&self.wake).take(), lock(&self.failed).take());
         drop((wake, failed));
     }
@@ -140,7 +140,7 @@ impl Requests {
 
     /// Answers a request with an exception. The operation raises the first one.
     fn fail(&self, py: Python<'_>, number: u64, error: Py<PyAny>) {
-        // An exception refers to what was asked: nobody would take it any more.
+        // An exception for a request that nobody waits for is dropped.
         if lock(&self.queue).answers.contains_key(&number) {
             lock(&self.failed).get_or_insert_with(|| PyErr::from_value(error.into_bound(py)));
             self.reply(number, Err(NoReply::Failed));
@@ -195,7 +195,7 @@ impl Requests {
         if wakes {
             Python::attach(|py| {
                 let wake = lock(&self.wake).as_ref().map(|wake| wake.clone_ref(py));
-                // It fails where the loop was closed.
+                // This fails if the event loop was closed.
                 match wake.map(|wake| wake.call0(py)) {
                     Some(Ok(_)) => {}
                     Some(Err(error)) => {

@@ -19,7 +19,7 @@ const ROUNDS: u64 = 90;
 pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut random = Random::new(verb as u64);
-    // As long as the verb takes in each layout if it is not killed.
+    // Time of the verb in each layout without a kill.
     let mut times = [None; LAYOUTS.len()];
     let (wanted, mut kills) = (scale.of(6, if verb == Verb::Resume { 100 } else { ROUNDS }), 0);
     for round in 0..3 * wanted {
@@ -45,14 +45,14 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
         let done = lines.iter().any(|line| line == "done");
         tally.done(if done { "ended before" } else { "kills" }, 1);
         kills += u64::from(!done);
-        // Follows the load of the machine.
+        // The time adapts to the load of the machine.
         times[index] = Some(time.mul_f64(if done { 0.7 } else { 1.1 }));
         let at = || format!("round {round}, {layout_name}: ");
         if !done {
             for fault in scenario.faults_when_interrupted(&stores) {
                 tally.fault("states that no reader should see", || at() + &fault);
             }
-            // As another process does it.
+            // Opened again, like by another process.
             stores = Stores::in_folder(folder.path())?;
             match scenario.rerun(&stores) {
                 Ok(true) => {}
@@ -153,7 +153,7 @@ pub(super) fn of_appends(scale: Scale) -> Result<Tally> {
             tally.done("kills", 1);
         }
         tally.done("rows", logs.iter().map(|log| log.len() as u64).sum());
-        // Of each process that was killed, the row that it was at may be there.
+        // For each killed process, the row that it was writing may be stored.
         rows::check_rows(&mut tally, &store, &logs, 2)?;
         let failed = RefCell::new(None);
         let store = zarr::store::open(address)?;

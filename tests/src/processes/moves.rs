@@ -74,7 +74,7 @@ pub(super) fn reader_beside_moves(scale: Scale) -> Result<Tally> {
             count(array.read(..), "opened just now");
         }
         count(held.read(..), "opened before");
-        // A handle of an array that is gone for good finds nothing more.
+        // A handle of an array that was removed finds nothing.
         if read % 8 == 0 {
             held = open(moves).unwrap_or(held);
         }

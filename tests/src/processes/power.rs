@@ -214,7 +214,7 @@ impl Disks {
 
 /// Repeats a verb, and loses the power during or after it. Returns the stores that are left, and whether the verb was done.
 fn lose_in_rerun(scenario: Scenario, stores: &Stores, like_files: bool, random: &mut Random) -> Result<(Stores, bool)> {
-    // It may have nothing left to do, or fail, as where nothing stops it.
+    // The repeated verb may have nothing left to do, or fail, as without an interruption.
     let rerun = |disks: &Disks, steps: &Arc<Steps>| scenario.rerun(&disks.stopping(steps)).unwrap_or(false);
     let undisturbed = Steps::until(u64::MAX, true);
     rerun(&Disks::new(stores, like_files)?, &undisturbed);
@@ -256,7 +256,7 @@ fn lose_at_each(scenario: Scenario, like_files: bool, losses: u64, name: &str, t
             let mut random = Random::new(last * 1000 + loss);
             let stores = disks.after_a_loss(&mut random)?;
             tally.done("losses", 1);
-            // Of an append that is done again nobody knows how often it was done.
+            // The number of repetitions of an append is unknown.
             let loses_again = loss % 2 == 1 && scenario.verb != Verb::Append;
             // Many losses leave the same values, of which nothing is left to chance but where the power is lost again.
             let is_certain = steps.failed() && !loses_again;
@@ -292,7 +292,7 @@ fn lose_at_each(scenario: Scenario, like_files: bool, losses: u64, name: &str, t
                         tally.fault("reruns that do not end right", || at() + &fault);
                     }
                 }
-                // The error says the decision that a user has to take.
+                // The error names the decision that a user has to take.
                 Ok(false) => {}
                 Err(error) => tally.fault("reruns that fail", || at() + &error.to_string()),
             }

@@ -207,7 +207,7 @@ fn stop_at_each<K>(
             }
             match scenario.rerun(&stores) {
                 Ok(true) => {}
-                // The error says the decision that a user has to take, and nothing is lost by it.
+                // The error names the decision that a user has to take, and nothing is lost by it.
                 Ok(false) => {
                     for fault in scenario.faults_when_interrupted(&stores) {
                         tally.fault("refused reruns that lose something", || at() + &fault);

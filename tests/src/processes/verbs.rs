@@ -358,7 +358,7 @@ impl Scenario {
                     let dropped = if self.verb == Verb::Finish { self.dialect() } else { self.other_dialect() };
                     check(store, &path, Some(dropped), &or_unfinished);
                 }
-                // The verb does not change these arrays, or keeps them readable throughout.
+                // The verb does not change these arrays, or they stay readable throughout.
                 _ => check(store, &path, None, &whole),
             }
         }
@@ -380,7 +380,7 @@ impl Scenario {
         match self.verb {
             Verb::Remove | Verb::RemoveGroup => {
                 check(store, "/g/a", &gone);
-                // Nothing of it shows in another one.
+                // Elements of the old array must not appear in a new array.
                 match self.new_array(2, rows).and_then(|new| Ok(zarr::create((store, "/g/a")).array(new)?)) {
                     Ok(_) => check(store, "/g/a", &|seen| seen.holds(2, rows, 0)),
                     Err(error) => faults.push(format!("created again: {error}")),
@@ -399,7 +399,7 @@ impl Scenario {
                 }
             }
             Verb::Append => {
-                // A user does not know whether it was done before it was interrupted.
+                // A user does not know whether the verb was done before the interruption.
                 let more = |times: u64| rows + times * MORE_ROWS;
                 check(store, "/g/a", &|seen| [1, 2].map(more).into_iter().any(|rows| seen.holds(1, rows, rows)));
             }

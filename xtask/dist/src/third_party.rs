@@ -65,7 +65,7 @@ pub(crate) fn list(crates: &[Crate], targets: &[String]) -> Result<String, Strin
 
 fn page(parts: &[Part], targets: &[String]) -> String {
     let mut page = format!("Software of others in zarr {VERSION} for {}, and its licences.\n\n", targets.join(" and "));
-    // Texts that differ in blanks alone are one.
+    // Texts that differ only in white space are listed once.
     let mut texts: BTreeMap<String, (&str, BTreeSet<&str>)> = BTreeMap::new();
     for part in parts {
         let _ = writeln!(page, "{}", part.title);
@@ -140,7 +140,7 @@ fn texts(package: &Crate) -> Result<Vec<String>, String> {
     if !files.is_empty() {
         return Ok(files.into_values().collect());
     }
-    // Its package has none: the text of the licence as such.
+    // The package has no text of its licence: use that of this repository.
     if may_be_mit(&package.licence) {
         let authors: Vec<&str> =
             package.authors.iter().map(|author| author.split(" <").next().unwrap_or(author)).collect();
@@ -155,7 +155,7 @@ fn texts(package: &Crate) -> Result<Vec<String>, String> {
 
 /// Returns whether MIT is a licence that may be chosen.
 fn may_be_mit(licence: &str) -> bool {
-    // An old way to write OR.
+    // A slash is an old spelling of OR.
     licence.replace('/', " OR ").split(" OR ").any(|licence| licence.trim() == "MIT")
 }
 

@@ -76,11 +76,11 @@ fn processor() -> String {
 /// Returns the number of instructions of a case.
 fn count(program: &Path, case: &str) -> Result<u64, String> {
     let mut command = Command::new("valgrind");
-    // Its messages go to its standard error, and from there to standard output.
+    // valgrind prints its messages on standard output.
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]);
-    // The instruction sets that valgrind knows.
+    // valgrind supports this instruction set.
     command.env("ZARR_ISA", "avx2");
-    // Threads that wait for work count as well.
+    // One thread, since waiting threads are counted too.
     command.env("RAYON_NUM_THREADS", "1").arg(program).arg(case);
     let said = output(&mut command)?;
     let collected = said.lines().find_map(|line| line.split_once("Collected : "));

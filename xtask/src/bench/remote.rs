@@ -62,7 +62,7 @@ pub(super) fn run(root: &Path, folder: &Path, options: Options) -> Result<(), St
                 };
                 let line = match measure(&mut server, program, &measurement, warm, repetitions) {
                     Ok(line) => line,
-                    // What is wrong with other software is no reason to lose the measurements.
+                    // Faults of other software must not lose the measurements.
                     Err(error) if programs::is_peer(program.name) => {
                         println!("{:<32} {:<18} failed: {error}", measurement.name(), program.name);
                         continue;

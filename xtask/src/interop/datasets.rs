@@ -34,7 +34,7 @@ pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> 
 fn compare(path: &Path, expected: &Value, found: &mut Vec<String>) -> Result<(), String> {
     let opened = zarr::open(path).dataset();
     if let Some(error) = expected.get("error") {
-        // Data that xarray cannot open may be opened, or not: but without a panic.
+        // Data that xarray cannot open may be refused here or not, but without a panic.
         if let Ok(dataset) = opened {
             dataset.variables().for_each(|variable| drop(variable.read()));
         }

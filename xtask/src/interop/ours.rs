@@ -119,7 +119,7 @@ pub(crate) fn write_one(
     fs::write(target.folder.join(&values), model.to_file(&known)).map_err(|error| format!("{values}: {error}"))?;
     let names = plan.dimension_names.map_or(Value::Null, Value::from);
     let mut attributes = plan.attributes;
-    // Without dimensions they are named in one way only, without which xarray opens no group of version 2.
+    // Arrays without dimensions always have names (an empty list), since xarray otherwise opens no group of version 2.
     if plan.dialect == Dialect::V2 && plan.shape.is_empty() {
         attributes.insert("_ARRAY_DIMENSIONS", Vec::<Value>::new());
     }
@@ -132,7 +132,7 @@ pub(crate) fn write_one(
         values,
         fill: Some(Value::from(manifest::hex(&fill))),
         attributes: Some(Value::Object(attributes)),
-        // v2 has no names but xarray's.
+        // v2 only has the names of xarray.
         dimension_names: Some(names),
         about,
     })
@@ -144,7 +144,7 @@ fn fill_in(array: &Array, fill: &[u8], random: &mut Random) -> Result<Model, zar
     let mut model = Model::filled(array.shape(), fill);
     let parts = random.pick(&[0, 1, 1, 1, 2, 3]);
     for part in 0..parts {
-        // The first part is everything, half of the time.
+        // Half of the time the first part is the whole array.
         let selected = random.area(array.shape());
         let whole = part == 0 && random.chance(50);
         let positions: Vec<Vec<u64>> =
@@ -188,7 +188,7 @@ fn any_plan(random: &mut Random, peer: Peer, dialect: Dialect) -> PlannedArray {
     match (peer, dialect) {
         (Peer::Zarr, Dialect::V2) => types.extend(NUMPY.iter().chain(&["string", "bytes", "|V3"])),
         (Peer::Zarr, _) => types.extend(NUMPY.iter().chain(&["string", "bytes", RAW])),
-        // tensorstore has no texts and no dates, and int4 in v3 only.
+        // tensorstore has no strings and no dates, and int4 only in v3.
         (Peer::Tensorstore, Dialect::V3) => types.extend(["bfloat16", "bfloat16", "int4", "int4"]),
         _ => {}
     }
@@ -347,7 +347,7 @@ fn compressor(random: &mut Random, peer: Peer, item_size: Option<usize>, kind: &
         "blosc" => {
             let mut names = vec!["blosclz", "lz4", "lz4hc", "zlib", "zstd"];
             if peer == Peer::Tensorstore {
-                // The wheels of numcodecs are built without it.
+                // The wheels of numcodecs lack snappy.
                 names.push("snappy");
             }
             let name = random.pick(&names);
@@ -358,7 +358,7 @@ fn compressor(random: &mut Random, peer: Peer, item_size: Option<usize>, kind: &
             );
             configured("blosc", &configuration)
         }
-        // tensorstore has no checksums in v2, where the size of elements is given.
+        // tensorstore supports no checksums in v2, where the size of elements is given.
         "zstd" if peer == Peer::Tensorstore && item_size.is_some() => {
             configured("zstd", &format!(r#"{{"level": {level}, "checksum": false}}"#))
         }

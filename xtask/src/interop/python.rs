@@ -156,7 +156,7 @@ fn find() -> Result<(PathBuf, (u32, u32)), String> {
     let versions = home.and_then(|home| fs::read_dir(home.join("versions")).ok());
     let kept = versions.into_iter().flatten().flatten().map(|entry| entry.path().join("bin").join("python"));
     let named = ["python3.13", "python3.12", "python3.11", "python3"].map(PathBuf::from);
-    // Later ones are not tried: the packages are pinned to versions that were made before.
+    // Later versions are not tried, since the packages are pinned to older releases.
     let usable = |program: &PathBuf| version(program).filter(|&version| version < (3, 14));
     let found = named.into_iter().chain(kept).filter_map(|program| usable(&program).map(|version| (program, version)));
     // The first of equally new ones, which is one in the path of programs.

@@ -130,7 +130,7 @@ impl Random {
         match scalar {
             Scalar::Bool => vec![u8::from(small < 50)],
             Scalar::I4 => vec![self.pick(&[0xf8, 0xff, 0, 1, 7])],
-            // Any bits are a float as well; NaNs of all kinds are rare enough in them.
+            // Any bits are a float too; NaNs of all kinds are rare enough among them.
             _ if small < 50 => self.bytes(scalar.size()),
             Scalar::F16 => self.pick(&[0x3c00_u16, 0x8000, 0x7c00, 0x7e00, 0x0001, 0x5640]).to_le_bytes().to_vec(),
             Scalar::BF16 => self.pick(&[0x3f80_u16, 0x8000, 0x7f80, 0x7fc0, 0x0001, 0x42c8]).to_le_bytes().to_vec(),

@@ -72,7 +72,7 @@ fn read_by_netcdf(python: &python::Python, folder: &Path) -> Result<(usize, usiz
 /// Writes the values of a data set in one of three ways: at once, in two parts along a dimension, or a region after the rest.
 fn write(dataset: &Dataset, path: &Path, dialect: Dialect, way: u64) -> zarr::Result<()> {
     let new = |part: &Dataset| Ok::<_, zarr::Error>(NewDataset::of(part)?.dialect(dialect));
-    // One that all variables have, so that there is a part of each.
+    // Choose a dimension that all variables have, so that each is written in parts.
     let common = dataset.dimensions().iter().find(|dimension| {
         dimension.size > 1
             && dataset.variables().all(|variable| variable.dimensions().any(|name| name == dimension.name))
@@ -86,7 +86,7 @@ fn write(dataset: &Dataset, path: &Path, dialect: Dialect, way: u64) -> zarr::Re
         return zarr::create(path).dataset(new(&first)?)?.append(name, &new(&last)?).map(drop);
     }
     let created = zarr::create(path).dataset(new(dataset)?)?;
-    // Other values, and then the right ones.
+    // Write other values, and then the right ones.
     let order: Vec<i64> = (0..i64::try_from(size).unwrap_or(0)).rev().collect();
     created.write(&new(&dataset.isel(name, order)?)?)?;
     for part in [0..middle, middle..size] {

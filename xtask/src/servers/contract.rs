@@ -87,7 +87,7 @@ fn streamed(store: &BucketStore) -> Result<(), String> {
         if version.is_none() || version != found.version {
             return differs(&format!("it has version {:?}, and was set as {version:?}", found.version));
         }
-        // On a condition, and on one that does not hold any more.
+        // Write on a condition, and on one that no longer holds.
         let second = value(2);
         let before = version.map_or(Precondition::None, Precondition::Version);
         let stream = begin(&second, before.clone()).await.map_err(failed)?;
@@ -97,7 +97,7 @@ fn streamed(store: &BucketStore) -> Result<(), String> {
             Err(error) if error.is_precondition() => {}
             other => return differs(&format!("a set of an older version: {other:?}")),
         }
-        // One that is not finished.
+        // Begin an upload that is not finished.
         drop(begin(&first, Precondition::None).await.map_err(failed)?);
         if store.get_all(&key).await.map_err(failed)?.as_deref() != Some(&*second) {
             return differs("the second value is not there");

@@ -70,7 +70,7 @@ impl Exchange<'_> {
     /// Compares stores that the peer writes and this library reads.
     pub(super) fn ours_reads(&self) -> Result<Outcome, String> {
         let name = format!("theirs-{}", self.client);
-        // What HTTP serves is written as files.
+        // Stores that HTTP serves are written as files.
         let (folder, variables) = match self.service.kind {
             Kind::Http => (fresh(&self.service.root.join(&name))?, Vec::new()),
             _ => (fresh(&self.folder.join(&name))?, self.variables(&name)),

@@ -72,7 +72,7 @@ impl Hierarchy {
         if store.capabilities().list {
             self.compare_walk("listed", &walk(&*store, "/", None).map_err(text)?, found);
         } else if !self.consolidated {
-            // Nothing tells which nodes there are; those that should be there can be opened.
+            // The store cannot list, so that only the expected nodes are opened.
             for (path, expected) in self.nodes.iter() {
                 let opened = open_node(&*store, path, None).map_err(text)?;
                 compare_node("opened", path, &opened.node, expected, found);

@@ -37,7 +37,7 @@ impl Process {
             let mut guard = Command::new("sh");
             guard.args(["-c", GUARD, "sh"]).args(&words).stdin(Stdio::piped());
             guard.stdout(output.try_clone().map_err(in_log)?).stderr(output);
-            // What a server writes of its own lies beside its output.
+            // Files that a server writes are placed beside its output.
             guard.current_dir(log.parent().unwrap_or(Path::new(".")));
             in_own_group(&mut guard);
             let child = guard.spawn().map_err(|error| format!("sh: {error}"))?;

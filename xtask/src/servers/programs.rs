@@ -33,7 +33,7 @@ pub(super) fn azurite(directory: &Path) -> Result<Program, String> {
         println!("installing azurite {AZURITE}");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let mut npm = Command::new("npm");
-        // Its parts of C++ are for keys of the system, which it does not need.
+        // The C++ parts of azurite access keys of the system, and are not needed.
         npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"]).arg(&folder);
         output(npm.arg(format!("azurite@{AZURITE}")))?;
     }

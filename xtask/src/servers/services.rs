@@ -81,7 +81,7 @@ impl Service {
             Kind::Azure => {
                 options.set("endpoint", &self.endpoint).set("account_name", ACCOUNT).set("account_key", ACCOUNT_KEY)
             }
-            // It lets five connections wait and drops others, which are opened again after a second, or time out.
+            // http.server lets five connections wait and drops others, which are opened again after a second, or time out.
             Kind::Http if self.name == "http.server" => options.set("concurrency", "4"),
             Kind::Http => options,
         }
@@ -101,7 +101,7 @@ impl Service {
                 ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
                 ("AWS_REGION", "us-east-1".to_owned()),
                 ("AWS_DEFAULT_REGION", "us-east-1".to_owned()),
-                // No client is to look for credentials elsewhere.
+                // Clients must not search for credentials elsewhere.
                 ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
             ],
             Kind::Azure => vec![
@@ -184,7 +184,7 @@ pub(super) fn nginx(folder: &Path) -> Result<Started, String> {
 
 fn nginx_configuration(folder: &Path, files: &Path, port: u16) -> String {
     let (folder, files) = (folder.display(), files.display());
-    // Started by root, its worker is else another user, who may not read the files.
+    // If root starts nginx, its worker is otherwise another user, who may not read the files.
     let user = if programs::is_root() { "user root;" } else { "" };
     format!(
         "{user}

@@ -179,7 +179,7 @@ fn is_of_tests(attribute: &Attribute) -> bool {
 /// Returns the module of the file with the item that a path names.
 fn resolve(files: &BTreeMap<Module, Source>, path: &[String]) -> Module {
     let mut path = path.to_vec();
-    // Exports that lead to each other are no Rust.
+    // Rust has no circular exports, so that the number of steps is limited.
     for _ in 0..16 {
         let len = (0..=path.len()).rev().find(|len| files.contains_key(&path[..*len])).unwrap_or(0);
         let (module, rest) = path.split_at(len);

@@ -264,11 +264,11 @@ fn of_pickles() -> Vec<Vec<u8>> {
         laughs.extend([b"]q", &[index][..], b"(", &[b'h', index - 1].repeat(10), b"e"].concat());
     }
     laughs.extend(b"K\x01K\x02");
-    // Many bytes of one text.
+    // Bytes encoded several times from one string.
     let text = [b"X\xff\0\0\0", &[b'x'; 255][..], b"q\0"].concat();
     let call = b"c_codecs\nencode\nh\0X\x06\0\0\0latin1\x86R";
     let calls = [&text[..], b"](", call, call, b"e", call].concat();
-    // The same of a text that is long, by names that were kept.
+    // A long string, repeated by references to memoized values.
     let call = b"h\x02h\0h\x01\x86R";
     let text = [b"X\0\0\x01\0", &[b'y'; 1 << 16][..], b"q\0X\x06\0\0\0latin1q\x01c_codecs\nencode\nq\x02"].concat();
     let many = [&text[..], b"](", &call.repeat(6000), b"e", b"K\0"].concat();

@@ -109,7 +109,7 @@ pub(in crate::fuzz) fn packed_bits(codecs: &[NamedConfig], data_type: &DataType)
 fn one(name: &str, codec: &NamedConfig) {
     let member = |name: &str| codec.configuration.get(name).filter(|value| !value.is_null());
     let integer = |value: &Value| value.as_number().and_then(Number::to_i128);
-    // Any level is taken of `numcodecs.zstd`.
+    // `numcodecs.zstd` accepts any level.
     let has_range = |of: &str| (name, of) != ("zstd", "level") || codec.name == name;
     for (_, of, least, greatest) in INTEGERS.iter().filter(|(codec, of, ..)| *codec == name && has_range(of)) {
         if let Some(value) = member(of) {

@@ -164,7 +164,7 @@ fn of_region(region: &Region, shape: &[u64], is_small: bool) -> Option<Option<Ve
     let fits = region.rank() == shape.len()
         && region.axes().iter().zip(shape).all(|(range, &len)| match range.last() {
             Some(last) => last < len,
-            // Nothing may lie anywhere.
+            // An empty range may be anywhere.
             None => range.len == 0,
         });
     if !fits {

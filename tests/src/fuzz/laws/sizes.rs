@@ -11,7 +11,7 @@ pub(in crate::fuzz) fn check(array: &Array, all: &ArrayData, chunk: &[u8]) {
     let count = elements.len();
     let size: usize = elements.map(<[u8]>::len).sum();
     match canonical(&codec.name) {
-        // How many there are, and how long each is.
+        // Number of elements, and the length of each.
         Some("vlen-utf8" | "vlen-bytes" | "numcodecs.vlen-array") => {
             assert_eq!(chunk.len(), 4 + 4 * count + size, "bytes of a chunk of {count} elements of {size} bytes");
         }

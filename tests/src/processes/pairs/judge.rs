@@ -163,7 +163,7 @@ fn expected([a, b]: [&Ended; 2], initial: &State) -> Vec<State> {
                     states.push(early.with_any_of(&late, it.task.touched(), false, true));
                 }
             }
-            // The other one has done it.
+            // The other verb may have removed the node.
             Promise::Gone if it.task.verb == Verb::Remove => states.extend(other.after(initial)),
             _ => {}
         }
@@ -212,7 +212,7 @@ fn settle(store: &Arc<dyn Store>, other: Dialect) -> Result<()> {
     if !matches!(state, MigrationState::Done)
         && let Ok(again) = Migration::plan_with(store, &zarr::registry::default(), other, ConvertOptions::default())
     {
-        // What cannot be done again is undone.
+        // If the migration cannot be repeated, it is undone.
         let _ = again.run(|_| {});
     }
     if Migration::finish(store, None).is_ok() {

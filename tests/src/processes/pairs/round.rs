@@ -211,7 +211,7 @@ impl Rounds {
                         if is_alone && client.is_some() && since.elapsed() > SERVED {
                             is_over.store(true, Ordering::Relaxed);
                             run.child.halt(false)?;
-                            // As Ctrl-C would.
+                            // The server ends like after Ctrl-C.
                             run.ended = Some((Instant::now(), Some(0)));
                             continue;
                         }
@@ -257,7 +257,7 @@ impl Rounds {
 fn plans(times: [f64; 2], random: &mut Random) -> [Plan; 2] {
     let mut share = || random.below(1000) as f64 / 1000.0;
     let mut plans = [Plan::default(); 2];
-    // The one begins while the other is at work.
+    // The second verb begins while the first one runs.
     let late = share();
     plans[usize::from(share() < 0.5)].start = 0.0;
     let second = usize::from(share() < 0.5);

@@ -62,7 +62,7 @@ fn in_hexadecimal(elements: &ArrayBytes, count: usize) -> Vec<Value> {
 }
 
 fn check(folder: &Path) -> Value {
-    // It may panic where it does not support something.
+    // zarrs may panic for features that it does not support.
     let caught = |result: std::thread::Result<Result<Value, Failure>>| match result {
         Ok(Ok(value)) => (value, Value::Null),
         Ok(Err(error)) => (Value::Null, Value::from(error.to_string())),
@@ -78,7 +78,7 @@ fn check(folder: &Path) -> Value {
 }
 
 fn main() -> Result<(), Failure> {
-    // It has these only as an experiment, by another name.
+    // zarrs has this data type only as an experiment, under another name.
     OptionalDataType::aliases_v3_mut().aliases_str.push("optional".into());
     OptionalCodec::aliases_v3_mut().aliases_str.push("optional".into());
     let mut arguments = std::env::args_os().skip(1);
