@@ -110,7 +110,8 @@ macro_rules! verbs {
                 }
             }
 
-            /// The text of what an interruption leaves, and how to go on, until the verb says more about it.
+            /// Returns the message about what an interruption leaves unfinished, and how to go on, until the verb replaces it; `None` if
+            /// the verb does not write.
             fn leaves(&self) -> Option<&'static str> {
                 let left: &[&str] = match self {
                     $(Self::$verb(_) => &[$($left)?],)*

@@ -119,7 +119,7 @@ fn runtime(targets: &[String]) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// Reads the texts of the licences of a crate; only that of MIT if it may be chosen. If the package has no text, the texts of MIT and
+/// Reads the licences of a crate as strings; only that of MIT if it may be chosen. If the package has no text, the licences MIT and
 /// Apache-2.0 in this repository are used, with the authors in the manifest for MIT.
 fn texts(package: &Crate) -> Result<Vec<String>, String> {
     let folder = &package.folder;
