@@ -125,7 +125,7 @@ pub struct Refusal {
     pub when: Step,
     /// Path of the node.
     pub path: String,
-    /// Kinds of error that are correct.
+    /// Names of the kinds of error that are accepted.
     pub kinds: Vec<String>,
     /// Region that must be readable nevertheless; `None` if there is none.
     pub region_ok: Option<Vec<Range<u64>>>,

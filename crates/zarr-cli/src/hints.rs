@@ -44,7 +44,7 @@ const OPTIONS: [(&str, &str); 19] = [
     (": consolidate again", ": `zarr consolidate` writes it again"),
 ];
 
-/// Parts of messages of stores that come without a hint, each with a hint for the message.
+/// Parts of messages of stores that come without a hint, each with its hint.
 const MESSAGES: [(&str, &str); 3] = [
     (
         "the store cannot list",
@@ -91,7 +91,7 @@ fn for_verb(command: &Command, name: &str, hint: &str) -> String {
     parts.map(|(at, part)| if at % 2 == 0 { plain(part) } else { format!("`{part}`") }).collect()
 }
 
-/// Returns a hint for a message of the library that comes without one; `None` for an unknown message.
+/// Returns a hint for a message of the library that has no hint; `None` for an unknown message.
 pub(crate) fn of_message(message: &str) -> Option<String> {
     MESSAGES.iter().find(|(known, _)| message.contains(known)).map(|(_, hint)| (*hint).to_owned())
 }

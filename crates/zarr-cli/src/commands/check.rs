@@ -178,7 +178,7 @@ fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{end}", number::grouped(count))
 }
 
-/// Prints findings at once, one by one.
+/// Printer of findings, which prints each finding as soon as it is found.
 struct Printer {
     out: Output,
     json: bool,

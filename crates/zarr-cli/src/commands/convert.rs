@@ -28,7 +28,7 @@ use zarr::store::StoreAddress;
 use zarr::virtualize::{JoinOptions, Joined};
 use zarr::{Dialect, Group, Store};
 
-/// Greatest number of printed warnings: in large hierarchies every array may have the same ones.
+/// Greatest number of printed warnings: in large hierarchies every array may have the same warnings.
 const MAX_WARNINGS: usize = 6;
 
 /// Heading in the help of the options that choose nodes.
