@@ -4,10 +4,10 @@
 //!
 //! - Elements are at the same places as those of a [`Memory`].
 //! - An element of an array of `object` is a pointer to an object, to which the array has a reference, or null, which stands for `None`.
-//! While the interpreter's lock is held, no other code changes the element.
+//!   While the interpreter's lock is held, no other code changes the element.
 //! - An element of an array of `StringDType` is only read and written by numpy's own functions, while the allocator of the array's data
-//! type is locked. Strings that these functions lend are used only until the allocator is unlocked. No Python code is called meanwhile,
-//! since it could wait for the same lock.
+//!   type is locked. Strings that these functions lend are used only until the allocator is unlocked. No Python code is called meanwhile,
+//!   since it could wait for the same lock.
 //! - These functions have the same indices in numpy's table in each version since 2.0, as numpy promises for extensions.
 #![expect(unsafe_code)]
 

@@ -3,7 +3,7 @@
 //! # Places of tests
 //! - Tests of private items are beside the code.
 //! - Tests of the public items of one crate are in its folder `tests`. Those of crates that the profile `dev` optimises are modules of
-//! `tests/tests/crates`, which is built once and not optimised: test programs of such crates take long to build.
+//!   `tests/tests/crates`, which is built once and not optimised: test programs of such crates take long to build.
 //! - Tests across crates are in `tests/tests/all`, checks of processes in `tests/src/processes`.
 //!
 //! A test of a statement in the text of a format is marked with the name of the statement, as `// clause: d2022-57`, from `tests/clauses`;
