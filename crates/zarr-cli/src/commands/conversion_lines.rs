@@ -1,10 +1,12 @@
 //! Lines about a conversion as a whole, in its plan and at its end.
 
 use crate::context::Context;
+use crate::object::{object, or_null};
 use crate::{number, report};
 use std::collections::BTreeMap;
-use zarr::convert::{Conversion, PlannedNode};
+use zarr::convert::{Action, Conversion, PlannedNode};
 use zarr::dtype::DataType;
+use zarr::meta::json::Map;
 
 /// Greatest number of arrays that a line names.
 const NAMED: usize = 6;
@@ -73,4 +75,25 @@ pub(crate) fn ome_line(nodes: &[PlannedNode]) -> String {
     let groups = nodes.iter().filter(|node| node.ome.is_some()).count() as u64;
     let groups = number::counted(groups, "group");
     format!("OME-Zarr metadata of {groups} in the form of {version}; --literal leaves it as it is\n")
+}
+
+/// Returns the facts about a converted node as JSON.
+pub(crate) fn facts(node: &PlannedNode) -> Map {
+    let how = match node.how {
+        Action::Group => "group",
+        Action::Keep => "kept",
+        Action::CopyChunks => "copied",
+        Action::Reencode => "recoded",
+    };
+    object! {
+        "path": node.source.path.to_string(),
+        "to": node.path.to_string(),
+        "dialect": node.dialect.name(),
+        "how": how,
+        "region": or_null(node.region.as_ref().map(ToString::to_string)),
+        "bytes": node.size,
+        "notes": node.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warning": or_null(node.warning.as_deref()),
+        "unread": node.unread.iter().map(|unread| unread.what.as_str()).collect::<Vec<_>>(),
+    }
 }

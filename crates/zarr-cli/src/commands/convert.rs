@@ -2,7 +2,7 @@
 
 use super::bar::Bar;
 use super::consolidated::keeping;
-use super::conversion_lines::{ome_line, other_files, tell_other_ranks, tell_unread};
+use super::conversion_lines::{facts, ome_line, other_files, tell_other_ranks, tell_unread};
 use super::dry_run;
 use super::read::select::ByDimension;
 use super::region;
@@ -347,27 +347,6 @@ fn warn(nodes: &[PlannedNode]) {
     losses.iter().take(MAX_WARNINGS).for_each(|loss| report::warning(loss));
     if losses.len() > MAX_WARNINGS {
         report::warning(&format!("{} more like these; --json lists them", losses.len() - MAX_WARNINGS));
-    }
-}
-
-/// Returns the facts about a converted node as JSON.
-pub(crate) fn facts(node: &PlannedNode) -> Map {
-    let how = match node.how {
-        Action::Group => "group",
-        Action::Keep => "kept",
-        Action::CopyChunks => "copied",
-        Action::Reencode => "recoded",
-    };
-    object! {
-        "path": node.source.path.to_string(),
-        "to": node.path.to_string(),
-        "dialect": node.dialect.name(),
-        "how": how,
-        "region": or_null(node.region.as_ref().map(ToString::to_string)),
-        "bytes": node.size,
-        "notes": node.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "warning": or_null(node.warning.as_deref()),
-        "unread": node.unread.iter().map(|unread| unread.what.as_str()).collect::<Vec<_>>(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Dry run of a conversion: prints the plan.
 
-use super::conversion_lines::{ome_line, other_files, tell_other_ranks, tell_unread};
+use super::conversion_lines::{facts, ome_line, other_files, tell_other_ranks, tell_unread};
 use super::region;
 use super::tree::ArrayRow;
 use crate::columns::{padded, widest};
@@ -96,7 +96,7 @@ fn total(stored: &[StoredSize]) -> StoredSize {
 
 fn json(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> Map {
     let node = |(node, stored): (&PlannedNode, &StoredSize)| {
-        let facts = super::convert::facts(node);
+        let facts = facts(node);
         let facts = object! { ..facts, "stored_chunks": stored.chunks, "stored_bytes": stored.bytes };
         let Some(array) = node.target.as_array() else { return facts };
         let shapes = ChunkShapes::new(array);

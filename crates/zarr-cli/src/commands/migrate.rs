@@ -1,7 +1,7 @@
 //! `zarr migrate`: writes the metadata of a hierarchy in another format, in place. Also takes the arguments of the command of zarr-python.
 
-use super::conversion_lines::ome_line;
-use super::convert::{InterruptionMessages, carry_out, facts};
+use super::conversion_lines::{facts, ome_line};
+use super::convert::{InterruptionMessages, carry_out};
 use super::dry_run;
 use crate::args::{Loss, dialect};
 use crate::context::Context;

@@ -19,7 +19,7 @@ use zarr::{Array, Group};
 
 /// Change the shape of an array, or the sizes of dimensions of a data set.
 ///
-/// Of a group --dim resizes all variables of the data set that have the dimension, or none of them where one cannot be. Elements that a
+/// With a group, --dim resizes all variables of the data set that have the dimension, or none of them if one cannot be resized. Elements that a
 /// larger shape adds are the fill value. Chunks that lie outside of a smaller shape are erased.
 #[derive(Debug, Args)]
 pub(crate) struct Resize {
