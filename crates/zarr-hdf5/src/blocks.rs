@@ -163,6 +163,13 @@ impl Blocks {
         }
         let bytes = |window: &Range<u64>| window.start * BLOCK..self.size.min(window.end * BLOCK);
         let Ok(got) = get(&windows.iter().map(bytes).collect::<Vec<_>>()) else { return false };
+        let has_length = |(window, got): (&Range<u64>, &Bytes)| {
+            let due = bytes(window);
+            got.len() as u64 == due.end.saturating_sub(due.start)
+        };
+        if !windows.iter().zip(&got).all(has_length) {
+            return false;
+        }
         for (window, bytes) in windows.iter().zip(&got) {
             kept.keep(window.start, bytes, self.size);
         }

@@ -9,7 +9,9 @@ use crate::file::File;
 use crate::walk::Node;
 
 /// Maximum number of nodes of B-trees that are looked at.
-const MAX_NODES: usize = 1 << 20;
+const MAX_NODES: usize = 1 << 16;
+/// Maximum size in bytes of a node whose children are looked at.
+const MAX_NODE: usize = 1 << 20;
 /// Number of children of a node that there is room for, unless a file says otherwise.
 const CHILDREN: usize = 64;
 /// Bytes in front of the addresses in a node: the signature, its type, its level, its number of children.
@@ -52,8 +54,9 @@ pub(crate) fn read_ahead(file: &File, nodes: &[Node]) {
             return;
         }
         let below = level.iter().flat_map(|node| children(file, *node, offset).unwrap_or_default());
-        level = below.filter(|node| seen.insert(node.address)).collect();
-        if seen.len() > MAX_NODES {
+        let left = MAX_NODES.saturating_sub(seen.len());
+        level = below.filter(|node| seen.insert(node.address)).take(left + 1).collect();
+        if level.len() > left {
             return;
         }
     }
@@ -80,6 +83,9 @@ fn children(file: &File, node: TreeNode, offset: usize) -> Option<Vec<TreeNode>>
     let [kind, level, count @ ..] = rest else { return None };
     let count = usize::from(u16::from_le_bytes(count.try_into().ok()?));
     if signature != b"TREE" || *kind != 1 || *level == 0 {
+        return None;
+    }
+    if node.size(count, offset) > MAX_NODE {
         return None;
     }
     let bytes = file.source.read(node.address, node.size(count, offset)).ok()?;

@@ -96,11 +96,14 @@ impl Contents {
 
     pub(crate) fn take_warnings(&self) -> Vec<String> {
         let mut warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner));
-        for source in &self.sources {
-            for warning in source.store.take_warnings() {
-                if !warnings.contains(&warning) {
-                    warnings.push(warning);
-                }
+        let of_sources = self.sources.iter().flat_map(|source| source.store.take_warnings());
+        let of_tables = self.arrays.values().filter_map(|array| match &array.table {
+            Table::Held(_) => None,
+            Table::Found(found) => Some(found.take_warnings()),
+        });
+        for warning in of_sources.chain(of_tables.flatten()) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
             }
         }
         warnings

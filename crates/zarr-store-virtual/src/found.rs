@@ -54,6 +54,11 @@ pub trait FindChunks: Send + Sync + fmt::Debug {
     /// How the files are best read that chunks may lie in.
     fn access_profile(&self) -> AccessProfile;
 
+    /// Returns the warnings of the files that are read here, each once.
+    fn take_warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A store that does not block, of those that are read here; `None` if all block.
     fn not_blocking(&self) -> Option<Arc<dyn AsyncStore>>;
 }

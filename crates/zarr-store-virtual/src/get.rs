@@ -118,6 +118,9 @@ impl Contents {
                 let version = version_of(&bytes);
                 Ok(Get::Done(Some(Fetched::of_value(self, key, bytes, Some(version), ranges, options)?)))
             }
+            FoundChunk::File { store, file, range: Some(Range { start, end }) } if start > end => {
+                Err(Error::contract(&store, &file, format!("a chunk from {start} to {end}"), "a range of the file"))
+            }
             FoundChunk::File { store, file, range } => {
                 self.get_file(SourceRef::Found(Box::new(Source::new(store, file, None))), range, key, ranges, options)
             }

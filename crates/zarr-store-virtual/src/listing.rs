@@ -71,7 +71,11 @@ impl Contents {
             let Some(subtree) = array.form.subtree(folder, &array.counts) else { continue };
             for index in array.table.present(subtree.chunks) {
                 let index = index?;
-                give(array.key(at, index)?, Found::Chunk(array, index))?;
+                let key = array.key(at, index)?;
+                // A document at the key of a chunk was given above, and is found in its place.
+                if !self.documents.contains_key(&key) {
+                    give(key, Found::Chunk(array, index))?;
+                }
             }
         }
         Ok(())
@@ -101,7 +105,7 @@ impl Contents {
                 return match found.find(key, index)? {
                     FoundChunk::Missing => Ok(0),
                     FoundChunk::Inline(bytes) => Ok(bytes.len() as u64),
-                    FoundChunk::File { range: Some(range), .. } => Ok(range.end - range.start),
+                    FoundChunk::File { range: Some(range), .. } => Ok(range.end.saturating_sub(range.start)),
                     FoundChunk::File { store, file, range: None } => {
                         self.file_size(key, &Source::new(store, file, None))
                     }

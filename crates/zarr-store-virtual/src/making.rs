@@ -93,15 +93,18 @@ impl Making {
             return;
         }
         waiting.threads += 1;
-        let is_first = waiting.threads == 1;
         drop(waiting);
         let this = Arc::clone(self);
         let spawned = std::thread::Builder::new().name("zarr-making".to_owned()).spawn(move || this.work());
         // The system may refuse a thread: then those that there are do the work, or the caller.
-        match spawned {
-            Ok(_) => {}
-            Err(_) if is_first => self.work(),
-            Err(_) => self.lock().threads -= 1,
+        if spawned.is_err() {
+            let mut waiting = self.lock();
+            if waiting.threads > 1 {
+                waiting.threads -= 1;
+            } else {
+                drop(waiting);
+                self.work();
+            }
         }
     }
 

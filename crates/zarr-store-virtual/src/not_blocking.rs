@@ -12,6 +12,17 @@ use crate::contents::Contents;
 use crate::get::{Begin, Get};
 use crate::together::Together;
 
+impl VirtualStore {
+    /// Lists what is in memory at once. Chunks that are looked up are listed on a thread, since that waits for files.
+    async fn listed<T: Send + 'static>(&self, list: impl FnOnce(&Contents) -> Result<T> + Send + 'static) -> Result<T> {
+        if !self.finds_chunks() {
+            return list(self.contents());
+        }
+        let this = self.clone();
+        self.contents().making.run(move || list(this.contents())).await?
+    }
+}
+
 impl AsyncStore for VirtualStore {
     /// Files in stores that block are read where the future is polled; chunks are made on threads of their own.
     fn get<'a>(
@@ -71,15 +82,18 @@ impl AsyncStore for VirtualStore {
     }
 
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async move { self.contents().list_dir(prefix) })
+        let prefix = prefix.clone();
+        Box::pin(self.listed(move |contents| contents.list_dir(&prefix)))
     }
 
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        Box::pin(async move { self.contents().list_prefix(prefix) })
+        let prefix = prefix.clone();
+        Box::pin(self.listed(move |contents| contents.list_prefix(&prefix)))
     }
 
     fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.contents().visit_sizes(prefix, visit) })
+        let (prefix, visit) = (prefix.clone(), visit.clone());
+        Box::pin(self.listed(move |contents| contents.visit_sizes(&prefix, &visit)))
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_store::{Bytes, Key, Result, Snapshot, Store};
 
-use crate::contents::{ArrayChunks, Looked};
+use crate::contents::{ArrayChunks, Looked, Place};
 use crate::found::Table;
 use crate::source::Source;
 use crate::{ChunkKeyForm, ChunkTable, FoundChunk, SourceId, VirtualStore};
@@ -148,8 +148,10 @@ impl VirtualStore {
     /// # Errors
     /// The errors of [`FindChunks::find`](crate::FindChunks::find).
     pub fn find_chunk(&self, key: &Key) -> Result<Option<FoundChunk>> {
-        match self.contents().chunk(key) {
+        match self.contents().find(key) {
             Some(Looked::Find(index, chunks)) => chunks.find(key, index).map(Some),
+            // A document at the key of a chunk is found in its place.
+            Some(Looked::Place(Place::Document(document))) => Ok(Some(FoundChunk::Inline(document.bytes.clone()))),
             _ => Ok(None),
         }
     }

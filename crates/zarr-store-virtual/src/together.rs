@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_store::{ByteRange, Bytes, Error, Fetched, GetOptions, GotMany, Location, Operation, Result, ValueGet};
+use zarr_store::{
+    AccessProfile, ByteRange, Bytes, Error, Fetched, GetOptions, GotMany, Location, Operation, Result, ValueGet,
+};
 
 use crate::contents::{Contents, Looked, Place};
 use crate::get::{Asked, Begin, Get};
@@ -47,11 +49,10 @@ impl<'a> Together<'a> {
     pub(crate) fn parts(&mut self) -> Vec<Part<'a>> {
         let mut asked = Vec::new();
         for (number, ValueGet { key, ranges, options }) in self.gets.iter().enumerate() {
-            if self.contents.location(key).is_none() {
-                continue;
-            }
             match self.contents.begin(key, ranges, options) {
-                Ok(Begin::Get(Get::Ask(part))) => asked.extend(part.hull().map(|range| (number, range, part))),
+                Ok(Begin::Get(Get::Ask(part))) => {
+                    asked.extend(part.hull(&self.contents.profile).map(|range| (number, range, part)))
+                }
                 Ok(Begin::Get(Get::Done(reply))) => self.put(number, Ok(reply)),
                 Ok(Begin::Get(Get::Make(_)) | Begin::Find(..)) => {}
                 Err(error) => self.put(number, Err(error)),
@@ -89,7 +90,10 @@ impl<'a> Together<'a> {
         let Part { members, range } = part;
         let source = members.first().map(|(_, asked)| Source::clone(&asked.source));
         match (got, source) {
-            (Err(Error::Range { .. }), _) | (_, None) => {}
+            (_, None) => {}
+            (Err(Error::Range { size, .. }), _) => self.cut_off(members, size),
+            // The fault may be of the bytes of one, or of those between: each is tried alone.
+            (Err(error), _) if !error.is_retryable() && !matches!(error, Error::Precondition { .. }) => {}
             (Ok(None), _) => members.into_iter().for_each(|(number, asked)| self.put(number, asked.end(Ok(None)))),
             (Ok(Some(fetched)), Some(source)) => match whole(&source, &range, &fetched) {
                 Ok(bytes) => {
@@ -101,6 +105,18 @@ impl<'a> Together<'a> {
                 Err(error) => self.failed(members, error),
             },
             (Err(error), Some(_)) => self.failed(members, error),
+        }
+    }
+
+    /// Ends gets of what lies behind the end of the file; the others are left to be made alone.
+    fn cut_off(&mut self, members: Vec<(usize, Asked<'a>)>, size: u64) {
+        for (number, asked) in members {
+            let behind =
+                asked.ranges.iter().find(|range| range.bounded().is_some_and(|range| range.end > size)).cloned();
+            if let Some(range) = behind {
+                let (store, key) = (asked.source.store.to_string(), asked.source.key.clone());
+                self.put(number, asked.end(Err(Error::Range { store, key, range, size })));
+            }
         }
     }
 
@@ -166,20 +182,35 @@ impl<'a> Part<'a> {
 }
 
 impl Asked<'_> {
-    /// The range of the file from the first byte that is asked for to the last; `None` if the get is made alone.
-    fn hull(&self) -> Option<Range<u64>> {
+    /// The range of the file from the first byte that is asked for to the last; `None` if the get is made alone, as one of parts that the
+    /// profile does not read together.
+    fn hull(&self, profile: &AccessProfile) -> Option<Range<u64>> {
         if !self.is_part() || self.options.if_none_match.is_some() {
             return None;
         }
-        let ranges = || self.ranges.iter().filter_map(ByteRange::bounded);
-        let (start, end) = (ranges().map(|range| range.start).min()?, ranges().map(|range| range.end).max()?);
-        (ranges().count() == self.ranges.len()).then_some(start..end)
+        let mut ranges: Vec<Range<u64>> =
+            self.ranges.iter().map(|range| range.bounded().cloned()).collect::<Option<_>>()?;
+        // Nothing is read for an empty range.
+        ranges.retain(|range| range.start < range.end);
+        ranges.sort_unstable_by_key(|range| (range.start, range.end));
+        let mut hull = ranges.first()?.clone();
+        for range in &ranges {
+            if !profile.joins(&hull, range) {
+                return None;
+            }
+            hull.end = hull.end.max(range.end);
+        }
+        Some(hull)
     }
 
     /// The answer that the file would have given to this get, out of the bytes of a larger range of it.
     fn cut(&self, range: &Range<u64>, bytes: &[u8], of_range: &Fetched) -> Result<Fetched> {
         let mut fetched = Fetched::new();
         for part in self.ranges.iter().filter_map(ByteRange::bounded) {
+            if part.start >= part.end {
+                fetched.push(Bytes::new());
+                continue;
+            }
             let at = part.start.checked_sub(range.start).zip(part.end.checked_sub(range.start));
             let at = at.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
             let outside = || Error::Job("a get is made together with others that it does not lie beside");

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zarr_store::Result;
 
 use super::Record;
+use super::wait::Way;
 
 /// The array, by its number, and the file of its table.
 pub(super) type Id = (usize, u64);
@@ -28,8 +29,9 @@ struct Slots {
 #[derive(Debug, Default)]
 struct Slot {
     record: Option<Arc<Record>>,
-    /// Held while it is loaded.
-    loading: Arc<futures::lock::Mutex<()>>,
+    /// Locks that are held while it is loaded: by callers that block, and by those that do not. Who blocks never waits for a future that
+    /// the same thread has to poll.
+    loading: [Arc<futures::lock::Mutex<()>>; 2],
     used: u64,
 }
 
@@ -39,13 +41,18 @@ impl Cache {
     }
 
     /// The record of this id, which `load` reads if it is not in memory.
-    pub(super) async fn get(&self, id: Id, load: impl Future<Output = Result<Record>>) -> Result<Arc<Record>> {
-        let loading = match self.look(id) {
+    pub(super) async fn get(
+        &self,
+        way: Way,
+        id: Id,
+        load: impl Future<Output = Result<Record>>,
+    ) -> Result<Arc<Record>> {
+        let loading = match self.look(way, id) {
             Ok(record) => return Ok(record),
             Err(loading) => loading,
         };
         let _held = loading.lock().await;
-        if let Ok(record) = self.look(id) {
+        if let Ok(record) = self.look(way, id) {
             return Ok(record);
         }
         match load.await {
@@ -66,13 +73,13 @@ impl Cache {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look(&self, id: Id) -> Result<Arc<Record>, Arc<futures::lock::Mutex<()>>> {
+    fn look(&self, way: Way, id: Id) -> Result<Arc<Record>, Arc<futures::lock::Mutex<()>>> {
         let mut slots = self.slots();
         slots.turn += 1;
         let turn = slots.turn;
         let slot = slots.by_id.entry(id).or_default();
         slot.used = turn;
-        slot.record.clone().ok_or_else(|| Arc::clone(&slot.loading))
+        slot.record.clone().ok_or_else(|| Arc::clone(&slot.loading[usize::from(way == Way::Blocking)]))
     }
 
     /// Keeps a record, and drops those that were not asked for longest. One that is larger than all may be is kept until the next.
@@ -105,7 +112,7 @@ mod tests {
             loaded = true;
             if is_there { Ok(Record::default()) } else { Err(Error::NoStore { store: "x".to_owned() }) }
         };
-        super::super::wait::wait(cache.get(id, load)).map(|_| loaded)
+        super::super::wait::wait(cache.get(Way::Blocking, id, load)).map(|_| loaded)
     }
 
     #[test]
@@ -143,7 +150,7 @@ mod tests {
                         std::thread::sleep(std::time::Duration::from_millis(20));
                         Ok(Record::default())
                     };
-                    super::super::wait::wait(cache.get((0, 0), load)).expect("loaded");
+                    super::super::wait::wait(cache.get(Way::Blocking, (0, 0), load)).expect("loaded");
                 });
             }
         });

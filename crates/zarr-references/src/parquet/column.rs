@@ -50,9 +50,10 @@ fn read(
         to.begin();
         while left > 0 && taken < rows {
             match pages.next(budget)? {
-                // Each of its values is that of a row.
-                Page::Dictionary { count, .. } if count > left => {
-                    return Err(Bad::page(format!("a dictionary of {count} values"), &format!("at most {left}")));
+                // It may have values that no row of this group has. A value takes four bytes of the page, or more.
+                Page::Dictionary { count, ref values } if count > values.len() / 4 => {
+                    let expected = format!("at most a fourth of its {} bytes", values.len());
+                    return Err(Bad::page(format!("a dictionary of {count} values"), &expected));
                 }
                 Page::Dictionary { count, values } if is_first => to.dictionary(column.kind, count, &values)?,
                 Page::Dictionary { .. } => return Err(Bad::page("a second dictionary", "values")),

@@ -146,7 +146,7 @@ impl Lazy {
     /// The file of references with this number.
     async fn record(&self, way: Way, number: u64) -> Result<Arc<Record>> {
         let folder = &self.folder;
-        folder.cache.get((self.number, number), self.load(way, number)).await
+        folder.cache.get(way, (self.number, number), self.load(way, number)).await
     }
 
     /// Reads a file of references. One that is not there has none.
@@ -251,6 +251,10 @@ impl FindChunks for Lazy {
 
     fn access_profile(&self) -> AccessProfile {
         self.folder.profile
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.folder.below.store.take_warnings()
     }
 
     fn not_blocking(&self) -> Option<Arc<dyn AsyncStore>> {

@@ -81,7 +81,7 @@ fn parse(reader: &mut Reader<'_>) -> Result<Footer> {
             3 => footer.rows = unsigned("rows", reader.integer(kind)?)?,
             4 => {
                 let (kind, count) = reader.list(kind)?;
-                check("groups of rows", count, MAX_GROUPS)?;
+                check("groups of rows", footer.groups.len().saturating_add(count), MAX_GROUPS)?;
                 for _ in 0..count {
                     footer.groups.push(group(reader, kind)?);
                 }
@@ -155,7 +155,7 @@ fn group(reader: &mut Reader<'_>, kind: u8) -> Result<Group> {
         match number {
             1 => {
                 let (kind, count) = reader.list(kind)?;
-                check("columns", count, MAX_COLUMNS)?;
+                check("columns", group.chunks.len().saturating_add(count), MAX_COLUMNS)?;
                 for _ in 0..count {
                     group.chunks.push(column_chunk(reader, kind)?);
                 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use zarr_references::ReferencesOptions;
-use zarr_store::{Prefix, Result, Store, StoreExt};
+use zarr_store::{ErrorKind, Prefix, Result, Store, StoreExt};
 use zarr_store_filesystem::FilesystemStore;
 use zarr_store_virtual::VirtualStore;
 
@@ -46,7 +46,12 @@ pub(super) fn find(
     let Some((above, name)) = address.in_store().filter(|(_, name)| !name.ends_with(".json")) else { return Ok(None) };
     let store = schemes.open(&above, &schemes.options_for(&above, options)?)?;
     let folder = Prefix::new(&format!("{name}/"))?;
-    Ok(store.exists(&folder.join(METADATA)?)?.then_some((store, folder)))
+    let is_there = match store.exists(&folder.join(METADATA)?) {
+        // Services that refuse lists say of missing keys that they may not be read.
+        Err(error) if error.kind() == ErrorKind::Denied => false,
+        found => found?,
+    };
+    Ok(is_there.then_some((store, folder)))
 }
 
 /// Opens the references in a folder.

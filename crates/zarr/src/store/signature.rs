@@ -102,7 +102,12 @@ pub fn signature_of_file(path: &Path) -> Option<Signature> {
     by_bytes.or_else(|| of_node(path))
 }
 
-/// Whether a path of this machine is a folder of references.
+/// Number of bytes of a `.zmetadata` that is parsed at most, as for opening it.
+#[cfg(feature = "references-parquet")]
+const MAX_METADATA: u64 = 256 << 20;
+
+/// Whether a path of this machine is a folder of references: the member `record_size` is looked for at both ends of its `.zmetadata`, where
+/// all known writers have it. `references:PATH` opens other ones.
 #[cfg(feature = "references-parquet")]
 pub(super) fn is_reference_folder(path: &Path) -> bool {
     let has_member = |bytes: &[u8]| bytes.windows(RECORD_SIZE.len()).any(|found| found == RECORD_SIZE);
@@ -116,6 +121,10 @@ pub(super) fn is_reference_folder(path: &Path) -> bool {
             bytes.clear();
             (&file).take(ENDS).read_to_end(&mut bytes)?;
             if has_member(&bytes) {
+                // The error of opening says that it is too large.
+                if file.metadata()?.len() > MAX_METADATA {
+                    return Ok(true);
+                }
                 file.seek(SeekFrom::Start(0))?;
                 bytes.clear();
                 file.take(zarr_references::ReferencesOptions::default().max_size).read_to_end(&mut bytes)?;

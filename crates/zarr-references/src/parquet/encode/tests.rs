@@ -88,7 +88,6 @@ fn faults_have_a_column_and_a_row() {
             dictionary(2, &texts[..9], &with(&[1, 4, 0])),
             "column path: found a dictionary that is cut off, or has no texts",
         ),
-        (dictionary(3, &texts, &with(&[1, 4, 0])), "column path: found a dictionary of 3 values, expected at most 2"),
         (dictionary(2, &texts, &with(&[2, 4, 2])), "column path, row 0: found an index outside of the dictionary"),
         (dictionary(2, &texts, &with(&[33, 4, 0])), "column path: found integers of 33 bits, expected at most 32"),
         (sizes(INT64, &numbers([5, -1])), "column size, row 1: found -1, expected an integer that is not negative"),
