@@ -23,7 +23,6 @@ const GROUPS: [Group; 4] = [
             ("digest", "a hash of shapes, types and values alone"),
             ("diff", "where two nodes differ, with all below them"),
             ("check", "what is broken, stale or stray; --repair mends it"),
-            ("log", "the commits of an Icechunk repository"),
         ],
     ),
     (
@@ -59,8 +58,13 @@ const GROUPS: [Group; 4] = [
 ];
 
 /// Verbs that are listed in one line at the end, without a description.
-const MORE: [(&str, &str); 4] =
-    [("serve", " (over HTTP)"), ("completions", " (of shells)"), ("man", ""), ("help", " VERB or TOPIC")];
+const MORE: [(&str, &str); 5] = [
+    ("log", " (of Icechunk)"),
+    ("serve", " (over HTTP)"),
+    ("completions", ""),
+    ("man", ""),
+    ("help", " VERB or TOPIC"),
+];
 
 const BELOW: &str = "\
 URL: x.zarr, x.zip, x.nc, x.h5, sqlite:x, s3://b/x, gs://.., az://.., https://..

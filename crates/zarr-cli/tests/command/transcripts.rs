@@ -103,6 +103,7 @@ fn the_commands_of_the_readme_end_well() {
     let readme = include_str!("../../../../README.md");
     let folder = Folder::new();
     folder.ok(&["cp", CLIMATE, "climate.zarr"]);
+    std::fs::copy(Path::new(NETCDF).join("sst-2006-04.nc"), folder.path("sst.nc")).unwrap();
     let commands: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("zarr ")).collect();
     assert!(commands.len() >= 3, "{commands:?}");
     for command in commands {

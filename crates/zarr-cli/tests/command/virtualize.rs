@@ -97,7 +97,7 @@ fn what_does_not_fit_is_refused() {
     refused(&["convert", "data/a.nc", "data/bad_scale.nc", "x.zarr", "--concat", "time"], 2, bad);
     refused(&["virtualize", "data/a.nc", "data/b.nc", "-o", "refs.json"], 2, "expected one without --concat");
     refused(&["convert", "data/a.nc", "data/b.nc", "x.zarr"], 2, "expected one without --concat");
-    refused(&["virtualize", "data/a.nc", "-o", "refs.parq"], 2, "references are written in JSON");
+    refused(&["virtualize", "data/a.nc", "-o", "refs.txt"], 2, "or with .parq or .parquet");
     refused(&["virtualize", "data/a.nc", "-o", "refs.json", "--dialect", "v1"], 2, "expected v2 or v3");
     refused(&["virtualize", "data/none.nc", "-o", "refs.json"], 3, "no such store");
     folder.ok(&["virtualize", "data/a.nc", "-o", "refs.json"]);
