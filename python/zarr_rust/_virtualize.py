@@ -44,7 +44,8 @@ def virtualize(
     file_options: Mapping[str, Any] | None = None,
     target_options: Mapping[str, Any] | None = None,
 ) -> References:
-    """Writes references to the chunks of ``files`` to ``target``, JSON in the form of kerchunk (version 1). The files stay as they are.
+    """Writes references to the chunks of ``files`` to ``target``. The files stay as they are. The name of the target says the form: ``.json`` is
+    one file of JSON in the form of kerchunk (version 1), ``.parq`` or ``.parquet`` a folder of Parquet.
 
     ``files`` are addresses of netCDF and HDF5 files, references, Icechunk repositories and Zarr stores. Several are joined along the dimension
     ``concat`` in their order: variables that have it are joined, and the others must be the same in each. What does not fit is a
@@ -52,7 +53,7 @@ def virtualize(
     or not at all; other attributes that differ are those of the first file, with a :class:`~zarr_rust.errors.ZarrWarning`. ``variables`` are names of a data set of
     which these alone are kept, with their coordinates.
 
-    Chunks of up to ``inline`` bytes, coordinates, and chunks that lie in no file as they are, are in the references. ``grid="rectilinear"``
+    Chunks that are ranges of files of up to ``inline`` bytes, coordinates, and chunks that lie in no file as they are, are in the references. ``grid="rectilinear"``
     allows chunks of several lengths along the dimension, which documents of ``dialect="v3"`` have. With ``relative`` files are named relative
     to the references, below whose folder they lie; else by their whole addresses. A target that is there is an error, or is replaced with
     ``overwrite``. ``file_options`` and ``target_options`` are options of the stores.

@@ -195,7 +195,8 @@ impl TableJoin {
         let along = length
             .filter(|_| parts > 1)
             .map_or(counts.get(self.axis).copied().unwrap_or(1), |length| total.div_ceil(length));
-        let inner: u64 = counts.iter().skip(self.axis + 1).product();
+        // Where chunks are stored the table has them all, and this is exact.
+        let inner = counts.iter().skip(self.axis + 1).fold(1, |inner: u64, count| inner.saturating_mul(*count));
         let whole = self.counts.get(self.axis).copied().unwrap_or(1);
         let mut most = None;
         for index in table.stored() {

@@ -2,6 +2,7 @@
 
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::{NamedConfig, Value};
+use zarr_meta::conventions::missing_data_difference;
 use zarr_meta::{ArrayMetadata, Dialect, Documents, ForDialect, Node, StoredNode, chunk_keys, without_filter_orders};
 use zarr_store::Store;
 
@@ -37,13 +38,21 @@ pub(crate) fn convert(node: &Node, from: Dialect, dialect: Dialect, has_missing:
     if let Node::Array(array) = &mut node {
         array.chunk_key_encoding = chunk_keys(dialect, array.shape.len(), None, &Documents::new());
     }
-    let fit = ForDialect::new(from, dialect).meaning(is_named).keep_fill_value(has_missing).all_stored(!has_missing);
+    // A fill value that marks nothing stays as it is in any case.
+    let keeps_fill = has_missing && dialect.fill_value_marks_missing();
+    let fit = ForDialect::new(from, dialect).meaning(is_named).keep_fill_value(keeps_fill).all_stored(!has_missing);
     let (converted, _) = fit.convert(&node)?;
     if let (Node::Array(before), Node::Array(after)) = (&node, &converted)
         && let Some((what, found, expected)) = different_form(before, after)
     {
         let message =
             format!("{what} {found} of the chunks becomes {expected} in {dialect}: chunks cannot stay as they are");
+        return Err(Error::new(ErrorKind::NotExpressible, message));
+    }
+    if let (Node::Array(before), Node::Array(after), true) = (&node, &converted, keeps_fill)
+        && let Some(what) = missing_data_difference((before, from), (after, dialect))
+    {
+        let message = format!("{what}, and chunks that are not stored need this fill value");
         return Err(Error::new(ErrorKind::NotExpressible, message));
     }
     Ok(converted)

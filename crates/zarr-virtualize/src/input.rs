@@ -110,8 +110,7 @@ fn table(
     let mut table = ChunkTableBuilder::new(total);
     let mut last: Option<(Arc<dyn Store>, Key, zarr_store_virtual::SourceId)> = None;
     for (key, index) in stored {
-        // One that may not be looked for is asked for where it is read, which says why.
-        let chunk = match locate(key).unwrap_or(None) {
+        let chunk = match locate(key)? {
             None => Chunk::Whole { source: builder.source(Arc::clone(store), key.clone()) },
             Some(Located::Inline(bytes)) => Chunk::Inline(bytes),
             Some(Located::Range { store, key, offset, length }) => {

@@ -113,6 +113,9 @@ pub fn join(inputs: &[Input], registry: &Arc<Registry>, options: &JoinOptions) -
     check_nodes(&files)?;
     if let Some(dimension) = &options.concat {
         check_dimension(&files[0], dimension)?;
+        if files.len() > 1 {
+            files.iter().try_for_each(|file| check_lengths(file, dimension))?;
+        }
     }
     let name = name_of(inputs);
     let mut join = Join {
@@ -204,6 +207,28 @@ fn check_dimension(file: &FileNodes<'_>, dimension: &str) -> Result<()> {
         Some(near) => error.with_hint(format!("is {near:?} meant?")),
         None => error.with_hint("a dimension that no file has is not made"),
     })
+}
+
+/// Checks that the variables of each group have the dimension once and in one length.
+fn check_lengths(file: &FileNodes<'_>, dimension: &str) -> Result<()> {
+    let mut lengths: HashMap<Option<NodePath>, u64> = HashMap::new();
+    for (path, array) in &file.arrays {
+        let Some(axis) = array.axis(dimension) else { continue };
+        let names = array.metadata.dimension_names.iter().flatten();
+        if names.filter(|name| name.as_deref() == Some(dimension)).count() > 1 {
+            let what = format!("found the dimension {dimension} twice, expected it once");
+            return Err(refused(&file.input.name, path, what));
+        }
+        let found = array.metadata.shape.get(axis).copied().unwrap_or(0);
+        let expected = *lengths.entry(path.parent()).or_insert(found);
+        if found != expected {
+            let what = format!(
+                "found {found} elements along the dimension {dimension}, expected {expected} as other variables have"
+            );
+            return Err(refused(&file.input.name, path, what));
+        }
+    }
+    Ok(())
 }
 
 struct Join<'a> {
@@ -315,25 +340,38 @@ impl<'a> Join<'a> {
 
     /// How the times of each file are counted in the units of the first.
     fn recounts(&self, path: &NodePath) -> Result<Vec<Option<Recount>>> {
+        let bounded = self.files.iter().find_map(|file| {
+            let of_bounds = |array: &FileArray<'_>| {
+                let attributes = &array.metadata.attributes;
+                let names = ["bounds", "climatology"].into_iter().filter_map(|name| attributes.get(name)?.as_str());
+                names.into_iter().any(|name| Some(name) == path.name())
+            };
+            let mut arrays = file.arrays.iter();
+            arrays.find(|(other, array)| other.parent() == path.parent() && of_bounds(array)).map(|(other, _)| other)
+        });
+        // Bounds have the units and the calendar of their variable where they have none.
         let units = |file: &FileNodes<'a>| -> Option<Map> {
             let own = &file.arrays.get(path)?.metadata.attributes;
-            if time_units(own).is_some() {
-                return Some(own.clone());
+            let of_bounded =
+                bounded.and_then(|bounded| file.arrays.get(bounded)).map(|array| &array.metadata.attributes);
+            let mut found = Map::new();
+            for name in ["units", "calendar"] {
+                if let Some(value) = own.get(name).or_else(|| of_bounded?.get(name)) {
+                    found.insert(name, value.clone());
+                }
             }
-            let bounded = file.arrays.iter().find(|(other, array)| {
-                let names =
-                    ["bounds", "climatology"].into_iter().filter_map(|name| array.metadata.attributes.get(name));
-                other.parent() == path.parent() && names.filter_map(Value::as_str).any(|name| Some(name) == path.name())
-            });
-            let attributes =
-                bounded.filter(|_| !own.contains_key("units")).map(|(_, array)| &array.metadata.attributes);
-            attributes.filter(|attributes| time_units(attributes).is_some()).cloned()
+            time_units(&found).is_some().then_some(found)
         };
         let Some(first) = self.files.first().and_then(&units) else { return Ok(vec![None; self.files.len()]) };
         let key = |attributes: &Map| ["units", "calendar"].map(|name| attributes.get(name).cloned());
         let mut recounts = Vec::new();
         for (at, file) in self.files.iter().enumerate() {
-            let other = units(file).filter(|other| key(other) != key(&first));
+            let Some(other) = units(file) else {
+                let expected = first.get("units").map(Value::excerpt).unwrap_or_default();
+                let what = format!("found no units of times, expected some as in the first file, {expected}");
+                return Err(refused(self.file(at), path, what));
+            };
+            let other = Some(other).filter(|other| key(other) != key(&first));
             let recount = match (other, file.arrays.get(path)) {
                 (Some(other), Some(array)) => {
                     let refuse = |what: String| refused(self.file(at), path, what);

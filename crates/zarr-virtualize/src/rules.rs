@@ -7,8 +7,19 @@ use zarr_json::{Map, Value};
 use zarr_meta::{ArrayMetadata, NodePath};
 
 /// Attributes that say what elements mean: they must be the same in each file.
-const OF_ELEMENTS: [&str; 7] =
-    ["scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned", "units", "calendar"];
+const OF_ELEMENTS: [&str; 11] = [
+    "scale_factor",
+    "add_offset",
+    "_FillValue",
+    "missing_value",
+    "_Unsigned",
+    "units",
+    "calendar",
+    "flag_values",
+    "flag_masks",
+    "flag_meanings",
+    "dtype",
+];
 
 /// The attributes of [`OF_ELEMENTS`] that may differ where times are counted again.
 const OF_TIMES: [&str; 2] = ["units", "calendar"];

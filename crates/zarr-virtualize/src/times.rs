@@ -35,18 +35,36 @@ impl Recount {
         if let Some(name) = ["scale_factor", "add_offset"].into_iter().find(|name| own.contains_key(name)) {
             return Err(format!("found times with the attribute {name}, which are not counted again"));
         }
+        if own.contains_key("_Unsigned") {
+            return Err("found times with the attribute _Unsigned, which are not counted again".to_owned());
+        }
+        let fill = own.get(FILL_VALUE);
+        if let Some(missing) = own.get("missing_value").filter(|it| !fill.is_some_and(|fill| fill.semantically_eq(it)))
+        {
+            let missing = missing.excerpt();
+            return Err(format!("found times with the attribute missing_value {missing}, which are not counted again"));
+        }
         let units = |attributes: &Map| parse(time_units(attributes).unwrap_or_default(), attributes);
         let (from, to) = (units(from)?, units(to)?);
         if from.calendar() != to.calendar() {
             let (found, expected) = (from.calendar().name(), to.calendar().name());
             return Err(format!("found the calendar {found}, expected {expected}"));
         }
-        let mark = own.get(FILL_VALUE).and_then(|value| from_attribute(data_type, value).ok()?.to_element(data_type));
+        let read = |value: &Value| {
+            let mark = from_attribute(data_type, value).ok().and_then(|mark| mark.to_element(data_type));
+            mark.ok_or_else(|| {
+                format!("found the attribute {FILL_VALUE} {}, expected an element of the data type", value.excerpt())
+            })
+        };
+        let mark = fill.map(read).transpose()?;
         Ok(Self { from, to, mark: mark.map(|mark| mark.bytes().to_vec()) })
     }
 
     /// Counts elements again.
     pub(crate) fn apply(&self, data: &ArrayData) -> Result<ArrayData, String> {
+        if self.marks(data).all(|is_mark| is_mark) {
+            return Ok(data.clone());
+        }
         macro_rules! whole {
             ($type:ty) => {{
                 let given = data.to_vec::<$type>().map_err(|error| error.to_string())?;
@@ -201,6 +219,21 @@ mod tests {
         // A time that would be the mark.
         let marked = map(&json!({"_FillValue": 31}));
         assert!(counted(&[0], &marked, &later, &days).unwrap_err().contains("mark of missing data"));
+    }
+
+    #[test]
+    fn marks_that_are_not_known_are_refused() {
+        let hours = map(&json!({"units": "hours since 2000-01-01"}));
+        let days = map(&json!({"units": "days since 2000-01-01"}));
+        let refused = |own: Value| Recount::new(&DataType::Int32, &map(&own), &hours, &days).map(|_| ()).unwrap_err();
+        assert!(refused(json!({"missing_value": 7})).contains("missing_value 7"));
+        assert!(refused(json!({"_Unsigned": "true"})).contains("_Unsigned"));
+        assert!(refused(json!({"_FillValue": "none"})).contains("_FillValue"));
+        let own = map(&json!({"_FillValue": 7, "missing_value": 7}));
+        let recount = Recount::new(&DataType::Int32, &own, &hours, &days).expect("one mark");
+        // Seven hours are no whole number of days.
+        let data = ArrayData::from_elements(&DataType::Int32, &[2], &[7, 7]).expect("elements");
+        assert_eq!(recount.apply(&data).expect("marks").to_vec::<i32>().expect("elements"), [7, 7]);
     }
 
     #[test]

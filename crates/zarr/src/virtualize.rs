@@ -186,10 +186,15 @@ pub fn save_with(
     let address = |file: &SourceFile<'_>| -> zarr_store::Result<String> {
         let address = address_of(file)?;
         let below = address.strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        let is_replaced = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        if below.and_then(|below| below.strip_prefix(name.as_str())).is_some_and(is_replaced) {
+            let message = format!("found a file of the references {name} themselves, which would replace it");
+            return Err(zarr_store::Error::Argument { store: address, message });
+        }
         match below {
             Some(below) if options.relative => Ok(below.to_owned()),
             None if options.relative => {
-                let message = format!("found a file that does not lie below {base}, where the references are to be");
+                let message = format!("found a file that does not lie below {folder}, where the references are to be");
                 Err(zarr_store::Error::Argument { store: address, message })
             }
             Some(_) => Ok(address),
@@ -211,7 +216,10 @@ pub fn save_with(
             schemes.create(&folder, store_options)?.set_all(&key, &json)?;
             (written, json.len() as u64)
         }
-        Form::Parquet => save_parquet(&joined, &write, schemes.create(&folder, store_options)?, &name, exists)?,
+        Form::Parquet => {
+            let store = schemes.create(&folder, store_options)?;
+            save_parquet(&joined, &write, store, &name, exists, options.overwrite)?
+        }
     };
     drop(write);
     Ok(Saved { written, bytes, elsewhere: elsewhere.into_inner().into_iter().collect() })
@@ -243,7 +251,8 @@ impl Form {
     }
 }
 
-/// Writes references as Parquet into the folder `name`, whose references are erased first if `is_there`.
+/// Writes references as Parquet into the folder `name`, whose references are erased first if `is_there`, or if
+/// `overwrite` and an earlier run left them without their `.zmetadata`.
 #[cfg(feature = "references-parquet")]
 fn save_parquet(
     joined: &Joined,
@@ -251,18 +260,40 @@ fn save_parquet(
     store: std::sync::Arc<dyn crate::Store>,
     name: &str,
     is_there: bool,
+    overwrite: bool,
 ) -> Result<(WrittenReferences, u64)> {
     let folder = zarr_store::Prefix::new(&format!("{name}/"))?;
+    let metadata = folder.join(".zmetadata")?;
+    let refuse = |what: &str| Err(Error::argument(format!("found a folder {name} {what}, which stays as it is")));
+    if is_there && !store.get_all(&metadata)?.is_some_and(|bytes| zarr_references::is_parquet(&bytes)) {
+        return refuse("that has no references");
+    }
+    let before = if is_there || store.capabilities().list { store.list_prefix(&folder)? } else { Vec::new() };
+    // References name each other by number: files of others between them would be taken for theirs.
+    let may_erase = is_there || overwrite && before.iter().all(is_of_references);
+    if !before.is_empty() && !may_erase {
+        return refuse("with files, but no .zmetadata");
+    }
+    if !before.is_empty() {
+        // What cannot be written is known before anything is erased.
+        write_json(&joined.store, options, &mut std::io::sink())?;
+    }
     if is_there {
-        // References name each other by number: files of others between them would be taken for theirs.
-        let metadata = folder.join(".zmetadata")?;
-        if !store.get_all(&metadata)?.is_some_and(|bytes| zarr_references::is_parquet(&bytes)) {
-            return Err(Error::argument(format!("found a folder {name} that has no references, which stays as it is")));
-        }
         store.erase(&metadata)?;
-        store.erase_prefix(&folder)?;
+    }
+    for key in before.iter().filter(|key| **key != metadata && is_of_references(key)) {
+        store.erase(key)?;
     }
     Ok(zarr_references::write_parquet(&joined.store, options, store, folder)?)
+}
+
+/// Whether a key has the name of a file of references in Parquet: `.zmetadata`, or `refs.N.parq`.
+#[cfg(feature = "references-parquet")]
+fn is_of_references(key: &Key) -> bool {
+    let name = key.as_str().rsplit('/').next().unwrap_or_default();
+    let number = name.strip_prefix("refs.").and_then(|rest| rest.strip_suffix(".parq"));
+    name == ".zmetadata"
+        || number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(not(feature = "references-parquet"))]
@@ -271,6 +302,7 @@ fn save_parquet(
     _: &WriteOptions<'_>,
     _: std::sync::Arc<dyn crate::Store>,
     name: &str,
+    _: bool,
     _: bool,
 ) -> Result<(WrittenReferences, u64)> {
     let expected = "a build with the feature `references-parquet`, which writes references in Parquet";
@@ -296,7 +328,9 @@ fn place(address: &StoreAddress) -> Result<(StoreAddress, String)> {
 /// The address of a folder as those of files in it begin.
 fn base(folder: &StoreAddress) -> Result<String> {
     let Some(path) = folder.path() else {
-        return Ok(folder.url().unwrap_or_default().trim_end_matches('/').to_owned());
+        // Addresses of files have no secrets either.
+        let shown = folder.to_string();
+        return Ok(shown.split('?').next().unwrap_or_default().trim_end_matches('/').to_owned());
     };
     // One that is not there yet has no links in it.
     let real = path.canonicalize().or_else(|_| std::path::absolute(path)).ok();

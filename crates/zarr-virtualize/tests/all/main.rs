@@ -1,6 +1,7 @@
 //! Files joined, and what netCDF4 reads from them (`tests/fixtures/join.py`).
 
 mod joined;
+mod marks;
 mod refused;
 mod written;
 
