@@ -110,7 +110,13 @@ fn table(
     let mut table = ChunkTableBuilder::new(total);
     let mut last: Option<(Arc<dyn Store>, Key, zarr_store_virtual::SourceId)> = None;
     for (key, index) in stored {
-        let chunk = match locate(key)? {
+        let located = match locate(key) {
+            Err(error) if error.is_retryable() => return Err(error.into()),
+            // The array may be none of those that are asked for. Where it is, reading or naming this value says why it has no place.
+            Err(_) => None,
+            Ok(located) => located,
+        };
+        let chunk = match located {
             None => Chunk::Whole { source: builder.source(Arc::clone(store), key.clone()) },
             Some(Located::Inline(bytes)) => Chunk::Inline(bytes),
             Some(Located::Range { store, key, offset, length }) => {

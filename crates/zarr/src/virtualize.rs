@@ -344,6 +344,11 @@ fn address_of(file: &SourceFile<'_>) -> zarr_store::Result<String> {
     let (store, key) = (file.store().to_string(), file.key());
     let refuse =
         |message: &str| Err(zarr_store::Error::Argument { store: file.to_string(), message: message.to_owned() });
+    // Values of a store of references have the places that it says, or none.
+    if file.store().capabilities().locates {
+        file.store().get(key, &[ByteRange::First(1)], &GetOptions::default())?;
+        return refuse("found a chunk whose place is not known, which references cannot name");
+    }
     if let Some((scheme, _)) = store.split_once("://") {
         if !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return refuse("found a file in another file, which references cannot name");

@@ -33,7 +33,7 @@ const PRINTS: &[&[&str]] = &[
     &["check", "s"],
     &["consolidate", "s", "--check"],
     &["convert", "s", "t", "--overwrite"],
-    &["virtualize", "s", "-o", "r.json", "--overwrite"],
+    &["virtualize", "s", "-o", "r.json", "--overwrite", "--dialect", "v3"],
     &["diff", "s", "s"],
     &["digest", "s"],
     &["convert", "s", "u", "--dry-run"],
