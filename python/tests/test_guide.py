@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 import zarr_rust
+from xarray.backends import plugins
+from zarr_rust.xarray import ZarrRustBackend
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "python.md"
@@ -72,6 +74,8 @@ def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", FROM)
 def test_pages_of_the_guide_with_programs_in_python(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # As an installed package is found by its entry point.
+    monkeypatch.setitem(plugins.BACKEND_ENTRYPOINTS, "zarr_rust", ("zarr_rust", ZarrRustBackend))
     shutil.copytree(ROOT / "examples" / "data" / "climate.zarr", "climate.zarr")
     shutil.copytree(ROOT / "examples" / "data" / "netcdf", ".", dirs_exist_ok=True)
     page = ROOT / "docs" / "guide" / name

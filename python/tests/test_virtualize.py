@@ -12,6 +12,7 @@ import xarray as xr
 import zarr
 import zarr_rust
 from zarr_rust.errors import ZarrWarning
+from zarr_rust.xarray import ZarrRustBackend
 
 FILES = Path(os.environ.get("ZARR_FIXTURES", Path(__file__).parents[2] / "tests" / "fixtures")) / "join"
 ALIKE = [FILES / name for name in ("a.nc", "b.nc", "c.nc")]
@@ -33,7 +34,7 @@ def test_files_joined(tmp_path: Path, dialect: str) -> None:
     for name in ("t", "packed", "time", "time_bnds", "lat", "area", "more/count", "texts", "names"):
         array = zarr_rust.open(tmp_path / "refs.json", name, storage_options=options)
         assert np.array_equal(np.asarray(array[:]).astype(object), expected("alike", name).astype(object)), name
-    dataset = xr.open_dataset(tmp_path / "refs.json", engine="zarr_rust", storage_options=options)
+    dataset = xr.open_dataset(tmp_path / "refs.json", engine=ZarrRustBackend, storage_options=options)
     assert (dataset.time.values == DAYS.astype("datetime64[ns]")).all()
     assert dataset.packed.dtype.kind == "f" and (dataset.packed.values == expected("alike", "packed") * 0.5 + 3).all()
 

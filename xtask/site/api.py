@@ -29,6 +29,12 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
         "Conversions into other dialects, chunks, shards and codecs, and what they did.",
         ["convert", "Conversion", "_convert.ConvertedNode", "_convert.SkippedChunk"],
     ),
+    (
+        "virtualize",
+        "Virtualize",
+        "References to the chunks of netCDF, HDF5 and other files, which make one data set of them.",
+        ["virtualize", "References"],
+    ),
     ("errors", "Errors", "Exceptions and warnings, all of which say where: store, node, chunk, key.", ["errors"]),
     ("xarray", "The engine for xarray", "`xarray.open_dataset(url, engine=\"zarr_rust\")` reads by this package.", ["xarray"]),
     ("dask", "Dask", "Arrays as arrays of Dask, stored arrays from these, and conversions by the workers of a cluster.", ["dask"]),
