@@ -5,7 +5,7 @@ use std::io::Read;
 use zarr_store::{ByteRange, Bytes, GetOptions, Key, Result};
 
 use crate::fault::{FILE_TYPE, IcechunkFault};
-use crate::wait::{Below, Way};
+use zarr_store_virtual::lookup::{EitherStore, Way};
 
 /// Kind of the content of a file, with its number in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +27,10 @@ const MAX_STORED: u64 = 256 << 20;
 const MAX_CONTENT: (u64, u64) = (64 << 20, 1 << 30);
 
 /// The content of the file at `key`, decompressed; `None` if there is no such file.
-pub(crate) async fn content(below: &Below, way: Way, key: &Key, file_type: FileType) -> Result<Option<Bytes>> {
+pub(crate) async fn content(below: &EitherStore, way: Way, key: &Key, file_type: FileType) -> Result<Option<Bytes>> {
     let range = [ByteRange::First(MAX_STORED + 1)];
     let Some(fetched) = below.get(way, key, &range, &GetOptions::default()).await? else { return Ok(None) };
-    decode(key.as_str(), fetched.into_bytes(), file_type).map(Some).map_err(|fault| fault.in_store(&below.store))
+    decode(key.as_str(), fetched.into_bytes(), file_type).map(Some).map_err(|fault| fault.in_store(below.store()))
 }
 
 /// The content of a file of these bytes.

@@ -10,7 +10,7 @@ use crate::file::{self, FileType};
 use crate::flat::{self, FlatFault, Table};
 use crate::id::Id;
 use crate::refs::{self, REPOSITORY, Revision};
-use crate::wait::{Below, Way, wait};
+use zarr_store_virtual::lookup::{EitherStore, Way, wait};
 
 /// A snapshot of a repository, and the one that it was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,13 +42,13 @@ pub struct IcechunkCommit {
 /// # Errors
 /// [`IcechunkFault::Ancestry`] if commits lead back to themselves, and the errors of [`IcechunkStore::open`](crate::IcechunkStore::open).
 pub fn history(store: Arc<dyn Store>, revision: &Revision, limit: usize) -> Result<Vec<IcechunkCommit>> {
-    let below = Below::new(store);
+    let below = EitherStore::new(store);
     let key = Key::new(REPOSITORY)?;
     match wait(file::content(&below, Way::Blocking, &key, FileType::Repository))? {
         Some(content) => {
             let id = refs::of_repository(&below, &content, revision)?;
-            let commits = of_repository(&content, id, limit).map_err(|fault| fault.in_store(&below.store))?;
-            commits.ok_or_else(|| missing(id, &format!("revision {revision}")).in_store(&below.store))
+            let commits = of_repository(&content, id, limit).map_err(|fault| fault.in_store(below.store()))?;
+            commits.ok_or_else(|| missing(id, &format!("revision {revision}")).in_store(below.store()))
         }
         None => of_snapshots(&below, refs::of_files(&below, revision)?, revision, limit),
     }
@@ -101,16 +101,16 @@ fn of_repository(content: &Bytes, id: Id, limit: usize) -> Result<Option<Vec<Ice
 }
 
 /// The commits by the snapshots of a repository of version 1, each of which names the one before.
-fn of_snapshots(below: &Below, id: Id, revision: &Revision, limit: usize) -> Result<Vec<IcechunkCommit>> {
+fn of_snapshots(below: &EitherStore, id: Id, revision: &Revision, limit: usize) -> Result<Vec<IcechunkCommit>> {
     let (mut commits, mut seen, mut next, mut by) =
         (Vec::new(), HashSet::new(), Some(id), format!("revision {revision}"));
     while let Some(id) = next.filter(|_| commits.len() < limit) {
         if !seen.insert(id) {
-            return Err(IcechunkFault::Ancestry { id: id.to_string() }.in_store(&below.store));
+            return Err(IcechunkFault::Ancestry { id: id.to_string() }.in_store(below.store()));
         }
         let file = Key::new(&format!("snapshots/{id}"))?;
         let content = wait(file::content(below, Way::Blocking, &file, FileType::Snapshot))?;
-        let content = content.ok_or_else(|| missing(id, &by).in_store(&below.store))?;
+        let content = content.ok_or_else(|| missing(id, &by).in_store(below.store()))?;
         let read = || -> flat::Result<_> {
             let root = Table::root(&content)?;
             let found = Id(root.required_array(0, "id of the snapshot")?);
@@ -118,10 +118,10 @@ fn of_snapshots(below: &Below, id: Id, revision: &Revision, limit: usize) -> Res
             Ok((commit(&root, found, parent, [3, 4])?, found, parent))
         };
         let (commit, found, parent) =
-            read().map_err(|fault| IcechunkFault::record(file.as_str(), fault).in_store(&below.store))?;
+            read().map_err(|fault| IcechunkFault::record(file.as_str(), fault).in_store(below.store()))?;
         if found != id {
             let fault = IcechunkFault::Id { file: file.to_string(), found: found.to_string() };
-            return Err(fault.in_store(&below.store));
+            return Err(fault.in_store(below.store()));
         }
         commits.push(commit);
         by = file.to_string();

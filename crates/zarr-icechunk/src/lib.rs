@@ -23,15 +23,13 @@ mod flat;
 mod history;
 mod id;
 mod manifest;
-mod manifests;
 mod outside;
 mod refs;
 mod snapshot;
 mod store;
-mod wait;
 
 pub use fault::IcechunkFault;
 pub use history::{IcechunkCommit, history};
 pub use outside::OpenFile;
 pub use refs::Revision;
-pub use store::{ChunkPlace, IcechunkOptions, IcechunkStore};
+pub use store::{IcechunkOptions, IcechunkStore};

@@ -8,7 +8,7 @@ use crate::fault::IcechunkFault;
 use crate::file::{self, FileType};
 use crate::flat::{self, FlatFault, Table, Vector};
 use crate::id::Id;
-use crate::wait::{Below, Way, wait};
+use zarr_store_virtual::lookup::{EitherStore, Way, wait};
 
 /// The branch of a repository that is opened without a name.
 const MAIN: &str = "main";
@@ -73,7 +73,7 @@ impl std::fmt::Display for Revision {
 }
 
 /// The id of the snapshot that a revision is.
-pub(crate) fn resolve(below: &Below, revision: &Revision) -> Result<Id> {
+pub(crate) fn resolve(below: &EitherStore, revision: &Revision) -> Result<Id> {
     let key = Key::new(REPOSITORY)?;
     match wait(file::content(below, Way::Blocking, &key, FileType::Repository))? {
         Some(content) => of_repository(below, &content, revision),
@@ -82,7 +82,7 @@ pub(crate) fn resolve(below: &Below, revision: &Revision) -> Result<Id> {
 }
 
 /// The snapshot by the file of a repository of version 2.
-pub(crate) fn of_repository(below: &Below, content: &Bytes, revision: &Revision) -> Result<Id> {
+pub(crate) fn of_repository(below: &EitherStore, content: &Bytes, revision: &Revision) -> Result<Id> {
     let read = || -> flat::Result<Result<Id, Vec<String>>> {
         let root = Table::root(content)?;
         let (tags, branches) = (root.required(1, 4, "tags")?, root.required(2, 4, "branches")?);
@@ -99,7 +99,7 @@ pub(crate) fn of_repository(below: &Below, content: &Bytes, revision: &Revision)
             None => Err(names(&among)?),
         })
     };
-    let found = read().map_err(|fault| IcechunkFault::record(REPOSITORY, fault).in_store(&below.store))?;
+    let found = read().map_err(|fault| IcechunkFault::record(REPOSITORY, fault).in_store(below.store()))?;
     found.or_else(|known| of_id(below, revision, known))
 }
 
@@ -122,7 +122,7 @@ fn names(refs: &Vector<'_>) -> flat::Result<Vec<String>> {
 }
 
 /// The snapshot by the files with references of a repository of version 1.
-pub(crate) fn of_files(below: &Below, revision: &Revision) -> Result<Id> {
+pub(crate) fn of_files(below: &EitherStore, revision: &Revision) -> Result<Id> {
     let kind = if matches!(revision, Revision::Tag(_)) { "tag" } else { "branch" };
     let folder = format!("refs/{kind}.{}/", revision.name());
     // A name with a slash is that of no file.
@@ -138,7 +138,7 @@ pub(crate) fn of_files(below: &Below, revision: &Revision) -> Result<Id> {
 }
 
 /// The id in the file of a reference; `None` without one, or if the tag was deleted.
-fn reference(below: &Below, folder: &Prefix) -> Result<Option<Id>> {
+fn reference(below: &EitherStore, folder: &Prefix) -> Result<Option<Id>> {
     let get = |name: &str, ranges: &[ByteRange]| -> Result<_> {
         wait(below.get(Way::Blocking, &folder.join(name)?, ranges, &GetOptions::default()))
     };
@@ -150,13 +150,13 @@ fn reference(below: &Below, folder: &Prefix) -> Result<Option<Id>> {
         let value = Value::from_json(std::str::from_utf8(bytes).ok()?).ok()?;
         Id::of_name(value.get("snapshot")?.as_str()?)
     };
-    let fault = || IcechunkFault::Reference { file: format!("{folder}ref.json") }.in_store(&below.store);
+    let fault = || IcechunkFault::Reference { file: format!("{folder}ref.json") }.in_store(below.store());
     parse(fetched.part(0)).map(Some).ok_or_else(fault)
 }
 
 /// The names of branches or tags. A store that cannot list has none to tell.
-fn names_of_files(below: &Below, kind: &str) -> Result<Vec<String>> {
-    let names = match below.store.list_dir(&Prefix::new("refs/")?) {
+fn names_of_files(below: &EitherStore, kind: &str) -> Result<Vec<String>> {
+    let names = match below.store().list_dir(&Prefix::new("refs/")?) {
         Ok(listing) => {
             let has_branch = listing.prefixes.iter().filter_map(Prefix::name).any(|name| name.starts_with("branch."));
             if !has_branch {
@@ -186,16 +186,16 @@ fn names_of_files(below: &Below, kind: &str) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn no_repository(below: &Below) -> Error {
+fn no_repository(below: &EitherStore) -> Error {
     Error::NotAStore {
-        store: below.store.to_string(),
+        store: below.store().to_string(),
         found: "neither a file repo nor branches in refs",
         expected: "an Icechunk repository",
     }
 }
 
 /// The snapshot that a revision names by its id, since there is no branch or tag of the name.
-fn of_id(below: &Below, revision: &Revision, mut known: Vec<String>) -> Result<Id> {
+fn of_id(below: &EitherStore, revision: &Revision, mut known: Vec<String>) -> Result<Id> {
     let (kind, kinds) = match revision {
         Revision::Named(name) => match Id::of_name(name) {
             Some(id) => return Ok(id),
@@ -210,5 +210,5 @@ fn of_id(below: &Below, revision: &Revision, mut known: Vec<String>) -> Result<I
     }
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     let message = format!("no {kind} {:?}; {kinds}: {known}", revision.name());
-    Err(Error::Argument { store: below.store.to_string(), message })
+    Err(Error::Argument { store: below.store().to_string(), message })
 }

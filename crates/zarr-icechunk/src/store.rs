@@ -18,14 +18,12 @@ use crate::fault::IcechunkFault;
 use crate::file::{self, FileType};
 use crate::id::Id;
 use crate::manifest::{Manifest, Place};
-use crate::manifests::Manifests;
 use crate::outside::{Allowed, OpenFile, Outside};
 use crate::refs::{self, Revision};
 use crate::snapshot::Snapshot;
-use crate::wait::{Below, Way, wait};
+use zarr_store_virtual::lookup::{EitherStore, LoadCache, Way, wait};
 
 use not_blocking::NotBlocking;
-pub use place::ChunkPlace;
 
 /// Most bytes that manifests in memory take.
 const MANIFEST_BYTES: usize = 256 << 20;
@@ -93,11 +91,11 @@ pub struct IcechunkStore(Arc<Inner>);
 struct Inner {
     /// For messages.
     name: String,
-    below: Below,
+    below: EitherStore,
     snapshot: Snapshot,
     /// The version of all that is in the snapshot and its manifests, which are never changed.
     version: Version,
-    manifests: Manifests,
+    manifests: LoadCache<Id, Manifest>,
     outside: Outside,
 }
 
@@ -108,17 +106,17 @@ impl IcechunkStore {
     /// [`Error::NotAStore`] if there is no repository, [`Error::Argument`] if there is no such branch, tag or snapshot,
     /// [`Error::Format`] with an [`IcechunkFault`] if a file breaks the format; and the errors of `store`.
     pub fn open(store: Arc<dyn Store>, options: IcechunkOptions) -> Result<Self> {
-        let below = Below::new(store);
+        let below = EitherStore::new(store);
         let id = refs::resolve(&below, &options.revision)?;
-        let name = format!("icechunk:{}@{}", below.store, options.revision);
+        let name = format!("icechunk:{}@{}", below.store(), options.revision);
         let file = Key::new(&format!("snapshots/{id}"))?;
         let content = wait(file::content(&below, Way::Blocking, &file, FileType::Snapshot))?;
         let content = content.ok_or_else(|| {
             let by = format!("revision {}", options.revision);
-            IcechunkFault::Missing { file: file.to_string(), by }.in_store(&below.store)
+            IcechunkFault::Missing { file: file.to_string(), by }.in_store(below.store())
         })?;
-        let snapshot = Snapshot::parse(file.as_str(), content, id).map_err(|fault| fault.in_store(&below.store))?;
-        let manifests = Manifests::new(options.manifest_bytes);
+        let snapshot = Snapshot::parse(file.as_str(), content, id).map_err(|fault| fault.in_store(below.store()))?;
+        let manifests = LoadCache::new(options.manifest_bytes, Manifest::size);
         let version = Version::new(&id.to_string());
         Ok(Self(Arc::new(Inner { name, below, snapshot, version, manifests, outside: options.outside })))
     }
@@ -162,7 +160,7 @@ impl Store for IcechunkStore {
     }
 
     fn access_profile(&self) -> AccessProfile {
-        self.0.below.store.access_profile()
+        self.0.below.store().access_profile()
     }
 
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
@@ -171,7 +169,7 @@ impl Store for IcechunkStore {
     }
 
     fn take_warnings(&self) -> Vec<String> {
-        self.0.below.store.take_warnings()
+        self.0.below.store().take_warnings()
     }
 }
 
@@ -224,7 +222,7 @@ impl Inner {
             let content = content.ok_or_else(|| self.fail(missing()))?;
             Manifest::parse(file.as_str(), content, id).map_err(|fault| self.fail(fault))
         };
-        self.manifests.get(id, load).await
+        self.manifests.get(way, id, load).await
     }
 
     /// A chunk in a file of the repository, which is never changed.
@@ -275,7 +273,7 @@ impl Inner {
         let open = self.outside.open.as_ref();
         let open = open.ok_or_else(|| refused("nothing opens files outside of the repository here".to_owned()))?;
         let (store, file) = open(&full)?;
-        let source = Below::new(store);
+        let source = EitherStore::new(store);
         let mut fetched = match self.part(way, chunk, (&source, &file, &full), ranges, options).await? {
             Some(fetched) => fetched,
             None => return Err(refused("there is no such file".to_owned())),
@@ -297,7 +295,7 @@ impl Inner {
         &self,
         way: Way,
         chunk: Chunk<'_>,
-        (store, file, shown): (&Below, &Key, &str),
+        (store, file, shown): (&EitherStore, &Key, &str),
         ranges: &[ByteRange],
         options: &GetOptions,
     ) -> Result<Option<Fetched>> {
@@ -336,7 +334,7 @@ impl Inner {
             None => Ok(GetInto::Missing),
             Some(Place::Native { id, offset: 0, length }) if length == into.len() as u64 => {
                 let file = chunk_file(id)?;
-                match self.below.store.get_into(&file, into)? {
+                match self.below.store().get_into(&file, into)? {
                     GetInto::Found(size) if size == length => Ok(GetInto::Found(size)),
                     GetInto::Missing => Err(self.missing(&file, key)),
                     // The chunk is a part of the file.

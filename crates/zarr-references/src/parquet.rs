@@ -3,7 +3,6 @@
 //!
 //! The reader and the writer are for these files alone: flat columns of strings and of integers.
 
-mod cache;
 mod column;
 mod encode;
 mod folder;
@@ -12,7 +11,6 @@ mod page;
 mod record;
 mod thrift;
 mod values;
-mod wait;
 mod writer;
 
 #[cfg(test)]

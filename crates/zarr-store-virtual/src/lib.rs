@@ -34,6 +34,8 @@ mod found;
 mod get;
 mod key_form;
 mod listing;
+#[cfg(feature = "lookup")]
+pub mod lookup;
 mod making;
 mod not_blocking;
 mod parts;

@@ -1,5 +1,6 @@
 //! Files that are joined: stores whose chunks have places.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,9 +8,10 @@ use zarr_grid::ChunkIndex;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::{Dialect, Node, NodePath};
-use zarr_store::{Bytes, Key, Prefix, Store};
+use zarr_store::{Key, Prefix, Store};
 use zarr_store_virtual::{
-    Chunk, ChunkKeyForm, ChunkTable, ChunkTableBuilder, Separator, VirtualStore, VirtualStoreBuilder,
+    Chunk, ChunkKeyForm, ChunkTable, ChunkTableBuilder, FoundChunk, Separator, SourceId, VirtualStore,
+    VirtualStoreBuilder,
 };
 
 use crate::documents::put_documents;
@@ -25,24 +27,6 @@ pub struct Input {
     pub(crate) store: VirtualStore,
 }
 
-/// Where the value of a key lies.
-#[derive(Clone, Debug)]
-pub enum Located {
-    /// Nowhere else: these are the bytes.
-    Inline(Bytes),
-    /// A range of a value of another store, of at least one byte.
-    Range {
-        /// The other store.
-        store: Arc<dyn Store>,
-        /// The key there.
-        key: Key,
-        /// The offset in bytes.
-        offset: u64,
-        /// The length in bytes.
-        length: u64,
-    },
-}
-
 impl Input {
     /// A store whose chunks have places. Messages show the name.
     pub fn new(name: impl Into<String>, store: VirtualStore) -> Self {
@@ -56,7 +40,7 @@ impl Input {
     pub fn of_store(
         name: impl Into<String>,
         store: &Arc<dyn Store>,
-        locate: &dyn Fn(&Key) -> zarr_store::Result<Option<Located>>,
+        locate: &dyn Fn(&Key) -> zarr_store::Result<Option<FoundChunk>>,
     ) -> Result<Self> {
         let name = name.into();
         let mut builder = VirtualStore::builder(name.as_str());
@@ -103,12 +87,13 @@ fn table(
     store: &Arc<dyn Store>,
     counts: &[u64],
     stored: &[(Key, ChunkIndex)],
-    locate: &dyn Fn(&Key) -> zarr_store::Result<Option<Located>>,
+    locate: &dyn Fn(&Key) -> zarr_store::Result<Option<FoundChunk>>,
 ) -> Result<ChunkTable> {
     let total = counts.iter().try_fold(1_u64, |total, count| total.checked_mul(*count));
     let total = total.ok_or_else(|| Error::argument(format!("found {counts:?} chunks, more than 2^64")))?;
     let mut table = ChunkTableBuilder::new(total);
-    let mut last: Option<(Arc<dyn Store>, Key, zarr_store_virtual::SourceId)> = None;
+    // The builder keeps the stores, so that their addresses stay theirs.
+    let mut sources: HashMap<(usize, Key), SourceId> = HashMap::new();
     for (key, index) in stored {
         let located = match locate(key) {
             Err(error) if error.is_retryable() => return Err(error.into()),
@@ -116,21 +101,20 @@ fn table(
             Err(_) => None,
             Ok(located) => located,
         };
+        let mut source = |store: &Arc<dyn Store>, key: &Key| {
+            let file = (Arc::as_ptr(store).addr(), key.clone());
+            *sources.entry(file).or_insert_with(|| builder.source(Arc::clone(store), key.clone()))
+        };
         let chunk = match located {
-            None => Chunk::Whole { source: builder.source(Arc::clone(store), key.clone()) },
-            Some(Located::Inline(bytes)) => Chunk::Inline(bytes),
-            Some(Located::Range { store, key, offset, length }) => {
-                let known = last.as_ref().filter(|(other, at, _)| Arc::ptr_eq(other, &store) && *at == key);
-                let source = match known {
-                    Some((_, _, source)) => *source,
-                    None => {
-                        let source = builder.source(Arc::clone(&store), key.clone());
-                        last = Some((store, key, source));
-                        source
-                    }
-                };
-                Chunk::Range { source, offset, length }
-            }
+            None => Chunk::Whole { source: source(store, key) },
+            Some(FoundChunk::Missing) => continue,
+            Some(FoundChunk::Inline(bytes)) => Chunk::Inline(bytes),
+            Some(FoundChunk::File { store, file, range: None }) => Chunk::Whole { source: source(&store, &file) },
+            Some(FoundChunk::File { store, file, range: Some(range) }) => Chunk::Range {
+                source: source(&store, &file),
+                offset: range.start,
+                length: range.end.saturating_sub(range.start),
+            },
         };
         let number = index.iter().zip(counts).fold(0, |number, (at, count)| number * count + at);
         table.set(number, chunk).map_err(|fault| fault.of(store.to_string()))?;

@@ -42,6 +42,6 @@ mod rules;
 mod times;
 mod values;
 
-pub use input::{Input, Located};
+pub use input::Input;
 pub use join::{JoinOptions, Joined, join};
 pub use zarr_references::{Reference, References, WriteFault, WriteOptions, WrittenReferences, write_json};

@@ -8,7 +8,7 @@ use super::Inner;
 use crate::chunk_key::{self, Index};
 use crate::manifest::Onward;
 use crate::snapshot::Node;
-use crate::wait::Way;
+use zarr_store_virtual::lookup::Way;
 
 impl Inner {
     pub(super) async fn list_dir(&self, way: Way, prefix: &Prefix) -> Result<Listing> {

@@ -10,7 +10,7 @@ use zarr_store::{
 };
 
 use super::Inner;
-use crate::wait::Way;
+use zarr_store_virtual::lookup::Way;
 
 #[derive(Debug)]
 pub(super) struct NotBlocking(pub(super) Arc<Inner>);
@@ -48,7 +48,10 @@ impl AsyncStore for NotBlocking {
     }
 
     fn access_profile(&self) -> AccessProfile {
-        self.0.below.not_blocking().map_or_else(|| self.0.below.store.access_profile(), |store| store.access_profile())
+        self.0
+            .below
+            .not_blocking()
+            .map_or_else(|| self.0.below.store().access_profile(), |store| store.access_profile())
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
@@ -59,6 +62,6 @@ impl AsyncStore for NotBlocking {
     }
 
     fn take_warnings(&self) -> Vec<String> {
-        self.0.below.store.take_warnings()
+        self.0.below.store().take_warnings()
     }
 }

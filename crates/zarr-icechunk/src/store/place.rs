@@ -2,31 +2,13 @@
 
 use std::sync::Arc;
 
-use zarr_store::{Bytes, Key, Result, Store};
+use zarr_store::{Key, Result, Store};
+use zarr_store_virtual::FoundChunk;
 
 use super::{IcechunkStore, chunk_file};
 use crate::fault::IcechunkFault;
 use crate::manifest::Place;
-use crate::wait::{Way, wait};
-
-/// Where a chunk of a snapshot lies.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum ChunkPlace {
-    /// In the manifest: these are the bytes.
-    Inline(Bytes),
-    /// A range of a file, in the repository or outside of it.
-    Range {
-        /// The store that the file is in.
-        store: Arc<dyn Store>,
-        /// The key of the file there.
-        key: Key,
-        /// The offset in bytes.
-        offset: u64,
-        /// The length in bytes.
-        length: u64,
-    },
-}
+use zarr_store_virtual::lookup::{Way, wait};
 
 impl IcechunkStore {
     /// Returns where the chunk at a key lies; `None` if none is stored there.
@@ -34,13 +16,13 @@ impl IcechunkStore {
     /// # Errors
     /// [`Error::Format`](zarr_store::Error::Format) with an [`IcechunkFault`] for a damaged manifest, and for a file outside of the repository
     /// that may not be read; the errors of the store.
-    pub fn chunk_place(&self, key: &Key) -> Result<Option<ChunkPlace>> {
+    pub fn find_chunk(&self, key: &Key) -> Result<Option<FoundChunk>> {
         let inner = &self.0;
         let place = match wait(inner.place(Way::Blocking, key))? {
             None => return Ok(None),
-            Some(Place::Inline(bytes)) => ChunkPlace::Inline(bytes),
+            Some(Place::Inline(bytes)) => FoundChunk::Inline(bytes),
             Some(Place::Native { id, offset, length }) => {
-                ChunkPlace::Range { store: Arc::clone(&inner.below.store), key: chunk_file(id)?, offset, length }
+                in_file(Arc::clone(inner.below.store()), chunk_file(id)?, offset, length)
             }
             Some(Place::Virtual { url, offset, length, .. }) => {
                 let refused = |reason: String| {
@@ -51,9 +33,13 @@ impl IcechunkStore {
                 let open =
                     open.ok_or_else(|| refused("nothing opens files outside of the repository here".to_owned()))?;
                 let (store, key) = open(&full)?;
-                ChunkPlace::Range { store, key, offset, length }
+                in_file(store, key, offset, length)
             }
         };
         Ok(Some(place))
     }
+}
+
+fn in_file(store: Arc<dyn Store>, file: Key, offset: u64, length: u64) -> FoundChunk {
+    FoundChunk::File { store, file, range: Some(offset..offset.saturating_add(length)) }
 }

@@ -5,10 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use zarr_json::{ParseOptions, Value};
 use zarr_store::{AccessProfile, AsyncStore, BoxFuture, Bytes, Error, Key, Prefix, Result, Store, StoreKind};
+use zarr_store_virtual::lookup::{EitherStore, LoadCache, Way, wait};
 use zarr_store_virtual::{FindChunks, FoundChunk, VirtualStore};
 
-use super::cache::Cache;
-use super::wait::{Below, Way, wait};
 use super::{Bad, Budget, MAX_RECORD, Record, Row};
 use crate::arrays::Arrays;
 use crate::targets::FileFinder;
@@ -35,7 +34,7 @@ pub fn open_parquet(store: Arc<dyn Store>, folder: &Prefix, options: &References
         let between = if below.ends_with(['/', ':']) || folder.is_root() { "" } else { "/" };
         format!("{below}{between}{}", folder.as_str().trim_end_matches('/'))
     });
-    let below = Below::new(Arc::clone(&store));
+    let below = EitherStore::new(Arc::clone(&store));
     let limit = options.max_size.min(MAX_METADATA);
     let bytes = wait(below.first(Way::Blocking, &folder.join(METADATA)?, limit))?;
     let bytes = bytes.ok_or_else(|| Error::NoStore { store: name.clone() })?;
@@ -51,7 +50,7 @@ pub fn open_parquet(store: Arc<dyn Store>, folder: &Prefix, options: &References
     }
     let finder = FileFinder::new(store, parent(folder), options);
     let (profile, not_blocking) = nearness(&below, &finder)?;
-    let cache = Cache::new(options.max_cached);
+    let cache = LoadCache::new(options.max_cached, Record::size);
     let folder =
         Arc::new(Folder { name, below, folder: folder.clone(), record_size, finder, cache, profile, not_blocking });
     for (number, array) in arrays.list.into_iter().enumerate() {
@@ -94,8 +93,8 @@ fn parent(folder: &Prefix) -> Prefix {
 }
 
 /// How files are best read that references lead to: as the references are, or as those places far away that they may lead to.
-fn nearness(below: &Below, finder: &FileFinder) -> Result<(AccessProfile, Option<Arc<dyn AsyncStore>>)> {
-    let own = (below.store.access_profile(), below.not_blocking.clone());
+fn nearness(below: &EitherStore, finder: &FileFinder) -> Result<(AccessProfile, Option<Arc<dyn AsyncStore>>)> {
+    let own = (below.store().access_profile(), below.not_blocking().cloned());
     if own.0.kind == StoreKind::Remote {
         return Ok(own);
     }
@@ -108,14 +107,17 @@ fn nearness(below: &Below, finder: &FileFinder) -> Result<(AccessProfile, Option
     Ok(own)
 }
 
+/// The number of an array, and that of a file of its table.
+type Id = (usize, u64);
+
 /// A folder of references.
 struct Folder {
     name: String,
-    below: Below,
+    below: EitherStore,
     folder: Prefix,
     record_size: u64,
     finder: FileFinder,
-    cache: Cache,
+    cache: LoadCache<Id, Record>,
     profile: AccessProfile,
     not_blocking: Option<Arc<dyn AsyncStore>>,
 }
@@ -192,7 +194,7 @@ impl Lazy {
         if let Some(files) = self.files.get() {
             return Ok(files.as_deref());
         }
-        let store = &self.folder.below.store;
+        let store = self.folder.below.store();
         let files = if store.capabilities().list {
             let listed = store.list_dir(&self.at)?.keys;
             let number = |key: &Key| key.name().strip_prefix("refs.")?.strip_suffix(".parq")?.parse().ok();
@@ -254,7 +256,7 @@ impl FindChunks for Lazy {
     }
 
     fn take_warnings(&self) -> Vec<String> {
-        self.folder.below.store.take_warnings()
+        self.folder.below.store().take_warnings()
     }
 
     fn not_blocking(&self) -> Option<Arc<dyn AsyncStore>> {
