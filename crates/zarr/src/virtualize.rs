@@ -44,43 +44,16 @@ pub fn open_with(address: &StoreAddress, options: &StoreOptions, schemes: &Schem
             return Ok(Input::new(name, store));
         }
         let all: std::sync::Arc<dyn crate::Store> = std::sync::Arc::new(store.clone());
-        return Input::of_store(name, &all, &|key| located(&store, key));
+        return Input::of_store(name, &all, &|key| store.find_chunk(key));
     }
     #[cfg(feature = "icechunk")]
     if address.scheme() == Some("icechunk") {
-        use zarr_icechunk::ChunkPlace;
         schemes.check(address, options)?;
         let icechunk = crate::store::icechunk::open(address, options, schemes)?;
         let store: std::sync::Arc<dyn crate::Store> = std::sync::Arc::new(icechunk.clone());
-        let locate = |key: &Key| {
-            Ok(match icechunk.chunk_place(key)? {
-                Some(ChunkPlace::Inline(bytes)) => Some(Located::Inline(bytes)),
-                Some(ChunkPlace::Range { store, key, offset, length }) => {
-                    Some(Located::Range { store, key, offset, length })
-                }
-                _ => None,
-            })
-        };
-        return Input::of_store(name, &store, &locate);
+        return Input::of_store(name, &store, &|key| icechunk.find_chunk(key));
     }
     Input::of_store(name, &schemes.open(address, options)?, &|_| Ok(None))
-}
-
-/// Returns where a chunk lies that a store looks up.
-#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
-fn located(store: &zarr_store_virtual::VirtualStore, key: &Key) -> zarr_store::Result<Option<Located>> {
-    use zarr_store_virtual::FoundChunk;
-    let (store, key, range) = match store.find_chunk(key)? {
-        None | Some(FoundChunk::Missing) => return Ok(None),
-        Some(FoundChunk::Inline(bytes)) => return Ok(Some(Located::Inline(bytes))),
-        Some(FoundChunk::File { store, file, range }) => (store, file, range),
-    };
-    let end = match &range {
-        Some(range) => range.end,
-        None => store.size(&key)?.ok_or_else(|| zarr_store::Error::NoStore { store: format!("{store}{key}") })?,
-    };
-    let offset = range.map_or(0, |range| range.start);
-    Ok(Some(Located::Range { store, key, offset, length: end - offset }))
 }
 
 /// How references are written.
@@ -251,8 +224,8 @@ impl Form {
     }
 }
 
-/// Writes references as Parquet into the folder `name`, whose references are erased first if `is_there`, or if
-/// `overwrite` and an earlier run left them without their `.zmetadata`.
+/// Writes references as Parquet into the folder `name`. References that the folder has are erased first if `is_there`, or if `overwrite` and
+/// an earlier run left them without their `.zmetadata`.
 #[cfg(feature = "references-parquet")]
 fn save_parquet(
     joined: &Joined,
@@ -274,17 +247,21 @@ fn save_parquet(
     if !before.is_empty() && !may_erase {
         return refuse("with files, but no .zmetadata");
     }
-    if !before.is_empty() {
-        // What cannot be written is known before anything is erased.
-        write_json(&joined.store, options, &mut std::io::sink())?;
-    }
+    // All is made before anything is erased or written: what references cannot say is an error that changes nothing.
+    let made = std::sync::Arc::new(zarr_store::MemoryStore::new());
+    let written = zarr_references::write_parquet(&joined.store, options, made.clone(), folder.clone())?;
+    let (last, others): (Vec<Key>, Vec<Key>) = made.list()?.into_iter().partition(|key| *key == metadata);
     if is_there {
         store.erase(&metadata)?;
     }
     for key in before.iter().filter(|key| **key != metadata && is_of_references(key)) {
         store.erase(key)?;
     }
-    Ok(zarr_references::write_parquet(&joined.store, options, store, folder)?)
+    // The document that makes a folder of references of them comes last.
+    for key in others.iter().chain(&last) {
+        store.set_all(key, &made.get_all(key)?.unwrap_or_default())?;
+    }
+    Ok(written)
 }
 
 /// Whether a key has the name of a file of references in Parquet: `.zmetadata`, or `refs.N.parq`.

@@ -159,3 +159,31 @@ fn references_of_icechunk_lead_to_its_chunks() {
     assert!(text.contains("/ice/chunks/"), "{text}");
     assert_eq!(folder.ok(&["read", "time.json", "time"]), folder.ok(&["read", "icechunk:ice", "time"]));
 }
+
+#[test]
+fn references_in_parquet_are_replaced_as_a_whole() {
+    let folder = folder();
+    let digest = || folder.ok(&["digest", "refs.parq"]);
+    let write = |more: &[&str]| folder.run(&[&["virtualize", "data/a.nc", "-o", "refs.parq"], more].concat());
+    assert_eq!(write(&["--inline", "0"]).code, Some(0));
+    let first = digest();
+    assert_eq!(first, folder.ok(&["digest", "data/a.nc"]));
+    // A refusal leaves what is there: nobody finds documents of v3 in Parquet.
+    let refused = write(&["--overwrite", "--dialect", "v3"]);
+    assert!(refused.code != Some(0) && refused.err.contains("expected those of Zarr v2"), "{}", refused.err);
+    assert!(write(&[]).err.contains("found a file, expected none"));
+    assert_eq!(digest(), first);
+    // What an interrupted run leaves is no part of others.
+    std::fs::remove_file(folder.path("refs.parq/.zmetadata")).unwrap();
+    std::fs::write(folder.path("refs.parq/t/refs.7.parq"), "of a former run").unwrap();
+    let refused = write(&[]);
+    assert!(refused.code == Some(2) && refused.err.contains("but no .zmetadata"), "{}", refused.err);
+    assert_eq!(write(&["--overwrite"]).code, Some(0));
+    assert!(!folder.path("refs.parq/t/refs.7.parq").exists());
+    assert_eq!(digest(), first);
+    // A folder with other files stays.
+    std::fs::remove_file(folder.path("refs.parq/.zmetadata")).unwrap();
+    std::fs::write(folder.path("refs.parq/notes.txt"), "mine").unwrap();
+    assert_eq!(write(&["--overwrite"]).code, Some(2));
+    assert!(folder.path("refs.parq/notes.txt").exists());
+}
