@@ -94,7 +94,7 @@ pub struct Joined {
 /// Variables with the dimension are joined along it in the order of the files: their shapes along other axes, data types, codecs, chunks,
 /// fill values and attributes that say what elements mean must be the same. The others must be equal in each file. The coordinate of the
 /// dimension becomes few chunks in memory; times that a file counts in other units are counted in those of the first, exactly or not at all.
-/// Of other attributes those of the first file stay.
+/// Every other attribute keeps the value that it has in the first file.
 ///
 /// # Errors
 /// [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible) with file and variable for what does not fit; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if there are no files, or several and no
