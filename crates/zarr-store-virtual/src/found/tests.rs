@@ -128,3 +128,36 @@ fn faults_of_a_table_are_those_of_its_chunks() {
     let error = builder.build().expect_err("refused").to_string();
     assert_eq!(error, "virtual:x: array a/: found a table of 24 chunks, expected [5]");
 }
+
+#[test]
+fn a_document_stands_in_the_place_of_a_chunk() {
+    let files: Arc<dyn Store> = Arc::new(files());
+    let range = Some(2..5);
+    let chunk = FoundChunk::File { store: Arc::clone(&files), file: key("x.bin"), range };
+    let mut builder = VirtualStore::builder("virtual:x");
+    builder.document(key("a/0.0"), Bytes::from_static(b"document"));
+    let finder = Finder { files, chunks: BTreeMap::from([(0, chunk.clone()), (1, chunk)]) };
+    builder.found_chunks(Prefix::new("a/").expect("a prefix"), FORMS[1], &[4, 6], Arc::new(finder));
+    let store = builder.build().expect("a store");
+    testing::contract_read(&store, &[("a/0.0", b"document"), ("a/0.1", b"234")]);
+    testing::check_sizes(&store, &Prefix::root());
+    assert!(matches!(store.find_chunk(&key("a/0.0")), Ok(Some(FoundChunk::Inline(bytes))) if &*bytes == b"document"));
+    assert!(
+        matches!(store.find_chunk(&key("a/0.1")), Ok(Some(FoundChunk::File { range: Some(range), .. })) if range == (2..5))
+    );
+    assert!(matches!(store.find_chunk(&key("a/0.2")), Ok(Some(FoundChunk::Missing))));
+    assert!(matches!(store.find_chunk(&key("b/0.0")), Ok(None)));
+}
+
+#[test]
+fn a_range_that_ends_before_it_begins_is_an_error() {
+    let files: Arc<dyn Store> = Arc::new(files());
+    #[expect(clippy::reversed_empty_ranges, reason = "the fault")]
+    let range = Some(5..2);
+    let chunk = FoundChunk::File { store: Arc::clone(&files), file: key("x.bin"), range };
+    let mut builder = VirtualStore::builder("virtual:x");
+    let finder = Finder { files, chunks: BTreeMap::from([(0, chunk)]) };
+    builder.found_chunks(Prefix::new("a/").expect("a prefix"), FORMS[1], &[4, 6], Arc::new(finder));
+    let error = builder.build().expect("a store").get_all(&key("a/0.0")).expect_err("refused").to_string();
+    assert!(error.contains("a chunk from 5 to 2"), "{error}");
+}

@@ -251,6 +251,55 @@ fn an_error_of_a_range_of_the_file_is_one_of_each_chunk() {
     assert!(near(&store)[0].as_ref().is_err_and(|error| error.contains("found no file")));
 }
 
+#[test]
+fn a_fault_between_two_chunks_is_the_fault_of_neither() {
+    // Bytes 100 to 200 of the file, which chunk 1 lies in, cannot be read.
+    let (_, store, _) = in_a_row(AccessProfile::LOCAL, 3, 100, 1);
+    let source = store.source(SourceId(0)).expect("a file");
+    let bytes = source.store().get_all(source.key()).expect("get").expect("there");
+    let inner = MemoryStore::new();
+    inner.set_all(&key("dir/x.bin"), &bytes).expect("set");
+    let failing = Altered::new(inner).with_profile(AccessProfile::LOCAL).getting(|store, key, ranges| {
+        let is_bad = |range: &ByteRange| range.bounded().is_none_or(|range| range.start < 200 && range.end > 100);
+        match ranges.iter().any(is_bad) {
+            true => Err(Error::failed(store, Operation::Get, key.as_str(), ErrorKind::Io, "a bad sector")),
+            false => store.get(key, ranges, &GetOptions::default()),
+        }
+    });
+    let mut builder = VirtualStore::builder("virtual:x");
+    let file = builder.source(Arc::new(failing), key("dir/x.bin"));
+    let mut table = ChunkTableBuilder::new(3);
+    for index in 0..3 {
+        table.set(index, Chunk::Range { source: file, offset: index * 100, length: 100 }).expect("a place");
+    }
+    builder.chunks(prefix("a/"), FORMS[0], &[3], table.build().expect("a table"));
+    let store = builder.build().expect("a store");
+    let (ranges, options) = ([ByteRange::Full], GetOptions::default());
+    let keys = [0, 2].map(|index| key(&format!("a/c/{index}")));
+    let got = Store::get_many(&store, keys.iter().map(|key| ValueGet::new(key, &ranges, &options)).collect());
+    for (got, value) in got.expect("gets").into_iter().zip([0, 2]) {
+        assert_eq!(got.expect("read").expect("a chunk").part(0), [value; 100]);
+    }
+}
+
+#[test]
+fn no_more_is_read_between_parts_than_the_profile_allows() {
+    let (counted, store, _) = in_a_row(AccessProfile::REMOTE.merging(10, 1 << 20), 2, 100_000, 1);
+    let keys = [0, 1].map(|index| key(&format!("a/c/{index}")));
+    // The ends of one chunk, and its middle: the ends are a request of their own.
+    let ranges = [
+        [ByteRange::Range(0..10), ByteRange::Range(99_990..100_000)],
+        [ByteRange::Range(0..10), ByteRange::Range(5..12)],
+    ];
+    let options = GetOptions::default();
+    let gets = keys.iter().zip(&ranges).map(|(key, ranges)| ValueGet::new(key, ranges, &options)).collect();
+    for (got, sizes) in Store::get_many(&store, gets).expect("gets").into_iter().zip([[10, 10], [10, 7]]) {
+        let got = got.expect("read").expect("a chunk");
+        assert_eq!([got.part(0).len(), got.part(1).len()], sizes);
+    }
+    assert!(counted.take().bytes_read < 100, "the gap was read");
+}
+
 /// Makes chunks as soon as a number of them are being made.
 #[derive(Debug)]
 struct Together {

@@ -88,6 +88,10 @@ fn faults_have_a_column_and_a_row() {
             dictionary(2, &texts[..9], &with(&[1, 4, 0])),
             "column path: found a dictionary that is cut off, or has no texts",
         ),
+        (
+            dictionary(4, &texts, &with(&[1, 4, 0])),
+            "column path: found a dictionary of 4 values, expected at most a fourth",
+        ),
         (dictionary(2, &texts, &with(&[2, 4, 2])), "column path, row 0: found an index outside of the dictionary"),
         (dictionary(2, &texts, &with(&[33, 4, 0])), "column path: found integers of 33 bits, expected at most 32"),
         (sizes(INT64, &numbers([5, -1])), "column size, row 1: found -1, expected an integer that is not negative"),
@@ -101,6 +105,16 @@ fn faults_have_a_column_and_a_row() {
     }
     let rows = read(&file(200, &[]), 101).expect_err("too many");
     assert!(rows.contains("no more than the 100 of a record"), "{rows}");
+    // pyarrow writes all values of a dictionary for each group of rows, also those that no row of the group has.
+    let three = [text(b"a"), text(b"b"), text(b"c")].concat();
+    let rows = with(&[2, 4, 2]);
+    let columns = [
+        (PATH, BYTE_ARRAY, Some((3, &three[..])), &rows[..]),
+        (OFFSET, INT64, None, &good),
+        (SIZE, INT64, None, &good),
+    ];
+    let record = read(&file(2, &columns), 2).expect("a record");
+    assert_eq!(record.row(1), Row::Path("c", Some(10..20)));
     // All rows are null, whatever the type is.
     let nulls = levels(std::iter::repeat_n(false, 2));
     let record =
