@@ -186,9 +186,11 @@ macro_rules! group_accessors {
                 zarr_hierarchy::attribute(&self.found, pointer).map_err(|error| self.with_location(error))
             }
 
-            /// Sets the dialect of `new`, an array to create below the group, to the dialect of the group unless `new` names a dialect.
-            pub(crate) fn array_of_its_dialect(&self, new: NewArray) -> NewArray {
+            /// Sets the dialect of `new`, an array to create below the group, to the dialect of the group unless `new` names a dialect, and
+            /// asks for strict writers if the group does.
+            pub(crate) fn array_as_in_group(&self, mut new: NewArray) -> NewArray {
                 let dialect = new.dialect.unwrap_or(self.found.dialect);
+                new.options.strict_writers |= self.strict_writers;
                 new.dialect(dialect)
             }
 

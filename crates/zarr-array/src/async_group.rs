@@ -57,7 +57,7 @@ impl AsyncGroup {
         Ok(Self { store, registry, found, created: Created::default(), strict_writers: false })
     }
 
-    /// Sets [`Options::strict_writers`] for the group and for nodes that are opened through it.
+    /// Sets [`Options::strict_writers`] for the group and for nodes that are opened or created through it.
     #[must_use]
     pub fn with_strict_writers(self, strict_writers: bool) -> Self {
         Self { strict_writers, ..self }
@@ -158,7 +158,7 @@ impl AsyncGroup {
     /// The errors of [`AsyncArray::create`].
     pub async fn create_array(&self, name: &str, new: NewArray) -> Result<AsyncArray> {
         self.created.note();
-        AsyncArray::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry).await
+        AsyncArray::create(&self.store, &self.below(name)?, self.array_as_in_group(new), &self.registry).await
     }
 
     /// Creates a group at the relative path `name` below this group, in the dialect of this group unless `new` names a dialect.
@@ -167,7 +167,8 @@ impl AsyncGroup {
     /// The errors of [`AsyncGroup::create`].
     pub async fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
         self.created.note();
-        Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry).await
+        let group = Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry).await?;
+        Ok(group.with_strict_writers(self.strict_writers))
     }
 
     /// Whether there is an array or a group at the relative path `name` below this group, as [`Group::contains`] tells.

@@ -132,7 +132,7 @@ impl Group {
         Self { store, registry, found, created, strict_writers: false }
     }
 
-    /// Sets [`Options::strict_writers`] for the group and for nodes that are opened through it.
+    /// Sets [`Options::strict_writers`] for the group and for nodes that are opened or created through it.
     #[must_use]
     pub fn with_strict_writers(self, strict_writers: bool) -> Self {
         Self { strict_writers, ..self }
@@ -255,7 +255,7 @@ impl Group {
     /// The errors of [`Array::create`].
     pub fn create_array(&self, name: &str, new: NewArray) -> Result<Array> {
         self.created.note();
-        Array::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry)
+        Array::create(&self.store, &self.below(name)?, self.array_as_in_group(new), &self.registry)
     }
 
     /// Creates a group at the relative path `name` below this group, in the dialect of this group unless `new` names a dialect.
@@ -264,7 +264,8 @@ impl Group {
     /// The errors of [`Group::create`].
     pub fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
         self.created.note();
-        Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry)
+        let group = Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry)?;
+        Ok(group.with_strict_writers(self.strict_writers))
     }
 
     /// Whether there is an array or a group, explicit or implicit, at the relative path `name` below this group.

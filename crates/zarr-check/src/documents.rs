@@ -150,8 +150,8 @@ pub(crate) fn copy(hierarchy: &Hierarchy, group: &StoredNode, copy: &Consolidate
         (!names.is_empty()).then(|| format!("{first}{more} {what}"))
     };
     let parts = [
-        named("missing in the copy", &stale.missing),
-        named("only in the copy", &stale.gone),
+        named("missing in the consolidated metadata", &stale.missing),
+        named("only in the consolidated metadata", &stale.gone),
         named("changed since", &stale.changed),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();

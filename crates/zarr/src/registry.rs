@@ -98,7 +98,7 @@ codecs! {
 /// Name and hint for pickles, which no build decodes by default.
 const PICKLE_HINT: (&str, &str) = (
     "numcodecs.pickle",
-    "pickles are programs; pickles of plain values are read where `zarr::codec_object::PICKLE` is added to the codecs",
+    "pickles are programs; pickles of plain values are read where `zarr::registry::PICKLE` is added to the codecs",
 );
 
 /// Name and hint for a codec that no build has.

@@ -198,6 +198,14 @@ fn strict_writers_refuse_stores_without_conditions() {
     // Whole chunks need no condition, to the edge of the array.
     array.write(2..6, &[3_i16; 16]).unwrap();
     array.write((0..2, ..), &[4_i16; 8]).unwrap();
+    // Nodes that are created through a strict group are strict too.
+    let group = zarr::open((&plain, "/g")).strict_writers(true).group().unwrap();
+    let new = NewArray::new(&[6, 4], "int16").chunks(&[2, 4]).codecs("bytes").unwrap();
+    let error = group.create_array("c", new).unwrap().write((1, 1), &[1_i16]).expect_err("refused");
+    assert!(error.to_string().contains("strict writers"), "{error}");
+    let mut below = group.create_group("d", zarr::NewGroup::new()).unwrap();
+    let error = below.set_attribute("x", &1).expect_err("refused");
+    assert!(error.to_string().contains("strict writers"), "{error}");
     // And all of it is done where there are conditions, or nobody asks for them.
     for (store, strict) in [(open(&server, &[]), true), (plain, false)] {
         let mut array = zarr::open((&store, "/g/a")).strict_writers(strict).array().unwrap();
