@@ -1,4 +1,4 @@
-//! Data sets with several paths, which are read once.
+//! Arrays of data sets with several paths: each such data set is read once.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -7,15 +7,15 @@ use crate::document::Array;
 use crate::fault::Refusal;
 use crate::walk::Node;
 
-/// The arrays of data sets that have further paths, by their addresses.
+/// Cache of the arrays of data sets that have several paths. Both maps are keyed by the address of the data set.
 #[derive(Default)]
 pub(crate) struct Arrays {
-    /// Number of paths that were not asked for.
+    /// Number of paths of each data set for which [`Arrays::get`] was not called yet.
     left: HashMap<u64, usize>,
     known: HashMap<u64, Known>,
 }
 
-/// An array, and the warnings about it, which each of its paths has.
+/// An array that was read, with the warnings about the array, which are repeated for each of its paths.
 struct Known {
     array: Result<Array, Refusal>,
     warnings: Vec<String>,
@@ -31,7 +31,8 @@ impl Arrays {
         Self { left, known: HashMap::new() }
     }
 
-    /// The array of a data set, which `make` makes unless another path asked for it.
+    /// Returns the array of the data set `node`. `make` reads the array unless `get` was called for another path of the same data set
+    /// before.
     pub(crate) fn get(
         &mut self,
         node: &Node,

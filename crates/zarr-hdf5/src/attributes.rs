@@ -1,4 +1,4 @@
-//! Attributes as JSON.
+//! Conversion of HDF5 attributes to JSON.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -23,10 +23,10 @@ use crate::raw_numbers::check_numbers;
 
 /// Maximum number of bytes of the attributes of one object.
 const MAX_BYTES: usize = 16 << 20;
-/// Number of bytes that a value counts for at least.
+/// Number of bytes that each value counts toward the limits, in addition to its strings and lists.
 const OF_VALUE: usize = 16;
 
-/// The attributes of an object, in the order of the file. Those that are left out are given to `warn`.
+/// Returns the attributes of the object at `address`, in the order of the file. Calls `warn` for each attribute that is left out.
 pub(crate) fn attributes(
     file: &File,
     address: u64,
@@ -73,11 +73,11 @@ pub(crate) fn attributes(
     Ok(attributes)
 }
 
-/// Makes values of attributes, of a bounded size in all.
+/// Converter from attributes to JSON values, which bounds the number of bytes of all values together.
 pub(crate) struct Values<'f> {
     file: &'f File,
     left: usize,
-    /// Whether a list of one number is that number, as in netCDF.
+    /// Whether an attribute that is a list of one value becomes that value alone, as in netCDF.
     pub(crate) one_is_scalar: bool,
 }
 
@@ -86,7 +86,7 @@ impl<'f> Values<'f> {
         Self { file, left: MAX_BYTES, one_is_scalar }
     }
 
-    /// The value of an attribute.
+    /// Returns the value of `attribute` as JSON.
     pub(crate) fn value(&mut self, attribute: &AttributeMessage) -> Result<Value, Refusal> {
         let datatype = &attribute.datatype;
         if attribute.dataspace.dataspace_type == DataspaceType::Null {
@@ -205,7 +205,7 @@ impl<'f> Values<'f> {
         Ok(())
     }
 
-    /// Bytes of an element in the file.
+    /// Returns the number of bytes of an element of type `datatype` in the file.
     fn size_of(&self, datatype: &Datatype) -> Result<usize, Refusal> {
         let size = match datatype {
             Datatype::FixedPoint { size, .. }
@@ -230,7 +230,7 @@ impl<'f> Values<'f> {
     }
 }
 
-/// Whether the values of a type are strings.
+/// Returns whether the values of `datatype` are strings.
 pub(crate) fn is_text(datatype: &Datatype) -> bool {
     matches!(datatype, Datatype::String { .. } | Datatype::VarLen { kind: VarLenKind::String, .. })
 }
@@ -268,7 +268,8 @@ fn float(bytes: &[u8], order: ByteOrder) -> Result<Value, Refusal> {
     })
 }
 
-/// Addresses in an attribute that references objects, one for each reference: `DIMENSION_LIST` has a list for each axis.
+/// Returns the address of the first object of each list of references in `attribute`: `DIMENSION_LIST` has a list for each axis. `None`
+/// stands for an empty list.
 pub(crate) fn references(file: &File, attribute: &AttributeMessage) -> Result<Vec<Option<u64>>, Refusal> {
     let size = Reference::size(file.sizes());
     let mut addresses = Vec::new();

@@ -1,19 +1,19 @@
 //! Filters that divide a chunk into blocks: LZ4 and bitshuffle.
 //!
-//! In front of blocks that are compressed stand the number of bytes of the chunk, in eight bytes, and that of a block, in four; each block
-//! stands behind its own number of bytes, in four. These numbers have their highest byte first.
+//! Compressed chunks begin with the number of bytes of the decoded chunk, in eight bytes, and of a decoded block, in four bytes. Each
+//! compressed block follows its own number of bytes, in four bytes. These numbers are big-endian.
 
 use zarr_kernels::{Isa, lz4};
 
-/// Number of bytes that bitshuffle makes blocks of, about.
+/// Approximate number of bytes of a block of bitshuffle if the filter does not give the size of blocks.
 const BLOCK: usize = 8192;
-/// Number of elements that a block of bitshuffle has at least.
+/// Minimum number of elements of a block of bitshuffle if the filter does not give the size of blocks.
 const MIN_ELEMENTS: usize = 128;
-/// Number of elements that a block of bitshuffle is a multiple of.
+/// Divisor of the number of elements of a block of bitshuffle.
 const GROUP: usize = 8;
-/// Maximum number of bytes that LZ4 makes of one.
+/// Maximum number of bytes to which LZ4 expands one compressed byte.
 const EXPANSION: usize = 255;
-/// Maximum number of bytes of an element of bitshuffle.
+/// Maximum number of bytes of an element in a chunk with bitshuffle.
 pub(crate) const MAX_ELEMENT: u32 = 255;
 
 /// Compression of the blocks of bitshuffle.
@@ -25,7 +25,7 @@ pub(crate) enum Inner {
     Zstd,
 }
 
-/// The bits of the elements of a chunk, put together in blocks.
+/// Parameters of the filter bitshuffle, which transposes the bits of the elements block by block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bitshuffle {
     /// Number of bytes of an element.
@@ -36,7 +36,7 @@ pub(crate) struct Bitshuffle {
 }
 
 impl Bitshuffle {
-    /// The filter with these numbers; the error says what is not read.
+    /// Parses the client data of the filter. The error names the unsupported parameter and completes a message that begins with the filter.
     pub(crate) fn new(client_data: &[u32]) -> Result<Self, String> {
         let number = |at: usize| client_data.get(at).copied().unwrap_or(0);
         let size = number(2);
@@ -61,7 +61,7 @@ impl Bitshuffle {
         Ok(Self { size, block, inner })
     }
 
-    /// The chunk that the filter made these bytes of, of at most `limit` bytes; `None` if they are no such thing.
+    /// Decodes the chunk `input`, of at most `limit` decoded bytes. Returns `None` if `input` is invalid or too large.
     pub(crate) fn undo(self, input: &[u8], limit: usize) -> Option<Vec<u8>> {
         let (len, block, mut rest) = match self.inner {
             Inner::None => (input.len(), self.block.checked_mul(self.size)?, input),
@@ -98,7 +98,7 @@ impl Bitshuffle {
 }
 
 impl Inner {
-    /// Fills `to` with what a block holds.
+    /// Decompresses `block` into `to`. Returns `None` unless the result fills `to`.
     fn expand(self, block: &[u8], to: &mut [u8]) -> Option<()> {
         let len = match self {
             Self::None => return None,
@@ -110,7 +110,7 @@ impl Inner {
     }
 }
 
-/// The chunk that the filter LZ4 made these bytes of, of at most `limit` bytes; `None` if they are no such thing.
+/// Decodes the chunk `input` of the HDF5 filter LZ4, of at most `limit` decoded bytes. Returns `None` if `input` is invalid or too large.
 pub(crate) fn expand_lz4(input: &[u8], limit: usize) -> Option<Vec<u8>> {
     let (len, block, mut rest) = header(input)?;
     if len > limit || len > 0 && block == 0 || len > input.len().saturating_mul(EXPANSION) {
@@ -130,7 +130,7 @@ pub(crate) fn expand_lz4(input: &[u8], limit: usize) -> Option<Vec<u8>> {
     rest.is_empty().then_some(out)
 }
 
-/// The number of bytes of a chunk, that of a block, and what is behind them.
+/// Splits `bytes` into the number of bytes of the decoded chunk, the number of bytes of a decoded block, and the remaining bytes.
 fn header(bytes: &[u8]) -> Option<(usize, usize, &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     let (block, rest) = rest.split_first_chunk()?;
@@ -138,7 +138,7 @@ fn header(bytes: &[u8]) -> Option<(usize, usize, &[u8])> {
     Some((len, u32::from_be_bytes(*block) as usize, rest))
 }
 
-/// A block behind its number of bytes, and what is behind it.
+/// Splits `bytes` into a compressed block, whose length the first four bytes give, and the remaining bytes.
 fn sized(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     rest.split_at_checked(u32::from_be_bytes(*len) as usize)

@@ -1,4 +1,4 @@
-//! The blocks of a file that were read: few requests for metadata that lies anywhere in it.
+//! Cache of blocks of a file, with growing read-ahead: few requests for metadata that is scattered over the file.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
@@ -8,35 +8,37 @@ use zarr_store::{Bytes, Error, Result};
 
 /// Number of bytes of a block.
 const BLOCK: u64 = 64 << 10;
-/// Maximum number of blocks that are kept.
+/// Maximum number of blocks in the cache.
 const KEPT: usize = 1024;
-/// Number of blocks from the beginning of a file on that are kept as long as it is open.
+/// Number of blocks at the beginning of a file that stay in memory until the store is closed.
 const KEPT_OPEN: u64 = 64;
-/// Number of blocks that a get grows to in a file that is near.
+/// Maximum number of blocks of a request to a local file.
 const NEAR: u64 = 16;
-/// Number of blocks that are got at first of a file behind a network.
+/// Number of blocks of the first request to a remote file.
 const FIRST: u64 = 4;
-/// Number of blocks that a get grows to in a file behind a network, where the next one lies elsewhere: to read so much more takes about
-/// as long as another request.
+/// Maximum number of blocks of a request to a remote file, for reads that are not sequential: to transfer this number takes about as long
+/// as one more request.
 const FAR: u64 = 16;
-/// The same in a file of which all blocks are kept: some requests more take longer than all of it.
+/// Maximum number of blocks of a request to a remote file that fits into the cache, for reads that are not sequential: several small
+/// requests take longer than the transfer of the whole file.
 const FAR_IN_SMALL: u64 = 64;
-/// Number of blocks that a get behind a network grows to, where the next one follows.
+/// Maximum number of blocks of a request to a remote file, for sequential reads.
 const FOLLOWING: u64 = 256;
 
-/// The blocks of a value that were read last.
+/// Cache of the blocks of a value (the file in its store) that were read last.
 ///
-/// Gets grow. Of a file behind a network each is for as much as all before it together, and the rest of a file that is kept as a whole is
-/// one get as soon as half of it was needed. Threads that need the same block wait for one get.
+/// Requests grow. For a remote file each request reads about as many blocks as all requests before together, up to a maximum; if the file
+/// fits into the cache, the rest of the file is read by one request as soon as half of it was read. Threads that need the same block wait
+/// for one request.
 pub(crate) struct Blocks {
-    /// Bytes of the value.
+    /// Number of bytes of the whole value.
     size: u64,
     is_far: bool,
     kept: Mutex<Kept>,
     came: Condvar,
 }
 
-/// Blocks that are kept when a file is open.
+/// First blocks of a value, which stay in memory after the file was opened.
 #[derive(Debug)]
 pub(crate) struct KeptBlocks {
     size: u64,
@@ -44,12 +46,12 @@ pub(crate) struct KeptBlocks {
 }
 
 impl KeptBlocks {
-    /// Bytes of the value.
+    /// Returns the number of bytes of the whole value.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// The bytes of a range; `None` if they are not kept.
+    /// Returns the bytes of `range`; `None` if `range` is empty or a part of it is not in memory.
     pub(crate) fn bytes(&self, range: Range<u64>) -> Option<Bytes> {
         if range.start >= range.end || range.end > self.size {
             return None;
@@ -72,35 +74,35 @@ impl KeptBlocks {
 struct Kept {
     bytes: HashMap<u64, Bytes>,
     order: VecDeque<u64>,
-    /// Number of blocks that were got.
+    /// Number of blocks that all requests have read.
     got: u64,
-    /// Number of blocks that the last get asked for.
+    /// Number of blocks of the last request.
     last: u64,
-    /// Blocks that gets are under way for.
+    /// Ranges of block numbers whose requests are in progress.
     awaited: Vec<Range<u64>>,
 }
 
 impl Blocks {
-    /// Maximum number of bytes that are read at once.
+    /// Maximum number of bytes of a read through the cache; larger reads bypass the cache.
     pub(crate) const MOST: usize = (NEAR * BLOCK) as usize;
 
-    /// Number of bytes of the value to be got when it is opened.
+    /// Returns the number of bytes to read from the beginning of a value when it is opened.
     pub(crate) const fn first(is_far: bool) -> u64 {
         if is_far { FIRST * BLOCK } else { BLOCK }
     }
 
-    /// The blocks of a value of `size` bytes, which begins with these.
+    /// Creates the cache of a value of `size` bytes, which holds `first`, the bytes at the beginning of the value.
     pub(crate) fn new(size: u64, is_far: bool, first: &Bytes) -> Self {
         let blocks = Self { size, is_far, kept: Mutex::default(), came: Condvar::new() };
         blocks.lock().keep(0, first, size);
         blocks
     }
 
-    /// The blocks that are kept for the time after a file was opened: the first ones.
+    /// Returns a copy of the first blocks, which is used after the file was opened.
     pub(crate) fn first_kept(&self) -> KeptBlocks {
         let kept = self.lock();
         let of_file = (0..KEPT_OPEN).filter_map(|number| Some((number, kept.bytes.get(&number)?)));
-        // Memory of their own, since each may be a part of a large get.
+        // Copies, since a block may be a slice of a large buffer.
         let bytes = of_file.map(|(number, block)| (number, Bytes::copy_from_slice(block))).collect();
         KeptBlocks { size: self.size, bytes }
     }
@@ -109,7 +111,7 @@ impl Blocks {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bytes of a range inside the value, by `get` of ranges of it.
+    /// Reads `range`, which lies inside the value. `get` reads the blocks that are not in the cache.
     ///
     /// # Errors
     /// The errors of `get`.
@@ -130,8 +132,8 @@ impl Blocks {
         Ok(out)
     }
 
-    /// Gets the blocks of some ranges at the same time, by `get` of ranges that lie apart. Says whether all of them are there now: they may
-    /// be too many to be kept.
+    /// Reads the blocks of `ranges` into the cache by one call of `get`, which takes ranges that do not touch. Returns whether all blocks
+    /// are in the cache afterwards: `false` if they do not fit or `get` fails.
     pub(crate) fn read_ahead(
         &self,
         ranges: impl Iterator<Item = Range<u64>>,
@@ -176,7 +178,7 @@ impl Blocks {
         got.len() == windows.len()
     }
 
-    /// Whether the value is behind a network.
+    /// Returns whether the value is in a remote store.
     pub(crate) fn is_far(&self) -> bool {
         self.is_far
     }
@@ -204,7 +206,7 @@ impl Blocks {
         Ok(got.slice(begin.min(got.len())..got.len().min(begin + BLOCK as usize)))
     }
 
-    /// The blocks to get for one that is not there.
+    /// Returns the range of blocks to read if block `number` is needed and not in the cache.
     fn window(&self, kept: &Kept, number: u64) -> Range<u64> {
         let count = self.size.div_ceil(BLOCK);
         let is_free =
@@ -227,7 +229,7 @@ impl Blocks {
             (false, true) => kept.got.clamp(FIRST, FAR_IN_SMALL),
             (false, false) => kept.got.clamp(FIRST, FAR),
         };
-        // What lies around it is as likely to be needed as what follows.
+        // Blocks before `number` are as likely to be needed as blocks after it.
         let start = if follows { number } else { number - number % most };
         let before = (start..number).rev().take_while(|at| is_free(*at)).count() as u64;
         number - before..number + free_from(number, start + most).max(1)
@@ -235,7 +237,8 @@ impl Blocks {
 }
 
 impl Kept {
-    /// Keeps the blocks from one on, whose last may be cut off by the end of the value only.
+    /// Adds the blocks of `bytes` to the cache, the first of which has the number `first`. `size` is the number of bytes of the value: only
+    /// the last block of the value may be short.
     fn keep(&mut self, first: u64, bytes: &Bytes, size: u64) {
         for (number, begin) in (first..).zip((0..bytes.len()).step_by(BLOCK as usize)) {
             let end = bytes.len().min(begin + BLOCK as usize);
@@ -255,7 +258,7 @@ impl Kept {
     }
 }
 
-/// Ends a get, also one that failed, for those who wait for it.
+/// Guard that ends a request, also a failed one, and wakes the threads that wait for its blocks.
 struct Ended<'b> {
     blocks: &'b Blocks,
     window: Range<u64>,

@@ -1,4 +1,4 @@
-//! Names of dimensions: scales of HDF5, and dimensions of netCDF-4.
+//! Names of dimensions, by HDF5 dimension scales and netCDF-4 dimensions.
 
 use std::collections::HashMap;
 
@@ -11,28 +11,29 @@ use crate::fault::Refusal;
 use crate::file::File;
 use crate::walk::{Node, Nodes};
 
-/// Attributes that say what the documents of Zarr say otherwise.
+/// Attributes that no node shows, because the Zarr documents express their contents otherwise.
 pub(crate) const HIDDEN: &[&str] =
     &["REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS", DIMID, COORDINATES, "_NCProperties", "_nc3_strict"];
-/// The further attributes of a data set that is a scale.
+/// Attributes that the node of a dimension scale does not show, in addition to [`HIDDEN`].
 pub(crate) const OF_SCALES: &[&str] = &["CLASS", "NAME"];
 
 const DIMID: &str = "_Netcdf4Dimid";
 const COORDINATES: &str = "_Netcdf4Coordinates";
-/// The beginning of the name of a scale that stands for a dimension alone.
+/// Beginning of the attribute `NAME` of a dimension scale without a netCDF variable.
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable";
-/// The prefix of a variable that has the name of a dimension and is no coordinate of it.
+/// Prefix of the data set of a netCDF variable that has the name of a dimension but is not its coordinate variable.
 const NO_COORDINATE: &str = "_nc4_non_coord_";
 
-/// The names of dimensions of a file.
+/// Dimensions of all data sets of a file.
 pub(crate) struct Dimensions {
     /// Whether netCDF-4 wrote the file.
     pub(crate) is_netcdf: bool,
-    /// The names of data sets, by their addresses.
+    /// Names of the data sets by their addresses.
     scales: HashMap<u64, String>,
-    /// The lengths of dimensions of netCDF, which of unlimited ones are those of the longest variable, by the addresses of data sets.
+    /// Lengths of netCDF dimensions, by the addresses of the dimension scales. The length is that of the longest variable along the
+    /// dimension.
     lengths: HashMap<u64, u64>,
-    /// The names of dimensions, by the numbers that netCDF gives them.
+    /// Names of the netCDF dimensions by their numbers in the attribute `_Netcdf4Dimid`.
     by_id: HashMap<u64, String>,
 }
 
@@ -67,7 +68,8 @@ impl Dimensions {
         Self { is_netcdf, scales, lengths, by_id }
     }
 
-    /// The shape of a data set, with the lengths of its unlimited dimensions, as netCDF has it: what is not stored has the fill value.
+    /// Returns `shape` with unlimited axes extended to the length of their netCDF dimension, as netCDF shows a variable: elements that are
+    /// not stored have the fill value. `most` is the maximum shape of the data set.
     pub(crate) fn grown(&self, file: &File, node: &Node, shape: &[u64], most: Option<&[u64]>) -> Vec<u64> {
         let mut shape = shape.to_vec();
         let addresses = if self.is_netcdf { addresses(file, node) } else { Vec::new() };
@@ -78,12 +80,12 @@ impl Dimensions {
         shape
     }
 
-    /// Whether a data set stands for a dimension alone, so that no node shows it.
+    /// Returns whether no node shows the data set, because netCDF-4 created it only to represent a dimension without a variable.
     pub(crate) fn is_hidden(&self, file: &File, node: &Node) -> bool {
         self.is_netcdf && is_dimension_alone(file, node)
     }
 
-    /// The path that the node of a data set has.
+    /// Returns the path of the Zarr node for `node`: without the prefix that netCDF-4 puts before some names.
     pub(crate) fn path(&self, node: &Node) -> String {
         let name = node.name();
         match name.strip_prefix(NO_COORDINATE).filter(|name| self.is_netcdf && node.is_array && !name.is_empty()) {
@@ -92,7 +94,7 @@ impl Dimensions {
         }
     }
 
-    /// The name of each axis of a data set that has one.
+    /// Returns the name of each axis of the data set `node`; `None` for an axis without a name.
     pub(crate) fn names(&self, file: &File, node: &Node, rank: usize) -> Result<Vec<Option<String>>, Refusal> {
         let mut names = vec![None; rank];
         if let Some(list) = node.attribute("DIMENSION_LIST") {
@@ -120,12 +122,12 @@ impl Dimensions {
     }
 }
 
-/// Whether netCDF-4 made a data set for a dimension that has no variable.
+/// Returns whether netCDF-4 created the data set only to represent a dimension without a variable.
 fn is_dimension_alone(file: &File, node: &Node) -> bool {
     is_scale(file, node) && text(file, node, "NAME").is_some_and(|name| name.starts_with(NO_VARIABLE))
 }
 
-/// Where the scale of each axis of a data set is.
+/// Returns the address of the dimension scale of each axis: the data set itself if it has no `DIMENSION_LIST`.
 fn addresses(file: &File, node: &Node) -> Vec<Option<u64>> {
     match node.attribute("DIMENSION_LIST") {
         Some(list) => references(file, list).unwrap_or_default(),
@@ -133,7 +135,7 @@ fn addresses(file: &File, node: &Node) -> Vec<Option<u64>> {
     }
 }
 
-/// The extent of a data set in the file.
+/// Returns the shape of the data set in the file; empty for scalars.
 fn extent(node: &Node) -> Vec<u64> {
     let dataspace = node.header.messages.iter().find_map(|message| match message {
         HdfMessage::Dataspace(dataspace) => Some(dataspace.dims.clone()),
@@ -142,7 +144,7 @@ fn extent(node: &Node) -> Vec<u64> {
     dataspace.unwrap_or_default()
 }
 
-/// Whether a data set is a scale of a dimension.
+/// Returns whether the data set is a dimension scale.
 pub(crate) fn is_scale(file: &File, node: &Node) -> bool {
     text(file, node, "CLASS").is_some_and(|class| class == "DIMENSION_SCALE")
 }

@@ -1,4 +1,4 @@
-//! Nodes as documents of Zarr v3, and the tables of their chunks.
+//! Conversion of groups and data sets to Zarr v3 metadata documents and chunk tables.
 
 use std::sync::Arc;
 
@@ -23,43 +23,44 @@ use crate::raw;
 use crate::walk::Node;
 use crate::wrap::{self, Wrapper};
 
-/// Size of the chunks that contiguous elements are divided into where parts of a chunk are read as they are, in bytes, about.
+/// Approximate number of bytes of the chunks into which contiguous data is divided if chunks are ranges of the file, so that a part of a
+/// chunk can be read.
 const DIRECT_PART: u64 = 64 << 20;
-/// Size of the chunks that contiguous elements are divided into where a chunk is made as a whole, in bytes, about.
+/// Approximate number of bytes of the chunks into which contiguous data is divided if each chunk must be converted as a whole.
 const MADE_PART: u64 = 4 << 20;
 
-/// Maximum number of numbers of an element, which the document of its array has as JSON.
+/// Maximum number of numbers in one element, since the fill value in the document lists all of them.
 const MAX_NUMBERS: usize = 1 << 16;
-/// Number of bytes that a number of JSON takes in memory.
+/// Approximate number of bytes that a JSON number takes in memory.
 const OF_NUMBER: usize = 32;
 
-/// Maximum number of filters, which is that of the library: each has a bit in the masks of chunks.
+/// Maximum number of filters of a data set, as in the HDF5 library: the filter mask of a chunk has one bit for each filter.
 const MAX_FILTERS: usize = 32;
 
-/// An array of Zarr.
+/// Zarr array of a data set.
 #[derive(Clone)]
 pub(crate) struct Array {
-    /// The document without the names of dimensions, which [`with_names`] adds.
+    /// Metadata document without `dimension_names`, which [`with_names`] adds.
     document: Map,
     /// Number of axes.
     rank: usize,
     /// Number of chunks along each axis.
     pub(crate) counts: Vec<u64>,
     pub(crate) table: ChunkTable,
-    /// Chunks that the index lists.
+    /// Number of stored chunks, or of entries of the chunk index if there are more.
     pub(crate) stored: usize,
-    /// Bytes of elements that are kept.
+    /// Number of bytes of the elements that are stored in the object header and stay in memory.
     pub(crate) inline: usize,
-    /// Bytes that the numbers of the fill value take in memory, for each path.
+    /// Number of bytes that the fill value takes in memory in the document of each path.
     pub(crate) weight: usize,
 }
 
-/// The document of a group.
+/// Returns the metadata document of a group with `attributes`.
 pub(crate) fn group(attributes: Map) -> Map {
     Map::from([("zarr_format", json!(3)), ("node_type", json!("group")), ("attributes", attributes.into())])
 }
 
-/// The attributes of a node, and what is left out of them.
+/// Returns the attributes of `node` as JSON. Calls `warn` for each attribute that is left out.
 pub(crate) fn attributes(
     file: &File,
     node: &Node,
@@ -89,7 +90,7 @@ pub(crate) fn attributes(
     attributes
 }
 
-/// The attribute that marks missing data, in the form that it has in Zarr v3.
+/// Converts the value of the attribute `_FillValue` to the form of Zarr v3; returns `value` unchanged if it is no element of `data_type`.
 fn fill_attribute(data_type: &DataType, value: Value) -> Value {
     let one = match &value {
         Value::Array(list) if list.len() == 1 => &list[0],
@@ -101,7 +102,7 @@ fn fill_attribute(data_type: &DataType, value: Value) -> Value {
     }
 }
 
-/// The array of a data set.
+/// Converts the data set `node` to a Zarr array. Calls `warn` for each attribute that is left out.
 pub(crate) fn array(
     file: &Arc<File>,
     node: &Node,
@@ -114,7 +115,7 @@ pub(crate) fn array(
     if messages.iter().any(|message| matches!(message, HdfMessage::ExternalFiles(_))) {
         return Err(Refusal::new("data in external files is not read"));
     }
-    // A filter that is not seen would be bytes that are taken for elements.
+    // Without the filters of a shared message, encoded bytes would be taken for elements.
     if messages.iter().any(|message| matches!(message, HdfMessage::Shared(_))) {
         return Err(Refusal::new("a part of its header lies elsewhere, and cannot be read there"));
     }
@@ -215,7 +216,7 @@ pub(crate) fn array(
     Ok(Array { document, rank, counts, table, stored: number, inline, weight: numbers * OF_NUMBER })
 }
 
-/// The filters that no chunk went through, as bits.
+/// Returns the filters that all chunks skip, as a bit mask.
 fn skipped_by_all(places: &StoredChunks) -> u32 {
     match places {
         StoredChunks::Inline(_) => 0,
@@ -223,7 +224,7 @@ fn skipped_by_all(places: &StoredChunks) -> u32 {
     }
 }
 
-/// The document of an array with the names of its dimensions, which may depend on the path.
+/// Returns the document of `array` with `dimension_names`, which may depend on the path of `node`.
 pub(crate) fn with_names(
     array: &Array,
     file: &File,
@@ -308,7 +309,7 @@ fn made_codec(stored: &Stored) -> Value {
     }
 }
 
-/// The fill value of chunks that are not there: zeros unless the file has one.
+/// Returns the fill value of the data set: zero if `bytes`, the fill value in the file, is `None` or empty.
 fn fill_value(stored: &Stored, bytes: Option<&[u8]>) -> Result<FillValue, Refusal> {
     let (Content::Fixed(parts), Some(bytes)) = (&stored.content, bytes) else {
         return Ok(FillValue::zero(&stored.data_type));
@@ -323,7 +324,7 @@ fn fill_value(stored: &Stored, bytes: Option<&[u8]>) -> Result<FillValue, Refusa
     FillValue::from_bytes(&stored.data_type, &item).map_err(|error| Refusal::new(format!("the fill value: {error}")))
 }
 
-/// Adds the names of an enumeration as CF has them, unless they are there.
+/// Adds the CF attributes `flag_values` and `flag_meanings` for the members of an enumeration, unless `flag_values` exists.
 fn flags(
     attributes: &mut Map,
     file: &File,

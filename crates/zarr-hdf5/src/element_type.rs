@@ -1,4 +1,4 @@
-//! Data types of HDF5 as those of Zarr, and the bytes of their elements.
+//! Conversion of HDF5 data types, and of the bytes of their elements, to Zarr.
 
 use hdf5_reader::ByteOrder;
 use hdf5_reader::messages::datatype::{CompoundField, Datatype, EnumMember, StringPadding, StringSize, VarLenKind};
@@ -7,66 +7,66 @@ use zarr_dtype::{DataType, Field, StructType, TimeUnit, Unit};
 use crate::fault::Refusal;
 use crate::raw_numbers::{check_numbers, known_float, u32_at};
 
-/// A type as it lies in the file, and what it is in Zarr.
+/// Data type of a data set: its layout in the file and its Zarr data type.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub(crate) data_type: DataType,
-    /// Bytes of an element in the file.
+    /// Number of bytes of an element in the file, of an inner element if `shape` is not empty; 0 if the length is variable.
     pub(crate) size: usize,
-    /// The axes that each element has: that of an array type.
+    /// Shape of each element of an HDF5 array type, which the Zarr array has as its last axes; empty for other types.
     pub(crate) shape: Vec<u64>,
     pub(crate) content: Content,
 }
 
-/// The way in which the bytes of elements become those of Zarr.
+/// Conversion from the bytes of elements in the file to those of Zarr.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    /// Parts of fixed size.
+    /// Elements of fixed size, which consist of these parts.
     Fixed(Vec<Part>),
-    /// References to strings.
+    /// Strings of variable length: elements in the file are references to the global heap.
     Texts,
-    /// References to lists whose elements have these parts.
+    /// Lists of variable length: elements in the file are references to the global heap.
     Lists {
-        /// Number of bytes of an element in the file.
+        /// Number of bytes of a list item in the file.
         size: usize,
         parts: Vec<Part>,
-        /// The name that numpy has for elements as they are made.
+        /// Data type of the converted list items, in the notation of numpy.
         numpy: String,
     },
 }
 
-/// A part of an element.
+/// Part of an element: numbers, strings or bytes of one form that follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Offset at which the part begins.
+    /// Offset of the part in the element, in bytes.
     at: usize,
-    /// Number of bytes of one number, or of a string.
+    /// Number of bytes of one number or string.
     width: usize,
-    /// Number of numbers or strings that follow each other.
+    /// Number of numbers or strings in the part.
     count: usize,
     form: Form,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Single bytes, which have no order.
+    /// Bytes without a byte order.
     Bytes,
     Number(ByteOrder),
-    /// A text that ends before its first NUL, or before the spaces at its end.
+    /// String of fixed length, with its kind of padding.
     Text(StringPadding),
 }
 
-/// The byte order in which the elements of a chunk may be read as they lie in the file.
+/// Byte order of elements that Zarr can read without conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Single bytes.
+    /// Single bytes, which have no byte order.
     None,
     Little,
     Big,
 }
 
 impl Stored {
-    /// The type of a data set.
+    /// Converts the data type of a data set.
     pub(crate) fn new(datatype: &Datatype) -> Result<Self, Refusal> {
         match datatype {
             Datatype::String { size: StringSize::Variable, .. } | Datatype::VarLen { kind: VarLenKind::String, .. } => {
@@ -101,12 +101,12 @@ impl Stored {
         }
     }
 
-    /// Inner elements of an element: 1, but for array types.
+    /// Returns the number of inner elements of an element: 1 for types other than array types. `None` if the number overflows.
     pub(crate) fn count(&self) -> Option<usize> {
         self.shape.iter().try_fold(1_usize, |count, &len| count.checked_mul(usize::try_from(len).ok()?))
     }
 
-    /// Number of numbers that an element has in JSON, as the fill value is in a document.
+    /// Returns the number of JSON values that an element takes in the fill value of a document.
     pub(crate) fn numbers(&self) -> usize {
         let Content::Fixed(parts) = &self.content else { return 1 };
         let numbers = parts.iter().map(|part| match part.form {
@@ -116,7 +116,8 @@ impl Stored {
         numbers.fold(0, usize::saturating_add)
     }
 
-    /// Whether elements in a file are those of Zarr in one byte order, without gaps.
+    /// Returns the byte order of the elements if Zarr can read them without conversion; `None` if they have gaps, mixed byte orders or
+    /// strings whose padding must change.
     pub(crate) fn order(&self) -> Option<Order> {
         let Content::Fixed(parts) = &self.content else { return None };
         let (mut end, mut order) = (0, Order::None);
@@ -140,12 +141,13 @@ impl Stored {
     }
 }
 
-/// The number of bytes that an element has as [`append_elements`] makes it.
+/// Returns the number of bytes of an element that [`append_elements`] writes.
 pub(crate) fn made_size(parts: &[Part]) -> usize {
     parts.iter().map(|part| part.width * part.count).sum()
 }
 
-/// Appends elements as Zarr has them, without gaps, with numbers in the order `to`. Of an element that is cut off nothing is there.
+/// Appends the elements in `items`, of `size` bytes each, to `out` in the form of Zarr: without gaps, with numbers in the byte order `to`.
+/// Ignores an incomplete element at the end.
 pub(crate) fn append_elements(parts: &[Part], size: usize, items: &[u8], to: ByteOrder, out: &mut Vec<u8>) {
     for item in items.chunks_exact(size.max(1)) {
         for part in parts {
@@ -169,7 +171,7 @@ pub(crate) fn append_elements(parts: &[Part], size: usize, items: &[u8], to: Byt
     }
 }
 
-/// A text without its padding.
+/// Returns the string `text` without its padding.
 pub(crate) fn trimmed(text: &[u8], padding: StringPadding) -> &[u8] {
     let end = |pad: u8| text.iter().rposition(|byte| *byte != pad).map_or(0, |last| last + 1);
     let end = match padding {
@@ -180,14 +182,15 @@ pub(crate) fn trimmed(text: &[u8], padding: StringPadding) -> &[u8] {
     text.get(..end).unwrap_or(text)
 }
 
-/// The order of the numbers of this machine.
+/// Byte order of this machine.
 pub(crate) const NATIVE: ByteOrder =
     if cfg!(target_endian = "big") { ByteOrder::BigEndian } else { ByteOrder::LittleEndian };
 
-/// Elements larger than this are not read.
+/// Maximum number of bytes of an element.
 const MAX_SIZE: usize = 1 << 24;
 
-/// The type of elements that begin at `at`, and their size in the file; their parts are added to `parts`.
+/// Returns the Zarr data type of an element of fixed size and its number of bytes in the file. Adds its parts, with offsets from `at`, to
+/// `parts`.
 fn fixed_type(datatype: &Datatype, at: usize, parts: &mut Vec<Part>) -> Result<(DataType, usize), Refusal> {
     let mut part = |width: usize, count: usize, form: Form| parts.push(Part { at, width, count, form });
     let number = |size: usize, order: ByteOrder| if size == 1 { Form::Bytes } else { Form::Number(order) };
@@ -276,13 +279,13 @@ fn float(size: usize) -> Result<DataType, Refusal> {
     })
 }
 
-/// Whether an enumeration is the bool of h5py.
+/// Returns whether the enumeration of `base` with `members` is the boolean type of h5py.
 pub(crate) fn is_bool(base: &DataType, members: &[EnumMember]) -> bool {
     let has = |name: &str, value: u8| members.iter().any(|member| member.name == name && member.value == [value]);
     *base == DataType::Int8 && members.len() == 2 && has("FALSE", 0) && has("TRUE", 1)
 }
 
-/// The type of the numpy times that h5py stores as bytes without a meaning.
+/// Returns the data type of numpy times, which h5py stores as opaque bytes with `tag`; `None` for other opaque types.
 fn numpy_time(tag: &str) -> Option<DataType> {
     let name = tag.trim_end_matches('\0').strip_prefix("NUMPY:")?;
     let name = name.strip_prefix('<').unwrap_or(name);
@@ -297,7 +300,7 @@ fn numpy_time(tag: &str) -> Option<DataType> {
     }
 }
 
-/// The complex number of h5py, or a struct.
+/// Converts a compound type: to a complex number if it has the form that h5py uses for complex numbers, else to a struct.
 fn compound(fields: &[CompoundField], at: usize, parts: &mut Vec<Part>) -> Result<DataType, Refusal> {
     let mut typed = Vec::new();
     for field in fields {
@@ -339,7 +342,7 @@ fn compound(fields: &[CompoundField], at: usize, parts: &mut Vec<Part>) -> Resul
 /// Maximum number of parts of an element.
 const MAX_PARTS: usize = 4096;
 
-/// Puts `count` elements, each of the parts from `first` on, in the place of one.
+/// Repeats the parts `parts[first..]`, which are one element of `size` bytes, so that `parts` has `count` elements in a row.
 fn repeat(parts: &mut Vec<Part>, first: usize, size: usize, count: usize) -> Result<(), Refusal> {
     if let [part] = &mut parts[first..]
         && part.width * part.count == size
@@ -360,7 +363,7 @@ fn repeat(parts: &mut Vec<Part>, first: usize, size: usize, count: usize) -> Res
     Ok(())
 }
 
-/// Neighbours of one form are one part.
+/// Joins neighbouring parts of the same form.
 fn merged(parts: Vec<Part>) -> Vec<Part> {
     let mut merged: Vec<Part> = Vec::new();
     for part in parts {
@@ -379,7 +382,7 @@ fn merged(parts: Vec<Part>) -> Vec<Part> {
     merged
 }
 
-/// numpy's name of little-endian elements.
+/// Returns the data type in the notation of numpy, in little-endian order; `None` for types that lists cannot have.
 fn numpy_name(data_type: &DataType) -> Option<String> {
     Some(match data_type {
         DataType::Bool => "|b1".to_owned(),
@@ -401,8 +404,8 @@ fn numpy_name(data_type: &DataType) -> Option<String> {
 }
 
 impl Stored {
-    /// Refuses numbers that do not fill their bytes, and floats of another form than the parsed type has, by the description of the
-    /// type in the file.
+    /// Refuses integers that do not use all their bits, and floats of unsupported formats. `raw` is the encoded data type in the file. Sets
+    /// `self.data_type` to the format of a float, which `hdf5_reader` does not tell apart.
     pub(crate) fn check(&mut self, raw: &[u8]) -> Result<(), Refusal> {
         if raw.first().is_some_and(|class| class & 15 == 1)
             && let Content::Fixed(_) = self.content

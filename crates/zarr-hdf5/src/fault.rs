@@ -1,11 +1,11 @@
-//! Faults in a file.
+//! Errors of a file's contents.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hdf5_reader::error::Error as ReaderError;
 
-/// The reason why an object, or a part of it, is not read.
+/// Reason why an object, or a part of an object, is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal(String);
 
@@ -25,7 +25,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The bytes of a file break its format.
+/// Violation of the HDF5 format, or of a limit, as the source of an [`Error::Format`](zarr_store::Error::Format).
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Fault(String);
@@ -36,10 +36,9 @@ impl Fault {
     }
 }
 
-/// The result of a function of the reader, which hostile bytes may make panic.
+/// Calls `read`, a function of `hdf5_reader`, and converts its error, or its panic on hostile bytes, to a [`Refusal`].
 ///
-/// Where a program is built so that a panic aborts it, nothing is caught. What is known to make the reader panic is therefore refused
-/// before.
+/// In programs that abort on panic nothing is caught. Therefore bytes that are known to make the reader panic are refused before.
 pub(crate) fn guarded<T>(read: impl FnOnce() -> Result<T, ReaderError>) -> Result<T, Refusal> {
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(result) => result.map_err(|error| Refusal::new(reason(&error))),

@@ -1,4 +1,4 @@
-//! An HDF5 file that is open, and what goes wrong in it.
+//! An open HDF5 file, and the errors of reading it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use crate::fault::{Fault, Refusal, guarded};
 use crate::heap::{Heaps, Reference, Sizes};
 use crate::source::Source;
 
-/// Maximum number of bytes of the attributes of a file, which count once for each path of their object.
+/// Maximum number of bytes of the attributes of a file. The attributes of an object count once for each path of the object.
 pub(crate) const MAX_ATTRIBUTES: u64 = 256 << 20;
-/// Maximum number of divisions by which the parts of contiguous elements are looked for in a file.
+/// Maximum number of trial divisions in a file to find the shape of the chunks into which contiguous data is divided.
 pub(crate) const MAX_DIVISIONS: u64 = 1 << 26;
 
-/// A file and the parts of it that are kept.
+/// An open HDF5 file, with caches of its blocks, object headers and heaps.
 pub(crate) struct File {
     pub(crate) source: Arc<Source>,
     hdf5: Hdf5File,
     heaps: Heaps,
-    /// Number of divisions that are left for looking for parts of contiguous elements.
+    /// Remaining number of trial divisions, out of [`MAX_DIVISIONS`].
     pub(crate) tries: AtomicU64,
-    /// Number of bytes that are left for values of attributes.
+    /// Remaining number of bytes of attribute values, out of [`MAX_ATTRIBUTES`].
     pub(crate) values: AtomicU64,
 }
 
@@ -43,12 +43,13 @@ impl File {
         }
     }
 
-    /// An error of the whole file.
+    /// Returns the error that makes the whole file unreadable: that of the store if a read of this thread failed, else a format error with
+    /// `refusal`.
     pub(crate) fn fault(&self, refusal: &Refusal) -> Error {
         self.source.take_failure().unwrap_or_else(|| fault(&self.source, refusal))
     }
 
-    /// The error of a file that has more than is read.
+    /// Returns the error of a file that exceeds a limit.
     pub(crate) fn limit(&self, message: String) -> Error {
         Error::Format { store: self.source.to_string(), kind: ErrorKind::Limit, fault: Box::new(Fault::new(message)) }
     }
@@ -69,7 +70,7 @@ impl File {
         Sizes { offset: self.offset_size(), length: self.length_size() }
     }
 
-    /// Gives `take` the bytes in the heap of an element of inner elements of `size` bytes.
+    /// Calls `take` with the bytes in the global heap of the element `reference`, whose inner elements have `size` bytes.
     pub(crate) fn element<T>(
         &self,
         reference: Reference,
@@ -79,22 +80,22 @@ impl File {
         self.heaps.with(self.storage(), self.sizes(), reference, size, take)
     }
 
-    /// Whether an address says that nothing is there.
+    /// Returns whether `address` is the undefined address of HDF5.
     pub(crate) fn is_undefined(&self, address: u64) -> bool {
         hdf5_reader::io::Cursor::is_undefined_offset(address, self.offset_size())
     }
 
-    /// Where the header of the root group is.
+    /// Returns the address of the object header of the root group.
     pub(crate) fn root(&self) -> Result<u64, Refusal> {
         self.guard(|| self.hdf5.superblock().root_object_header_address())
     }
 
-    /// The messages of the object at an address, if the reader knows all of them.
+    /// Parses the object header at `address`.
     pub(crate) fn header(&self, address: u64) -> Result<Arc<ObjectHeader>, Refusal> {
         self.guard(|| self.hdf5.get_or_parse_header(address))
     }
 
-    /// The result of a function of the reader, which hostile bytes may make panic.
+    /// Calls `read`, a function of `hdf5_reader`, and converts its error, or its panic on hostile bytes, to a [`Refusal`].
     pub(crate) fn guard<T>(&self, read: impl FnOnce() -> Result<T, ReaderError>) -> Result<T, Refusal> {
         guarded(read)
     }

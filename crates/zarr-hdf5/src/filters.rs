@@ -1,4 +1,4 @@
-//! Filters of chunks, as codecs of Zarr or undone here.
+//! HDF5 filters of chunks: as Zarr codecs, or decoded by this crate.
 
 use hdf5_reader::FilterRegistry;
 use hdf5_reader::error::Error as ReaderError;
@@ -9,7 +9,7 @@ use crate::block_filters::{Bitshuffle, expand_lz4};
 use crate::fault::Refusal;
 use crate::lzf;
 
-/// The filters by their registered numbers: names, and whether they can be undone here.
+/// Known filters: registered number, name, and whether this crate can decode the filter.
 const FILTERS: &[(u16, &str, bool)] = &[
     (1, "deflate", true),
     (2, "shuffle", true),
@@ -30,10 +30,10 @@ const LZF: u16 = 32000;
 const LZ4: u16 = 32004;
 const BITSHUFFLE: u16 = 32008;
 const ZSTD: u16 = 32015;
-/// The filters that are undone by functions of this crate, which the reader takes.
+/// Filters that functions of this crate decode on behalf of `hdf5_reader`.
 const OWN: &[u16] = &[LZF, LZ4, BITSHUFFLE, ZSTD];
 
-/// The codecs of Zarr that stand for filters on elements of `size` bytes; `None` if one has none.
+/// Returns the Zarr codecs for `filters` on elements of `size` bytes; `None` if a filter has no Zarr codec.
 pub(crate) fn codecs(filters: &[FilterDescription], size: usize) -> Option<Vec<Value>> {
     let codec = |filter: &FilterDescription| {
         let data = |at: usize| filter.client_data.get(at).copied();
@@ -64,7 +64,7 @@ pub(crate) fn codecs(filters: &[FilterDescription], size: usize) -> Option<Vec<V
     filters.iter().map(codec).collect()
 }
 
-/// The filters undone, into at most `limit` bytes.
+/// Returns the registry of the filters that this crate decodes, each to at most `limit` bytes.
 pub(crate) fn registry(limit: usize) -> FilterRegistry {
     let mut registry = FilterRegistry::new();
     for id in OWN {
@@ -77,7 +77,7 @@ pub(crate) fn registry(limit: usize) -> FilterRegistry {
     registry
 }
 
-/// The bytes that a filter of our own was given; `None` if it did not make these, or was given more than `limit`.
+/// Decodes `input` by a filter of this crate. Returns `None` if `input` is invalid or decodes to more than `limit` bytes.
 fn undone(filter: &FilterDescription, input: &[u8], limit: usize) -> Option<Vec<u8>> {
     match filter.id {
         LZF => lzf::expand(input, limit),
@@ -89,15 +89,15 @@ fn undone(filter: &FilterDescription, input: &[u8], limit: usize) -> Option<Vec<
     }
 }
 
-/// The name of a filter, by its number or as the file has it.
+/// Returns the name of a filter for messages: that of [`FILTERS`], else that in the file, with the number of the filter.
 fn name(filter: &FilterDescription) -> String {
     let known = FILTERS.iter().find(|(id, ..)| *id == filter.id).map(|(_, name, _)| *name);
     let name = known.or(filter.name.as_deref()).unwrap_or_default().trim_end_matches('\0');
     format!("{name} ({})", filter.id)
 }
 
-/// Refuses filters that are not undone here, for a data set whose chunks must be. Filters that all chunks skip do nothing: they are
-/// `skipped`, as bits.
+/// Refuses `filters` that this crate cannot decode. Filters in the bit mask `skipped`, which all chunks skip, are not checked. `why` says
+/// in the message why the filters cannot be codecs.
 pub(crate) fn check(filters: &[FilterDescription], skipped: u32, why: &str) -> Result<(), Refusal> {
     let applied = || filters.iter().enumerate().filter(|(at, _)| *at >= 32 || skipped & (1 << at) == 0);
     let applied = || applied().map(|(_, filter)| filter);
@@ -110,13 +110,13 @@ pub(crate) fn check(filters: &[FilterDescription], skipped: u32, why: &str) -> R
         if FILTERS.iter().any(|(id, _, is_undone)| *id == filter.id && *is_undone) {
             continue;
         }
-        // It has a codec, which the elements alone keep it from.
+        // The filter has a Zarr codec, which only the form of the elements rules out.
         if codecs(std::slice::from_ref(filter), 1).is_some() {
             return Err(Refusal::new(format!("the filter {} is not read where {why}", name(filter))));
         }
         return Err(Refusal::new(format!("the filter {} is not read", name(filter))));
     }
-    // The reader does not bound what is decoded behind a filter of ours.
+    // The reader does not bound the output of its own filters after a filter of this crate.
     let mut behind = applied().skip_while(|filter| !OWN.contains(&filter.id));
     let Some(own) = behind.next() else { return Ok(()) };
     match behind.find(|filter| !matches!(filter.id, 2 | 3) && !OWN.contains(&filter.id)) {

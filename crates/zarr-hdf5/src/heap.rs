@@ -1,4 +1,4 @@
-//! The global heap, in which elements of variable length lie.
+//! The global heap of HDF5, which stores elements of variable length.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,20 +8,20 @@ use hdf5_reader::global_heap::GlobalHeapCollection;
 
 use crate::fault::{Refusal, guarded};
 
-/// Maximum number of collections that are kept; each has 4 KiB and more.
+/// Maximum number of heap collections in the cache. A collection has at least 4 KiB in the file.
 const KEPT: usize = 64;
 
-/// Maximum number of bytes of the collections that are kept.
+/// Maximum number of bytes of the heap collections in the cache.
 const KEPT_BYTES: usize = 64 << 20;
 
-/// The collections that were read last.
+/// Cache of the heap collections that were read last.
 #[derive(Debug, Default)]
 pub(crate) struct Heaps(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
     collections: HashMap<u64, Collection>,
-    /// The addresses of the collections, the oldest first, and their bytes.
+    /// Address and number of bytes of each cached collection, oldest first.
     order: VecDeque<(u64, usize)>,
     bytes: usize,
 }
@@ -29,7 +29,7 @@ struct Kept {
 type Collection = Arc<HashMap<u32, Vec<u8>>>;
 
 impl Kept {
-    /// Keeps a collection of this number of bytes, in the place of the oldest ones.
+    /// Adds `collection`, of `bytes` bytes, to the cache, and removes the oldest collections if the cache exceeds its limits.
     fn keep(&mut self, address: u64, collection: Collection, bytes: usize) {
         if bytes > KEPT_BYTES || self.collections.insert(address, collection).is_some() {
             return;
@@ -44,7 +44,7 @@ impl Kept {
     }
 }
 
-/// Sizes of numbers in a file, in bytes.
+/// Numbers of bytes of addresses and lengths in a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     /// Number of bytes of an address.
@@ -53,22 +53,22 @@ pub(crate) struct Sizes {
     pub(crate) length: u8,
 }
 
-/// A reference to an object of the heap, as elements of variable length are in a chunk.
+/// Reference to an object of the global heap, as stored in a chunk for each element of variable length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference {
-    /// Number of inner elements.
+    /// Number of inner elements of the referenced element.
     pub(crate) len: u32,
     collection: u64,
     object: u32,
 }
 
 impl Reference {
-    /// Bytes of a reference in a file.
+    /// Returns the number of bytes of a reference in the file.
     pub(crate) fn size(sizes: Sizes) -> usize {
         8 + usize::from(sizes.offset)
     }
 
-    /// The reference in these bytes; `None` if there are too few.
+    /// Parses a reference; `None` if `bytes` is too short.
     pub(crate) fn parse(sizes: Sizes, bytes: &[u8]) -> Option<Self> {
         let (len, rest) = bytes.split_first_chunk::<4>()?;
         let (address, rest) = rest.split_at_checked(usize::from(sizes.offset))?;
@@ -79,7 +79,8 @@ impl Reference {
 }
 
 impl Heaps {
-    /// Gives `take` the bytes of an element of `len` inner elements of `size` bytes.
+    /// Calls `take` with the bytes of the element `reference`, whose inner elements have `size` bytes. Reads the heap collection unless it
+    /// is in the cache.
     pub(crate) fn with<T>(
         &self,
         storage: &dyn Storage,

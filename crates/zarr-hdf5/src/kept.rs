@@ -1,4 +1,4 @@
-//! The store of a file behind a network, without requests for what was read when the file was opened.
+//! Store of a remote file that answers reads of the first blocks from memory.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,14 +10,15 @@ use zarr_store::{
 
 use crate::blocks::KeptBlocks;
 
-/// The store that a file lies in, and blocks of the file in the state that was opened: coordinates often lie beside the metadata.
+/// Store that contains the file, and the first blocks of the file, which were read when it was opened: coordinates often lie next to the
+/// metadata.
 #[derive(Debug)]
 pub(crate) struct Kept<S> {
     store: S,
     blocks: Arc<KeptFile>,
 }
 
-/// Blocks of a file in one state.
+/// First blocks of the file `key` in the version `state`.
 #[derive(Debug)]
 struct KeptFile {
     key: Key,
@@ -32,7 +33,8 @@ impl<S> Kept<S> {
 }
 
 impl KeptFile {
-    /// The reply to a get of this state, if all of its ranges are in the blocks.
+    /// Returns the reply to a get request from memory; `None` unless the request is for `self.key` in the version `self.state` and all
+    /// ranges are in the blocks.
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Option<Fetched> {
         if *key != self.key || ranges.is_empty() || options.if_match.as_ref() != Some(&self.state) {
             return None;

@@ -1,4 +1,4 @@
-//! Where the chunks of a data set lie.
+//! Locations of the chunks of a data set in the file.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,42 +14,42 @@ use hdf5_reader::messages::layout::{ChunkIndexing, DataLayout};
 use crate::fault::Refusal;
 use crate::file::File;
 
-/// The chunks of a data set.
+/// Chunk grid and stored chunks of a data set.
 pub(crate) struct Chunks {
     pub(crate) shape: Vec<u64>,
-    /// Along each axis.
+    /// Number of chunks along each axis.
     pub(crate) counts: Vec<u64>,
     pub(crate) places: StoredChunks,
-    /// Number of entries of the index, of which some may lie outside.
+    /// Number of entries of the chunk index, including entries outside the shape of the data set; 0 if the data set has no chunk index.
     pub(crate) listed: usize,
 }
 
-/// Where chunks lie.
+/// Stored chunks of a data set.
 pub(crate) enum StoredChunks {
-    /// All elements, in the header of the data set.
+    /// Compact data: all elements of the data set, which the object header stores.
     Inline(Vec<u8>),
-    /// Ranges of the file.
+    /// Chunks that are ranges of the file, in ascending order of `index`.
     At(Vec<Place>),
 }
 
-/// Where a chunk lies in the file.
+/// Location of a chunk in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// The number of the chunk in C order.
+    /// Position of the chunk in the chunk grid, counted in C order.
     pub(crate) index: u64,
     pub(crate) offset: u64,
     pub(crate) size: u64,
-    /// The filters that were left out, as bits.
+    /// Filters that the chunk skips, as a bit mask.
     pub(crate) mask: u32,
 }
 
-/// Maximum number of chunks in the grid of a table.
+/// Maximum number of chunks in the chunk grid.
 const MAX_COUNT: u64 = 1 << 40;
 
 impl Chunks {
-    /// The chunks of a data set of this shape, and of the largest that it may grow to, which is shown in another, whose elements have
-    /// `size` bytes. Chunks that are cut off at the end have no filters where the layout leaves them. Contiguous elements are divided into
-    /// chunks of about `part` bytes.
+    /// Reads the chunk index of a data set of `shape`, with the maximum shape `most`, whose elements have `size` bytes. `shown` is the
+    /// shape of the Zarr array, which may be larger than `shape`. If `leaves_edges`, chunks that extend beyond `shape` skip all filters.
+    /// Contiguous data is divided into chunks of about `part` bytes.
     pub(crate) fn new(
         file: &File,
         layout: &DataLayout,
@@ -196,11 +196,12 @@ fn entries(
     })
 }
 
-/// Maximum number of chunks that contiguous elements are divided into.
+/// Maximum number of chunks into which contiguous data is divided.
 const MAX_PARTS: u64 = 1 << 16;
 
-/// The shape of chunks of at most `part` bytes where that makes few enough, each of which is one range of elements in C order, and none
-/// of which is cut off. Where no number of parts divides an axis, it stays whole.
+/// Returns the shape of the chunks into which contiguous data is divided. Each chunk is one range of elements in C order, no chunk extends
+/// beyond `shape`, and a chunk has at most `part` bytes unless more than [`MAX_PARTS`] chunks or a chunk that does not divide its axis
+/// would be necessary.
 fn divided(shape: &[u64], size: u64, part: u64, tries: &AtomicU64) -> Vec<u64> {
     let mut chunk = shape.to_vec();
     let mut inner = shape.iter().product::<u64>().saturating_mul(size);
@@ -225,7 +226,7 @@ fn divided(shape: &[u64], size: u64, part: u64, tries: &AtomicU64) -> Vec<u64> {
         let divides = |parts: &u64| len.is_multiple_of(*parts);
         let parts = (least..=most).find(divides).or_else(|| (1..=most.min(least)).rev().find(divides));
         chunk[axis] = len / parts.unwrap_or(1);
-        // What is behind may be divided further where one index of this axis is a chunk.
+        // Later axes may be divided only if chunks have length 1 along this axis.
         if chunk[axis] > 1 {
             break;
         }

@@ -1,8 +1,8 @@
 //! HDF5 and netCDF-4 files as Zarr stores.
 //!
-//! [`open`] makes a read-only store of a file that is a value of another store: each group and each data set is a node, with its
-//! attributes, and the chunks are ranges of the file, which stays as it is. All metadata is read once, by ranges; chunks are read when they
-//! are asked for.
+//! [`open`] opens a file, which is a value of another store, as a read-only store: each group and each data set is a node with attributes,
+//! and chunks are ranges of the file. The file is not changed. All metadata is read once, when the file is opened; a chunk is read when it
+//! is requested.
 //!
 //! | HDF5 | Zarr v3 |
 //! |---|---|
@@ -14,12 +14,12 @@
 //! | lists of numbers | `vlen-array` |
 //! | contiguous, compact and chunked data by any index | chunks of a regular grid |
 //! | deflate, shuffle, fletcher32, bz2, Zstandard, Blosc | codecs |
-//! | nbit, scale-offset, szip, LZF, LZ4, bitshuffle (with LZ4 or Zstandard too); chunks that skip filters; elements with gaps | chunks that are decoded here, when they are asked for |
+//! | nbit, scale-offset, szip, LZF, LZ4, bitshuffle (with LZ4 or Zstandard too); chunks that skip filters; elements with gaps | chunks that this crate decodes when they are requested |
 //! | dimension scales, dimensions of netCDF-4 | `dimension_names` |
 //!
-//! Nodes and attributes that are not read are left out one by one, and a warning of the store
-//! ([`take_warnings`](zarr_store::Store::take_warnings)) names each with the reason: virtual data sets, data in external files, external links,
-//! references, further filters. Types that have a name are no nodes.
+//! Nodes and attributes that cannot be read are left out, each with a warning of the store
+//! ([`take_warnings`](zarr_store::Store::take_warnings)) that gives the reason: virtual data sets, data in external files, external links,
+//! references, unsupported filters. Named data types are not nodes.
 //!
 //! ```no_run
 //! use std::sync::Arc;

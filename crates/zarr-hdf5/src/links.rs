@@ -1,4 +1,4 @@
-//! The members of groups.
+//! Links of a group to its members.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use hdf5_reader::symbol_table::SymbolTableNode;
 use crate::fault::Refusal;
 use crate::file::File;
 
-/// A member of a group.
+/// Link from a group to a member.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) name: String,
@@ -27,15 +27,15 @@ pub(crate) struct Link {
 /// Target of a link.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// The object at an address.
+    /// Object at this address of the file.
     Hard(u64),
-    /// The object at a path of this file.
+    /// Object at this path of the same file.
     Soft(String),
-    /// An object of another file.
+    /// Object of another file, as a string for messages.
     External(String),
 }
 
-/// The members of the group with this header, sorted by name.
+/// Returns the links of the group with the object header `header`, sorted by name.
 pub(crate) fn links(file: &File, header: &ObjectHeader) -> Result<Vec<Link>, Refusal> {
     let mut links = Vec::new();
     for message in &header.messages {
@@ -71,7 +71,7 @@ fn link(message: &LinkMessage) -> Link {
 /// Maximum number of bytes of the links of a group, or of the attributes of an object.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Objects of a heap that an index has named.
+/// Objects of a fractal heap that an index has listed, to refuse duplicates and too many bytes.
 #[derive(Default)]
 struct Taken<'r> {
     ids: HashSet<&'r [u8]>,
@@ -95,7 +95,8 @@ impl<'r> Taken<'r> {
     }
 }
 
-/// The objects of a heap that an index lists: links of a group, attributes of an object.
+/// Reads the objects of the fractal heap at the address `heap` that the B-tree at the address `index` lists: links of a group, or
+/// attributes of an object.
 pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec<u8>>, Refusal> {
     let (storage, offsets, lengths) = (file.storage(), file.offset_size(), file.length_size());
     file.guard(|| {
@@ -122,7 +123,7 @@ pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec
     })
 }
 
-/// The members of a group in the form of old versions.
+/// Returns the links of a group in the old format, with a symbol table.
 fn old_links(file: &File, table: &SymbolTableMessage) -> Result<Vec<Link>, Refusal> {
     let (storage, offsets, lengths) = (file.storage(), file.offset_size(), file.length_size());
     let heap = file.guard(|| LocalHeap::parse_at_storage(storage, table.heap_address, offsets, lengths))?;

@@ -1,9 +1,10 @@
 //! The filter LZF of h5py.
 
-/// Expands a chunk that LZF compressed, into at most `limit` bytes; `None` if it is no such thing.
+/// Decodes a chunk that LZF compressed, to at most `limit` bytes; returns `None` if `input` is invalid or too large.
 ///
-/// A control byte below 32 stands in front of that many bytes and one more. Another one has the length of an earlier part in its upper three
-/// bits (7: the next byte adds to it) and the upper bits of the distance to it in the others.
+/// A control byte below 32 precedes that number of bytes plus one, which are stored as they are. Any other control byte copies earlier
+/// output: its upper three bits are the length minus 2 (7: the next byte is added), and its lower five bits are the upper bits of the
+/// distance, whose lower eight bits follow.
 pub(crate) fn expand(input: &[u8], limit: usize) -> Option<Vec<u8>> {
     let mut out: Vec<u8> = Vec::with_capacity(limit.min(input.len().saturating_mul(4)));
     let mut rest = input;

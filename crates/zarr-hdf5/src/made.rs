@@ -1,4 +1,4 @@
-//! Chunks whose bytes no codec of Zarr takes as they lie in the file.
+//! Chunks whose stored bytes no Zarr codec can decode, and which this crate converts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,28 +18,28 @@ use crate::heap::Reference;
 use crate::layout::{Place, StoredChunks};
 use crate::wrap::SHUFFLE;
 
-/// The largest chunk that is made.
+/// Maximum number of bytes of a converted chunk.
 pub(crate) const MAX_BYTES: usize = 256 << 20;
 
-/// Makes the chunks of a data set: undoes the filters, and brings elements into the form of Zarr.
+/// Converter of the chunks of a data set: decodes the filters, and converts elements to the form of Zarr.
 pub(crate) struct Maker {
     file: Arc<File>,
-    /// The path of the data set, for messages.
+    /// Path of the data set, for messages.
     path: String,
     places: StoredChunks,
     filters: Vec<FilterDescription>,
     registry: FilterRegistry,
     stored: Stored,
-    /// Bytes of an element in the file; of an array type that of one number.
+    /// Number of bytes of an element in the file; of an inner element for array types.
     size: usize,
-    /// Bytes of what the filters take for an element.
+    /// Number of bytes of an element for the filters: that of the whole array for array types, unless the shuffle filter gives another.
     filtered: usize,
-    /// Elements of a chunk.
+    /// Number of elements of a chunk; of inner elements for array types.
     count: usize,
 }
 
 impl Maker {
-    /// The maker of the chunks at these places, each of `count` elements.
+    /// Creates the converter of the chunks at `places`, each of `count` elements. Refuses chunks of more than [`MAX_BYTES`].
     pub(crate) fn new(
         file: Arc<File>,
         path: &str,
@@ -52,7 +52,7 @@ impl Maker {
             Content::Fixed(_) => stored.size,
             Content::Texts | Content::Lists { .. } => Reference::size(file.sizes()),
         };
-        // Filters take an array for one element.
+        // For filters the array of an array type is one element.
         let inner = match stored.content {
             Content::Fixed(_) => stored.count().unwrap_or(usize::MAX),
             Content::Texts | Content::Lists { .. } => 1,
@@ -100,7 +100,7 @@ impl Maker {
         Ok(out.into())
     }
 
-    /// The elements of a chunk, without filters.
+    /// Returns the elements of the stored chunk `raw`, decoded by all filters that are not in `mask`.
     fn elements(&self, raw: &[u8], mask: u32) -> Result<Vec<u8>, Refusal> {
         let expected = self.count * self.size;
         let elements = if self.filters.is_empty() {
@@ -117,7 +117,8 @@ impl Maker {
         Ok(elements)
     }
 
-    /// Appends the number of elements, and each behind its length: how `vlen-utf8` and `vlen-array` have them.
+    /// Appends the number of elements, and then each element after its length, in the format of the codecs `vlen-utf8` and `vlen-array`.
+    /// `append` converts the bytes of one element.
     fn append_all(
         &self,
         raw: &[u8],
@@ -148,7 +149,7 @@ impl Maker {
     }
 }
 
-/// Maximum number of bytes that checksums between filters add.
+/// Maximum number of bytes by which checksums make a chunk longer between filters.
 const ROOM: usize = 64;
 
 enum Failure {
@@ -171,7 +172,7 @@ impl MakeChunk for Maker {
     }
 
     fn make(&self, number: u32) -> Result<Bytes> {
-        // One that this thread left is of another chunk.
+        // A failure of an earlier chunk in this thread is not of this chunk.
         self.file.source.take_failure();
         self.bytes(number).map_err(|failure| match failure {
             Failure::Store(error) => error,

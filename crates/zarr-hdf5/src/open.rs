@@ -1,4 +1,4 @@
-//! A file as a store.
+//! Opening of an HDF5 file as a store.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,12 +16,13 @@ use crate::source::{SIGNATURE, Source};
 use crate::trees;
 use crate::walk::walk;
 
-/// Maximum number of bytes of the documents of a file and of the elements in its headers together.
+/// Maximum number of bytes of all metadata documents of a file, together with the elements that its object headers store.
 const MAX_BYTES: usize = 128 << 20;
-/// Maximum number of chunks that the data sets of a file have stored.
+/// Maximum number of stored chunks of all data sets of a file.
 const MAX_CHUNKS: usize = 1 << 24;
 
-/// Whether the first bytes of a value are those of an HDF5 file, or of one behind a user block of up to 2048 bytes.
+/// Returns whether `head`, the first bytes of a value, begins an HDF5 file. The signature may follow a user block of 512, 1024 or 2048
+/// bytes.
 ///
 /// ```
 /// assert!(zarr_hdf5::is_hdf5(b"\x89HDF\r\n\x1a\n and more"));
@@ -32,12 +33,12 @@ pub fn is_hdf5(head: &[u8]) -> bool {
     [0, 512, 1024, 2048].iter().any(|at| head.get(*at..).is_some_and(|rest| rest.starts_with(SIGNATURE)))
 }
 
-/// Opens the HDF5 file at a key as a read-only store, which messages show by this name.
+/// Opens the HDF5 file at `key` of `store` as a read-only store. Messages call the file `name`.
 ///
 /// # Errors
-/// [`Error::NoStore`](zarr_store::Error::NoStore) if there is no such key, [`Error::NotAStore`](zarr_store::Error::NotAStore) if it is no
-/// HDF5 file, [`Error::Format`](zarr_store::Error::Format) if its root cannot be read or it has too many nodes, and the errors of the store
-/// below.
+/// [`Error::NoStore`](zarr_store::Error::NoStore) if `store` has no value at `key`, [`Error::NotAStore`](zarr_store::Error::NotAStore) if
+/// the value is no HDF5 file, [`Error::Format`](zarr_store::Error::Format) if its root group cannot be read or a limit is exceeded, and the
+/// errors of `store`.
 pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<VirtualStore> {
     let file = Arc::new(File::open(Source::open(name.into(), store, key)?)?);
     let mut nodes = walk(&file)?;
@@ -87,7 +88,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<
             }
             Err(refusal) => warn(&refusal),
         }
-        // Objects with many names cost as much for each.
+        // An object with several paths has a document for each.
         if bytes > MAX_BYTES {
             return Err(file.limit(format!("found metadata of more than {MAX_BYTES} bytes, which is the limit")));
         }

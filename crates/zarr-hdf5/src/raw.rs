@@ -1,4 +1,4 @@
-//! Parts of object headers as they lie in the file, which say more than the parsed ones.
+//! Undecoded messages of object headers, which contain details that `hdf5_reader` drops.
 
 use std::collections::HashSet;
 
@@ -6,23 +6,23 @@ use crate::fault::Refusal;
 use crate::file::File;
 use crate::raw_numbers::{u16_at, u32_at};
 
-/// Numbers of kinds of messages.
+/// Type number of the data type message of an object header.
 const DATATYPE: u16 = 0x03;
 const LAYOUT: u16 = 0x08;
 pub(crate) const ATTRIBUTE: u16 = 0x0c;
 const CONTINUATION: u16 = 0x10;
 
-/// Maximum number of bytes of a header.
+/// Maximum number of bytes of an object header.
 const MAX_BYTES: usize = 64 << 20;
 
-/// A message of an object header.
+/// Message of an object header, with undecoded contents.
 pub(crate) struct Message {
-    /// Whether the bytes say where the message lies instead.
+    /// Whether `bytes` is not the message itself but the location of a shared message.
     pub(crate) is_shared: bool,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The description of the data type of the data set at an address.
+/// Returns the encoded data type of the data set at `address`.
 pub(crate) fn datatype(file: &File, address: u64) -> Result<Vec<u8>, Refusal> {
     let one = |address: u64| {
         let found = messages(file, address, DATATYPE)?;
@@ -40,7 +40,7 @@ pub(crate) fn datatype(file: &File, address: u64) -> Result<Vec<u8>, Refusal> {
     Ok(of_name.bytes)
 }
 
-/// The address of the header that has a shared message.
+/// Returns the address of the object header that contains a shared message, whose location is `bytes`.
 fn elsewhere(file: &File, bytes: &[u8]) -> Result<u64, Refusal> {
     let at = match bytes {
         [1, ..] => 8,
@@ -53,8 +53,8 @@ fn elsewhere(file: &File, bytes: &[u8]) -> Result<u64, Refusal> {
     address.map(number).ok_or_else(|| Refusal::new("its header is cut off"))
 }
 
-/// An attribute whose data type has a name, which lies in a header of its own, with the description of the type in its place; others as
-/// they are.
+/// Returns the encoded attribute `bytes` with its data type in place: if the data type is a named type in another object header, its
+/// encoding replaces the reference.
 pub(crate) fn with_own_type(file: &File, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
     let begin = match bytes {
         [2, flags, ..] if flags & 3 != 0 => 8,
@@ -82,13 +82,13 @@ pub(crate) fn with_own_type(file: &File, bytes: &[u8]) -> Result<Vec<u8>, Refusa
     Ok(own)
 }
 
-/// Whether the layout of a data set leaves chunks that are cut off at its end without filters.
+/// Returns whether the chunks of the data set at `address` that extend beyond its shape skip all filters.
 pub(crate) fn leaves_edges(file: &File, address: u64) -> Result<bool, Refusal> {
     let found = messages(file, address, LAYOUT)?;
     Ok(found.iter().any(|message| matches!(message.bytes[..], [4 | 5, 2, flags, ..] if flags & 1 != 0)))
 }
 
-/// The description of the data type in an attribute; `None` if it is cut off.
+/// Returns the encoded data type in the encoded attribute `bytes`; `None` if `bytes` is cut off or its version is unknown.
 pub(crate) fn datatype_of_attribute(bytes: &[u8]) -> Option<&[u8]> {
     let sizes = [2, 4].map(|at| u16_at(bytes, at).map(usize::from));
     let [Some(name), Some(datatype)] = sizes else { return None };
@@ -101,7 +101,7 @@ pub(crate) fn datatype_of_attribute(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(begin..begin + datatype)
 }
 
-/// The messages of a kind in the header at an address.
+/// Returns the messages of type `kind` in the object header at `address`.
 pub(crate) fn messages(file: &File, address: u64, kind: u16) -> Result<Vec<Message>, Refusal> {
     let mut found = Vec::new();
     visit(file, address, &mut |place| {
@@ -112,18 +112,19 @@ pub(crate) fn messages(file: &File, address: u64, kind: u16) -> Result<Vec<Messa
     Ok(found)
 }
 
-/// A message where it lies in the file.
+/// Message of an object header, with its location in the file.
 pub(crate) struct Place<'b> {
     pub(crate) kind: u16,
     pub(crate) is_shared: bool,
     pub(crate) bytes: &'b [u8],
-    /// Offset of its kind in the file, and number of bytes of that.
+    /// Offset in the file of the type number of the message, and number of bytes of the type number.
     pub(crate) at: (u64, usize),
-    /// Range that a checksum covers, which lies behind it; `None` in old headers, which have none.
+    /// Begin and end of the range of the file that a checksum covers, which follows the range; `None` for headers of version 1, which have
+    /// no checksums.
     pub(crate) checked: Option<(u64, u64)>,
 }
 
-/// Shows all messages of the header at an address.
+/// Calls `show` for each message of the object header at `address`, including its continuations.
 pub(crate) fn visit(file: &File, address: u64, show: &mut dyn FnMut(Place<'_>)) -> Result<(), Refusal> {
     let cut_off = || Refusal::new("its header is cut off");
     let read = |at: u64, len: usize| file.guard(|| file.storage().read_range(at, len));
@@ -152,7 +153,7 @@ pub(crate) fn visit(file: &File, address: u64, show: &mut dyn FnMut(Place<'_>)) 
         let end = len.checked_sub(back).filter(|end| front <= *end).ok_or_else(cut_off)?;
         let mut rest = &block.as_ref()[front..end];
         let last = at.saturating_add(end as u64);
-        // That of the first part begins with the header.
+        // The checksum of the first part covers the prefix of the header as well.
         let checked = is_new.then_some((if front > 0 { at } else { address }, last));
         while rest.len() >= head {
             let begin = last - rest.len() as u64;

@@ -1,10 +1,10 @@
-//! Numbers in the description of a data type as it lies in the file: those that the parsed type does not tell apart are refused.
+//! Checks of the numbers in an encoded data type: formats that `hdf5_reader` does not tell apart are refused.
 
 use zarr_dtype::DataType;
 
 use crate::fault::Refusal;
 
-/// The forms of floats by the bytes of one: where the exponent is and its bits, the bits of the mantissa, the bias.
+/// Supported float formats: number of bytes; bit position of the exponent, bits of the exponent, bits of the mantissa; bias; data type.
 const FLOATS: [(u32, [u8; 3], u32, DataType); 4] = [
     (2, [10, 5, 10], 15, DataType::Float16),
     (2, [7, 8, 7], 127, DataType::BFloat16),
@@ -12,15 +12,16 @@ const FLOATS: [(u32, [u8; 3], u32, DataType); 4] = [
     (8, [52, 11, 52], 1023, DataType::Float64),
 ];
 
-/// Refuses numbers that are not those of the parsed type, wherever they are in the description of a type.
+/// Refuses the encoded data type `raw` if it contains, at any depth, an integer that does not use all its bits or a float of an unsupported
+/// format.
 pub(crate) fn check_numbers(raw: &[u8]) -> Result<(), Refusal> {
     check_within(raw, 0)?.map(drop).ok_or_else(|| Refusal::new("the description of its data type is cut off"))
 }
 
-/// Maximum depth of types in each other, which is that of the reader.
+/// Maximum nesting depth of data types, as in `hdf5_reader`.
 const MAX_DEPTH: usize = 33;
 
-/// Bytes behind a checked description; `None` if it is cut off.
+/// Checks the encoded data type at the beginning of `raw`. Returns the bytes that follow it; `None` if it is cut off.
 fn check_within(raw: &[u8], depth: usize) -> Result<Option<&[u8]>, Refusal> {
     let (Some((&class, _)), Some(size), Some(rest)) = (raw.split_first(), u32_at(raw, 4), raw.get(8..)) else {
         return Ok(None);
@@ -84,7 +85,7 @@ fn check_within(raw: &[u8], depth: usize) -> Result<Option<&[u8]>, Refusal> {
     })
 }
 
-/// Bytes behind the name of a member, which old versions pad.
+/// Returns the bytes that follow the name of a member; versions before 3 pad the name to a multiple of 8 bytes.
 fn behind_name(bytes: &[u8], version: u8) -> Option<&[u8]> {
     let len = bytes.iter().position(|byte| *byte == 0)? + 1;
     bytes.get(if version < 3 { len.next_multiple_of(8) } else { len }..)

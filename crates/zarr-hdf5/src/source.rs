@@ -1,4 +1,4 @@
-//! The bytes of a file, as ranges of a value of a store.
+//! Reads of an HDF5 file as byte ranges of a value in a store.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,30 +13,30 @@ use crate::blocks::Blocks;
 use crate::fault::Fault;
 use crate::kept::Kept;
 
-/// Maximum number of bytes of a part of the metadata.
+/// Maximum number of bytes of one read of metadata.
 const MAX_PART: usize = 256 << 20;
 
-/// A file in a store, and the blocks of it that were read last.
+/// HDF5 file in a store, with a cache of its blocks.
 pub(crate) struct Source {
     /// Name of the file in messages.
     name: String,
     store: Arc<dyn Store>,
     key: Key,
-    /// Where the file begins in the value: behind the user block.
+    /// Offset of the file in the value, which is the number of bytes of the user block.
     base: u64,
-    /// Bytes from there.
+    /// Number of bytes of the file, without the user block.
     len: u64,
-    /// The state of the value that is read.
+    /// Version of the value when the file was opened; `None` if the store has no versions.
     state: Option<Snapshot>,
     blocks: Blocks,
     failed: Failures,
 }
 
-/// The errors of the store, which the reader of the format cannot carry, by the threads that met them.
+/// Error of the store for each thread in which a read failed, since the errors of `hdf5_reader` cannot contain it.
 type Failures = Mutex<HashMap<ThreadId, Error>>;
 
 impl Source {
-    /// The file at `key`, whose signature lies at its beginning or behind a user block.
+    /// Opens the file at `key`, and finds its signature at the beginning or after a user block.
     pub(crate) fn open(name: String, store: Arc<dyn Store>, key: Key) -> Result<Self> {
         let is_far = store.access_profile().kind == StoreKind::Remote;
         // The first bytes, which are needed in any case, come with the size.
@@ -62,7 +62,7 @@ impl Source {
         Ok(source)
     }
 
-    /// The store that chunks are read from: of a file behind a network, without requests for its first blocks that were read.
+    /// Returns the store to read chunks from. For a remote file it answers reads of the first blocks from memory.
     pub(crate) fn chunks(&self) -> Arc<dyn Store> {
         match self.state().filter(|_| self.is_far()) {
             Some(state) => {
@@ -81,22 +81,22 @@ impl Source {
         self.state.clone()
     }
 
-    /// Where the file begins in the value.
+    /// Returns the offset of the file in the value, which is the number of bytes of the user block.
     pub(crate) fn base(&self) -> u64 {
         self.base
     }
 
-    /// The error of the store that a read of this thread failed with, if one did.
+    /// Removes and returns the error of the store of a read that failed in this thread.
     pub(crate) fn take_failure(&self) -> Option<Error> {
         self.failures().remove(&thread::current().id())
     }
 
-    /// Whether a read of this thread failed.
+    /// Returns whether a read failed in this thread and [`Source::take_failure`] was not called since.
     pub(crate) fn has_failed(&self) -> bool {
         self.failures().contains_key(&thread::current().id())
     }
 
-    /// `len` bytes from `at` on, out of blocks that are kept.
+    /// Reads `len` bytes at offset `at` of the file, through the cache if the read is not too large.
     pub(crate) fn read(&self, at: u64, len: usize) -> Result<Vec<u8>> {
         let end = at.checked_add(len as u64).filter(|end| *end <= self.len && len <= MAX_PART);
         let end = end.ok_or_else(|| self.outside(at, len))?;
@@ -106,13 +106,13 @@ impl Source {
         self.blocks.read(self.base + at..self.base + end, |range| self.get_value(range))
     }
 
-    /// Whether the file is behind a network.
+    /// Returns whether the file is in a remote store.
     pub(crate) fn is_far(&self) -> bool {
         self.blocks.is_far()
     }
 
-    /// Reads the blocks of some ranges at the same time, and keeps them. Says whether they are there now: what fails is met again when they
-    /// are read.
+    /// Reads the blocks of `ranges` into the cache by one request. Returns whether all blocks are in the cache afterwards; errors are not
+    /// reported, since a later read of the blocks meets them again.
     pub(crate) fn read_ahead(&self, ranges: impl Iterator<Item = Range<u64>>) -> bool {
         let of_value = ranges.map(|range| self.base.saturating_add(range.start)..self.base.saturating_add(range.end));
         self.blocks.read_ahead(of_value, |ranges| {
@@ -124,7 +124,7 @@ impl Source {
         })
     }
 
-    /// Bytes that are not kept: those of a chunk.
+    /// Reads the bytes from `at` to `end` of the file without the cache, for chunks.
     pub(crate) fn get(&self, at: u64, end: u64) -> Result<Bytes> {
         if at > end || end > self.len {
             return Err(self.outside(at, end.saturating_sub(at) as usize));
@@ -132,7 +132,7 @@ impl Source {
         self.get_value(self.base + at..self.base + end)
     }
 
-    /// Bytes of the value that the file lies in.
+    /// Reads `range` of the value that contains the file.
     fn get_value(&self, range: Range<u64>) -> Result<Bytes> {
         let size = range.end - range.start;
         let got = self.store.get(&self.key, &[ByteRange::Range(range)], &GetOptions::if_match(self.state()));
@@ -168,7 +168,7 @@ impl Source {
     }
 }
 
-/// The first bytes of an HDF5 file, or of what is behind its user block.
+/// Signature of HDF5, at the beginning of a file or after its user block.
 pub(crate) const SIGNATURE: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 impl Storage for Source {

@@ -1,4 +1,5 @@
-//! B-trees of chunks in a file behind a network: their nodes lie anywhere in it, and those of one level are read at the same time.
+//! Read-ahead of the B-trees of chunks in a remote file: their nodes are scattered over the file, and all nodes of one level are read by
+//! one request.
 
 use std::collections::HashSet;
 
@@ -8,16 +9,16 @@ use hdf5_reader::messages::layout::DataLayout;
 use crate::file::File;
 use crate::walk::Node;
 
-/// Maximum number of nodes of B-trees that are looked at.
+/// Maximum number of B-tree nodes that are read ahead.
 const MAX_NODES: usize = 1 << 16;
-/// Maximum size in bytes of a node whose children are looked at.
+/// Maximum number of bytes of a B-tree node whose children are read ahead.
 const MAX_NODE: usize = 1 << 20;
-/// Number of children of a node that there is room for, unless a file says otherwise.
+/// Capacity of a B-tree node in children, unless the superblock of the file gives another.
 const CHILDREN: usize = 64;
-/// Bytes in front of the addresses in a node: the signature, its type, its level, its number of children.
+/// Number of bytes in a B-tree node before its sibling addresses: signature, type, level and number of children.
 const HEAD: usize = 8;
 
-/// A node of the B-tree of a data set, and the number of its dimensions.
+/// Node of the B-tree of a data set with `rank` dimensions.
 #[derive(Clone, Copy)]
 struct TreeNode {
     address: u64,
@@ -25,19 +26,19 @@ struct TreeNode {
 }
 
 impl TreeNode {
-    /// Bytes of a key: the size of a chunk, a mask, and its offsets, of which one more is for the elements.
+    /// Returns the number of bytes of a key: chunk size, filter mask, and one offset for each dimension and for the element size.
     fn key(self) -> usize {
         8 + 8 * (self.rank + 1)
     }
 
-    /// Bytes of a node with this number of children.
+    /// Returns the number of bytes of a node with `children` children, if addresses have `offset` bytes.
     fn size(self, children: usize, offset: usize) -> usize {
         HEAD + 2 * offset + children * (self.key() + offset) + self.key()
     }
 }
 
-/// Reads the nodes of the B-trees of all data sets ahead, level by level, as far as they can be kept. What is not as it should be is left to
-/// whoever reads them.
+/// Reads the B-tree nodes of all data sets into the cache, level by level, until the cache is full. Ignores invalid nodes, which are
+/// reported when they are parsed. Does nothing for a local file.
 pub(crate) fn read_ahead(file: &File, nodes: &[Node]) {
     if !file.source.is_far() {
         return;
@@ -62,7 +63,7 @@ pub(crate) fn read_ahead(file: &File, nodes: &[Node]) {
     }
 }
 
-/// The root of the B-tree of a data set.
+/// Returns the root node of the B-tree of the data set `node`; `None` if the data set has no B-tree of version 1.
 fn root(node: &Node) -> Option<TreeNode> {
     let layout = node.header.messages.iter().find_map(|message| match message {
         HdfMessage::DataLayout(layout) => Some(&layout.layout),
@@ -76,7 +77,7 @@ fn root(node: &Node) -> Option<TreeNode> {
     }
 }
 
-/// The children of a node that are nodes.
+/// Returns the children of `node` in the B-tree; `None` if `node` is a leaf or invalid.
 fn children(file: &File, node: TreeNode, offset: usize) -> Option<Vec<TreeNode>> {
     let head = file.source.read(node.address, HEAD).ok()?;
     let (signature, rest) = head.split_first_chunk::<4>()?;

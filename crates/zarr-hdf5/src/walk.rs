@@ -1,4 +1,4 @@
-//! The groups and data sets of a file, by their paths.
+//! Traversal of the groups and data sets of a file.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,32 +15,32 @@ use crate::file::File;
 use crate::links::{Link, Target, links};
 use crate::without_attributes::header;
 
-/// Maximum number of groups and data sets of a file; an object with several paths counts once for each path.
+/// Maximum number of groups and data sets of a file. An object with several paths counts once for each path.
 const MAX_NODES: usize = 100_000;
-/// Maximum depth of groups that lie in each other.
+/// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 64;
-/// Maximum number of soft links that lead from one to the next.
+/// Maximum number of soft links in a chain.
 const MAX_SOFT: usize = 16;
 
-/// Maximum number of links of a file; those of a group with several paths count once for each path.
+/// Maximum number of links of a file. The links of a group with several paths count once for each path.
 const MAX_LINKS: usize = 1 << 20;
-/// Maximum number of bytes of the paths of a file.
+/// Maximum number of bytes of all paths of a file together.
 const MAX_PATHS: usize = 128 << 20;
-/// Maximum number of steps that all soft links of a file take.
+/// Maximum number of path components that all soft links of a file resolve.
 const MAX_STEPS: usize = 1 << 20;
-/// Maximum number of warnings.
+/// Maximum number of warnings about a file that are kept.
 const MAX_WARNINGS: usize = 10_000;
-/// Maximum number of bytes of warnings.
+/// Maximum number of bytes of the warnings about a file that are kept.
 const MAX_WARNED: usize = 16 << 20;
 
-/// A group or a data set.
+/// Group or data set of the file under one of its paths.
 pub(crate) struct Node {
-    /// The path without a slash in front; empty for the root.
+    /// Path without a leading slash; empty for the root group.
     pub(crate) path: String,
     pub(crate) address: u64,
     pub(crate) header: Arc<ObjectHeader>,
     pub(crate) is_array: bool,
-    /// Nodes that are one object share them.
+    /// Attributes of the object, which the nodes of all its paths share.
     pub(crate) attributes: Arc<Vec<AttributeMessage>>,
 }
 
@@ -54,19 +54,19 @@ impl Node {
     }
 }
 
-/// The nodes of a file, each behind its group, and what was left out.
+/// All nodes of a file, each after its parent group, and warnings about parts that were left out.
 #[derive(Default)]
 pub(crate) struct Nodes {
     pub(crate) list: Vec<Node>,
     pub(crate) warnings: Warnings,
 }
 
-/// Parts of a file that are left out, and why: as much as a reader may want to see.
+/// Warnings about parts of a file that are left out, limited in number and bytes.
 #[derive(Default)]
 pub(crate) struct Warnings {
     list: Vec<String>,
     bytes: usize,
-    /// Warnings that are not in the list.
+    /// Number of warnings that exceeded the limits and are not in `list`.
     more: usize,
 }
 
@@ -81,14 +81,14 @@ impl Warnings {
         self.list.push(text);
     }
 
-    /// The warnings, and behind them how many more there were.
+    /// Returns the warnings, followed by a message with the number of warnings that exceeded the limits.
     pub(crate) fn into_texts(self) -> impl Iterator<Item = String> {
         let more = (self.more > 0).then(|| format!("{} more parts of the file are left out", self.more));
         self.list.into_iter().chain(more)
     }
 }
 
-/// A group, and those above it.
+/// Group with its ancestors, to detect links to an ancestor.
 struct Above {
     address: u64,
     depth: usize,
@@ -101,7 +101,7 @@ struct Todo {
     above: Option<Rc<Above>>,
 }
 
-/// All nodes that can be reached. What cannot be read is left out, with a warning.
+/// Returns all nodes that links from the root group reach. Unreadable nodes are left out, with a warning.
 pub(crate) fn walk(file: &File) -> Result<Nodes> {
     let mut walk = Walk {
         file,
@@ -145,18 +145,18 @@ pub(crate) fn walk(file: &File) -> Result<Nodes> {
 struct Walk<'f> {
     file: &'f File,
     nodes: Nodes,
-    /// The members of groups that were looked at.
+    /// Links of the groups that were read, by address.
     links: HashMap<u64, Rc<Vec<Link>>>,
-    /// The attributes of objects that were looked at.
+    /// Attributes of the objects that were read, by address.
     attributes: HashMap<u64, Arc<Vec<AttributeMessage>>>,
-    /// Objects that cannot be read.
+    /// Reasons why objects are unreadable, by address.
     refused: HashMap<u64, Refusal>,
     root: u64,
-    /// Links that were looked at.
+    /// Number of links so far, limited by [`MAX_LINKS`].
     seen: usize,
-    /// Bytes of paths.
+    /// Number of bytes of paths so far, limited by [`MAX_PATHS`].
     paths: usize,
-    /// Steps of soft links.
+    /// Number of path components of soft links resolved so far, limited by [`MAX_STEPS`].
     steps: usize,
 }
 
@@ -236,7 +236,8 @@ impl Walk<'_> {
         Ok(links)
     }
 
-    /// The address that a link to a node of this path leads to.
+    /// Returns the address of the target of `link` from `group`, which becomes the node at `path`. Refuses links to an ancestor, names that
+    /// no Zarr node can have, and too deep nodes.
     fn target(&mut self, group: &Rc<Above>, path: &str, link: &Link) -> Result<u64, Refusal> {
         let is_name = !link.name.is_empty() && !link.name.contains('/') && link.name != "zarr.json";
         if !is_name || Key::new(&format!("{path}/zarr.json")).is_err() {

@@ -1,4 +1,4 @@
-//! Headers of objects without their attributes, for those that the reader does not know.
+//! Object headers without their attributes, for objects with attributes that `hdf5_reader` cannot parse.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::fault::Refusal;
 use crate::file::File;
 use crate::raw;
 
-/// Maximum number of bytes of a header.
+/// Maximum number of bytes of an object header.
 const MAX_BYTES: usize = 64 << 20;
-/// Number of the message with a data type.
+/// Type number of the data type message of an object header.
 const DATATYPE: u16 = 3;
 
-/// A file in which some bytes are others.
+/// File with some bytes replaced: `bytes` has the new bytes by offset.
 struct Patched<'f> {
     file: &'f File,
     bytes: BTreeMap<u64, u8>,
@@ -41,7 +41,8 @@ impl Storage for Patched<'_> {
     }
 }
 
-/// The messages of the object at an address. The reader refuses attributes whose data types have names: then all attributes are left out.
+/// Parses the object header at `address`. If `hdf5_reader` refuses it, for example for attributes of named data types, parses it without
+/// attributes.
 pub(crate) fn header(file: &File, address: u64) -> Result<Arc<ObjectHeader>, Refusal> {
     match file.header(address) {
         Err(refusal) if !file.source.has_failed() => {
@@ -51,7 +52,7 @@ pub(crate) fn header(file: &File, address: u64) -> Result<Arc<ObjectHeader>, Ref
     }
 }
 
-/// The header at an address, in which attributes are taken for messages without a meaning; `None` if there are none.
+/// Parses the object header at `address` with its attribute messages turned into null messages; `None` if it has no attributes.
 fn without_attributes(file: &File, address: u64) -> Result<Option<ObjectHeader>, Refusal> {
     let (mut bytes, mut checked) = (BTreeMap::new(), Vec::new());
     raw::visit(file, address, &mut |place| {

@@ -1,7 +1,7 @@
-//! Chunks that skip filters, as codecs of Zarr take them.
+//! Chunks that skip filters, wrapped so that Zarr codecs can decode them.
 //!
-//! A filter that makes a chunk no smaller is left out for that chunk alone, which Zarr cannot say. Such chunks are put into the frames
-//! of the filters that they lack, as they are.
+//! HDF5 may skip a filter for single chunks that the filter does not make smaller, which Zarr cannot express. Such chunks are wrapped into
+//! the uncompressed frame formats of the filters that they skip.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,16 +21,17 @@ const FLETCHER32: u16 = 3;
 const BLOSC: u16 = 32001;
 const ZSTD: u16 = 32015;
 
-/// Puts chunks that skip filters into frames.
+/// Converter that wraps chunks into the frame formats of the filters that they skip.
 pub(crate) struct Wrapper {
     pub(crate) file: Arc<File>,
-    /// The path of the data set, for messages.
+    /// Path of the data set, for messages.
     pub(crate) path: String,
     pub(crate) places: Vec<Place>,
     pub(crate) filters: Vec<FilterDescription>,
 }
 
-/// Whether chunks that skip these filters can be put into frames: behind the first that is skipped only a checksum may follow.
+/// Returns whether chunks that skip the filters in the bit mask `mask` can be wrapped: after the first skipped filter all filters must be
+/// skipped too, except a checksum at the end.
 pub(crate) fn is_possible(filters: &[FilterDescription], mask: u32) -> bool {
     let is_skipped = |at: usize| at < 32 && mask & (1 << at) != 0;
     let mut behind = filters.iter().enumerate().skip_while(|(at, _)| !is_skipped(*at));
@@ -41,7 +42,8 @@ pub(crate) fn is_possible(filters: &[FilterDescription], mask: u32) -> bool {
     })
 }
 
-/// The bytes of a chunk with the frames of the filters that it skips.
+/// Wraps the chunk `stored` into the frame formats of the filters in `mask`. Returns `None` if its checksum differs or a filter has no
+/// frame format.
 fn wrapped(filters: &[FilterDescription], mask: u32, stored: &[u8]) -> Option<Vec<u8>> {
     let is_skipped = |at: usize| at < 32 && mask & (1 << at) != 0;
     let has_checksum = filters.last().is_some_and(|last| last.id == FLETCHER32) && !is_skipped(filters.len() - 1);
@@ -70,7 +72,7 @@ fn wrapped(filters: &[FilterDescription], mask: u32, stored: &[u8]) -> Option<Ve
     Some(bytes)
 }
 
-/// The number of bytes that [`wrapped`] makes of `len` bytes.
+/// Returns the number of bytes of a chunk of `len` stored bytes after [`wrapped`].
 fn wrapped_size(filters: &[FilterDescription], mask: u32, len: u64) -> Option<u64> {
     let is_skipped = |at: usize| at < 32 && mask & (1 << at) != 0;
     let has_checksum = filters.last().is_some_and(|last| last.id == FLETCHER32) && !is_skipped(filters.len() - 1);
@@ -91,7 +93,7 @@ fn wrapped_size(filters: &[FilterDescription], mask: u32, len: u64) -> Option<u6
     Some(size)
 }
 
-/// A stream of zlib with stored blocks (RFC 1950, RFC 1951).
+/// Returns `bytes` as a zlib stream of stored blocks (RFC 1950, RFC 1951).
 fn zlib(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x78, 0x01];
     let mut blocks = bytes.chunks(0xffff).peekable();
@@ -114,7 +116,7 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A frame of Zstandard with raw blocks (RFC 8878).
+/// Returns `bytes` as a Zstandard frame of raw blocks (RFC 8878).
 fn zstd(bytes: &[u8]) -> Vec<u8> {
     // The magic number, and a header with the size in eight bytes: one segment.
     let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0];
@@ -131,7 +133,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A frame of Blosc 1 that is a copy.
+/// Returns `bytes` as an uncompressed frame of Blosc 1; `None` if there are too many bytes for the format.
 fn blosc(bytes: &[u8], type_size: u32) -> Option<Vec<u8>> {
     let len = u32::try_from(bytes.len()).ok()?;
     let mut out = vec![2, 1, 0x02, type_size.clamp(1, 255) as u8];
@@ -142,7 +144,8 @@ fn blosc(bytes: &[u8], type_size: u32) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The first bytes of all elements, then the second ones, and so on; what is no whole element stays at the end.
+/// Shuffles `bytes` by elements of `size` bytes: the first bytes of all elements, then the second bytes, and so on. An incomplete element
+/// stays at the end.
 fn shuffled(bytes: &[u8], size: usize) -> Vec<u8> {
     let size = size.max(1);
     if size > bytes.len() {

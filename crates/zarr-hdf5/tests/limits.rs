@@ -1,11 +1,11 @@
-//! Files that the library does not write: too much for few bytes, and what is at odds with itself.
+//! Files that the HDF5 library does not write: large contents in few bytes, and contradictory contents.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::sync::Arc;
 
 use zarr_store::{ErrorKind, Key, MemoryStore, Prefix, Store, StoreExt};
 
-/// The bytes of a file of version 0, whose root group is the object that is added last.
+/// Bytes of a file with a superblock of version 0.
 struct Made(Vec<u8>);
 
 impl Made {
@@ -13,7 +13,7 @@ impl Made {
         Self(vec![0; 96])
     }
 
-    /// Adds an object of these messages, and returns its address.
+    /// Appends an object header with `messages`, and returns its address.
     fn object(&mut self, messages: &[(u16, Vec<u8>)]) -> u64 {
         self.0.resize(self.0.len().next_multiple_of(8), 0);
         let mut body = Vec::new();
@@ -35,7 +35,7 @@ impl Made {
         address
     }
 
-    /// Writes the head of the file with this root group.
+    /// Writes the superblock; `root` is the address of the root group.
     fn head(&mut self, root: u64) {
         let mut head = b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0\x04\0\x10\0\0\0\0\0".to_vec();
         for address in [0, u64::MAX, self.0.len() as u64, u64::MAX, 0, root] {
@@ -64,12 +64,12 @@ fn soft(name: &str, path: &str) -> (u16, Vec<u8>) {
     (6, [&head[..], name.as_bytes(), &len, path.as_bytes()].concat())
 }
 
-/// A shape of one axis.
+/// Dataspace message of one axis.
 fn shape(len: u64) -> (u16, Vec<u8>) {
     (1, [&[1, 1, 0, 0, 0, 0, 0, 0][..], &len.to_le_bytes()].concat())
 }
 
-/// Single bytes without sign.
+/// Data type message of unsigned 8-bit integers.
 const BYTES: [u8; 12] = [0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8, 0];
 
 fn compact(len: usize) -> (u16, Vec<u8>) {
@@ -89,7 +89,7 @@ fn a_small_file() {
     assert_eq!(store.get_all(&Key::new("a/c/0").unwrap()).unwrap().unwrap().to_vec(), [7; 5]);
 }
 
-/// Elements in headers are kept once, whatever number of paths they have; those of each object count.
+/// Elements that an object header stores count once for all paths of the object toward the limit; elements of several objects add up.
 #[test]
 fn many_paths_of_one_object() {
     let elements = || [shape(65_000), (3, BYTES.to_vec()), compact(65_000)];
@@ -114,7 +114,7 @@ fn many_parts_that_are_left_out() {
     assert_eq!(warnings[10_000], "10000 more parts of the file are left out");
 }
 
-/// The elements of a data set lie in the file, whatever its shape is.
+/// Data sets whose elements would extend beyond the end of the file are left out.
 #[test]
 fn elements_behind_the_end() {
     let mut file = Made::new();
@@ -133,7 +133,7 @@ fn more_filters_than_masks_have_bits() {
     assert_eq!(warnings, ["/a: found 33 filters, at most 32 are read"]);
 }
 
-/// An attribute of one struct of these fields, and the number of such structs.
+/// Attribute message `s`, with `count` structs that have the fields `fields`.
 fn attribute(fields: &[&str], count: u64) -> (u16, Vec<u8>) {
     let mut datatype = vec![0x16, u8::try_from(fields.len()).unwrap(), 0, 0];
     datatype.extend(u32::try_from(fields.len()).unwrap().to_le_bytes());
@@ -167,7 +167,7 @@ fn fields_of_one_name() {
     assert_eq!(store.take_warnings(), [r#"/: attribute "s" is left out: two of its fields have the name "a""#]);
 }
 
-/// Names of fields come again in each value.
+/// Names of fields count toward the limit once for each struct.
 #[test]
 fn attributes_that_grow() {
     let name = "n".repeat(1000);
@@ -180,7 +180,7 @@ fn attributes_that_grow() {
     assert_eq!(store.list_prefix(&Prefix::root()).unwrap().len(), 1);
 }
 
-/// The values of an object are made for each of its paths.
+/// Attribute values of an object count toward the limit once for each path.
 #[test]
 fn attributes_of_many_paths() {
     let mut file = Made::new();
@@ -192,7 +192,7 @@ fn attributes_of_many_paths() {
     assert_eq!(warnings[29], format!("/29: {reason}"));
 }
 
-/// A type of fewer bits than its bytes have, or that is not described to its end.
+/// Integers with an offset of bits, or with fewer bits than their bytes have, are refused.
 #[test]
 fn other_numbers() {
     for (at, value, reason) in
@@ -207,7 +207,7 @@ fn other_numbers() {
     }
 }
 
-/// An array of bytes of these lengths.
+/// Data type message of a struct with one field, an array of bytes with the shape `lens`.
 fn array_of_bytes(lens: &[u32]) -> (u16, Vec<u8>) {
     let mut datatype = vec![0x36, 1, 0, 0];
     let product: u32 = lens.iter().product();
@@ -227,7 +227,7 @@ fn array_of_bytes(lens: &[u32]) -> (u16, Vec<u8>) {
     (3, datatype)
 }
 
-/// The fill value of an array has as many numbers as an element.
+/// The fill value in the document has as many numbers as an element, which is limited for an element and for all documents.
 #[test]
 fn elements_of_many_numbers() {
     let mut file = Made::new();

@@ -1,23 +1,24 @@
-//! Files behind a network: few requests, wherever their parts lie.
+//! Remote files: few requests, even if the parts of the file are scattered.
 
 use zarr_store::testing::Altered;
 use zarr_store::{AccessProfile, Counted};
 
 use super::*;
 
-/// Chunks of a data set, and bytes of each.
+/// Number of chunks of each data set.
 const CHUNKS: u64 = 8;
 const SIZE: u32 = 10;
 
 impl Made {
-    /// Adds bytes that lie `apart` behind the last, and returns their address.
+    /// Appends `bytes` after a gap of `apart` bytes, and returns their address.
     fn bytes(&mut self, apart: usize, bytes: &[u8]) -> u64 {
         self.0.resize((self.0.len() + apart).next_multiple_of(8), 0);
         self.0.extend_from_slice(bytes);
         (self.0.len() - bytes.len()) as u64
     }
 
-    /// Adds a data set whose B-tree has two levels, and returns the messages of its header. What it adds lies `apart`.
+    /// Appends the chunks of a data set and its B-tree of two levels, with gaps of `apart` bytes before the B-tree nodes. Returns the
+    /// messages of its object header.
     fn chunked(&mut self, apart: usize, value: u8) -> Vec<(u16, Vec<u8>)> {
         let node = |level: u8, children: &[(u64, u64)]| {
             let mut bytes = b"TREE\x01".to_vec();
@@ -47,7 +48,7 @@ impl Made {
         vec![shape(CHUNKS * u64::from(SIZE)), (3, BYTES.to_vec()), (8, layout)]
     }
 
-    /// The bytes of the file with a root group of these links.
+    /// Appends a root group with `links`, and returns the bytes of the file.
     fn finish(mut self, links: &[(u16, Vec<u8>)]) -> Vec<u8> {
         let root = self.object(links);
         self.head(root);
@@ -55,7 +56,8 @@ impl Made {
     }
 }
 
-/// Opens the file behind a network, reads the last chunk of each data set, and returns the gets of opening, and ranges of these.
+/// Opens `file` in a remote store, and checks the last chunk of each of `count` data sets. Returns the numbers of get requests and of their
+/// ranges when the file was opened.
 fn opened(file: &[u8], count: u8) -> (u64, u64) {
     let (files, key) = (MemoryStore::new(), Key::new("x.h5").unwrap());
     files.set_all(&key, file).unwrap();
