@@ -1,4 +1,4 @@
-//! Chunks of several files as the chunks of one array.
+//! Chunks of several files as chunks of one joined array.
 
 use std::sync::Arc;
 
@@ -11,32 +11,33 @@ use zarr_store_virtual::{Chunk, ChunkTable, ChunkTableBuilder, MakeChunk, Source
 use crate::forms::different_form;
 use crate::nodes::FileArray;
 
-/// Why the chunks of a file are none of the joined array.
+/// Reason why the chunks of a file cannot be chunks of the joined array.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// The number of the file.
+    /// Index of the file in the list of files.
     pub(crate) file: usize,
     pub(crate) what: String,
     pub(crate) hint: &'static str,
 }
 
-/// The chunks of a joined array.
+/// Chunks of a joined array along the axis of joining.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Joined {
-    /// Chunks of this length along the axis, as they are.
+    /// Chunks of this length along the axis, which are the chunks of the files.
     Regular(u64),
-    /// Chunks of this length, several in each chunk of a file.
+    /// Chunks of this length along the axis, into which the chunks of the files are divided.
     Divided(u64),
-    /// Chunks of the lengths that they have in each file.
+    /// Chunks of the files, whose lengths along the axis differ.
     Rectilinear(Vec<Run>),
 }
 
-/// The most hints say: another way to the same data.
+/// Hint of most refusals: a command that joins the same data otherwise.
 const HINT: &str = "`zarr convert --concat` joins the elements themselves";
 const HINT_GRID: &str =
     "--grid rectilinear writes chunks of several lengths, and `zarr convert --concat` joins the elements themselves";
 
-/// How the chunks of arrays can be those of one array, which has them one behind the other along an axis.
+/// Decides how the chunks of `arrays` become chunks of one array, which has `arrays` one after the other along `axis`. Chunks of several
+/// lengths are allowed if `rectilinear`.
 pub(crate) fn plan(arrays: &[&FileArray<'_>], axis: usize, rectilinear: bool) -> Result<Joined, Refusal> {
     let length = |array: &FileArray<'_>| array.metadata.shape.get(axis).copied().unwrap_or(0);
     let filled: Vec<usize> = (0..arrays.len()).filter(|file| length(arrays[*file]) > 0).collect();
@@ -112,7 +113,8 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Whether chunks can be divided along the axis: elements lie as they are, and those of the axis before all others.
+/// Returns whether the chunks of `array` can be divided along `axis` without decoding: the only codec is `bytes`, and chunks have length 1
+/// along all axes before `axis`.
 fn is_divisible(array: &FileArray<'_>, axis: usize) -> bool {
     let is_plain = matches!(array.metadata.codecs.as_slice(), [codec] if codec.name == "bytes");
     let Some(size) = chunk_size(array).filter(|_| is_plain) else { return false };
@@ -127,14 +129,14 @@ fn is_divisible(array: &FileArray<'_>, axis: usize) -> bool {
         })
 }
 
-/// The bytes of the elements of a chunk.
+/// Returns the number of bytes of the decoded elements of a chunk; `None` for a data type of variable length or an irregular grid.
 fn chunk_size(array: &FileArray<'_>) -> Option<u64> {
     let data_type = DataType::from_config(&array.metadata.data_type).ok().filter(|it| !it.is_variable())?;
     let item = data_type.item_size() as u64;
     array.chunk_shape()?.iter().try_fold(item, |size, length| size.checked_mul(*length))
 }
 
-/// The grid of a joined array of a shape; that of the first file along other axes.
+/// Returns the chunk grid of the joined array of `shape`. Along axes other than `axis` the chunks are those of `first`.
 pub(crate) fn grid(joined: &Joined, shape: &[u64], axis: usize, first: &FileArray<'_>) -> Result<ChunkGrid> {
     let chunk = first.chunk_shape().unwrap_or_default();
     match joined {
@@ -158,20 +160,20 @@ pub(crate) fn grid(joined: &Joined, shape: &[u64], axis: usize, first: &FileArra
     }
 }
 
-/// Fills the table of a joined array.
+/// Builder of the chunk table of a joined array, to which the chunks of one file after the other are added.
 pub(crate) struct TableJoin {
     counts: Vec<u64>,
     axis: usize,
     table: ChunkTableBuilder,
     makers: Vec<(u32, Arc<dyn MakeChunk>)>,
-    /// Numbers of chunks to be made that are given.
+    /// Number of the next chunk that is made by a [`MakeChunk`].
     made: u32,
-    /// Chunks along the axis that the files before have.
+    /// Number of chunks along the axis of the files that were added so far.
     offset: u64,
 }
 
 impl TableJoin {
-    /// The table of an array with this number of chunks along each axis.
+    /// Creates the empty table of a joined array with `counts` chunks along each axis.
     pub(crate) fn new(counts: &[u64], axis: usize) -> Result<Self> {
         let total = counts.iter().try_fold(1_u64, |total, count| total.checked_mul(*count));
         let total =
@@ -180,8 +182,8 @@ impl TableJoin {
         Ok(Self { counts: counts.to_vec(), axis, table, makers: Vec::new(), made: 0, offset: 0 })
     }
 
-    /// Adds the chunks of a file behind those that are there; `length` is that of the chunks along the axis, of which a chunk of the file
-    /// may have several.
+    /// Adds the chunks of the next file along the axis. If `length` is given, chunks are divided into chunks of this length along the axis.
+    /// `source` returns the source in the joined store for a source of the file.
     pub(crate) fn add(
         &mut self,
         array: &FileArray<'_>,
@@ -195,7 +197,7 @@ impl TableJoin {
         let along = length
             .filter(|_| parts > 1)
             .map_or(counts.get(self.axis).copied().unwrap_or(1), |length| total.div_ceil(length));
-        // Where chunks are stored the table has them all, and this is exact.
+        // If chunks are stored, the table has a number for each chunk, so that the product does not overflow.
         let inner = counts.iter().skip(self.axis + 1).fold(1, |inner: u64, count| inner.saturating_mul(*count));
         let whole = self.counts.get(self.axis).copied().unwrap_or(1);
         let mut most = None;
@@ -241,7 +243,7 @@ impl TableJoin {
         Ok(())
     }
 
-    /// The table.
+    /// Builds the chunk table of all added files.
     pub(crate) fn build(self) -> Result<ChunkTable, zarr_store_virtual::VirtualFault> {
         let table = self.table.build()?;
         Ok(match self.makers.is_empty() {
@@ -257,7 +259,7 @@ fn part_of(bytes: &Bytes, part: u64, parts: u64) -> Bytes {
     if parts == 1 { bytes.clone() } else { bytes.slice(at(part)..at(part + 1)) }
 }
 
-/// The makers of several files, each by the number of its first chunk.
+/// Makers of the chunks of several files, each with the number of its first chunk in the joined table, in ascending order.
 #[derive(Debug)]
 struct Makers(Vec<(u32, Arc<dyn MakeChunk>)>);
 

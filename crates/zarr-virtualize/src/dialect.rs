@@ -1,4 +1,4 @@
-//! A joined store in the dialect that references are written in.
+//! Conversion of a joined store to the dialect of its references.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::nodes::FileNodes;
 use crate::{Input, Joined};
 
 impl Joined {
-    /// The same store with documents of another dialect, v2 or v3, and the same chunks.
+    /// Converts the metadata documents of the store to `dialect`, v2 or v3. The chunks stay the same.
     ///
     /// # Errors
     /// [`ErrorKind::NotExpressible`] with the array whose chunks the dialect cannot describe; [`ErrorKind::Argument`] for another dialect.

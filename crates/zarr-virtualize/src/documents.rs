@@ -1,4 +1,4 @@
-//! Documents of stores that are made here.
+//! Metadata documents of the stores that this crate builds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use zarr_meta::{Dialect, Documents, Node, NodePath, documents_with_nan_literals}
 use zarr_store::{Bytes, Key, MemoryStore, Store, StoreExt};
 use zarr_store_virtual::VirtualStoreBuilder;
 
-/// Adds the documents of nodes to a store, and consolidated metadata at the root.
+/// Adds the metadata documents of `nodes` in `dialect` to a store, with consolidated metadata if the root is a group.
 pub(crate) fn put_documents(
     builder: &mut VirtualStoreBuilder,
     nodes: &[(&NodePath, &Node)],
@@ -31,7 +31,7 @@ pub(crate) fn put_documents(
     Ok(())
 }
 
-/// The documents of a node.
+/// Returns the metadata documents of `node` at `path` by key.
 pub(crate) fn documents_of(dialect: Dialect, path: &NodePath, node: &Node) -> Result<BTreeMap<Key, Bytes>> {
     let written = documents_with_nan_literals(dialect, path, node, None)
         .map_err(|error| zarr_hierarchy::Error::from(error).at_path(path))?;
@@ -44,7 +44,7 @@ pub(crate) fn documents_of(dialect: Dialect, path: &NodePath, node: &Node) -> Re
     Ok(documents)
 }
 
-/// A node alone in memory, as it is found there, and its store.
+/// Writes `node` as the root of a new store in memory. Returns the store and the node as read back from the store.
 pub(crate) fn alone(dialect: Dialect, node: &Node) -> Result<(Arc<dyn Store>, zarr_meta::StoredNode)> {
     let store = MemoryStore::new();
     let mut documents = Documents::new();

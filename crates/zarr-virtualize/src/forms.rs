@@ -1,4 +1,4 @@
-//! Nodes in the dialects that stores have here, with chunks that stay as they are.
+//! Conversion of nodes between dialects without changes to their chunks.
 
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::{NamedConfig, Value};
@@ -6,7 +6,7 @@ use zarr_meta::conventions::missing_data_difference;
 use zarr_meta::{ArrayMetadata, Dialect, Documents, ForDialect, Node, StoredNode, chunk_keys, without_filter_orders};
 use zarr_store::Store;
 
-/// All nodes of a store.
+/// Returns all nodes of `store`; fails if one of them is broken.
 pub(crate) fn walk_whole(store: &dyn Store) -> Result<Vec<StoredNode>> {
     let walk = zarr_hierarchy::walk(store, "/", None)?;
     match walk.broken.into_iter().next() {
@@ -15,7 +15,7 @@ pub(crate) fn walk_whole(store: &dyn Store) -> Result<Vec<StoredNode>> {
     }
 }
 
-/// The node as Zarr v3 says it, with the same chunks.
+/// Converts the node `found` to Zarr v3 with the same chunks. `has_missing` says whether some of its chunks are not stored.
 pub(crate) fn in_v3(found: &StoredNode, has_missing: bool) -> Result<Node> {
     let located = |error: Error| error.at_path(&found.path);
     if let Some(error) = &found.unknown {
@@ -25,7 +25,8 @@ pub(crate) fn in_v3(found: &StoredNode, has_missing: bool) -> Result<Node> {
     convert(&found.node, found.dialect, Dialect::V3, has_missing).map_err(located)
 }
 
-/// A node in another dialect, which means the same to xarray, with the same chunks.
+/// Converts `node` from the dialect `from` to `dialect`, such that xarray reads the same data from the same chunks. `has_missing` says
+/// whether some of the chunks are not stored. Fails if the chunks would have to change.
 pub(crate) fn convert(node: &Node, from: Dialect, dialect: Dialect, has_missing: bool) -> Result<Node> {
     let mut node = node.clone();
     if let Node::Group(group) = &mut node {
@@ -38,7 +39,7 @@ pub(crate) fn convert(node: &Node, from: Dialect, dialect: Dialect, has_missing:
     if let Node::Array(array) = &mut node {
         array.chunk_key_encoding = chunk_keys(dialect, array.shape.len(), None, &Documents::new());
     }
-    // A fill value that marks nothing stays as it is in any case.
+    // A fill value that does not mark missing data is kept anyway.
     let keeps_fill = has_missing && dialect.fill_value_marks_missing();
     let fit = ForDialect::new(from, dialect).meaning(is_named).keep_fill_value(keeps_fill).all_stored(!has_missing);
     let (converted, _) = fit.convert(&node)?;
@@ -58,7 +59,8 @@ pub(crate) fn convert(node: &Node, from: Dialect, dialect: Dialect, has_missing:
     Ok(converted)
 }
 
-/// The first member by which the chunks of two arrays are encoded in another way, with its values.
+/// Returns the first difference in the encoding of chunks of `a` and `b`: its name, data type or chain of codecs, and both values. `None`
+/// if chunks are encoded alike.
 pub(crate) fn different_form(a: &ArrayMetadata, b: &ArrayMetadata) -> Option<(&'static str, String, String)> {
     let codecs = |array: &ArrayMetadata| Value::Array(array.codecs.iter().map(explicit).collect());
     let members =
@@ -67,7 +69,7 @@ pub(crate) fn different_form(a: &ArrayMetadata, b: &ArrayMetadata) -> Option<(&'
     different.map(|((what, a), (_, b))| (what, a.excerpt(), b.excerpt()))
 }
 
-/// A codec with the byte order that it has if it does not say.
+/// Returns the metadata of `codec` with the default byte order made explicit, to compare codecs.
 fn explicit(codec: &NamedConfig) -> Value {
     let mut codec = without_filter_orders(codec);
     if codec.name == "bytes" && !codec.configuration.contains_key("endian") {

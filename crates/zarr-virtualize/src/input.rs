@@ -1,4 +1,4 @@
-//! Files that are joined: stores whose chunks have places.
+//! Inputs of a join: stores whose chunks are ranges of files.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,10 +17,10 @@ use zarr_store_virtual::{
 use crate::documents::put_documents;
 use crate::forms::{in_v3, walk_whole};
 
-/// The form of the chunk keys of stores that are made here.
+/// Form of the chunk keys in the stores that this crate builds.
 pub(crate) const KEYS: ChunkKeyForm = ChunkKeyForm::Default(Separator::Slash);
 
-/// A file, or another store, whose chunks are ranges of files: that [`join`](crate::join) joins with others.
+/// Input of [`join`](crate::join): a file or another store, with the location of each of its chunks.
 #[derive(Clone)]
 pub struct Input {
     pub(crate) name: String,
@@ -28,15 +28,18 @@ pub struct Input {
 }
 
 impl Input {
-    /// A store whose chunks have places. Messages show the name.
+    /// Creates an input of a `store` that knows the locations of its chunks. Messages call the input `name`.
     pub fn new(name: impl Into<String>, store: VirtualStore) -> Self {
         Self { name: name.into(), store }
     }
 
-    /// A store of any kind: each chunk is a whole value of it, or lies where `locate` says.
+    /// Creates an input of any `store`. Messages call the input `name`.
+    ///
+    /// `locate` returns the location of the chunk with a key of `store`. If it returns `None` or an error that is not retryable, the
+    /// location is the whole value of `store` with that key.
     ///
     /// # Errors
-    /// If a node is broken, or cannot be said in Zarr v3; the errors of the store.
+    /// If a node is broken or has no equivalent in Zarr v3, retryable errors of `locate`, and the errors of `store`.
     pub fn of_store(
         name: impl Into<String>,
         store: &Arc<dyn Store>,
@@ -63,13 +66,13 @@ impl Input {
         Ok(Self { name, store: builder.build()? })
     }
 
-    /// The name in messages.
+    /// Returns the name of the input in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The store.
+    /// Returns the store of the input, with documents and locations of chunks.
     #[must_use]
     pub fn store(&self) -> &VirtualStore {
         &self.store
@@ -97,7 +100,7 @@ fn table(
     for (key, index) in stored {
         let located = match locate(key) {
             Err(error) if error.is_retryable() => return Err(error.into()),
-            // The array may be none of those that are asked for. Where it is, reading or naming this value says why it has no place.
+            // The array may not be needed. If it is, reading the value or writing its reference reports the error.
             Err(_) => None,
             Ok(located) => located,
         };

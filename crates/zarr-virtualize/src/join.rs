@@ -1,4 +1,4 @@
-//! Several files as one store.
+//! Joining of several files into one store.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use crate::rules::{Differences, check_members, refused};
 use crate::times::{Recount, time_units};
 use crate::values::{Part, Values, in_chunks, in_one_chunk};
 
-/// How files are joined.
+/// Options of [`join`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct JoinOptions {
-    /// The dimension along which variables are joined; not needed for one file.
+    /// Dimension along which variables are joined; may be `None` for a single file.
     pub concat: Option<String>,
-    /// The variables of the data set in the root that are kept, with their coordinates; all if there are none here.
+    /// Names of the variables of the root group to include, with their coordinates. Empty: all arrays of all groups.
     pub variables: Vec<String>,
-    /// Whether an array may have a rectilinear grid, where chunks have several lengths along the dimension.
+    /// Whether a joined array may have a rectilinear chunk grid, with chunks of several lengths along the dimension.
     pub rectilinear: bool,
-    /// The most bytes that the elements of a variable have whose chunks are made of decoded elements, where the chunks of the files are none
-    /// of one array: 1 MiB by default.
+    /// Maximum number of bytes of a variable whose elements are decoded and joined into new chunks, if the chunks of the files cannot be
+    /// chunks of one array: 1 MiB by default. Larger variables are refused in this case.
     pub values: u64,
-    /// The options of arrays that are read.
+    /// Options with which the arrays of the files are opened.
     pub arrays: Options,
 }
 
@@ -77,28 +77,32 @@ impl JoinOptions {
     }
 }
 
-/// A store that is made of files.
+/// Result of [`join`]: a store that consists of files.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Joined {
-    /// The store, of Zarr v3.
+    /// Joined store, of Zarr v3 unless [`in_dialect`](Self::in_dialect) converted it.
     pub store: VirtualStore,
-    /// The prefixes of the arrays that are coordinates of their only dimension.
+    /// Key prefixes of the dimension coordinates: arrays of one dimension that have its name.
     pub coordinates: Vec<String>,
-    /// Lines of text about attributes that differ among the files and are those of the first.
+    /// Messages about attributes that differ among the files, and of which the joined store has those of the first file. One message for
+    /// each node.
     pub notes: Vec<String>,
 }
 
 /// Joins files into one store, whose chunks stay in the files.
 ///
-/// Variables with the dimension are joined along it in the order of the files: their shapes along other axes, data types, codecs, chunks,
-/// fill values and attributes that say what elements mean must be the same. The others must be equal in each file. The coordinate of the
-/// dimension becomes few chunks in memory; times that a file counts in other units are counted in those of the first, exactly or not at all.
-/// Every other attribute keeps the value that it has in the first file.
+/// Variables with the dimension `options.concat` are joined along the dimension, in the order of `inputs`. Their shapes along other axes,
+/// data types, codecs, chunk shapes, fill values and the attributes that define the meaning of elements must agree. Variables without the
+/// dimension must be equal in all files. The coordinate of the dimension is decoded and becomes few chunks, which are made in memory. Times
+/// in other units than in the first file are converted to the units of the first file, exactly or not at all. All other attributes are those
+/// of the first file.
 ///
 /// # Errors
-/// [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible) with file and variable for what does not fit; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if there are no files, or several and no
-/// dimension; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) for a variable that is not there; the errors of the files.
+/// [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible), with the file and the variable, if files cannot be joined;
+/// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if `inputs` is empty, or has several files and `options.concat` is `None` or no
+/// dimension of the first file; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if a variable of `options.variables` does not exist; the
+/// errors of the stores.
 pub fn join(inputs: &[Input], registry: &Arc<Registry>, options: &JoinOptions) -> Result<Joined> {
     let Some(first) = inputs.first() else { return Err(Error::argument("found no files, expected at least one")) };
     if inputs.len() > 1 && options.concat.is_none() {
@@ -147,7 +151,7 @@ pub fn join(inputs: &[Input], registry: &Arc<Registry>, options: &JoinOptions) -
     Ok(Joined { store: builder.build()?, coordinates, notes: differences.lines(&first.name) })
 }
 
-/// The name of a joined store, which tells sets of files apart: a conversion that goes on looks at it.
+/// Returns the name of the joined store. It differs for different lists of files, since a resumed conversion compares the name.
 fn name_of(inputs: &[Input]) -> String {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let Some((first, others)) = inputs.split_first() else { return String::new() };
@@ -159,7 +163,7 @@ fn name_of(inputs: &[Input]) -> String {
     format!("{} and {} more ({:08x})", first.name, others.len(), hasher.finish() >> 32)
 }
 
-/// The arrays that chosen variables are, with their coordinates.
+/// Returns the paths of the arrays of `options.variables` and of their coordinates.
 fn kept_arrays(file: &FileNodes<'_>, registry: &Arc<Registry>, options: &JoinOptions) -> Result<BTreeSet<NodePath>> {
     let group = Group::open(file.store(), "/", registry)?;
     let names: Vec<&str> = options.variables.iter().map(String::as_str).collect();
@@ -171,13 +175,13 @@ fn kept_arrays(file: &FileNodes<'_>, registry: &Arc<Registry>, options: &JoinOpt
     Ok(kept.into_iter().map(|variable| variable.stored().path().clone()).collect())
 }
 
-/// Leaves out the other arrays, and groups that none of these lie in.
+/// Removes all arrays that are not in `kept`, and the groups that contain no array of `kept`.
 fn keep(file: &mut FileNodes<'_>, kept: &BTreeSet<NodePath>) {
     file.arrays.retain(|path, _| kept.contains(path));
     file.groups.retain(|group, _| kept.iter().any(|path| path.is_within(group)));
 }
 
-/// Checks that each file has the same arrays.
+/// Checks that all files have arrays at the same paths.
 fn check_nodes(files: &[FileNodes<'_>]) -> Result<()> {
     let Some((first, others)) = files.split_first() else { return Ok(()) };
     for file in others {
@@ -193,7 +197,7 @@ fn check_nodes(files: &[FileNodes<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a variable of the first file has the dimension.
+/// Checks that a variable of the first file has the dimension. The error names similar dimensions.
 fn check_dimension(file: &FileNodes<'_>, dimension: &str) -> Result<()> {
     if file.arrays.values().any(|array| array.axis(dimension).is_some()) {
         return Ok(());
@@ -209,7 +213,7 @@ fn check_dimension(file: &FileNodes<'_>, dimension: &str) -> Result<()> {
     })
 }
 
-/// Checks that the variables of each group have the dimension once and in one length.
+/// Checks that no variable has the dimension twice, and that all variables of a group have it with the same length.
 fn check_lengths(file: &FileNodes<'_>, dimension: &str) -> Result<()> {
     let mut lengths: HashMap<Option<NodePath>, u64> = HashMap::new();
     for (path, array) in &file.arrays {
@@ -236,13 +240,13 @@ struct Join<'a> {
     registry: &'a Arc<Registry>,
     options: &'a JoinOptions,
     builder: VirtualStoreBuilder,
-    /// The files that chunks lie in, by their numbers in each store.
+    /// Source in the joined store of each source of a file, by the index of the file and the source in its store.
     sources: HashMap<(usize, SourceId), SourceId>,
     differences: Differences,
 }
 
 impl<'a> Join<'a> {
-    /// Adds the chunks of an array, and returns its metadata.
+    /// Adds the chunks of the joined array at `path` to the store, and returns its metadata.
     fn array(&mut self, path: &NodePath) -> Result<ArrayMetadata> {
         let arrays: Vec<&'a FileArray<'a>> = self.files.iter().filter_map(|file| file.arrays.get(path)).collect();
         let Some((first, others)) = arrays.split_first() else { return Err(Error::internal("an array of no file")) };
@@ -270,7 +274,7 @@ impl<'a> Join<'a> {
         Ok(metadata)
     }
 
-    /// Joins the chunks of an array along an axis.
+    /// Joins the arrays of all files along `axis`. Returns the metadata, the number of chunks along each axis, and the chunk table.
     fn along(
         &mut self,
         path: &NodePath,
@@ -314,7 +318,8 @@ impl<'a> Join<'a> {
         Ok((metadata, counts, self.built(join)?))
     }
 
-    /// Joins the decoded elements of an array along an axis.
+    /// Joins the arrays of all files along `axis` by new chunks that are made of decoded elements. Returns the metadata, the number of
+    /// chunks along each axis, and the chunk table.
     fn of_values(
         &self,
         path: &NodePath,
@@ -338,7 +343,8 @@ impl<'a> Join<'a> {
         Ok((metadata, counts, table))
     }
 
-    /// How the times of each file are counted in the units of the first.
+    /// Returns for each file the conversion of the times at `path` to the units of the first file; `None` for files with the same units,
+    /// and for all files if the first file has no time units.
     fn recounts(&self, path: &NodePath) -> Result<Vec<Option<Recount>>> {
         let bounded = self.files.iter().find_map(|file| {
             let of_bounds = |array: &FileArray<'_>| {
@@ -349,7 +355,7 @@ impl<'a> Join<'a> {
             let mut arrays = file.arrays.iter();
             arrays.find(|(other, array)| other.parent() == path.parent() && of_bounds(array)).map(|(other, _)| other)
         });
-        // Bounds have the units and the calendar of their variable where they have none.
+        // Bounds without units or calendar have those of their variable.
         let units = |file: &FileNodes<'a>| -> Option<Map> {
             let own = &file.arrays.get(path)?.metadata.attributes;
             let of_bounded =
@@ -386,7 +392,7 @@ impl<'a> Join<'a> {
         Ok(recounts)
     }
 
-    /// Checks that the elements of an array are the same in each file.
+    /// Checks that the array at `path` has the same elements in all files.
     fn check_equal(&self, path: &NodePath, arrays: &[&'a FileArray<'a>]) -> Result<()> {
         let mut expected = None;
         for (file, array) in self.files.iter().zip(arrays).filter(|_| arrays.len() > 1) {

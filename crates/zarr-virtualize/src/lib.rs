@@ -1,10 +1,9 @@
 //! References to the chunks of files, and several files joined into one data set.
 //!
-//! [`join`] makes one store of files whose chunks have places: netCDF and HDF5 files, references, Icechunk repositories, Zarr stores. The
-//! chunks stay in the files. What comes out is written as references ([`Joined::in_dialect`], and `write_json` of `zarr-references`), or is
-//! converted as any other store.
+//! [`join`] joins netCDF and HDF5 files, references, Icechunk repositories and Zarr stores into one store, whose chunks stay in the files.
+//! The store can be written as references ([`Joined::in_dialect`] and [`write_json`]), or be converted like any other store.
 //!
-//! Names no codec but `bytes`.
+//! This crate depends on no codec; it knows only the codec `bytes` by name.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Nodes of a file in the vocabulary of Zarr v3.
+//! Nodes of a file, converted to Zarr v3.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use zarr_store_virtual::VirtualArray;
 use crate::Input;
 use crate::forms::{in_v3, walk_whole};
 
-/// The nodes of a file.
+/// Groups, with their attributes, and arrays of a file.
 pub(crate) struct FileNodes<'a> {
     pub(crate) input: &'a Input,
     pub(crate) groups: BTreeMap<NodePath, Map>,
@@ -22,9 +22,9 @@ pub(crate) struct FileNodes<'a> {
     store: Arc<dyn Store>,
 }
 
-/// An array of a file.
+/// Array of a file.
 pub(crate) struct FileArray<'a> {
-    /// The array as version 3 has it.
+    /// Metadata of the array, converted to Zarr v3.
     pub(crate) metadata: ArrayMetadata,
     pub(crate) grid: ChunkGrid,
     pub(crate) chunks: VirtualArray<'a>,
@@ -62,32 +62,32 @@ impl<'a> FileNodes<'a> {
         Ok(Self { input, groups, arrays, store: Arc::new(input.store.clone()) })
     }
 
-    /// Opens one of the arrays to read its elements.
+    /// Opens `array`, an array of this file, to read its elements.
     pub(crate) fn open(&self, array: &FileArray<'_>, registry: &Arc<Registry>, options: &Options) -> Result<Array> {
         Array::from_found(&self.store, array.found.clone(), registry, options.clone().trust_missing(true))
             .map_err(|error| error.at(|location| location.store = Some(self.input.name.clone())))
     }
 
-    /// The store of the file.
+    /// Returns the store of the file.
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 }
 
 impl FileArray<'_> {
-    /// The axis of the dimension of this name.
+    /// Returns the axis of the dimension named `dimension`; `None` if the array does not have the dimension.
     pub(crate) fn axis(&self, dimension: &str) -> Option<usize> {
         let names = self.metadata.dimension_names.as_deref()?;
         names.iter().position(|name| name.as_deref() == Some(dimension))
     }
 
-    /// Whether it is the coordinate of its only dimension.
+    /// Returns whether the array is a dimension coordinate: it has one dimension, with the name of the array.
     pub(crate) fn is_dimension_coordinate(&self) -> bool {
         let names = self.metadata.dimension_names.as_deref();
         matches!(names, Some([Some(name)]) if self.found.path.name() == Some(name))
     }
 
-    /// The shape of chunks, where all are alike.
+    /// Returns the shape of the chunks; `None` if the chunk grid is not regular.
     pub(crate) fn chunk_shape(&self) -> Option<&[u64]> {
         self.grid.regular_chunk_shape()
     }

@@ -1,4 +1,4 @@
-//! Rules by which variables of several files are one.
+//! Conditions for joining a variable of several files.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use zarr_hierarchy::{Error, ErrorKind};
 use zarr_json::{Map, Value};
 use zarr_meta::{ArrayMetadata, NodePath};
 
-/// Attributes that say what elements mean: they must be the same in each file.
+/// Attributes that define the meaning of elements, and must be the same in all files.
 const OF_ELEMENTS: [&str; 11] = [
     "scale_factor",
     "add_offset",
@@ -21,17 +21,18 @@ const OF_ELEMENTS: [&str; 11] = [
     "dtype",
 ];
 
-/// The attributes of [`OF_ELEMENTS`] that may differ where times are counted again.
+/// Attributes of [`OF_ELEMENTS`] that may differ if times are converted to the units of the first file.
 const OF_TIMES: [&str; 2] = ["units", "calendar"];
 
-/// The error for what does not fit in a file.
+/// Returns the error that the variable at `path` in `file` cannot be joined. `what` says what was found and what was expected.
 pub(crate) fn refused(file: &str, path: &NodePath, what: impl Into<String>) -> Error {
     Error::new(ErrorKind::NotExpressible, what).at(|location| {
         (location.store, location.path) = (Some(file.to_owned()), Some(path.to_string()));
     })
 }
 
-/// Checks the members of an array that must be the same in each file, but for its length along the axis.
+/// Checks that the metadata of `other` agrees with that of `first`, the array in the first file. Lengths along `axis` may differ. The
+/// attributes of [`OF_TIMES`] may differ if `are_times`. Chunks and codecs are not checked here.
 pub(crate) fn check_members(
     first: &ArrayMetadata,
     other: &ArrayMetadata,
@@ -88,12 +89,12 @@ fn are_equal(a: Option<&Value>, b: Option<&Value>) -> bool {
     }
 }
 
-/// Attributes that differ among files, and in which number of them.
+/// Attributes that differ from those in the first file, by node and name, with the number of files in which they differ.
 #[derive(Debug, Default)]
 pub(crate) struct Differences(BTreeMap<(NodePath, String), usize>);
 
 impl Differences {
-    /// Takes note of the attributes of a node that differ in another file; not of those of times, which are checked elsewhere.
+    /// Counts the attributes of the node at `path` that differ between `first` and `other`, except those of [`OF_TIMES`].
     pub(crate) fn note(&mut self, path: &NodePath, first: &Map, other: &Map) {
         let more = other.keys().filter(|name| !first.contains_key(name));
         let names: Vec<&str> = first.keys().chain(more).filter(|name| !OF_TIMES.contains(name)).collect();
@@ -102,7 +103,7 @@ impl Differences {
         }
     }
 
-    /// A line for each node.
+    /// Returns a message for each node with different attributes. `first` is the name of the first file.
     pub(crate) fn lines(&self, first: &str) -> Vec<String> {
         let mut of_nodes: BTreeMap<&NodePath, Vec<&str>> = BTreeMap::new();
         for (path, name) in self.0.keys() {

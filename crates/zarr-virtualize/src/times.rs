@@ -1,4 +1,4 @@
-//! Times in other units: counted again in those of the first file.
+//! Conversion of times in other units to the units of the first file.
 
 use zarr_array::ArrayData;
 use zarr_cf::fill::{FILL_VALUE, from_attribute};
@@ -6,16 +6,16 @@ use zarr_cf::time::{Calendar, EncodedNumbers, NumberKind, Numbers, TimeUnits};
 use zarr_dtype::DataType;
 use zarr_json::{Map, Value};
 
-/// Counts times of one file in the units of another.
+/// Conversion of the times of a file to other units.
 #[derive(Clone, Debug)]
 pub(crate) struct Recount {
     from: TimeUnits,
     to: TimeUnits,
-    /// The bytes of the element that marks missing data.
+    /// Bytes of the element that marks missing data, which is not converted; `None` if no element does.
     mark: Option<Vec<u8>>,
 }
 
-/// The units of times that attributes name, as they stand; `None` if they name others or none.
+/// Returns the attribute `units` if it contains units of times, else `None`.
 pub(crate) fn time_units(attributes: &Map) -> Option<&str> {
     attributes.get("units").and_then(Value::as_str).filter(|units| TimeUnits::is_units(units))
 }
@@ -30,7 +30,8 @@ fn parse(units: &str, attributes: &Map) -> Result<TimeUnits, String> {
 }
 
 impl Recount {
-    /// How elements of a variable with the attributes `own` and the units of `from` are counted in the units of `to`.
+    /// Creates the conversion of a variable of `data_type` with the attributes `own`. `from` and `to` are attributes with the units and
+    /// calendars before and after.
     pub(crate) fn new(data_type: &DataType, own: &Map, from: &Map, to: &Map) -> Result<Self, String> {
         if let Some(name) = ["scale_factor", "add_offset"].into_iter().find(|name| own.contains_key(name)) {
             return Err(format!("found times with the attribute {name}, which are not counted again"));
@@ -60,7 +61,7 @@ impl Recount {
         Ok(Self { from, to, mark: mark.map(|mark| mark.bytes().to_vec()) })
     }
 
-    /// Counts elements again.
+    /// Converts the elements `data`. Fails if a result is not exact.
     pub(crate) fn apply(&self, data: &ArrayData) -> Result<ArrayData, String> {
         if self.marks(data).all(|is_mark| is_mark) {
             return Ok(data.clone());
@@ -105,7 +106,7 @@ impl Recount {
         self.with_marks(data, &counted.map_err(|error| error.to_string())?)
     }
 
-    /// Puts another number in the place of those that mark missing data.
+    /// Replaces numbers that mark missing data by `instead`, or by one of the other numbers if `instead` is `None`.
     fn without_marks<T: Copy>(&self, data: &ArrayData, numbers: &mut [T], instead: Option<T>) {
         let marks: Vec<bool> = self.marks(data).collect();
         let other = numbers.iter().zip(&marks).find(|(_, is_mark)| !**is_mark).map(|(number, _)| *number);
@@ -115,13 +116,13 @@ impl Recount {
         }
     }
 
-    /// Whether each element marks missing data.
+    /// Returns for each element whether it marks missing data.
     fn marks<'a>(&'a self, data: &'a ArrayData) -> impl Iterator<Item = bool> + 'a {
         let items = data.items().chunks_exact(data.data_type().item_size().max(1));
         items.map(|item| self.mark.as_deref() == Some(item))
     }
 
-    /// The counted elements with the marks of the given ones.
+    /// Returns `counted`, the converted elements, with the marks of missing data of `data`. Fails if a converted time equals the mark.
     fn with_marks(&self, data: &ArrayData, counted: &ArrayData) -> Result<ArrayData, String> {
         let size = data.data_type().item_size().max(1);
         let mut items = counted.items().to_vec();
@@ -167,7 +168,7 @@ impl Recount {
         if encoded.units != self.to.written() { Err(self.inexact()) } else { Ok(encoded.numbers) }
     }
 
-    /// Checks that both are the same times.
+    /// Checks that `given` before and `counted` after the conversion decode to the same times.
     fn check(&self, given: Numbers<'_>, counted: Numbers<'_>) -> Result<(), String> {
         let (before, after) = (self.from.decode(given), self.to.decode(counted));
         match (before, after) {

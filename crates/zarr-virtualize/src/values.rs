@@ -1,4 +1,4 @@
-//! Arrays whose chunks are made of decoded elements of several files.
+//! Joined arrays whose chunks are made of decoded elements of the files.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,27 +14,27 @@ use zarr_store_virtual::{Chunk, ChunkTable, ChunkTableBuilder, MakeChunk};
 use crate::documents::alone;
 use crate::times::Recount;
 
-/// The largest chunk in bytes where elements become few chunks.
+/// Maximum number of bytes of a chunk in [`in_one_chunk`], unless one row of the axis is larger.
 const ONE_CHUNK: u64 = 64 << 20;
 
-/// The elements of one file.
+/// Array of one file, as a part of the joined array.
 pub(crate) struct Part {
-    /// The name of the file.
+    /// Name of the file in messages.
     pub(crate) name: String,
     pub(crate) array: Array,
     pub(crate) recount: Option<Recount>,
 }
 
-/// Makes the chunks of an array of the elements of several, which lie one behind the other along an axis.
+/// Maker of the chunks of a joined array, which has the elements of `parts` one after the other along `axis`.
 pub(crate) struct Values {
     path: NodePath,
     axis: usize,
     parts: Vec<Part>,
-    /// The array in a store without chunks.
+    /// Joined array, in a store without chunks.
     array: Array,
 }
 
-/// The array with as few chunks as memory allows, encoded as plain elements.
+/// Sets the chunk grid of `array` to as few chunks along `axis` as [`ONE_CHUNK`] allows, and its codecs to the default serializer alone.
 pub(crate) fn in_one_chunk(
     array: &mut ArrayMetadata,
     axis: usize,
@@ -55,7 +55,7 @@ pub(crate) fn in_one_chunk(
     Ok(())
 }
 
-/// The array in chunks of a shape, encoded as they are.
+/// Sets the chunk grid of `array` to a regular grid of the chunk shape `chunk`. The codecs stay the same.
 pub(crate) fn in_chunks(array: &mut ArrayMetadata, chunk: &[u64]) -> Result<()> {
     let chunk: Vec<u64> = chunk.iter().map(|length| (*length).max(1)).collect();
     array.chunk_grid = ChunkGrid::regular(&array.shape, &chunk)?.to_config();
@@ -63,7 +63,7 @@ pub(crate) fn in_chunks(array: &mut ArrayMetadata, chunk: &[u64]) -> Result<()> 
 }
 
 impl Values {
-    /// The table of the chunks of `metadata`, all of which are made of the parts, and their number along each axis.
+    /// Returns the number of chunks of `metadata` along each axis, and the chunk table, in which all chunks are made of `parts`.
     pub(crate) fn table(
         path: &NodePath,
         axis: usize,
@@ -107,7 +107,8 @@ impl Values {
         bytes.ok_or_else(|| Error::internal("a chunk that was written is not there"))
     }
 
-    /// The elements of a region: the part of it that each file has. Of elements of a fixed size all is one block.
+    /// Reads the elements of `region` of the joined array: one block for each file that has a part of it, joined to one block if the data
+    /// type has a fixed size.
     fn elements(&self, region: &Region) -> Result<Vec<(Region, ArrayData)>> {
         let axes = region.axes();
         let Some(along) = axes.get(self.axis) else { return Err(Error::internal("an axis that is not there")) };

@@ -1,4 +1,4 @@
-//! Joined stores have the elements of all files.
+//! Joined stores contain the elements of all files.
 
 use super::*;
 use zarr_virtualize::join;

@@ -1,4 +1,4 @@
-//! Files joined, and what netCDF4 reads from them (`tests/fixtures/join.py`).
+//! Tests of joined files, compared with the values that netCDF4 reads from the same files (`tests/fixtures/join.py`).
 
 mod joined;
 mod marks;
@@ -37,7 +37,7 @@ fn registry() -> Arc<Registry> {
     Arc::new(registry)
 }
 
-/// All files in memory, under their names.
+/// Returns a store in memory with all files of the folder, by name.
 fn files() -> Arc<dyn Store> {
     let store = MemoryStore::new();
     for entry in std::fs::read_dir(folder()).expect("a folder") {
@@ -48,7 +48,7 @@ fn files() -> Arc<dyn Store> {
     Arc::new(store)
 }
 
-/// A file by its name.
+/// Opens the file `name` of `files` as an input.
 fn input(files: &Arc<dyn Store>, name: &str) -> Input {
     let key = Key::new(name).expect("a key");
     let bytes = files.get_all(&key).expect("get").expect("a file");
@@ -77,7 +77,7 @@ fn names(expected: &Value) -> Vec<String> {
     names.iter().map(|name| name.as_str().expect("a name").to_owned()).collect()
 }
 
-/// Checks the variables of a store that have one of these names, or all.
+/// Compares the variables of `store` that `variables` names, or all if it is empty, with `expected`.
 fn check(store: &Arc<dyn Store>, expected: &Value, variables: &[&str]) {
     let registry = registry();
     let all = expected.get("variables").and_then(Value::as_object).expect("variables");

@@ -1,4 +1,4 @@
-//! Marks of missing data, chunks that are not stored, and bounds of times.
+//! Missing data, chunks that are not stored, and bounds of times.
 
 use super::*;
 use zarr_array::NewArray;
@@ -6,7 +6,7 @@ use zarr_hierarchy::ErrorKind;
 use zarr_meta::Dialect;
 use zarr_virtualize::join;
 
-/// A store with one array of four elements in chunks of two, of which the first chunk is written, or both.
+/// Returns a store with one array of four elements in two chunks, of which the first `chunks` chunks are written.
 fn store(new: NewArray, chunks: usize) -> Input {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = Array::create(&store, "/a", new.dimension_names(&["time"]), &registry()).expect("created");
@@ -49,7 +49,7 @@ fn fill_values_that_would_become_marks_are_refused() {
     in_v2(new().fill(-999).attribute("_FillValue", -999), 1).expect("the mark is the fill value");
 }
 
-/// A file of times and their bounds, which have these units; the attribute `bounds` is left out of some.
+/// Returns a file of times with `units` and their bounds with `bounds_units`. The attribute `bounds` exists if `names_bounds`.
 fn times(units: &str, bounds_units: Option<&str>, names_bounds: bool, numbers: [i32; 2]) -> Input {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let time = || NewArray::new(&[2], "int32").dimension_names(&["time"]);

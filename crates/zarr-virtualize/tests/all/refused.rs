@@ -1,4 +1,4 @@
-//! Files that do not fit are refused with the file, the variable and the rule.
+//! Files that cannot be joined are refused by an error that names the file, the variable and the condition.
 
 use super::*;
 use zarr_hierarchy::ErrorKind;

@@ -1,17 +1,17 @@
-//! References that are written are read again.
+//! References that were written can be read again.
 
 use super::*;
 use zarr_meta::Dialect;
 use zarr_references::ReferencesOptions;
 use zarr_virtualize::{WriteOptions, join, write_json};
 
-/// The store that references to the files of a set are, and their text.
+/// Returns the store of the references to all files of the set `set`, and the references as JSON.
 fn written(set: &str, options: &JoinOptions, dialect: Dialect, inline: u64) -> (Arc<dyn Store>, String) {
     let names = names(&expected(set));
     written_of(&names.iter().map(String::as_str).collect::<Vec<_>>(), options, dialect, inline)
 }
 
-/// The store that references to files are, and their text.
+/// Returns the store of the references to the files `names`, and the references as JSON.
 fn written_of(names: &[&str], options: &JoinOptions, dialect: Dialect, inline: u64) -> (Arc<dyn Store>, String) {
     let files = files();
     let joined = join(&inputs(&files, names), &registry(), options).expect("joined");
