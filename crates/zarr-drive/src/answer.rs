@@ -1,4 +1,4 @@
-//! Answers to requests on blocking stores.
+//! Answering of requests by blocking stores.
 
 use zarr_store::{
     BufferUse, ByteRange, Fetched, GetInto, GetOptions, Key, Listed, Reply, Request, Result, SetOptions, Store,
@@ -10,8 +10,8 @@ use crate::get_plan::GetPlan;
 use crate::replies::conflict;
 use crate::trace::Span;
 
-/// Answers requests one after another. Values that are set directly after each other are one call of [`Store::set_many`], and gets of
-/// values that [lie beside each other](Store::location) one of [`Store::get_many`].
+/// Answers `requests` one after another, and appends the replies to `replies`. Consecutive requests that set values become one call of
+/// [`Store::set_many`]. Gets of values that lie near each other in a file ([`Store::location`]) become one call of [`Store::get_many`].
 ///
 /// # Errors
 /// The errors of the store.
@@ -39,7 +39,7 @@ pub fn answers(store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Repl
     Ok(())
 }
 
-/// Answers a request.
+/// Answers one request.
 ///
 /// # Errors
 /// The errors of the store.
@@ -49,7 +49,7 @@ pub fn answer(store: &dyn Store, request: Request) -> Result<Reply> {
     reply
 }
 
-/// The reply to a request, in a span of its own.
+/// Answers a request in a tracing span.
 fn traced(store: &dyn Store, request: &Request) -> Result<Reply> {
     let span = Span::request(&store, request);
     let reply = span.within(|| reply(store, request))?;
@@ -59,7 +59,7 @@ fn traced(store: &dyn Store, request: &Request) -> Result<Reply> {
 
 fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
     if let Some(value) = plain_set(request) {
-        // No job asks for the version of what it has set, which some stores would have to look up.
+        // No job needs the version of a value that was set, which some stores would have to look up.
         store.set_many(&[value])?;
         return Ok(Reply::Set);
     }
@@ -104,7 +104,7 @@ fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
     })
 }
 
-/// Answers a request, in `destination` if it gets a whole value and the store can read it there.
+/// Answers a request. If it gets a whole value and the store supports [`Store::get_into`], the value is read into `destination`.
 pub(crate) fn answer_into(store: &dyn Store, request: Request, destination: Option<&mut [u8]>) -> Result<Reply> {
     if let (Request::Get { key, ranges, options }, Some(destination)) = (&request, destination)
         && options.is_default()
@@ -124,7 +124,7 @@ pub(crate) fn answer_into(store: &dyn Store, request: Request, destination: Opti
     answer(store, request)
 }
 
-/// The key and the value of a set without precondition and durability.
+/// Returns the key and the value of a set request with default options; `None` for other requests.
 fn plain_set(request: &Request) -> Option<(&Key, &[u8])> {
     match request {
         Request::Set { key, value, options } if *options == SetOptions::default() => Some((key, value)),
@@ -132,14 +132,15 @@ fn plain_set(request: &Request) -> Option<(&Key, &[u8])> {
     }
 }
 
-/// Keeps the memory of a value that was set.
+/// Returns the memory of a value that was set to the pool of buffers.
 fn keep_value(request: Request) {
     if let Request::Set { value, .. } = request {
         keep_buffer(BufferUse::Append, value);
     }
 }
 
-/// A get with its ranges merged as the profile of the store allows, cut back into the requested ranges.
+/// Gets `ranges` of a value. Neighbouring ranges are merged according to the access profile of the store, and the reply is cut into
+/// `ranges` again.
 fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
     let Some(plan) = GetPlan::new(ranges, &store.access_profile()) else {
         return Fetched::checked(&store, key, store.get(key, ranges, options)?, ranges.len(), options);

@@ -1,4 +1,4 @@
-//! Stores that do not block as blocking stores.
+//! Adapter from async stores to blocking stores.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use zarr_store::{
 
 use crate::block_on;
 
-/// An [`AsyncStore`] as a blocking store: each operation waits on the calling thread, and jobs have many requests under way.
+/// Blocking store on top of an [`AsyncStore`]: each operation blocks the calling thread, while jobs make many requests concurrently.
 ///
 /// Futures of the store are polled on the calling thread. Those of this project's stores need no particular runtime. A store whose
 /// futures do is wrapped in one that spawns them on its runtime.
@@ -27,7 +27,7 @@ use crate::block_on;
 pub struct AsyncAsSync(Arc<dyn AsyncStore>);
 
 impl AsyncAsSync {
-    /// `store` as a blocking store.
+    /// Creates a blocking store on top of `store`.
     #[must_use]
     pub fn new(store: Arc<dyn AsyncStore>) -> Self {
         Self(store)

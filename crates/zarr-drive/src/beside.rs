@@ -1,4 +1,4 @@
-//! Gets of values that lie beside each other in one file, which are made together.
+//! Gets of values that lie near each other in one file, and are joined to one call of the store.
 
 use std::ops::Range;
 
@@ -8,28 +8,29 @@ use crate::coalesce::coalesce;
 use crate::replies::{check_replies, conflict};
 use crate::trace::Span;
 
-/// Gets of one file, sorted by their places, of which one request is for all, or one get alone.
+/// Gets that are answered by one call of the store: several gets of parts of one file, sorted by offset, or a single get.
 pub(crate) struct Run<T> {
     pub(crate) gets: Vec<T>,
-    /// Number of bytes from the first to the last.
+    /// Number of bytes from the begin of the first part to the end of the last part, including gaps; 0 for a get without a location.
     pub(crate) size: u64,
-    /// Number of bytes that the gets ask for.
+    /// Sum of the numbers of bytes of the parts, without gaps; 0 for a get without a location.
     pub(crate) asked: u64,
 }
 
 impl<T> Run<T> {
-    /// A get that is made alone.
+    /// Creates a run of a single get without a location.
     pub(crate) fn alone(get: T) -> Self {
         Self { gets: vec![get], size: 0, asked: 0 }
     }
 
-    /// The same run of gets in another form.
+    /// Converts each get of the run by `map`.
     pub(crate) fn map<R>(self, map: impl FnMut(T) -> R) -> Run<R> {
         Run { gets: self.gets.into_iter().map(map).collect(), size: self.size, asked: self.asked }
     }
 }
 
-/// The part of a file that a get asks for; `None` if it is made alone. Only one range of a file is a part.
+/// Returns the part of a file that `request` reads; `None` if the request cannot be joined with others: it is no get, has no location, or
+/// its ranges do not merge into one.
 pub(crate) fn part(
     request: &Request,
     profile: &AccessProfile,
@@ -56,7 +57,7 @@ pub(crate) fn part(
     Some(Location::new(file, asked))
 }
 
-/// Puts parts of files that lie near each other into runs.
+/// Groups parts of files into runs of neighbouring parts, according to the gaps and sizes that `profile` allows.
 pub(crate) fn runs<T>(mut parts: Vec<(Location, T)>, profile: &AccessProfile) -> Vec<Run<T>> {
     parts.sort_by_key(|(location, _)| (location.file, location.range.start, location.range.end));
     let mut runs: Vec<Run<T>> = Vec::new();
@@ -79,7 +80,7 @@ pub(crate) fn runs<T>(mut parts: Vec<(Location, T)>, profile: &AccessProfile) ->
     runs
 }
 
-/// The gets of some requests.
+/// Returns the gets among `requests`.
 pub(crate) fn value_gets<'r>(requests: impl IntoIterator<Item = &'r Request>) -> Vec<ValueGet<'r>> {
     let get = |request: &'r Request| match request {
         Request::Get { key, ranges, options } => Some(ValueGet::new(key, ranges, options)),
@@ -88,7 +89,7 @@ pub(crate) fn value_gets<'r>(requests: impl IntoIterator<Item = &'r Request>) ->
     requests.into_iter().filter_map(get).collect()
 }
 
-/// The replies to gets that were made together; the error of the first that failed.
+/// Converts the result of [`Store::get_many`] for `requests` to replies. Fails with the error of the first get that failed.
 pub(crate) fn replies<'r>(
     store: &dyn std::fmt::Display,
     requests: impl ExactSizeIterator<Item = &'r Request>,
@@ -105,7 +106,8 @@ pub(crate) fn replies<'r>(
     requests.zip(got).map(reply).collect()
 }
 
-/// Answers gets of a blocking store whose values lie beside each other; `None` stands for the requests that are made alone, which may be all.
+/// Answers those gets among `requests` that can be joined with others. Returns the replies, with `None` for requests that must be answered
+/// singly; an empty list if the store has no locations.
 pub(crate) fn answers(store: &dyn Store, requests: &[Request]) -> Result<Vec<Option<Reply>>> {
     if requests.len() < 2 || !store.capabilities().locates {
         return Ok(Vec::new());

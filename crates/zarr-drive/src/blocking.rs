@@ -1,4 +1,4 @@
-//! The blocking driver of jobs.
+//! Driver of jobs on blocking stores.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,21 +13,21 @@ use crate::waiting::run_overlapped;
 use crate::work::{BoxedWork, Outcome, Stop, Turn, Work, stalled};
 use crate::{Job, Spawn};
 
-/// Runs a job on a store, on this thread.
+/// Runs `job` on `store`, in the calling thread.
 ///
 /// # Errors
-/// The job's own, and the store's.
+/// The errors of the job and of the store.
 pub fn run<J: Job>(store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
     run_on(&Sequential, store, job)
 }
 
-/// Runs a job on a store, and its forks as `spawn` does.
+/// Runs `job` on `store`; the jobs that it forks run as `spawn` decides.
 ///
-/// On a store that has a form [without blocking](Store::as_async), this thread waits for the replies to many requests, and all steps of
-/// jobs run on the threads of `spawn`, within its [limits](Spawn::limits).
+/// If the store has an async form ([`Store::as_async`]), the calling thread waits for the replies to many concurrent requests, and all steps
+/// of jobs run on the threads of `spawn`, within its [limits](Spawn::limits).
 ///
 /// # Errors
-/// The job's own, and the store's.
+/// The errors of the job and of the store.
 pub fn run_on<J: Job>(spawn: &dyn Spawn, store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
     let outcome = Outcome::new();
     let ended = match store.as_async() {
@@ -37,7 +37,7 @@ pub fn run_on<J: Job>(spawn: &dyn Spawn, store: &dyn Store, job: J) -> Result<J:
     outcome.result(ended)
 }
 
-/// Takes the steps of a job on this thread, and answers its requests.
+/// Runs the steps of a job in the calling thread until the job ends, and answers its requests.
 fn drive(spawn: &dyn Spawn, store: &dyn Store, work: &mut dyn Work<'_>) -> Result<(), Stop> {
     let mut replies = Vec::new();
     loop {
@@ -65,7 +65,7 @@ fn drive(spawn: &dyn Spawn, store: &dyn Store, work: &mut dyn Work<'_>) -> Resul
     }
 }
 
-/// Runs forked jobs where `spawn` runs them.
+/// Runs forked jobs by `spawn` until all have ended.
 fn all(spawn: &dyn Spawn, store: &dyn Store, works: Vec<BoxedWork<'_>>) -> Result<(), Stop> {
     let expected = works.len();
     let works: Vec<_> = works.into_iter().map(|work| Mutex::new(Some(work))).collect();
@@ -86,13 +86,13 @@ fn all(spawn: &dyn Spawn, store: &dyn Store, works: Vec<BoxedWork<'_>>) -> Resul
     });
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(stop) => Err(stop),
-        // One was left out, or panicked, and `spawn` did not pass that on.
+        // A call was skipped or panicked, and `spawn` did not report it.
         None if ended.into_inner() < expected => Err(stalled().into()),
         None => Ok(()),
     }
 }
 
-/// Runs jobs one after another on this thread.
+/// Runs forked jobs one after another in the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sequential;
 

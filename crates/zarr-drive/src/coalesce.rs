@@ -1,26 +1,26 @@
-//! Merging byte ranges.
+//! Merging of byte ranges.
 
 use std::ops::Range;
 
 use zarr_store::AccessProfile;
 
-/// Merged ranges, and where each of the given ones is in them.
+/// Result of [`coalesce`]: merged ranges, and the location of each given range in the merged ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Merged {
-    /// The ranges to read, sorted by start.
+    /// Merged ranges to read, sorted by start.
     pub(crate) ranges: Vec<Range<u64>>,
-    /// For each given range, in the given order, where its bytes are.
+    /// Location of each given range, in the order in which the ranges were given.
     pub(crate) sub_ranges: Vec<SubRange>,
 }
 
-/// Where the bytes of one range are among the merged ones.
+/// Location of a given range in the merged ranges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SubRange {
-    /// Which merged range.
+    /// Index of the merged range.
     pub(crate) range: usize,
-    /// The offset in it, in bytes.
+    /// Offset in the merged range, in bytes.
     pub(crate) offset: u64,
-    /// How many bytes.
+    /// Number of bytes of the given range.
     pub(crate) len: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The ranges that a get asks a store for.
+//! Ranges that drivers request from a store to answer a get.
 
 use std::ops::Range;
 
@@ -7,23 +7,23 @@ use zarr_store::{AccessProfile, ByteRange, Error, Fetched, GetOptions, Key, Resu
 
 use crate::coalesce::{Merged, coalesce};
 
-/// The merged ranges of a get.
+/// Plan of a get with merged ranges.
 pub(crate) struct GetPlan {
-    /// The ranges to request: the merged ones first, then the ranges whose offset depends on the size of the value.
+    /// Ranges to request: first the merged ranges, then the given ranges whose offset depends on the size of the value.
     pub(crate) ranges: Vec<ByteRange>,
     merged: Merged,
-    /// For each requested range, its index in `ranges`; `None` if it is the next of the merged ones.
+    /// Source of each given range: `None` for the next of `merged.sub_ranges`, else an index in `ranges`.
     sources: SmallVec<[Option<usize>; 8]>,
 }
 
 impl GetPlan {
-    /// `None` if nothing can be merged.
+    /// Creates the plan of a get of `ranges`; `None` if no ranges can be merged.
     pub(crate) fn new(ranges: &[ByteRange], profile: &AccessProfile) -> Option<Self> {
         if profile.max_size == 0 {
             return None;
         }
         let bounded: SmallVec<[_; 8]> = ranges.iter().filter_map(ByteRange::bounded).cloned().collect();
-        // A range that ends before it starts is left for the store to refuse.
+        // The store refuses a range that ends before it starts.
         if bounded.len() < 2 || bounded.iter().any(|range| range.start > range.end) {
             return None;
         }
@@ -44,7 +44,7 @@ impl GetPlan {
         Some(Self { ranges: asked, merged, sources })
     }
 
-    /// Cuts the pieces of [`GetPlan::ranges`] into the requested ranges.
+    /// Cuts `fetched`, the reply for [`GetPlan::ranges`], into the pieces for the given ranges.
     pub(crate) fn cut(
         &self,
         store: &dyn std::fmt::Display,
@@ -77,7 +77,7 @@ impl GetPlan {
         Ok(Some(fetched))
     }
 
-    /// Replaces the merged range in an error by the requested range that is not inside the value.
+    /// Replaces the merged range in a range error by the first of the given ranges `asked` that is outside of the value.
     pub(crate) fn blame(&self, error: Error, asked: &[ByteRange]) -> Error {
         match error {
             Error::Range { store, key, range, size } => {
@@ -89,16 +89,16 @@ impl GetPlan {
     }
 }
 
-/// A range that is asked for in parts, since it is large.
+/// Division of a large range into parts, which are read by separate requests.
 pub(crate) struct Parts {
-    /// Its bounds; the end is the maximum if the size of the value is not known.
+    /// Begin and end of the range in the value; the end is `u64::MAX` if it is unknown.
     pub(crate) bounds: Range<u64>,
-    /// The bytes of each part.
+    /// Number of bytes of each part.
     pub(crate) part: u64,
 }
 
 impl Parts {
-    /// `None` if one get is for all of the range.
+    /// Returns the division of `range`; `None` if `range` is read by one request.
     pub(crate) fn of(range: &ByteRange, options: &GetOptions, profile: &AccessProfile) -> Option<Self> {
         let part = profile.part_size?.max(1);
         let is_large = |size: u64| size / 2 > part;
@@ -111,8 +111,8 @@ impl Parts {
         Some(Self { bounds, part })
     }
 
-    /// The ranges of the parts, as far as they are known before the first has come, and whether each is certain: of a value whose size is
-    /// not known the first is, and the rest is one range.
+    /// Returns the ranges of the parts, each with whether it exists for any size of the value. If the end of the range depends on the size,
+    /// these are the first part, and the rest as one range, which may be empty.
     fn ranges(&self, range: &ByteRange) -> Vec<(ByteRange, bool)> {
         let Self { bounds, part } = self;
         if !matches!(range, ByteRange::Range(_)) {
@@ -126,26 +126,27 @@ impl Parts {
     }
 }
 
-/// Maximum number of parts that a range is divided into; the last of them covers the rest of the range.
+/// Maximum number of parts that [`DriverGet::of`] lists for a range; the last of them covers the rest of the range.
 const MAX_PARTS: u64 = 1 << 16;
 
-/// A get that a driver makes to answer a [`Request::Get`](zarr_store::Request::Get).
+/// One of the gets that a driver sends to a store to answer a [`Request::Get`](zarr_store::Request::Get).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DriverGet {
-    /// The ranges of the value.
+    /// Ranges of the value that the get requests.
     pub ranges: Vec<ByteRange>,
-    /// How many replies it waits for: 0, or 1 for the parts of a large value that follow the first.
+    /// Number of replies for which the get must wait: 1 for parts of a large range after the first part, which wait for the first part,
+    /// else 0.
     pub round: u32,
-    /// Whether it is made whatever the size of the value. Else it is the rest of a value whose size is not known before, which is got in
-    /// parts if there is one.
+    /// Whether the driver sends the get for any size of the value. `false` for the rest of a large value whose size is unknown before the
+    /// first part has come: the driver sends it, in parts, only if the value is larger than the first part.
     pub is_certain: bool,
 }
 
 impl DriverGet {
-    /// The gets of a store with this profile that a driver makes of some ranges of a value: it merges ranges that lie near each other, and,
-    /// if requests are under way at the same time (`overlapped`, as for stores that do not block), gets each range by itself, large ones in
-    /// parts.
+    /// Returns the gets that a driver sends for `ranges` of a value to a store with `profile`. Ranges that lie near each other are merged.
+    /// If requests are concurrent (`overlapped`, as on async stores), each merged range is a get of its own, and large ranges are divided
+    /// into parts.
     ///
     /// ```
     /// use zarr_drive::DriverGet;

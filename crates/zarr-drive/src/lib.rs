@@ -1,7 +1,7 @@
-//! Jobs on stores, and who runs them: what a thread does while it waits for a store.
+//! Jobs on stores, and drivers that run jobs: on blocking and on async stores, in one or many threads.
 //!
-//! An operation on a store is a [`Job`]. It makes requests, takes the replies and goes on; it does no I/O, and waits for nothing else. Most are
-//! async functions, each a [`Script`]. The drivers here run the same jobs on stores that block and on stores that do not:
+//! An operation on a store is a [`Job`]: it makes requests and takes the replies, but does no I/O and waits for nothing else. Most jobs are
+//! async functions, wrapped in a [`Script`]. The drivers of this crate run the same jobs on blocking and on async stores:
 //!
 //! ```
 //! use zarr_drive::{Io, Script, SyncAsAsync, block_on, run, run_async};
@@ -24,58 +24,58 @@
 //! ```
 //!
 //! # Jobs
-//! Most jobs are scripts. Reads and writes of chunks fork into very many parts, and are state machines. A job does no I/O, so that the
-//! same one runs on every kind of store, can be stopped at each of its requests in tests, and can be asked what it would request. A
-//! driver gives it as many replies as it made requests, or ends it: a lost reply is never taken for a value that is not there. If a
-//! precondition fails, that is a reply as well, and the job decides what to do again.
+//! Most jobs are scripts. Reads and writes of chunks fork into very many jobs, and are written as state machines. A job does no I/O.
+//! Therefore the same job runs on every kind of store, and tests can stop a job at each request and inspect its requests. A driver gives a
+//! job as many replies as the job made requests, or ends the job with an error: a lost reply is never taken for a missing value. A failed
+//! precondition is a reply as well, and the job decides whether to retry.
 //!
-//! Drivers merge requests and make the spans of requests and steps, so that no store and no job does. Their bounds of requests and of
-//! bytes hold for all of an operation. Bytes count from when they are asked for until they are decoded, and from when they are encoded
-//! until they are stored; a job whose first step encodes says beforehand how many that will be.
+//! Drivers merge requests and create the tracing spans of requests and steps; stores and jobs do neither. The limits of requests and of
+//! bytes hold for a whole operation. Bytes count from the request until they are decoded, and from encoding until they are stored. A job
+//! whose first step encodes tells the driver the number of bytes before ([`Job::weight`]).
 //!
-//! # While a thread waits
+//! # Drivers: what a thread does while a request has no reply
 //! ```text
 //!      a job:   step ──► requests ──► . . . ──► replies ──► step ──► requests ──► . . . ──► output
 //!                                       │
 //!   ┌───────────────────────────────────┴──────────────────────────────────────────────────────────┐
 //!   │ blocking     run, run_on     is in the call of the store: one request at a time, or many on  │
 //!   │                              the threads of a `Pool`, which run what a job forks into as well│
-//!   │ overlapped   run, run_on     sleeps until one of many requests has its reply, or a step its  │
-//!   │                              end. The pool takes the steps meanwhile, or the thread in `run` │
-//!   │ in place     run_async       none waits: the future is pending, and the executor has the     │
-//!   │                              thread. Steps run where it is polled, two before others' turn   │
-//!   │ unblocked    unblock         a thread of its own runs blocking code and sleeps at each       │
-//!   │                              request; the future polls the requests, as its executor does    │
+//!   │ overlapped   run, run_on     sleeps until one of many requests has its reply, or a step has  │
+//!   │                              ended. Meanwhile the pool runs steps; in `run`, the thread does │
+//!   │ in place     run_async       does not wait: the future is pending, and the executor runs     │
+//!   │                              other tasks. Steps run where the future is polled               │
+//!   │ unblocked    unblock         a new thread runs blocking code and sleeps at each request;     │
+//!   │                              the future polls the requests                                   │
 //!   └──────────────────────────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! [`run_on`] is the blocking driver for stores whose requests are short: files, memory. A store whose requests take long says so by a form that
-//! does not block ([`Store::as_async`](zarr_store::Store::as_async)), and `run_on` is the overlapped driver then. Both drivers without blocking
-//! keep all jobs of an operation and their requests in one place. They begin jobs as long as the [bounds](Limits) of requests and of bytes allow
-//! that, before they go on with replies, so that requests are under way while other values are decoded. They merge ranges of a value that lie
-//! near each other, and get large ones in parts ([`DriverGet`] tells which gets these are); the blocking driver merges as well.
+//! [`run_on`] is the blocking driver for stores with short requests, such as files and memory. A store with long requests has an async form
+//! ([`Store::as_async`](zarr_store::Store::as_async)), for which `run_on` is the overlapped driver. The overlapped driver and `run_async` have
+//! one state for all jobs of an operation and their requests. They start jobs as long as the [limits](Limits) of requests and of bytes allow,
+//! before they run steps with replies, so that requests are in progress while other values are decoded. They merge neighbouring ranges of a
+//! value, and get large ranges in parts ([`DriverGet`] lists the gets of a driver); the blocking driver merges as well.
 //!
-//! A store may say that [values lie in files](zarr_store::Capabilities::locates). Gets of values that lie near each other in one file are then
-//! made [together](zarr_store::Store::get_many), by one request within the same bounds of gaps and sizes: those of one job in the blocking
-//! driver, those of all jobs of an operation in the others, which hold such gets back as long as more jobs can be begun.
+//! A store may have [locations of values in files](zarr_store::Capabilities::locates). Gets of values that lie near each other in one file are
+//! then joined to one [call of the store](zarr_store::Store::get_many), within the same limits of gaps and sizes. The blocking driver joins the
+//! gets of one job. The other drivers join the gets of all jobs of an operation, and delay such gets as long as more jobs can be started.
 //!
-//! A thread of a pool does not wait for another of the same pool: where the overlapped driver is called on one, it takes steps itself while it
-//! waits ([`Workers::includes_this_thread`]).
+//! A thread of a pool must not wait for another thread of the same pool. If the overlapped driver is called in a thread of its pool, the thread
+//! runs steps itself while it waits ([`Workers::includes_this_thread`]).
 //!
-//! Stores change sides by two bridges. [`AsyncAsSync`] makes a blocking store of one that does not block: the calling thread sleeps until the
-//! future wakes it ([`block_on`]), and jobs are overlapped. [`SyncAsAsync`] makes one that does not block of a blocking store in name only: the
-//! thread that polls is in the call.
+//! Two adapters convert stores. [`AsyncAsSync`] makes a blocking store of an async store: the calling thread sleeps until the future wakes it
+//! ([`block_on`]), and jobs run overlapped. [`SyncAsAsync`] makes an async store of a blocking store, whose futures block the thread that polls
+//! them.
 //!
-//! Two pauses are in `zarr-store`, since methods that a store may leave as they are need them: `Store::set_partial` sleeps between attempts, and
-//! `AsyncStore::pause` lets a thread of its own wake the future.
+//! Two more places wait, in default methods of `zarr-store`: `Store::set_partial` sleeps between attempts, and `AsyncStore::pause` has a thread
+//! that wakes the future.
 //!
 //! # Features
-//! `parallel` (default): jobs that fork run on the threads of a [`Pool`], which are rayon's or [`Threads`] of their own. Without it, all runs on
-//! the calling thread.
+//! `parallel` (default): forked jobs run on the threads of a [`Pool`], which are those of rayon or own [`Threads`]. Without this feature,
+//! everything runs in the calling thread.
 //!
-//! `tracing`: requests and steps of jobs as spans of the crate `tracing`, for programs that subscribe to them. `request` (debug; `store`,
-//! `operation`, `key`, `ranges`, `bytes`) is a request to a store, `wait` (trace) its wait for the [bound](Limits::requests), `step` (debug;
-//! `job`) is work between requests: decoding, encoding. Their target is `zarr`. They show no value and no secret.
+//! `tracing`: requests and steps of jobs create spans of the crate `tracing`. `request` (debug; `store`, `operation`, `key`, `ranges`, `bytes`)
+//! is a request to a store, `wait` (trace) is its wait for the [limit of requests](Limits::requests), and `step` (debug; `job`) is work between
+//! requests, such as decoding and encoding. The target of all spans is `zarr`. They contain no values and no secrets.
 
 #![forbid(unsafe_code)]
 

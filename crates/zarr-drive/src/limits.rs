@@ -1,8 +1,8 @@
-//! How much of one operation may be under way.
+//! Limits of the concurrent requests and bytes of an operation.
 
 use zarr_store::AccessProfile;
 
-/// How much of one operation, such as the read of a region, may be under way at the same time on a store whose requests take long.
+/// Limits of one operation, such as the read of a region, on a store with concurrent requests.
 ///
 /// ```
 /// use zarr_drive::Limits;
@@ -13,32 +13,34 @@ use zarr_store::AccessProfile;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Number of requests that wait for an answer.
+    /// Maximum number of requests without a reply.
     pub requests: usize,
-    /// Number of bytes that were asked for and are not yet decoded, or are encoded and not yet stored. A single step that needs more gets
-    /// them when nothing else is under way. A value whose size is not known before counts with its [expected
-    /// size](zarr_store::GetOptions::expected_size); after other values of the operation have come, it counts with the largest share of the
-    /// expected size that one of these had, and a quarter more: compressed values are a fraction of what their codecs may make, and strings
-    /// may be long. Values that are being encoded count with their elements. Of the parts of one range that comes in parts, half as many
-    /// bytes are under way at once, and the range takes memory besides. The inner chunks of a large shard that is written count while they
-    /// are appended to it.
+    /// Maximum number of bytes that are requested and not yet decoded, or encoded and not yet stored.
+    ///
+    /// - A single step that needs more bytes waits until nothing else is in progress.
+    /// - A value of unknown size counts with its [expected size](zarr_store::GetOptions::expected_size). As soon as other values of the
+    ///   operation have come, it counts with the expected size times the largest ratio of actual to expected size among them, and a quarter
+    ///   more. The ratio is often small, since compressed values are smaller than the maximum that their codecs can produce.
+    /// - A value that is being encoded counts with the size of its elements.
+    /// - A large range that is read in parts uses at most half of the limit for concurrent parts, since the whole range takes memory as well.
+    /// - The inner chunks of a large shard that is being written count while they are appended to it.
     pub bytes: u64,
 }
 
 impl Limits {
-    /// Returns the limits of the [profile](AccessProfile) of a store.
+    /// Returns the limits that the access profile of a store recommends.
     #[must_use]
     pub const fn of(profile: &AccessProfile) -> Self {
         Self { requests: profile.concurrency, bytes: profile.bytes_in_flight }
     }
 
-    /// Sets the maximum number of requests; 0 is taken for 1.
+    /// Sets the maximum number of requests without a reply; 0 counts as 1.
     #[must_use]
     pub const fn requests(self, requests: usize) -> Self {
         Self { requests, ..self }
     }
 
-    /// Sets the maximum number of bytes under way.
+    /// Sets the maximum number of [bytes](Self::bytes) in progress.
     #[must_use]
     pub const fn bytes_in_flight(self, bytes: u64) -> Self {
         Self { bytes, ..self }

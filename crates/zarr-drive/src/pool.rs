@@ -1,4 +1,4 @@
-//! Where the independent parts of a job run: the threads of a pool.
+//! Thread pools for the independent parts of jobs.
 
 use crate::{Job, Limits, Spawn, run_on};
 use zarr_store::{AccessProfile, Store};
@@ -9,19 +9,20 @@ use {
     zarr_store::{Reply, Request},
 };
 
-/// As many small things as are worth another thread.
+/// Minimum number of small items for which another thread is used.
 #[cfg(feature = "parallel")]
 const SHARE: usize = 32;
 
-/// Runs forked jobs on the threads of a pool; a job that does not fork stays on the thread that runs it. On a store whose requests take
-/// long, the calling thread waits for them, and all steps run on the threads of the pool.
-/// Without the feature `parallel`, everything runs on the calling thread.
+/// Runs forked jobs on the threads of a pool; a job that does not fork stays in the calling thread.
+///
+/// On an async store, the calling thread waits for replies, and all steps run on the threads of the pool. Without the feature `parallel`,
+/// everything runs in the calling thread.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
-    /// Whether many requests of one job are spread over the threads, too.
+    /// Whether the requests of a single job are distributed over the threads if there are many.
     #[cfg(feature = "parallel")]
     spreads_requests: bool,
-    /// `None`: the pool that the calling thread is of, or else rayon's global one.
+    /// Threads of the pool; `None` for the rayon pool to which the calling thread belongs, or else the global rayon pool.
     #[cfg(feature = "parallel")]
     threads: Option<Threads>,
     requests: Option<usize>,
@@ -29,13 +30,13 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// For jobs that fork where there is much to do, such as reads and writes.
+    /// Creates a pool for jobs that fork when they have much to do, such as reads and writes.
     #[must_use]
     pub fn of_forks() -> Self {
         Self::default()
     }
 
-    /// For jobs that make many requests at the same time: these are spread over the threads, too.
+    /// Creates a pool for jobs that make many requests in one step; the requests are distributed over the threads as well.
     #[must_use]
     pub fn of_requests() -> Self {
         Self {
@@ -45,15 +46,15 @@ impl Pool {
         }
     }
 
-    /// Runs steps on these threads; where `None`, on those of the caller's pool.
+    /// Sets the threads that run steps; `None` for the rayon pool to which the calling thread belongs, or else the global rayon pool.
     #[cfg(feature = "parallel")]
     #[must_use]
     pub fn of_threads(self, threads: Option<Threads>) -> Self {
         Self { threads, ..self }
     }
 
-    /// Sets the maximum number of requests, and of bytes, under way on a store whose requests take long. For `None`, the access profile of
-    /// the store says the number.
+    /// Sets the maximum number of concurrent requests, and of bytes in progress, on async stores. `None` for the number in the access
+    /// profile of the store.
     #[must_use]
     pub fn in_flight(mut self, requests: Option<usize>, bytes: Option<u64>) -> Self {
         (self.requests, self.bytes) = (requests, bytes);
@@ -96,11 +97,11 @@ impl Spawn for Pool {
     }
 }
 
-/// The threads of a pool, for the time of a scope.
+/// Threads of a pool within a rayon scope.
 #[cfg(feature = "parallel")]
 struct PoolWorkers<'s, 't> {
     scope: &'s rayon::Scope<'t>,
-    /// `None`: the pool of the calling thread.
+    /// Thread pool; `None` for the pool of the calling thread.
     threads: Option<&'s rayon::ThreadPool>,
 }
 
@@ -123,7 +124,7 @@ impl<'t> Workers<'t> for PoolWorkers<'_, 't> {
     }
 }
 
-/// Applies a function to many things, on several threads where there are enough of them.
+/// Applies `each` to all `things`, and returns the results in the order of `things`. Uses several threads if there are many `things`.
 pub fn map<T: Send, R: Send>(things: Vec<T>, each: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     #[cfg(feature = "parallel")]
     if things.len() >= 2 * SHARE {
@@ -140,10 +141,10 @@ pub fn map<T: Send, R: Send>(things: Vec<T>, each: impl Fn(T) -> R + Sync + Send
     things.into_iter().map(each).collect()
 }
 
-/// Calls a function with each of the things, each of which is much to do, on several threads.
+/// Calls `each` with all `things` on several threads, one task for each thing: for calls that take long.
 ///
 /// # Errors
-/// The first error; things that were not begun until then are left out.
+/// The first error of `each`. Calls that were not started by then are skipped.
 pub fn try_for_each<T: Send + Sync, E: Send>(
     things: &[T],
     each: impl Fn(&T) -> Result<(), E> + Sync + Send,
@@ -156,10 +157,10 @@ pub fn try_for_each<T: Send + Sync, E: Send>(
     things.iter().try_for_each(each)
 }
 
-/// Calls a function with each number below `count` on the threads of the pool, each number on its own.
+/// Calls `each` with all numbers below `count` on the threads of the pool, one task for each number.
 ///
 /// # Errors
-/// The first error; numbers that were not begun until then are left out.
+/// The first error of `each`. Calls that were not started by then are skipped.
 #[cfg(feature = "parallel")]
 fn try_each<E: Send>(count: usize, each: impl Fn(usize) -> Result<(), E> + Sync) -> Result<(), E> {
     let failed = Mutex::new(None);
@@ -173,17 +174,17 @@ fn try_each<E: Send>(count: usize, each: impl Fn(usize) -> Result<(), E> + Sync)
     take(Some(&failed)).map_or(Ok(()), Err)
 }
 
-/// Calls a function with the numbers below `count` on the threads of the pool, from `least` to `most` of them in a row, until it
-/// returns `false`.
+/// Calls `each` with the numbers below `count` on the threads of the pool until a call returns `false`. A task has from `least` to `most`
+/// consecutive numbers.
 ///
-/// All that runs on the pool comes through here, so that the machinery of rayon is compiled once and not for each type of job.
+/// All parallel work uses this function, so that the code of rayon is compiled once and not for each type of job.
 #[cfg(feature = "parallel")]
 fn spread(count: usize, least: usize, most: usize, each: &(dyn Fn(usize) -> bool + Sync)) {
     use rayon::prelude::*;
     let _: bool = (0..count).into_par_iter().with_min_len(least).with_max_len(most).all(each);
 }
 
-/// Things that threads take.
+/// Wraps `things` in slots, from which threads take them.
 #[cfg(feature = "parallel")]
 fn slots<T>(things: Vec<T>) -> Vec<Mutex<Option<T>>> {
     things.into_iter().map(|thing| Mutex::new(Some(thing))).collect()
@@ -194,7 +195,7 @@ fn take<T>(slot: Option<&Mutex<Option<T>>>) -> Option<T> {
     slot?.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Runs a job that decodes and encodes nothing: a walk, the sizes of chunks.
+/// Runs a job that does not decode or encode, such as a listing of nodes or of the sizes of chunks.
 ///
 /// # Errors
 /// The errors of the job.

@@ -1,13 +1,13 @@
-//! Replies that drivers give.
+//! Functions of all drivers for replies.
 
 use zarr_store::{Error, Reply, Result};
 
-/// A failed precondition is a reply that a job can handle, not a failure of the store.
+/// Converts the error of a failed precondition to [`Reply::Conflict`], which the job handles; returns other errors.
 pub(crate) fn conflict(error: Error) -> Result<Reply> {
     if error.is_precondition() { Ok(Reply::Conflict) } else { Err(error) }
 }
 
-/// Checks the number of replies once for all jobs: a reply too few must not look like a missing value.
+/// Fails unless the number of replies equals the number of requests: a job must not take a lost reply for a missing value.
 pub(crate) fn check_replies(found: usize, expected: usize) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::Replies { found, expected }) }
 }

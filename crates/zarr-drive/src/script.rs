@@ -10,9 +10,9 @@ use zarr_store::{BoxFuture, Error, Fetched, Key, Listing, Lock, Prefix, Reply, R
 
 use crate::{Job, Next};
 
-/// An async function as a [`Job`]: it waits for replies to its requests, which it leaves in a mailbox ([`Io`]), and for nothing else.
+/// [`Job`] made of an async function, which may only wait for replies to requests that it makes through its mailbox ([`Io`]).
 ///
-/// Each step of the job puts the replies into the mailbox, polls the function once, and returns the requests that it finds there.
+/// Each step of the job puts the replies into the mailbox, polls the function once, and returns the requests that it finds in the mailbox.
 ///
 /// # Example
 /// ```
@@ -34,22 +34,22 @@ use crate::{Job, Next};
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Script<'a, T, E> {
-    /// `None` after its end.
+    /// Future of the async function; `None` after its end.
     run: Option<BoxFuture<'a, Result<T, E>>>,
     io: Io,
-    /// Number of replies that it waits for.
+    /// Number of replies that the next step needs.
     asked: usize,
     name: &'static str,
 }
 
 impl<'a, T, E> Script<'a, T, E> {
-    /// The job that runs `function`.
+    /// Creates the job that runs `function`.
     pub fn new<F: Future<Output = Result<T, E>> + Send + 'a>(function: impl FnOnce(Io) -> F) -> Self {
         let io = Io::default();
         Self { run: Some(Box::pin(function(io.clone()))), io, asked: 0, name: std::any::type_name::<F>() }
     }
 
-    /// The same job with a name of the caller's ([`Job::name`]) instead of that of the function.
+    /// Sets the name of the job in tracing spans ([`Job::name`]), which is the type name of the future by default.
     #[must_use]
     pub fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
@@ -93,10 +93,10 @@ impl<T: Send, E: From<Error> + Send> Job for Script<'_, T, E> {
     }
 }
 
-/// The mailbox of a [`Script`]. Its functions are awaited one after another; what is to be asked at the same time is one call.
+/// Mailbox of a [`Script`], by which its async function makes requests. Each method must be awaited before the next one is called; requests
+/// that are to be made concurrently go into one call.
 ///
-/// A request that fails ends the job: the driver returns the error, and the script does not see it. What is to go on after such an error is
-/// two jobs.
+/// A failed request ends the job: the driver returns the error, and the script does not continue. To continue after an error, use two jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Io(Arc<Mutex<Mail>>);
 
@@ -104,7 +104,7 @@ pub struct Io(Arc<Mutex<Mail>>);
 struct Mail {
     requests: Option<Vec<Request>>,
     replies: Option<Vec<Reply>>,
-    /// Whether there were requests when others came.
+    /// Whether the function made requests while other requests waited for replies, which is an error.
     is_mixed: bool,
 }
 
@@ -113,8 +113,7 @@ impl Io {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes requests at the same time, and waits for the replies: as many, in the same order. Without requests there is nothing to wait
-    /// for.
+    /// Makes `requests` concurrently, and returns the replies in the order of `requests`. Returns at once if `requests` is empty.
     pub async fn ask(&self, requests: Vec<Request>) -> Vec<Reply> {
         if requests.is_empty() {
             return Vec::new();
@@ -126,55 +125,54 @@ impl Io {
         poll_fn(|_| self.mail().replies.take().map_or(Poll::Pending, Poll::Ready)).await
     }
 
-    /// Gets values ([`Request::Get`]).
+    /// Reads values by requests of the kind [`Request::Get`]. Returns `None` for a key without a value.
     ///
     /// # Errors
-    /// [`Error::Job`] if the driver answers other requests.
+    /// [`Error::Job`] if the driver replies to another kind of request.
     pub async fn get(&self, requests: Vec<Request>) -> Result<Vec<Option<Fetched>>> {
         self.ask(requests).await.into_iter().map(Reply::into_got).collect()
     }
 
-    /// Lists the keys and prefixes directly under each of some prefixes.
+    /// Lists the keys and prefixes directly under each of `prefixes`.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// [`Error::Job`] if the driver replies to another kind of request.
     pub async fn list(&self, prefixes: Vec<Prefix>) -> Result<Vec<Listing>> {
         let requests = prefixes.into_iter().map(|prefix| Request::List { prefix }).collect();
         self.ask(requests).await.into_iter().map(Reply::into_listing).collect()
     }
 
-    /// Lists all keys under each of some prefixes.
+    /// Lists all keys under each of `prefixes`.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// [`Error::Job`] if the driver replies to another kind of request.
     pub async fn list_all(&self, prefixes: Vec<Prefix>) -> Result<Vec<Vec<Key>>> {
         let requests = prefixes.into_iter().map(|prefix| Request::ListAll { prefix }).collect();
         self.ask(requests).await.into_iter().map(Reply::into_keys).collect()
     }
 
-    /// Gets the sizes of values.
+    /// Returns the number of bytes of each value; `None` for a key without a value.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// [`Error::Job`] if the driver replies to another kind of request.
     pub async fn sizes(&self, keys: Vec<Key>) -> Result<Vec<Option<u64>>> {
         let requests = keys.into_iter().map(|key| Request::Size { key }).collect();
         self.ask(requests).await.into_iter().map(Reply::into_size).collect()
     }
 
-    /// Sets and erases values, and orders writes ([`Request::Barrier`]). Returns whether all changes were made: false if the precondition
-    /// of one did not hold.
+    /// Makes requests that set and erase values or order writes ([`Request::Barrier`]). Returns `false` if a precondition did not hold.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// [`Error::Job`] if the driver replies to another kind of request.
     pub async fn change(&self, requests: Vec<Request>) -> Result<bool> {
         let made: Vec<bool> = self.ask(requests).await.iter().map(Reply::is_made).collect::<Result<_>>()?;
         Ok(made.into_iter().all(|is_made| is_made))
     }
 
-    /// Takes the lock of a prefix; `None` if another holds it.
+    /// Acquires the lock of `prefix`; `None` if another process or thread holds it.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// [`Error::Job`] if the driver replies to another kind of request.
     pub async fn lock(&self, prefix: Prefix) -> Result<Option<Lock>> {
         match &self.ask(vec![Request::Lock { prefix }]).await[..] {
             [Reply::Locked(lock)] => Ok(lock.clone()),
@@ -182,10 +180,10 @@ impl Io {
         }
     }
 
-    /// Waits.
+    /// Waits for `duration`.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// [`Error::Job`] if the driver replies to another kind of request.
     pub async fn pause(&self, duration: Duration) -> Result<()> {
         match &self.ask(vec![Request::Pause { duration }]).await[..] {
             [Reply::Paused] => Ok(()),
@@ -193,17 +191,17 @@ impl Io {
         }
     }
 
-    /// Runs a job, and the jobs that it forks one after another.
+    /// Runs `job` inside of the script. Jobs that it forks run one after another.
     ///
     /// # Errors
     /// The errors of the jobs.
     pub async fn job<J: Job>(&self, mut job: J) -> Result<J::Output, J::Error> {
-        // Jobs that are to be run, and below them the one that forked them.
+        // Stack of jobs: forked jobs that wait for their turn are above the job that forked them.
         let mut waiting = Vec::new();
         let mut replies = Vec::new();
         loop {
             let next = job.step(&mut replies)?;
-            // What a job leaves is not kept while others are waited for.
+            // Frees replies that the job left before waiting.
             replies.clear();
             match next {
                 Next::Ask(requests) | Next::FetchInto(requests) => replies = self.ask(requests).await,
@@ -220,13 +218,14 @@ impl Io {
         }
     }
 
-    /// Runs jobs that do not fork at the same time: what they ask in a step is asked together. The outputs are in the order of the jobs.
+    /// Runs `jobs` concurrently inside of the script: the requests of all their steps are made together. Returns the outputs in the order
+    /// of `jobs`, which must not fork.
     ///
     /// # Errors
     /// The first error of a job, which ends all.
     pub async fn all<J: Job>(&self, jobs: Vec<J>) -> Result<Vec<J::Output>, J::Error> {
         let mut outputs: Vec<Option<J::Output>> = jobs.iter().map(|_| None).collect();
-        // Jobs that have not ended, with their numbers, and how many replies each of them waits for.
+        // Number of each job that has not ended, the job, and the number of replies that it waits for.
         let mut running: Vec<(usize, J, usize)> =
             jobs.into_iter().enumerate().map(|(number, job)| (number, job, 0)).collect();
         let mut replies = Vec::new();

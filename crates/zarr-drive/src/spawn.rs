@@ -1,19 +1,20 @@
-//! Where the parts of a job run.
+//! Strategies to run the independent parts of a job.
 
 use zarr_store::{AccessProfile, Reply, Request, Result, Store};
 
 use crate::Limits;
 use crate::answer::answers;
 
-/// Runs the independent parts of a job.
+/// Strategy to run the independent parts of a job, such as [`Pool`](crate::Pool) and [`Sequential`](crate::Sequential).
 pub trait Spawn: Sync {
-    /// Calls `run` once with each number below `count`, at the same time or one after another, and returns when all calls have. After
-    /// `run` has returned `false`, it may leave out calls that are not begun. By default they are made in their order, on this thread.
+    /// Calls `run` once with each number below `count`, concurrently or in any order, and returns when all calls have returned. Once a call
+    /// has returned `false`, further calls may be skipped. By default the calls are made in ascending order in the calling thread.
     fn all(&self, count: usize, run: &(dyn Fn(usize) -> bool + Sync)) {
         let _ = (0..count).all(run);
     }
 
-    /// Answers requests, which are independent of each other, in their order: by default on this thread, with [`answers`].
+    /// Answers `requests`, which are independent of each other, and appends the replies in the order of `requests`. By default calls
+    /// [`answers`] in the calling thread.
     ///
     /// # Errors
     /// The errors of the store.
@@ -21,30 +22,32 @@ pub trait Spawn: Sync {
         answers(store, requests, replies)
     }
 
-    /// How much of a job may be under way on a store with this profile whose requests take long.
+    /// Returns the limits of a job on an async store with `profile`.
     fn limits(&self, profile: &AccessProfile) -> Limits {
         Limits::of(profile)
     }
 
-    /// Calls `body` with threads for tasks, and returns when all tasks have run. By default they run at once, on this thread.
+    /// Calls `body` with threads that run tasks, and returns when all tasks have ended. By default each task runs at once in the calling
+    /// thread.
     fn with_workers<'t>(&self, body: &mut dyn FnMut(&dyn Workers<'t>)) {
         body(&OnThisThread);
     }
 }
 
-/// The threads of a pool, as long as a driver hands out tasks to them.
+/// Threads to which a driver gives tasks.
 pub trait Workers<'t> {
-    /// Runs a task, now or later.
+    /// Runs `task`, before this method returns or later.
     fn run(&self, task: Box<dyn FnOnce() + Send + 't>);
 
-    /// How many tasks run at the same time.
+    /// Returns the maximum number of tasks that run concurrently.
     fn count(&self) -> usize;
 
-    /// Whether the calling thread is one of them: then it runs tasks while it waits, or all of them might wait.
+    /// Returns whether the calling thread belongs to these threads. If it does, it must run tasks while it waits; else all threads might
+    /// wait.
     fn includes_this_thread(&self) -> bool;
 }
 
-/// Tasks that run at once, on the thread that hands them out.
+/// Runs each task at once in the calling thread.
 pub(crate) struct OnThisThread;
 
 impl<'t> Workers<'t> for OnThisThread {

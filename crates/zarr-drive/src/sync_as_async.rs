@@ -1,4 +1,4 @@
-//! Blocking stores as stores that do not block.
+//! Adapter from blocking stores to async stores.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use zarr_store::{
     sleep,
 };
 
-/// A blocking store as an [`AsyncStore`]. Its operations run on the thread that polls.
+/// [`AsyncStore`] on top of a blocking store. Its operations block the thread that polls their futures.
 ///
-/// That is right for values in memory and for local files where a short wait is accepted; it needs no runtime. Where a
-/// wait is not accepted, poll it on threads that may block.
+/// This is suitable for values in memory, and for local files if short blocking is acceptable; it needs no runtime. If blocking is not
+/// acceptable, poll the futures on threads that may block.
 #[derive(Clone, Debug)]
 pub struct SyncAsAsync(pub Arc<dyn Store>);
 
 impl SyncAsAsync {
-    /// `store` as an [`AsyncStore`].
+    /// Creates an [`AsyncStore`] on top of `store`.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self(store)

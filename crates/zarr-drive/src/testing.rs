@@ -1,4 +1,4 @@
-//! Jobs that are given wrong replies, for tests of jobs.
+//! Test helpers that give wrong replies to jobs.
 
 mod wrong_replies;
 

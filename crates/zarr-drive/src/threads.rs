@@ -1,17 +1,17 @@
-//! Pools of threads, shared by those who ask for as many.
+//! Thread pools that are shared by all users of the same number of threads.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A pool of threads for steps of jobs, shared by all who ask for the same number. It ends with the last of them.
+/// Thread pool for steps of jobs, shared by all users of the same number of threads. The threads end when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct Threads(Arc<rayon::ThreadPool>);
 
 impl Threads {
-    /// Finds or begins the pool of that many threads.
+    /// Returns the shared pool of `count` threads, and starts the threads if the pool does not exist.
     ///
     /// # Errors
-    /// If the system refuses them.
+    /// If the operating system cannot start the threads.
     pub fn shared(count: NonZeroUsize) -> Result<Self, rayon::ThreadPoolBuildError> {
         static POOLS: Mutex<Vec<(NonZeroUsize, Weak<rayon::ThreadPool>)>> = Mutex::new(Vec::new());
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -24,20 +24,21 @@ impl Threads {
         Ok(Self(pool))
     }
 
-    /// Counts the threads for one who asks for no number: those of the pool that the calling thread is of, or else of rayon's global one.
+    /// Returns the number of threads that are used if no number is given: of the rayon pool to which the calling thread belongs, or else of
+    /// the global rayon pool.
     #[must_use]
     pub fn count_of_caller() -> usize {
         rayon::current_num_threads()
     }
 
-    /// Does work on one of the threads, and returns its output; `None` if the pool does not do it.
+    /// Runs `work` on a thread of the pool, and returns its output; `None` if the pool does not run it.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Option<T> {
         let (mut work, mut done) = (Some(work), None);
         self.install(&mut || done = work.take().map(|work| work()));
         done
     }
 
-    /// Compiled once, and not for each kind of work.
+    /// Runs `work` on a thread of the pool. The function is not generic, so that it is compiled once.
     fn install(&self, work: &mut (dyn FnMut() + Send)) {
         self.0.install(work);
     }

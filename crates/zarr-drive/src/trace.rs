@@ -1,17 +1,16 @@
-//! Spans of requests and of steps of jobs, of the crate `tracing`, by the feature of that name; without it, none of this is compiled.
+//! Tracing spans of requests and of steps of jobs. They require the feature `tracing`; without it no span exists.
 //!
 //! | span | level | its time | fields |
 //! |---|---|---|---|
 //! | `request` | debug | a request to the store | `store`, `operation`, `key`, `ranges`, `bytes` (of the reply, or set) |
-//! | `wait` | trace | a request waits until the [bound](crate::Limits::requests) allows it | |
+//! | `wait` | trace | a request waits for the [limit of requests](crate::Limits::requests) | |
 //! | `step` | debug | a job decodes, encodes or plans | `job` |
 //!
-//! Values that a blocking store sets together are one request, `set_many`, with the key of the first; so are values that are got together,
-//! `get_many`.
+//! Values that a blocking store sets together are one request, `set_many`, with the key of the first value. Values that are read together
+//! are one request, `get_many`.
 //!
-//! The target is `zarr`. On stores that do not block, all are below the span in which the operation was called; so are they on other
-//! stores, but for work that is handed to other threads. `store` is the name of the store, which shows no secret, and values are never
-//! shown.
+//! The target is `zarr`. On async stores, the parent of all spans is the span in which the operation was called; on blocking stores as well,
+//! except for work on other threads. `store` is the name of the store, which contains no secret. Values are never shown.
 
 use std::fmt;
 #[cfg(feature = "tracing")]
@@ -20,15 +19,15 @@ use tracing::level_filters::LevelFilter;
 use zarr_store::Fetched;
 use zarr_store::{ByteRange, Key, Reply, Request, ValueGet};
 
-/// A span, if the feature is on.
+/// Tracing span; empty without the feature `tracing`.
 #[derive(Clone, Debug)]
 pub(crate) struct Span(#[cfg(feature = "tracing")] tracing::Span);
 
 #[cfg(feature = "tracing")]
 impl Span {
-    /// The span of the caller.
+    /// Returns the current span of the caller.
     pub(crate) fn current() -> Self {
-        // Looked up only where somebody listens: reads of single elements are that short.
+        // Looked up only if there is a subscriber, since reads of single elements are short.
         Self(if LevelFilter::current() == LevelFilter::OFF { tracing::Span::none() } else { tracing::Span::current() })
     }
 
@@ -63,7 +62,7 @@ impl Span {
         Self::of(store, operation, key)
     }
 
-    /// Returns the span of values that are set together.
+    /// Returns the span of values that are set by one call of the store.
     pub(crate) fn sets(store: &dyn fmt::Display, values: &[(&Key, &[u8])]) -> Self {
         let first: &dyn fmt::Display = values.first().map_or(&"", |(key, _)| *key);
         let span = Self::of(store, "set_many", first);
@@ -71,7 +70,7 @@ impl Span {
         span
     }
 
-    /// Returns the span of a get.
+    /// Returns the span of a get request.
     pub(crate) fn get(store: &dyn fmt::Display, key: &dyn fmt::Display, ranges: &[ByteRange]) -> Self {
         let span = Self::of(store, "get", key);
         if !span.0.is_disabled() {
@@ -81,7 +80,7 @@ impl Span {
         span
     }
 
-    /// Returns the span of gets that are made together.
+    /// Returns the span of gets that are made by one call of the store.
     pub(crate) fn gets(store: &dyn fmt::Display, gets: &[ValueGet<'_>]) -> Self {
         let first: &dyn fmt::Display = gets.first().map_or(&"", |get| &*get.key);
         Self::of(store, "get_many", first)
@@ -92,7 +91,7 @@ impl Span {
         Self(tracing::debug_span!(target: "zarr", "request", %store, operation, %key, ranges = Empty, bytes = Empty))
     }
 
-    /// Span of a step of a job whose type has this name, below the span in which the operation was called.
+    /// Returns the span of a step of the job named `job`, with this span as its parent.
     pub(crate) fn step(&self, job: &str) -> Self {
         let span = tracing::debug_span!(target: "zarr", parent: &self.0, "step", job = tracing::field::Empty);
         if !span.is_disabled() {
@@ -106,24 +105,24 @@ impl Span {
         Self(tracing::trace_span!(target: "zarr", "wait"))
     }
 
-    /// Does work in the span.
+    /// Calls `work` inside of the span.
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.in_scope(work)
     }
 
-    /// A future in the span.
+    /// Returns `future` instrumented with the span.
     pub(crate) fn during<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
         tracing::Instrument::instrument(future, self.0.clone())
     }
 
-    /// Notes the bytes of the reply to a get.
+    /// Records the number of bytes of the reply to a get.
     pub(crate) fn got(&self, fetched: Option<&Fetched>) {
         if let (Some(fetched), false) = (fetched, self.0.is_disabled()) {
             self.0.record("bytes", fetched.parts().map(<[u8]>::len).sum::<usize>());
         }
     }
 
-    /// Notes the bytes of the replies to gets that were made together.
+    /// Records the number of bytes of all replies to gets that were made by one call of the store.
     pub(crate) fn replied_all(&self, replies: &[Reply]) {
         if !self.0.is_disabled() {
             let size = |reply: &Reply| match reply {
@@ -134,7 +133,7 @@ impl Span {
         }
     }
 
-    /// Notes the bytes of a reply.
+    /// Records the number of bytes of a reply.
     pub(crate) fn replied(&self, reply: &Reply) {
         match reply {
             Reply::Got(fetched) => self.got(fetched.as_ref()),
@@ -146,10 +145,10 @@ impl Span {
     }
 }
 
-/// The last part of the path of a type or function, without type parameters.
+/// Returns the last segment of the path of a type or function, without type parameters.
 #[cfg(feature = "tracing")]
 fn short_name(path: &str) -> &str {
-    // The future of an async function is a closure in it.
+    // The future of an async function is named as a closure inside of the function.
     let named = path.split('<').next().and_then(|path| path.rsplit("::").find(|part| !part.starts_with('{')));
     named.unwrap_or(path)
 }

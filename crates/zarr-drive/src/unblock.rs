@@ -1,4 +1,4 @@
-//! Blocking code over stores that do not block, as a future.
+//! Blocking code on top of async stores, as a future.
 
 mod reply;
 
@@ -18,19 +18,18 @@ use zarr_store::{
 use crate::AsyncAsSync;
 use crate::waiting::FutureSet;
 
-/// Runs blocking code on a thread of its own, and polls the requests that it makes: decoding, encoding and all else that takes time
-/// happens on that thread and on the threads of pools, never where the future is polled.
+/// Runs `work`, blocking code, on a new thread. The returned future polls the requests of `work`; decoding, encoding and other computations
+/// run on the new thread and on thread pools, never in the thread that polls.
 ///
-/// The [`Unblocker`] that the code is given makes blocking stores of stores that do not block. Their futures are polled within the
-/// future that this returns, so that they find the runtime that it runs on. When it is dropped, requests under way are dropped with
-/// it, and every further one fails, so that the code ends soon; other code may ask whether the future [is still
-/// there](Unblocker::is_awaited).
+/// `work` gets an [`Unblocker`], which wraps async stores as blocking stores. The futures of the async stores are polled inside of the
+/// returned future, so that they find its runtime. If the returned future is dropped, requests in progress are dropped, and all later
+/// requests fail, so that `work` ends soon. Code without requests can call [`Unblocker::is_awaited`] to end early.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if the system has no thread for it.
+/// [`ErrorKind::Limit`] if the operating system cannot start a thread.
 ///
 /// # Panics
-/// If the code does.
+/// If `work` panics.
 ///
 /// # Example
 /// ```
@@ -63,7 +62,7 @@ pub async fn unblock<T: Send + 'static>(work: impl FnOnce(&Unblocker) -> T + Sen
     Requests { exchange, set: FutureSet::new() }.await
 }
 
-/// Makes blocking stores for code that [`unblock`] runs.
+/// Wraps async stores as blocking stores for the code that [`unblock`] runs.
 #[derive(Clone)]
 pub struct Unblocker(Arc<Queue>);
 
@@ -74,13 +73,13 @@ impl fmt::Debug for Unblocker {
 }
 
 impl Unblocker {
-    /// Whether the future is still there. Code that makes no requests ends early if it is not.
+    /// Returns whether the future of [`unblock`] exists. Code that makes no requests should end early if the future was dropped.
     #[must_use]
     pub fn is_awaited(&self) -> bool {
         !self.0.lock().is_closed
     }
 
-    /// `store` as a blocking store, for as long as the future is polled.
+    /// Returns `store` as a blocking store, which works while the future of [`unblock`] is polled.
     #[must_use]
     pub fn store(&self, store: &Arc<dyn AsyncStore>) -> Arc<dyn Store> {
         let queue = Arc::clone(&self.0);
@@ -88,7 +87,7 @@ impl Unblocker {
     }
 }
 
-/// Futures on their way from the code to the future that polls them.
+/// Queue of request futures from the blocking code to the future that polls them.
 #[derive(Default)]
 struct Queue(Mutex<Queued>);
 
@@ -96,7 +95,7 @@ struct Queue(Mutex<Queued>);
 struct Queued {
     futures: Vec<BoxFuture<'static, ()>>,
     waker: Option<Waker>,
-    /// Nobody polls any more.
+    /// Whether the future that polls the queue was dropped.
     is_closed: bool,
 }
 
@@ -105,7 +104,7 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a future polled. One that nobody polls is dropped.
+    /// Adds `future` to the queue; drops it if the queue is closed.
     fn push(&self, future: BoxFuture<'static, ()>) {
         let mut queued = self.lock();
         if queued.is_closed {
@@ -124,7 +123,7 @@ impl Queue {
     }
 }
 
-/// The outcome of the code, or the payload of its panic.
+/// Result of the blocking code: its output, or the payload of its panic.
 type Outcome<T> = Result<T, Box<dyn Any + Send>>;
 
 struct Exchange<T> {
@@ -147,7 +146,7 @@ impl<T> Ended<T> {
     }
 }
 
-/// Polls the requests of the code until it ends.
+/// Future that polls the requests of the blocking code until the code ends.
 struct Requests<T> {
     exchange: Arc<Exchange<T>>,
     set: FutureSet<'static, ()>,
@@ -182,7 +181,7 @@ impl<T> Drop for Requests<T> {
     }
 }
 
-/// A store whose futures are polled elsewhere.
+/// Store whose request futures are added to a queue, and are polled by the future of [`unblock`].
 struct Sent {
     store: Arc<dyn AsyncStore>,
     queue: Arc<Queue>,
@@ -225,7 +224,7 @@ impl AsyncStore for Sent {
     fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
             let call = match call {
-                // One set at a time is copied and sent.
+                // These calls are made of simpler ones, so that only one value at a time is copied into a request.
                 Call::GetInto { .. } | Call::SetMany { .. } | Call::CreateMany { .. } | Call::SetPartial { .. } => {
                     return fallback(Asynchronous(self), call).await;
                 }

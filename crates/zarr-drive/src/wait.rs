@@ -1,4 +1,4 @@
-//! Waiting without a runtime.
+//! Blocking of a thread until a future is ready, without a runtime.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
-/// Polls a future on this thread until it is done, sleeping in between: for tests and for programs without a runtime.
+/// Polls `future` in the calling thread until it is ready; the thread sleeps between polls. For tests and programs without a runtime.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let unpark = Unpark::this_thread();
     let waker = Waker::from(Arc::clone(&unpark));
@@ -19,8 +19,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// The output of a future that waits for nothing, as those of blocking stores do: it is done when it is polled first. If it waits all the
-/// same, so does this thread.
+/// Returns the output of a future that is ready when it is first polled, such as those of blocking stores. If the future is not ready,
+/// blocks the calling thread as [`block_on`] does.
 pub fn now<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -29,7 +29,7 @@ pub fn now<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Wakes a thread that waits. Whatever else parks and unparks the thread, no wake is lost.
+/// Waker of a waiting thread. No wake is lost, even if other code parks and unparks the thread.
 pub(crate) struct Unpark {
     thread: Thread,
     is_woken: AtomicBool,
@@ -41,7 +41,7 @@ impl Unpark {
         Arc::new(Self { thread: std::thread::current(), is_woken: AtomicBool::new(false) })
     }
 
-    /// Waits, on the thread that this waker is of, for a wake since the last wait.
+    /// Blocks until there was a wake since the last call. Must be called by the thread that created this waker.
     pub(crate) fn wait(&self) {
         while !self.is_woken.swap(false, Ordering::AcqRel) {
             std::thread::park();

@@ -1,11 +1,11 @@
-//! The drivers of jobs on stores that do not block.
+//! Drivers of jobs on async stores.
 //!
 //! ```text
-//! Driver        which jobs can take a step, which wait for replies or for the jobs that they forked; the bounds of all that is under way
+//! Driver        which jobs can take a step, which wait for replies or for the jobs that they forked; the limits of requests and bytes
 //!    │
-//! held          gets of values in files, which wait for those that lie beside them
+//! held          gets of values in files, which are delayed to be joined with gets of neighbouring values
 //!    │
-//! answer        a request as gets, sets, listings of the store; parts: a get as several at the same time
+//! answer        a request as gets, sets, listings of the store; parts: a get as several concurrent gets
 //!    │
 //! in_place      steps run where the future is polled: needs neither threads nor a runtime
 //! overlapped    steps run on the threads of a pool, while the caller's thread waits for replies

@@ -1,4 +1,4 @@
-//! Jobs without their types: drivers take these, so that they are compiled once and not for each type of job.
+//! Type-erased jobs, so that drivers are compiled once and not for each type of job.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,41 +7,41 @@ use zarr_store::{Error, Reply, Request, Result};
 use crate::trace::Span;
 use crate::{Job, Next};
 
-/// A job whose output and error go to its [`Outcome`].
+/// Type-erased job, which stores its output and errors in an [`Outcome`].
 pub(crate) trait Work<'j>: Send {
-    /// Takes a step of the job, in a span below `span`.
+    /// Runs the next step of the job, in a tracing span below `span`.
     fn step(&mut self, replies: &mut Vec<Reply>, span: &Span) -> Turn<'j>;
 
-    /// [`Job::weight`].
+    /// Returns [`Job::weight`] of the job.
     fn weight(&self) -> u64;
 
-    /// [`Job::destination`].
+    /// Returns [`Job::destination`] of the job for the request number `request`.
     fn destination(&mut self, request: usize) -> Option<&mut [u8]>;
 }
 
-/// A job without its type, on the heap.
+/// Boxed type-erased job.
 pub(crate) type BoxedWork<'j> = Box<dyn Work<'j> + 'j>;
 
-/// [`Next`] without the type of the job.
+/// Type-erased [`Next`]: what a job does after a step.
 pub(crate) enum Turn<'j> {
     Ask(Vec<Request>),
     FetchInto(Vec<Request>),
     Fork(Vec<BoxedWork<'j>>),
-    /// The job has ended.
+    /// The job has ended, and its output is in the [`Outcome`].
     Done,
-    /// The job has failed.
+    /// The job has failed, and its error is in the [`Outcome`].
     Failed,
 }
 
-/// Why a job has ended without an output.
+/// Reason why a job ended without an output.
 pub(crate) enum Stop {
-    /// A step failed; the [`Outcome`] has its error.
+    /// A step failed, and its error is in the [`Outcome`].
     Step,
-    /// A request failed, or the driver.
+    /// A request or the driver failed with this error.
     Driver(Error),
 }
 
-/// The error of a driver that has nothing to do and no output: a forked job did not run, or not to its end.
+/// Returns the error of a driver that has no output and nothing left to do: a forked job did not run to its end.
 pub(crate) fn stalled() -> Error {
     Error::Replies { found: 0, expected: 1 }
 }
@@ -52,7 +52,7 @@ impl From<Error> for Stop {
     }
 }
 
-/// The output of a job, and the first error of a step of it or of a job that it forked.
+/// Output of a job, and the first error of a step of the job or of a job that it forked.
 pub(crate) struct Outcome<J: Job> {
     output: Mutex<Option<J::Output>>,
     error: Mutex<Option<J::Error>>,
@@ -63,15 +63,15 @@ impl<J: Job> Outcome<J> {
         Self { output: Mutex::new(None), error: Mutex::new(None) }
     }
 
-    /// The job, for a driver.
+    /// Wraps `job` as the root job of a driver.
     pub(crate) fn root(&self, job: J) -> Tracked<'_, J> {
         Tracked { job, outcome: self, is_root: true }
     }
 
-    /// The result of the job, as the driver ended.
+    /// Returns the result of the root job; `ended` is the result of the driver.
     ///
     /// # Errors
-    /// That of a step, or of the driver.
+    /// The error of a step, or of the driver.
     pub(crate) fn result(self, ended: Result<(), Stop>) -> Result<J::Output, J::Error> {
         match ended {
             Ok(()) => taken(self.output).ok_or_else(|| stalled().into()),
@@ -85,11 +85,11 @@ fn taken<T>(slot: Mutex<Option<T>>) -> Option<T> {
     slot.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A job and where its output or error goes.
+/// Job with the [`Outcome`] in which its output or error is stored.
 pub(crate) struct Tracked<'j, J: Job> {
     job: J,
     outcome: &'j Outcome<J>,
-    /// Whether its output is wanted: that of no forked job is.
+    /// Whether this is the root job, whose output is stored; outputs of forked jobs are dropped.
     is_root: bool,
 }
 

@@ -13,7 +13,7 @@ fn set(text: &str, value: &[u8]) -> Request {
     Request::set(key(text), value.to_vec(), Precondition::None)
 }
 
-/// Counts the values that are there, one after another.
+/// Counts the keys that have a value, by one request after another.
 async fn count(io: &Io, keys: &[&str]) -> Result<usize> {
     let mut found = 0;
     for name in keys {
@@ -26,7 +26,7 @@ fn counting<'a>(keys: &'a [&'a str]) -> Script<'a, usize, Error> {
     Script::new(|io| async move { count(&io, keys).await })
 }
 
-/// A job of the old form: forks others, and then sets a value.
+/// Job without a script: forks `forks`, and then sets the value `name`.
 struct Forking {
     name: &'static str,
     forks: Vec<Self>,
@@ -48,7 +48,7 @@ impl Job for Forking {
     }
 }
 
-/// A job that forks scripts.
+/// Job that forks scripts.
 enum Group<'a> {
     Whole(Vec<&'a [&'a str]>),
     Part(Script<'a, usize, Error>),

@@ -1,4 +1,4 @@
-//! Drivers that break their promise.
+//! Jobs that get wrong replies, as from a broken driver.
 
 use std::fmt::Display;
 
@@ -6,7 +6,8 @@ use zarr_store::Reply;
 
 use crate::{Job, Next};
 
-/// A job that is given replies of another kind than it asked for, after `right` steps with the right replies: it must end with an error.
+/// Job that passes correct replies to another job in the first `right` steps with replies, and later replies of a wrong kind. The other job
+/// must fail then.
 #[derive(Debug)]
 pub struct WrongReplies<J> {
     job: J,
@@ -14,7 +15,7 @@ pub struct WrongReplies<J> {
 }
 
 impl<J> WrongReplies<J> {
-    /// `job`, of which the first `right` steps that take replies get the right ones.
+    /// Wraps `job`, which gets correct replies in its first `right` steps with replies.
     pub fn new(job: J, right: usize) -> Self {
         Self { job, right }
     }
@@ -39,10 +40,10 @@ impl<J: Job> Job for WrongReplies<J> {
     }
 }
 
-/// Makes `attempt` with 0, 1, 2... right replies until it succeeds.
+/// Calls `attempt` with 0, 1, 2.. as the number of steps with correct replies until it succeeds.
 ///
 /// # Panics
-/// If it fails with an error that is not `expected`, does not end, or succeeds with fewer than `least` right replies.
+/// If `attempt` fails with an error that is not `expected`, fails 100 times, or succeeds with fewer than `least` correct replies.
 pub fn succeeds_with_right_replies<T, E: Display>(
     least: usize,
     attempt: impl Fn(usize) -> Result<T, E>,

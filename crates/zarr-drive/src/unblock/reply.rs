@@ -1,4 +1,4 @@
-//! One value on its way from a future to another task.
+//! One-shot channel from a future to a task on another thread.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use zarr_store::BoxFuture;
 
-/// The ends of a way that one value goes.
+/// Creates a channel for one value.
 pub(super) fn channel<T>() -> (Sender<T>, Reply<T>) {
     let slot =
         Arc::new(Slot(Mutex::new(State { value: None, is_over: false, waker: None, is_dropped: false, sender: None })));
@@ -18,10 +18,10 @@ struct Slot<T>(Mutex<State<T>>);
 
 struct State<T> {
     value: Option<T>,
-    /// The sender is gone.
+    /// Whether the sender was dropped.
     is_over: bool,
     waker: Option<Waker>,
-    /// Nobody waits any more.
+    /// Whether the receiver was dropped.
     is_dropped: bool,
     sender: Option<Waker>,
 }
@@ -32,11 +32,11 @@ impl<T> Slot<T> {
     }
 }
 
-/// Sends the value.
+/// Sender of the value of a channel.
 pub(super) struct Sender<T>(Arc<Slot<T>>);
 
 impl<T> Sender<T> {
-    /// Sends the output of a future, unless nobody waits for it any more: the future is dropped then.
+    /// Sends the output of the future that `make` creates. If the receiver is dropped, the future is dropped or not created.
     pub(super) async fn send_output(self, make: impl FnOnce() -> BoxFuture<'static, T>) {
         let mut make = Some(make);
         let mut future = None;
@@ -70,7 +70,7 @@ impl<T> Drop for Sender<T> {
     }
 }
 
-/// The value, once it has come; `None` if the sender was dropped without sending one.
+/// Receiver of the value of a channel; its output is `None` if the sender was dropped without a value.
 pub(super) struct Reply<T>(Arc<Slot<T>>);
 
 impl<T> Drop for Reply<T> {

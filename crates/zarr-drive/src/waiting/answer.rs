@@ -1,4 +1,4 @@
-//! Answers to requests on stores that do not block.
+//! Answering of requests by async stores.
 
 use zarr_store::{
     AccessProfile, AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Listed, Reply, Request, Result, StoreKind,
@@ -12,13 +12,13 @@ use crate::get_plan::GetPlan;
 use crate::replies::{check_replies, conflict};
 use crate::trace::Span;
 
-/// Expected size of a value, in bytes, if nothing else is known.
+/// Expected number of bytes of a value if the request does not give one.
 const USUAL_SIZE: u64 = 64 << 10;
 
-/// Number of bytes that a remote store has in memory of a value that is set piece by piece: parts on their way, and the next one.
+/// Number of bytes that a remote store buffers of a value that is set piece by piece: parts in transfer, and the next part.
 const STREAMED: u64 = 32 << 20;
 
-/// Answers requests at the same time.
+/// Answers `requests` concurrently, and returns the replies in the order of `requests`.
 pub(super) async fn answers(
     store: &dyn AsyncStore,
     permits: &Permits,
@@ -37,7 +37,8 @@ pub(super) async fn answers(
     Ok(replies)
 }
 
-/// Answers gets of values that lie beside each other by one call, and a single request as others.
+/// Answers gets of values that lie near each other in a file by one call of [`AsyncStore::get_many`]. A single request is answered as
+/// usual.
 pub(super) async fn together(store: &dyn AsyncStore, permits: &Permits, requests: Vec<Request>) -> Result<Vec<Reply>> {
     if requests.len() < 2 {
         return answers(store, permits, requests).await;
@@ -60,7 +61,7 @@ async fn answer(store: &dyn AsyncStore, permits: &Permits, request: Request) -> 
     span.during(reply(store, request)).await
 }
 
-/// Answers a request that is no get.
+/// Answers a request other than a get.
 async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
     Ok(match request {
         Request::Get { .. } => Reply::Conflict,
@@ -105,14 +106,14 @@ async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
     })
 }
 
-/// The bytes of memory that some requests take until their replies are used.
+/// Estimated memory, in bytes, that requests take until their replies are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Charge {
-    /// Bytes of values that are set.
+    /// Number of bytes of the values that are set.
     pub(super) set: u64,
-    /// Bytes of ranges: merged ranges are in memory with the bytes between them.
+    /// Number of bytes of ranges with a known length. Merged ranges count with the gaps between them.
     pub(super) ranges: u64,
-    /// Expected bytes of values whose size is not known before.
+    /// Expected number of bytes of values, and of ranges, whose length is unknown before the reply.
     pub(super) expected: u64,
 }
 
@@ -146,19 +147,19 @@ impl Charge {
     }
 }
 
-/// Sizes of values relative to their expected sizes.
+/// Ratio of the actual sizes of values to their expected sizes.
 ///
-/// The expected size is often the most that codecs make, and values that are compressed have a fraction of that. The largest fraction among
-/// the values that have come, and a quarter more, is taken for the others: at most the expected size, unless one value had more than that,
-/// as strings may.
+/// The expected size is often the maximum that codecs can produce, and compressed values are smaller. Further values are estimated by the
+/// largest ratio among the values that have come, and a quarter more: at most the expected size, unless a value was larger than its expected
+/// size, as strings may be.
 #[derive(Debug, Default)]
 pub(super) struct Shares {
-    /// Largest fraction, in units of 1/1024.
+    /// Largest ratio so far, in units of 1/1024; `None` before the first reply.
     largest: Option<u64>,
 }
 
 impl Shares {
-    /// Notes replies of `held` bytes to requests.
+    /// Updates the largest ratio by replies of `held` bytes to requests with the estimate `charge`.
     pub(super) fn note(&mut self, charge: &Charge, held: u64) {
         if charge.expected > 0 && held > charge.ranges {
             let share = (u128::from(held - charge.ranges) << 10).div_ceil(u128::from(charge.expected));
@@ -167,7 +168,7 @@ impl Shares {
         }
     }
 
-    /// The bytes that requests are taken to need.
+    /// Returns the estimated number of bytes of requests with `charge`.
     pub(super) fn bytes(&self, charge: &Charge) -> u64 {
         let expected = match self.largest {
             Some(share) => {
@@ -181,7 +182,7 @@ impl Shares {
     }
 }
 
-/// How many bytes of memory replies take.
+/// Returns the number of bytes of memory of `replies`.
 pub(super) fn held_size(replies: &[Reply]) -> u64 {
     let size = |reply: &Reply| match reply {
         Reply::Got(Some(fetched)) => fetched.parts().map(|part| part.len() as u64).sum(),

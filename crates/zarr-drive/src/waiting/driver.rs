@@ -1,4 +1,4 @@
-//! The state of a job and of all jobs that it forked.
+//! State of a job and of all jobs that it forked, on an async store.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
@@ -14,97 +14,99 @@ use crate::beside::{Run, part};
 use crate::trace::Span;
 use crate::work::{BoxedWork, Stop, Turn};
 
-/// A job, all jobs that it forked, and their requests. It polls requests and says which steps can be taken; it takes none itself.
+/// State of a job, of all jobs that it forked, and of their requests. The driver polls requests and returns the steps that can be run; the
+/// caller runs the steps.
 ///
-/// Jobs are begun before replies are gone on with, so that requests wait for their answers while others are decoded. A job is not begun
-/// while requests of others wait for the bounds, while as many replies wait for their steps as requests may be under way, or while
-/// replies, or values that are encoded or set, take all the memory that there is for them.
+/// New jobs are started before steps with replies are run, so that requests are in progress while values are decoded. A job is not started
+/// while requests of other jobs wait for the limits, while the number of replies that wait for their steps has reached the limit of requests,
+/// or while replies and encoded values take all the memory that the limit of bytes allows.
 ///
-/// Where the store says that values lie in files, gets of parts of files are held back while more jobs can be begun, or until they are
-/// enough for a request; then those that lie beside each other are made together, whichever jobs they are of.
+/// If the store has locations of values in files, gets of parts of files are delayed until no more jobs can be started, or until they are
+/// large enough for a request. Then gets of neighbouring parts, even of different jobs, are joined to one call of the store.
 pub(super) struct Driver<'s, 'j> {
     store: &'s dyn AsyncStore,
     permits: &'s Permits,
     limits: Limits,
     nodes: Vec<Option<Node<'j>>>,
     free: Vec<usize>,
-    /// Jobs that are not begun, the next one last.
+    /// Numbers of jobs that were not started, the next one last.
     fresh: Vec<usize>,
     replied: VecDeque<(usize, Vec<Reply>)>,
-    /// Number of replies that `replied` has.
+    /// Total number of replies in `replied`.
     waiting: usize,
-    /// Requests of jobs that wait until the bounds allow them.
+    /// Requests of jobs that wait until the limits allow them.
     asking: VecDeque<Asking>,
-    /// Whether the store says where values lie.
+    /// Whether the store has locations of values in files, and its profile allows merging.
     locates: bool,
     held: Held,
-    /// Gets that are held back no longer, and wait until the bounds allow them.
+    /// Runs of gets that are no longer delayed, and wait until the limits allow them.
     runs: VecDeque<Run<HeldGet>>,
-    /// Number of steps that are being taken, and how many of them are first ones.
+    /// Number of steps that are being run; `beginning` is the number of first steps among them.
     taken: usize,
     beginning: usize,
     shares: Shares,
     profile: AccessProfile,
     asked: FutureSet<'s, Answered>,
-    /// How many requests `asked` has.
+    /// Number of requests in `asked`.
     requests: usize,
-    /// How many bytes the replies take, or are expected to take, and the values that are being set.
+    /// Number of bytes that count for the limit: of replies, expected replies, and values that are encoded or set.
     bytes: u64,
     has_ended: bool,
-    /// The one in which the operation was called.
+    /// Tracing span in which the operation was called.
     span: Span,
 }
 
-/// Requests of a job that wait until the bounds allow them.
+/// Requests of a job that wait until the limits allow them.
 struct Asking {
     node: usize,
     requests: Vec<Request>,
     charge: Charge,
-    /// The parts of files that they ask for, where they are gets in a store that says so; `None` for a get that is made alone.
+    /// Part of a file that each request reads, `None` for a get that cannot be joined with others. The whole field is `None` if the
+    /// requests are not all gets, or the store has no locations.
     parts: Option<Vec<Option<Location>>>,
 }
 
-/// Replies that came together.
+/// Replies of one entry of [`Driver::asked`].
 enum Answered {
-    /// All replies to a job.
+    /// All replies to the requests of the job with this number.
     Job(usize, Result<Vec<Reply>>),
-    /// Replies to gets of several jobs, each with the number of the job and that of the request.
+    /// Replies to joined gets. `gets` has the number of the job, and the number of the request in the job, for each get.
     Run {
         gets: Vec<(usize, usize)>,
-        /// Number of bytes that came besides those that were asked for.
+        /// Number of bytes in the gaps between the parts, which are read in addition.
         extra: u64,
         replies: Result<Vec<Reply>>,
     },
 }
 
-/// A job that waits: for its turn, for replies, or for the jobs that it forked.
+/// Job that has not ended: it waits for its start, for replies, or for the jobs that it forked.
 struct Node<'j> {
-    /// `None` while a step is being taken.
+    /// The job; `None` while a step of the job is being run.
     job: Option<BoxedWork<'j>>,
     parent: Option<usize>,
-    /// How many of its forked jobs have not ended.
+    /// Number of jobs that this job forked and that have not ended.
     forked: usize,
     requests: usize,
     bytes: u64,
-    /// Bytes of memory that the requests of the job take.
+    /// Estimated memory of the requests of the job.
     charge: Charge,
-    /// The replies that have come, of requests that are answered one by one, and how many have not.
+    /// Replies to requests that are answered separately, `None` for those without a reply; `unanswered` is the number of `None`.
     replies: Vec<Option<Reply>>,
     unanswered: usize,
 }
 
-/// A step that can be taken, on any thread.
+/// Step of a job that can be run on any thread.
 pub(super) struct Step<'j> {
     node: usize,
     job: BoxedWork<'j>,
     replies: Vec<Reply>,
-    /// Whether it is the first step of its job.
+    /// Whether this is the first step of the job.
     begins: bool,
-    /// Span of the operation.
+    /// Tracing span of the operation.
     span: Span,
 }
 
-/// A step that was taken.
+/// Result of a step that was run.
 pub(super) struct Stepped<'j> {
     node: usize,
     job: BoxedWork<'j>,
@@ -113,7 +115,7 @@ pub(super) struct Stepped<'j> {
 }
 
 impl<'j> Step<'j> {
-    /// Whether it is the first step of its job, which mostly asks for something.
+    /// Returns whether this is the first step of the job, which usually makes requests.
     pub(super) fn begins(&self) -> bool {
         self.begins
     }
@@ -121,7 +123,7 @@ impl<'j> Step<'j> {
     pub(super) fn take(self) -> Stepped<'j> {
         let Self { node, mut job, mut replies, span, begins } = self;
         let turn = job.step(&mut replies, &span);
-        // Their memory is free from now on.
+        // Frees the memory of replies that the job left.
         drop(replies);
         Stepped { node, job, turn, begins }
     }
@@ -187,12 +189,12 @@ impl<'s, 'j> Driver<'s, 'j> {
         self.nodes.get_mut(number)?.as_mut()
     }
 
-    /// Whether the job that it began with has ended.
+    /// Returns whether the root job has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// The next step that can be taken: the first one of a job, or else one that replies came for.
+    /// Returns the next step that can be run: the first step of a job that the limits allow to start, or else a step with replies.
     pub(super) fn next_step(&mut self) -> Option<Step<'j>> {
         let begun = self.begin();
         let (number, replies) = match begun {
@@ -206,8 +208,8 @@ impl<'s, 'j> Driver<'s, 'j> {
         Some(Step { node: number, job, replies, begins: begun.is_some(), span: self.span.clone() })
     }
 
-    /// The next job to be begun, if the bounds allow it. What its first step makes counts as long as the step is taken; then its requests
-    /// do.
+    /// Returns the number of the next job to start, if the limits allow it. The weight of the job counts toward the limit of bytes until
+    /// its first step has ended.
     fn begin(&mut self) -> Option<usize> {
         let (number, weight) = self.next_to_begin()?;
         self.bytes = self.bytes.saturating_add(weight);
@@ -215,9 +217,9 @@ impl<'s, 'j> Driver<'s, 'j> {
         self.fresh.pop()
     }
 
-    /// The next job and its weight, if the bounds allow it to be begun.
+    /// Returns the number of the next job to start and its weight, if the limits allow it.
     fn next_to_begin(&self) -> Option<(usize, u64)> {
-        // Replies that are small, as indexes of shards are, would else be gathered without their inner chunks being asked for.
+        // Else many small replies, such as shard indexes, would collect before any of their inner chunks is requested.
         if self.waiting >= self.limits.requests.max(1) {
             return None;
         }
@@ -227,10 +229,10 @@ impl<'s, 'j> Driver<'s, 'j> {
         (fits && self.asking.is_empty() && self.runs.is_empty()).then_some((number, weight))
     }
 
-    /// Goes on with a step that was taken.
+    /// Processes the result of a step.
     ///
     /// # Errors
-    /// If the step failed.
+    /// [`Stop::Step`] if the step failed.
     pub(super) fn stepped(&mut self, stepped: Stepped<'j>) -> Result<(), Stop> {
         let Stepped { node: number, job, turn, begins } = stepped;
         self.taken -= 1;
@@ -262,7 +264,7 @@ impl<'s, 'j> Driver<'s, 'j> {
                     self.replied.push_back((number, Vec::new()));
                 }
             }
-            // Requests run at the same time, so that none can borrow the job.
+            // Requests are concurrent, so that no request can borrow the job for a destination.
             Turn::Ask(requests) | Turn::FetchInto(requests) => {
                 let parts = self.parts(&requests);
                 let charge = match &parts {
@@ -299,8 +301,8 @@ impl<'s, 'j> Driver<'s, 'j> {
         }
     }
 
-    /// Sends requests as far as the bounds allow, and takes replies. Says whether replies came; if none did, the task of `context` is
-    /// woken when some have.
+    /// Sends requests up to the limits, and receives replies. Returns whether replies came; if none came, the task of `context` is woken as soon
+    /// as one can be received.
     ///
     /// # Errors
     /// The error of a request.
@@ -331,7 +333,7 @@ impl<'s, 'j> Driver<'s, 'j> {
         }
     }
 
-    /// All replies to a job have come.
+    /// Queues the next step of the job `number`, all of whose requests now have `replies`.
     fn replied(&mut self, number: usize, replies: Vec<Reply>) {
         let held = held_size(&replies);
         if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
@@ -344,7 +346,7 @@ impl<'s, 'j> Driver<'s, 'j> {
         self.replied.push_back((number, replies));
     }
 
-    /// The parts of files that requests ask for, if all are gets and the store says where values lie.
+    /// Returns the part of a file that each request reads; `None` if not all `requests` are gets, or the store has no locations.
     fn parts(&self, requests: &[Request]) -> Option<Vec<Option<Location>>> {
         let is_get = |request: &Request| matches!(request, Request::Get { .. });
         let location = |key: &_| self.store.location(key);
@@ -383,7 +385,7 @@ impl<'s, 'j> Driver<'s, 'j> {
         self.send_runs();
     }
 
-    /// Holds gets back; those that are made alone wait for the bounds only.
+    /// Delays those gets that can be joined with others; the remaining ones only wait for the limits.
     fn hold(&mut self, number: usize, requests: Vec<Request>, parts: Vec<Option<Location>>) {
         if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
             node.replies = requests.iter().map(|_| None).collect();
@@ -397,12 +399,12 @@ impl<'s, 'j> Driver<'s, 'j> {
         }
     }
 
-    /// Whether more gets may come before others are answered.
+    /// Returns whether further gets may be made before replies to others come.
     fn has_more(&self) -> bool {
         !self.fresh.is_empty() || self.beginning > 0 || !self.asking.is_empty()
     }
 
-    /// Whether gets are held back no longer.
+    /// Returns whether delayed gets should be sent now.
     fn is_time(&self) -> bool {
         let is_still = self.taken == 0
             && self.replied.is_empty()
@@ -429,7 +431,7 @@ impl<'s, 'j> Driver<'s, 'j> {
         }
     }
 
-    /// Whether nothing will happen any more without a step.
+    /// Returns whether no request is in progress, so that only a step can make progress.
     pub(super) fn is_idle(&self) -> bool {
         self.asked.is_empty()
     }

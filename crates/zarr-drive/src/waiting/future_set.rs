@@ -1,4 +1,4 @@
-//! Futures that run at the same time, of which only those are polled that were woken.
+//! Set of concurrent futures, which polls only futures that were woken.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -8,10 +8,10 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use zarr_store::BoxFuture;
 
-/// Futures that run at the same time. Those that end are taken out; dropping the set drops the others.
+/// Set of concurrent futures. Futures that are ready are removed; dropping the set drops the remaining ones.
 pub(crate) struct FutureSet<'a, T> {
     slots: Vec<Slot<'a, T>>,
-    /// The slots without a future.
+    /// Indices of the slots without a future.
     free: Vec<usize>,
     woken: Arc<Woken>,
 }
@@ -22,7 +22,7 @@ struct Slot<'a, T> {
     waker: Waker,
 }
 
-/// The slots to be polled, and the waker of the task that polls the set.
+/// Indices of the slots to poll, and the waker of the task that polls the set.
 #[derive(Default)]
 struct Woken(Mutex<(VecDeque<usize>, Option<Waker>)>);
 
@@ -34,7 +34,7 @@ impl Woken {
 
 struct SlotWaker {
     slot: usize,
-    /// Whether the slot is among those to be polled.
+    /// Whether the slot is in the queue of slots to poll.
     is_woken: AtomicBool,
     woken: Arc<Woken>,
 }
@@ -65,7 +65,7 @@ impl<'a, T> FutureSet<'a, T> {
         self.free.len() == self.slots.len()
     }
 
-    /// Adds a future, which is polled first by the next [`poll_next`](Self::poll_next).
+    /// Adds a future. The next call of [`poll_next`](Self::poll_next) polls it for the first time.
     pub(crate) fn push(&mut self, future: BoxFuture<'a, T>) {
         let slot = match self.free.pop() {
             Some(slot) => slot,
@@ -84,7 +84,7 @@ impl<'a, T> FutureSet<'a, T> {
         }
     }
 
-    /// The output of a future that has ended; `None` if there are no futures.
+    /// Polls the woken futures until one is ready, and returns its output; `None` if the set is empty.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
         let mut turns = self.woken.lock().0.len();
         loop {
@@ -107,7 +107,7 @@ impl<'a, T> FutureSet<'a, T> {
             turns -= 1;
             drop(woken);
             let Some(slot) = self.slots.get_mut(number) else { continue };
-            // A wake from now on is of the poll that follows or of a later one.
+            // A wake from here on counts for the next poll or a later one.
             slot.wakes.is_woken.swap(false, Ordering::AcqRel);
             // A waker may wake a slot whose future has ended since.
             let Some(future) = &mut slot.future else { continue };
@@ -120,7 +120,8 @@ impl<'a, T> FutureSet<'a, T> {
     }
 }
 
-/// Runs futures at the same time, at most `limit` of them, and returns their outputs in order. The first failure drops the others.
+/// Runs at most `limit` of `futures` concurrently, and returns the outputs in the order of `futures`. The first error drops the remaining
+/// futures.
 pub(super) async fn all<'a, T: Send + 'a, E: Send + 'a>(
     futures: impl IntoIterator<Item = BoxFuture<'a, Result<T, E>>>,
     limit: usize,
@@ -143,10 +144,10 @@ pub(super) async fn all<'a, T: Send + 'a, E: Send + 'a>(
     Ok(outputs.into_iter().flatten().collect())
 }
 
-/// Waits for a future of each item, at most `limit` of them at the same time.
+/// Runs the future that `each` returns for each of `items`, at most `limit` of them concurrently.
 ///
 /// # Errors
-/// The first error; the futures under way are dropped then, and items not begun are left out.
+/// The first error. Futures in progress are dropped then, and remaining items are skipped.
 pub async fn for_each<'a, T, E: Send + 'a>(
     mut items: impl Iterator<Item = T>,
     limit: usize,
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
     use crate::block_on;
 
-    /// Is polled until it has been woken `left` times.
+    /// Returns a future that is ready after it was woken `left` times.
     fn woken_often(left: usize) -> BoxFuture<'static, Result<usize, ()>> {
         let mut rest = left;
         Box::pin(poll_fn(move |context| {

@@ -1,15 +1,15 @@
-//! Gets of parts of files, held back until those that lie beside them are asked for as well.
+//! Delayed gets of parts of files, which wait for gets of neighbouring parts.
 
 use zarr_store::{AccessProfile, Location, Request};
 
 use crate::Limits;
 use crate::beside::{Run, runs};
 
-/// A get that is held back.
+/// Delayed get.
 pub(super) struct HeldGet {
-    /// The job that asks.
+    /// Number of the job that made the request.
     pub(super) node: usize,
-    /// Number of the request among those of the job.
+    /// Number of the request in the job.
     pub(super) number: usize,
     pub(super) request: Request,
 }
@@ -20,16 +20,16 @@ impl HeldGet {
     }
 }
 
-/// Gets that are held back.
+/// All delayed gets, with their parts of files.
 pub(super) struct Held {
     gets: Vec<(Location, HeldGet)>,
-    /// Number of bytes that they ask for.
+    /// Sum of the numbers of bytes of the parts.
     bytes: u64,
-    /// Number of bytes from which on they are not held back any longer.
+    /// Value of `bytes` at which the gets are sent.
     most: u64,
 }
 
-/// Minimum number of requests that the bytes under way are divided into.
+/// Minimum number of joined requests into which the limit of bytes is divided.
 const SHARES: u64 = 8;
 
 impl Held {
@@ -46,12 +46,13 @@ impl Held {
         self.gets.is_empty()
     }
 
-    /// Whether there are enough bytes for a request.
+    /// Returns whether the delayed gets have enough bytes to be sent.
     pub(super) fn is_large(&self) -> bool {
         self.bytes >= self.most
     }
 
-    /// Takes the gets out, in runs. If more are to come, those of small runs stay, as long as others are taken.
+    /// Removes the gets to send, grouped into runs of neighbouring parts. If `more` gets may come, small runs stay delayed, as long as
+    /// there are large runs to send.
     pub(super) fn take(&mut self, profile: &AccessProfile, more: bool) -> Vec<Run<HeldGet>> {
         let parts =
             std::mem::take(&mut self.gets).into_iter().map(|(location, get)| (location.clone(), (location, get)));

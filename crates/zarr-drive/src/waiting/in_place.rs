@@ -1,4 +1,4 @@
-//! The driver that takes steps where it is polled.
+//! Driver that runs steps where its future is polled.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -10,24 +10,25 @@ use super::permits::Permits;
 use crate::work::{BoxedWork, Outcome, Stop, stalled};
 use crate::{Job, Limits};
 
-/// Number of steps after which other tasks of the executor have their turn.
+/// Number of steps after which the driver yields to other tasks of the executor.
 const TURN: usize = 2;
 
-/// Runs a job on a store. Requests run at the same time, of all forked jobs together as many as the
+/// Runs `job` on `store`. Requests of the job and of all jobs that it forks are concurrent, up to the
 /// [concurrency](zarr_store::AccessProfile::concurrency) of the store.
 ///
-/// Steps of jobs, such as decoding, run where the future is polled, and other tasks of the executor have their turn after every second.
+/// Steps of jobs, such as decoding, run where the future is polled. The future yields to other tasks of the executor after every second
+/// step.
 ///
 /// # Errors
-/// The job's own, and the store's.
+/// The errors of the job and of the store.
 pub async fn run_async<J: Job>(store: &dyn AsyncStore, job: J) -> Result<J::Output, J::Error> {
     run_async_with(store, job, Limits::of(&store.access_profile())).await
 }
 
-/// As [`run_async`], within bounds.
+/// Runs `job` on `store` as [`run_async`] does, within `limits`.
 ///
 /// # Errors
-/// The job's own, and the store's.
+/// The errors of the job and of the store.
 pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, limits: Limits) -> Result<J::Output, J::Error> {
     let outcome = Outcome::new();
     let ended = drive(store, Box::new(outcome.root(job)), limits).await;
@@ -43,7 +44,7 @@ async fn drive(store: &dyn AsyncStore, work: BoxedWork<'_>, limits: Limits) -> R
             if driver.has_ended() {
                 return Poll::Ready(Ok(()));
             }
-            // Requests begin when they are polled first: those of the last step do so before the next one.
+            // Requests begin at their first poll: those of the last step begin before the next step.
             let came = driver.poll(context)?;
             if let Some(step) = driver.next_step() {
                 driver.stepped(step.take())?;

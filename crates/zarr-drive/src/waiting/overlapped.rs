@@ -1,4 +1,4 @@
-//! The driver that takes steps on the threads of a pool, while the caller's thread waits for replies.
+//! Driver that runs steps on the threads of a pool, while the calling thread waits for replies.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::wait::Unpark;
 use crate::work::{BoxedWork, Stop, stalled};
 use crate::{Spawn, Workers};
 
-/// Runs a job on a store.
+/// Runs the job `work` on an async store: steps on the threads of `spawn`, requests in the calling thread.
 ///
 /// # Errors
 /// The error of a step or of the store.
@@ -27,7 +27,7 @@ pub(crate) fn run_overlapped(spawn: &dyn Spawn, store: &dyn AsyncStore, work: Bo
     spawn.with_workers(&mut |workers| {
         if let Some(driver) = driver.take() {
             ended = drive(driver, &steps, workers);
-            // An error leaves steps that no one needs.
+            // Steps that remain after an error are not needed.
             steps.todo().clear();
         }
     });
@@ -36,7 +36,7 @@ pub(crate) fn run_overlapped(spawn: &dyn Spawn, store: &dyn AsyncStore, work: Bo
 
 fn drive<'t, 'j>(mut driver: Driver<'_, 'j>, steps: &'t Steps<'j>, workers: &dyn Workers<'t>) -> Result<(), Stop> {
     let mut context = Context::from_waker(&steps.waker);
-    // A thread that is done with a step finds the next one at once.
+    // Twice the number of threads, so that a thread finds its next step at once.
     let most = 2 * workers.count();
     let mut handed = 0;
     loop {
@@ -60,7 +60,7 @@ fn drive<'t, 'j>(mut driver: Driver<'_, 'j>, steps: &'t Steps<'j>, workers: &dyn
             }));
             went_on = true;
         }
-        // A thread of the pool may be the only one that is free.
+        // If this thread belongs to the pool, it may be the only free thread.
         if went_on || (workers.includes_this_thread() && steps.take_one()) {
             continue;
         }
@@ -71,22 +71,22 @@ fn drive<'t, 'j>(mut driver: Driver<'_, 'j>, steps: &'t Steps<'j>, workers: &dyn
     }
 }
 
-/// A step panicked; the pool passes that on.
+/// Returns the error for a step that panicked. The caller does not see the error, since the pool resumes the panic.
 fn panicked() -> Error {
     stalled()
 }
 
-/// Steps on their way from the driver to the pool and back.
+/// Queues of steps between the driver and the pool.
 struct Steps<'j> {
     todo: Mutex<VecDeque<Step<'j>>>,
-    /// `None`: the step panicked.
+    /// Results of steps that were run; `None` for a step that panicked.
     taken: Mutex<Vec<Option<Stepped<'j>>>>,
     waker: Waker,
     unpark: Arc<Unpark>,
 }
 
 impl<'j> Steps<'j> {
-    /// Adds a step. One that begins a job goes before those that decode, so that its requests do not wait for them.
+    /// Queues a step to run. First steps of jobs go before other steps, so that their requests do not wait until other values are decoded.
     fn add(&self, step: Step<'j>) {
         let mut todo = self.todo();
         let before = if step.begins() { todo.iter().take_while(|step| step.begins()).count() } else { todo.len() };
@@ -101,7 +101,7 @@ impl<'j> Steps<'j> {
         std::mem::take(&mut *self.taken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes a step. Returns false if there is none.
+    /// Runs the next queued step. Returns `false` if the queue is empty.
     fn take_one(&self) -> bool {
         let Some(step) = self.todo().pop_front() else { return false };
         let mut ended = Ended { steps: self, taken: None };
@@ -110,7 +110,7 @@ impl<'j> Steps<'j> {
     }
 }
 
-/// Reports a step, also if it panics.
+/// Guard that reports the result of a step to the driver, also if the step panics.
 struct Ended<'t, 'j> {
     steps: &'t Steps<'j>,
     taken: Option<Stepped<'j>>,

@@ -1,4 +1,4 @@
-//! One get as several requests: each range that is far from the others, and the parts of a large one, at the same time.
+//! One get as several concurrent requests: one for each merged range, and for each part of a large range.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -13,10 +13,11 @@ use super::permits::Permits;
 use crate::get_plan::{GetPlan, Parts};
 use crate::trace::Span;
 
-/// So often a value is read again that changed between two requests for parts of it.
+/// Number of attempts to read a value that changes between two requests for its parts, before it is read by one request.
 const ATTEMPTS: usize = 3;
 
-/// A get with its ranges merged as the profile of the store allows, and cut back into the requested ranges.
+/// Gets `ranges` of a value. Neighbouring ranges are merged according to the access profile of the store, and the reply is cut into
+/// `ranges` again.
 pub(super) async fn get(
     store: &dyn AsyncStore,
     permits: &Permits,
@@ -32,7 +33,7 @@ pub(super) async fn get(
     let fetched = loop {
         match of_value.ranges(asked).await {
             Err(error) if error.is_precondition() && options.if_match.is_none() && attempts < ATTEMPTS => attempts += 1,
-            // One request is of one state, however often others replace the value.
+            // The reply to a single request is of one version, even if the value is replaced again and again.
             Err(error) if error.is_precondition() && options.if_match.is_none() => {
                 break of_value.single(asked, options).await;
             }
@@ -45,7 +46,7 @@ pub(super) async fn get(
     }
 }
 
-/// The gets of one value.
+/// Context of the requests for one value.
 #[derive(Clone, Copy)]
 struct OfValue<'a> {
     store: &'a dyn AsyncStore,
@@ -58,17 +59,17 @@ struct OfValue<'a> {
 impl OfValue<'_> {
     async fn ranges(&self, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
         match ranges {
-            // Requests at the same time are worth their cost only behind a network.
+            // Concurrent requests are faster only on remote stores.
             _ if self.profile.kind != StoreKind::Remote => self.single(ranges, self.options).await,
             [] => self.single(ranges, self.options).await,
-            // One request says whether the value is the one that the caller has.
+            // A single request checks whether the caller has this version of the value.
             [_, _, ..] if self.options.if_none_match.is_some() => self.single(ranges, self.options).await,
             [range] => self.one(range).await,
             ranges => self.several(ranges).await,
         }
     }
 
-    /// One request.
+    /// Gets all `ranges` by one request.
     async fn single(&self, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         let _permit = Span::wait().during(self.permits.take()).await;
         let span = Span::get(&self.store, self.key, ranges);
@@ -77,7 +78,8 @@ impl OfValue<'_> {
         Fetched::checked(&self.store, self.key, fetched, ranges.len(), options)
     }
 
-    /// All ranges at the same time, which must turn out to be of one state of the value.
+    /// Gets each of `ranges` by a concurrent request. Fails with a precondition error if the replies are of different versions of the
+    /// value, and falls back to one request if the store has no versions.
     async fn several(&self, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
         let this = *self;
         let gets = ranges.iter().map(|range| Box::pin(this.one(range)) as BoxFuture<'_, Result<Option<Fetched>>>);
@@ -89,9 +91,9 @@ impl OfValue<'_> {
             return Err(self.changed(&joined, None));
         }
         for reply in replies {
-            // With a required state each reply is of it.
+            // If a version is required, each reply is of this version.
             if self.options.if_match.is_none() && !is_same_state(&joined, &reply) {
-                // Where the store says nothing of states, only a single get is of one.
+                // If the store has no versions, only the reply to a single get is known to be of one version.
                 let says = joined.version.is_some() || joined.snapshot.is_some();
                 return if says {
                     Err(self.changed(&joined, reply.version))
@@ -105,7 +107,7 @@ impl OfValue<'_> {
         Ok(Some(joined))
     }
 
-    /// One range, in parts if it is large.
+    /// Gets one range, in parts if it is large.
     async fn one(&self, range: &ByteRange) -> Result<Option<Fetched>> {
         let Some(Parts { bounds, part }) = Parts::of(range, self.options, self.profile) else {
             return self.single(std::slice::from_ref(range), self.options).await;
@@ -113,7 +115,8 @@ impl OfValue<'_> {
         self.in_parts(range, bounds, part).await
     }
 
-    /// A large range: its first part says which state of the value the others must be of.
+    /// Gets a large range in parts of `part` bytes. The reply to the first part has the version of the value that the requests for all
+    /// further parts require.
     async fn in_parts(&self, range: &ByteRange, bounds: Range<u64>, part: u64) -> Result<Option<Fetched>> {
         let whole = || self.single(std::slice::from_ref(range), self.options);
         let first_range = match range {
@@ -147,7 +150,7 @@ impl OfValue<'_> {
             return Ok(Some(first));
         }
         let snapshot = first.snapshot.clone().or_else(|| first.version.clone().map(Snapshot::of_version));
-        // Where the store says nothing of states, only a single get is of one.
+        // If the store has no versions, only the reply to a single get is known to be of one version.
         let Some(snapshot) = snapshot else { return whole().await };
         let too_large = || Error::Memory { size: end - bounds.start };
         let total = usize::try_from(end - bounds.start).map_err(|_| too_large())?;
@@ -174,7 +177,7 @@ impl OfValue<'_> {
             }) as BoxFuture<'_, Result<Option<()>>>
         });
         let parts = all(gets.collect::<Vec<_>>(), self.permits.parts(part)).await?;
-        // It was erased meanwhile.
+        // The value was erased between two requests.
         if parts.iter().any(Option::is_none) {
             return Err(self.changed(&first, None));
         }
@@ -182,28 +185,28 @@ impl OfValue<'_> {
         Ok(Some(first.with_piece(bytes.into())))
     }
 
-    /// The value changed between two requests.
+    /// Returns the error for a value that changed between two requests.
     fn changed(&self, first: &Fetched, found: Option<Version>) -> Error {
         let expected = first.version.clone().map_or(Precondition::None, Precondition::Version);
         Error::Precondition { store: self.store.to_string(), key: self.key.clone(), expected, found }
     }
 }
 
-/// Memory of zeros, which takes none before it is written to; `None` if there is not so much.
+/// Allocates `len` zeros, whose memory is not committed before it is written; `None` if the memory is not available.
 fn zeroed(len: usize) -> Option<Vec<u8>> {
-    // It cannot be asked for fallibly, hence the attempt before.
+    // `vec!` aborts if the allocation fails, hence the attempt before.
     Vec::<u8>::new().try_reserve_exact(len).ok()?;
     Some(vec![0; len])
 }
 
-/// Copies a part to where it belongs.
+/// Copies `bytes`, a part of the range, to the offset `at` in `joined`.
 fn copy_to(joined: &Mutex<Vec<u8>>, at: u64, bytes: &[u8]) {
     let mut joined = joined.lock().unwrap_or_else(PoisonError::into_inner);
     let place = usize::try_from(at).ok().and_then(|at| joined.get_mut(at..)?.get_mut(..bytes.len()));
     place.into_iter().for_each(|place| place.copy_from_slice(bytes));
 }
 
-/// Whether two replies are known to be of one state of the value.
+/// Returns whether two replies are known to be of the same version of the value.
 fn is_same_state(a: &Fetched, b: &Fetched) -> bool {
     match (&a.version, &b.version) {
         (Some(a), Some(b)) => a == b,

@@ -1,4 +1,4 @@
-//! How many requests of one operation are under way.
+//! Limit of the concurrent requests of one operation.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
@@ -7,17 +7,18 @@ use std::task::{Poll, Waker};
 
 use crate::Limits;
 
-/// A number of permits, which go to those that wait in the order in which they asked.
+/// Semaphore for requests: permits are granted in the order in which they were requested.
 pub(super) struct Permits {
     count: usize,
-    /// How many bytes of one value may be under way in parts that are copied to the value when they have come.
+    /// Maximum number of bytes of concurrent parts of one value, half of the limit of bytes, since the assembled value takes memory as
+    /// well.
     part_bytes: u64,
     state: Mutex<State>,
 }
 
 struct State {
     free: usize,
-    /// Wakers of the tasks that wait, by their numbers, and `None` for tasks that were given a permit since they were polled last.
+    /// Wakers of the waiting tasks by their numbers; `None` for a task that was granted a permit after it was last polled.
     waiting: BTreeMap<u64, Option<Waker>>,
     queue: VecDeque<u64>,
     next: u64,
@@ -34,17 +35,17 @@ impl Permits {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many there are.
+    /// Returns the total number of permits.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// How many parts of this size of one value are under way at once: the value takes memory besides.
+    /// Returns the maximum number of concurrent parts of one value, if each part has `part` bytes.
     pub(super) fn parts(&self, part: u64) -> usize {
         usize::try_from(self.part_bytes / part.max(1)).unwrap_or(usize::MAX).clamp(1, self.count)
     }
 
-    /// Waits for a permit, which is free again when it is dropped.
+    /// Waits for a permit, which is released when it is dropped.
     pub(super) async fn take(&self) -> Permit<'_> {
         let mut place: Option<Place<'_>> = None;
         poll_fn(|context| {
@@ -85,7 +86,7 @@ impl Permits {
                 state.free += 1;
                 break;
             };
-            // One that waits no longer has left.
+            // A task that was dropped is not in `waiting` any more.
             if let Some(waiting) = state.waiting.get_mut(&next) {
                 waker = waiting.take();
                 break;
@@ -96,7 +97,7 @@ impl Permits {
     }
 }
 
-/// The place of a future in the queue, which it leaves when it is dropped.
+/// Place of a future in the queue, given up when the future is dropped.
 struct Place<'p> {
     permits: &'p Permits,
     number: u64,
@@ -105,14 +106,14 @@ struct Place<'p> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         let left = self.permits.state().waiting.remove(&self.number);
-        // It was given a permit that it did not take.
+        // The task was granted a permit that it did not use.
         if matches!(left, Some(None)) {
             self.permits.release();
         }
     }
 }
 
-/// A permit of a request.
+/// Permit for one request, released when it is dropped.
 pub(super) struct Permit<'p>(&'p Permits);
 
 impl Drop for Permit<'_> {
@@ -143,10 +144,10 @@ mod tests {
         assert_eq!(held.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, false, false]);
         drop(takes.remove(2));
         held[0] = None;
-        // A permit was given to the next in the queue; it is not there for one that comes later.
+        // The free permit was granted to the next task in the queue, and not to a later one.
         assert!(poll(&mut takes[4]).is_none());
         assert!(poll(&mut takes[3]).is_none());
-        // One that was given a permit leaves without taking it.
+        // A task that was granted a permit is dropped without using it.
         drop(takes.remove(2));
         let third = poll(&mut takes[2]).expect("the permit of the one that left");
         assert!(poll(&mut takes[3]).is_none());
