@@ -1,4 +1,5 @@
-//! The verbs: a module each with the arguments and the work (`copy` has two verbs), and the parts that several share.
+//! Verbs of the command: a module for each verb with its arguments and its code (`copy` has two verbs), and modules for code that several
+//! verbs use.
 //!
 //! # A new verb
 //! 1. A file here with its arguments and its work (`list.rs` shows JSON and a table); its `mod`, and its row of `verbs!`, with what an
@@ -82,9 +83,9 @@ Control characters in names, attributes and elements are printed as escapes (\\u
 /// Looks at, reads, writes and converts Zarr data of every version.
 ///
 /// URL is a directory (a path or file:///..), a zip file (x.zip, x.ozx or zip:URL), a netCDF or HDF5 file to read (x.nc,
-/// x.h5), an SQLite file (sqlite:PATH), a bucket (s3://BUCKET/KEY, gs://.., az://..) or a place on the web (https://..), and --store-option
-/// sets how it is reached: region, endpoint, anonymous, profile and others; an unknown name is answered with all of them. PATH is a node in
-/// it, such as /a/b.
+/// x.h5), an SQLite file (sqlite:PATH), a bucket (s3://BUCKET/KEY, gs://.., az://..) or a web address (https://..). --store-option sets
+/// options of access: region, endpoint, anonymous, profile and others; the error for an unknown option lists all. PATH is a node in the
+/// store, such as /a/b.
 #[derive(Debug, Parser)]
 #[command(name = "zarr", version, arg_required_else_help = true, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -94,8 +95,8 @@ pub(crate) struct Cli {
     verb: Verb,
 }
 
-/// Defines the enum of all verbs. For each verb it takes the arguments (their docs are the help of the verb), the function that runs the
-/// verb, and, if the verb writes, the message about what an interruption leaves unfinished.
+/// Defines the enum of all verbs. Each row has the arguments of a verb, whose doc comment is the help of the verb, the function that runs
+/// the verb, and, if the verb writes, a message about what an interruption leaves unfinished.
 macro_rules! verbs {
     ($($verb:ident($args:ty) => $run:path $(, $left:literal)?;)*) => {
         #[derive(Debug, Subcommand)]
@@ -110,8 +111,8 @@ macro_rules! verbs {
                 }
             }
 
-            /// Returns the message about what an interruption leaves unfinished, and how to go on, until the verb replaces it; `None` if
-            /// the verb does not write.
+            /// Returns the initial message about what an interruption leaves unfinished, and how to continue; `None` if the verb does not
+            /// write. The verb may replace the message while it runs.
             fn leaves(&self) -> Option<&'static str> {
                 let left: &[&str] = match self {
                     $(Self::$verb(_) => &[$($left)?],)*
@@ -166,7 +167,7 @@ verbs! {
     Man(man::Man) => man::run;
 }
 
-/// Parses the arguments of the process; the first is the name of the program.
+/// Parses the command line `args`, whose first element is the name of the program.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = help::command();
     let matches = command.try_get_matches_from_mut(args).map_err(without_secret)?;
@@ -189,7 +190,7 @@ pub(crate) fn definition() -> clap::Command {
     help::command()
 }
 
-/// Verbs by the names that they have in other programs.
+/// Names of verbs, each with the names of similar commands in other programs.
 const OTHERS: [(&str, &[&str]); 15] = [
     ("cp", &["copy", "clone", "duplicate"]),
     ("mv", &["move", "rename"]),
@@ -208,8 +209,8 @@ const OTHERS: [(&str, &[&str]); 15] = [
     ("log", &["history", "commits", "ancestry"]),
 ];
 
-/// Returns the verb, or the topic of the help, that is meant by the unknown verb `name`: by the name that the verb has in another program,
-/// or by a similar spelling.
+/// Returns the verb or help topic that the user probably meant by the unknown verb `name`: the verb that other programs call `name`, or a
+/// verb or topic with a similar spelling.
 pub(crate) fn near_verb(name: &str) -> Option<String> {
     if let Some((verb, _)) = OTHERS.iter().find(|(_, names)| names.contains(&name)) {
         return Some((*verb).to_owned());

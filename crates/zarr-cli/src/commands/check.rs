@@ -19,29 +19,30 @@ use zarr::check::{
 };
 use zarr::meta::json::{Map, Value};
 
-/// Look for what is broken, stale or stray: documents, keys, indexes of shards, chunks. Writes nothing unless asked to repair.
+/// Look for broken, stale or stray documents, keys, shard indexes and chunks. Writes nothing without --repair and --drop-torn.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     #[command(flatten)]
     node: NodeArgs,
-    /// How deep to look; each level includes those before. The first three read little; `chunks` reads and decodes everything.
+    /// The depth of the check; each level includes all levels before it. The first three levels read little; `chunks` reads and decodes
+    /// everything.
     #[arg(long, value_name = "LEVEL", default_value = "chunks")]
     level: Depth,
-    /// Check this share of the chunks: 0.1, or 10%. The same ones each time.
+    /// Check only this share of the chunks, such as 0.1 or 10%. Each run chooses the same chunks.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "1")]
     sample: f64,
-    /// Pass over the conventions of xarray and OME-Zarr: dimensions, coordinates, units of times, levels of images.
+    /// Do not check the conventions of xarray and OME-Zarr: dimensions, coordinates, units of times, levels of images.
     #[arg(long)]
     no_conventions: bool,
-    /// Print at most N findings of each code, and the number of others; 0 for all. With --json all are printed.
+    /// Print at most N findings of each code, and the number of further findings; 0 for all findings. --json prints all findings.
     #[arg(long, value_name = "N", default_value = "20")]
     max_findings: u64,
-    /// Repair what holds no value: remove temporary files that nobody holds and empty directories, write stale consolidated metadata again,
-    /// unless it has documents that are nowhere else.
+    /// Make repairs that lose no value: remove temporary files that no process uses, and empty directories; rewrite stale consolidated
+    /// metadata, unless it has documents that exist nowhere else.
     #[arg(long)]
     repair: bool,
-    /// Erase chunks that cannot be decoded, so that their elements are the fill value. Shards of which inner chunks can be read stay, and
-    /// chunks that are not compressed.
+    /// Erase chunks that cannot be decoded, so that their elements get the fill value. Shards with readable inner chunks, and chunks that
+    /// are not compressed, stay.
     #[arg(long)]
     drop_torn: bool,
     /// Print what --repair and --drop-torn would do, and write nothing.
@@ -49,19 +50,19 @@ pub(crate) struct Check {
     dry_run: bool,
 }
 
-/// Codes of chunks that --drop-torn may erase.
+/// Codes of the findings whose chunks --drop-torn may erase.
 const TORN: [Code; 3] = [Code::BrokenChunk, Code::ChecksumMismatch, Code::ShardIndex];
 
-/// A level by its name.
+/// Levels of a check, as values of --level.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Depth {
-    /// The documents of nodes.
+    /// Check the documents of nodes.
     Documents,
-    /// The list of all keys.
+    /// Check also the list of all keys.
     Keys,
-    /// The indexes of shards.
+    /// Check also the indexes of shards.
     Indexes,
-    /// All chunks.
+    /// Check also all chunks, which are decoded.
     Chunks,
 }
 
@@ -76,7 +77,7 @@ impl From<Depth> for Level {
     }
 }
 
-/// Parses a share: `0.1` or `10%`.
+/// Parses the argument of --sample, such as `0.1` or `10%`.
 fn share(text: &str) -> Result<f64, String> {
     let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     let share = number.trim().parse::<f64>().map(|number| number / divisor).ok();
@@ -140,7 +141,7 @@ fn check_writable(context: &Context, location: &NodeLocation) -> Result<()> {
     Ok(zarr::convert::Migration::check_settled(&location.store)?)
 }
 
-/// Returns a failure if the check found something worse than a note that was not repaired.
+/// Fails if errors or warnings are left that were not repaired, or a repair failed.
 fn result(location: &NodeLocation, report: &Report, repaired: &RepairReport, dry_run: bool) -> Result<()> {
     // Empty directories are only notes, and skipped repairs change nothing.
     let is_mended = |it: &&RepairAction| !matches!(it, RepairAction::Folder(_)) && it.reason().is_none();
@@ -160,7 +161,7 @@ fn result(location: &NodeLocation, report: &Report, repaired: &RepairReport, dry
     Err(Failure::findings(message))
 }
 
-/// A repair that is not done: `would erase` for `erased`.
+/// Returns the action of a repair in a dry run, such as `would erase` for `erased`.
 fn would(action: &str) -> String {
     let plain = match action {
         "removed" => "remove",
@@ -172,7 +173,7 @@ fn would(action: &str) -> String {
     format!("would {plain}")
 }
 
-/// `1 error`, `2 errors`.
+/// Returns a number with a noun in the singular or plural, such as `1 error` or `2 errors`.
 fn counted(count: u64, what: &str) -> String {
     let end = if count == 1 { "" } else { "s" };
     format!("{} {what}{end}", number::grouped(count))
@@ -184,16 +185,16 @@ struct Printer {
     json: bool,
     quiet: bool,
     most: u64,
-    /// Whether repairs are told and not done.
+    /// Whether this is a dry run: repairs are printed but not made.
     is_dry: bool,
     repair: Repair,
     /// Number of findings of each code.
     counts: BTreeMap<Code, u64>,
-    /// Counts of checked keys and chunks when the progress was last shown.
+    /// Numbers of checked keys and chunks at the last progress event.
     checked: CheckCounts,
     begun: Instant,
     bar: Bar,
-    /// Failure to write output; `None` as long as writing works.
+    /// First error of writing output; `None` while writing works.
     lost: Option<Failure>,
 }
 
@@ -253,7 +254,7 @@ impl Printer {
         self.out.finish().map(drop)
     }
 
-    /// Returns the failure, after the JSON document is closed if a part of it was printed.
+    /// Closes the JSON document if a part of it was printed, and returns `failure`.
     fn give_up(mut self, failure: Failure) -> Failure {
         if !self.json || self.counts.is_empty() {
             return failure;

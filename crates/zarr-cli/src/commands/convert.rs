@@ -28,21 +28,21 @@ use zarr::store::StoreAddress;
 use zarr::virtualize::{JoinOptions, Joined};
 use zarr::{Dialect, Group, Store};
 
-/// Greatest number of printed warnings: in large hierarchies every array may have the same warnings.
+/// Maximum number of warnings that are printed, since in large hierarchies every array may have the same warnings.
 const MAX_WARNINGS: usize = 6;
 
-/// Heading in the help of the options that choose nodes.
+/// Heading in the help for the options that choose nodes.
 const WHICH: &str = "Which nodes";
 const RESULT: &str = "The result";
 const INTERRUPTED: &str = "Interruptions, faults and parts";
 
 /// Copy a hierarchy or an array, or a region of a data set, into another format, chunk shape or compression.
 ///
-/// --sel and --isel take a region: coordinates, and all variables that have the dimension, are cut along it, and others stay whole. Dimensions
-/// stay, also with one element. Chunks are as long as in SRC, or as the region.
+/// --sel and --isel choose a region: coordinates and variables that have the dimension are cut along it, and other variables are copied whole. A
+/// dimension of which one element is chosen stays, with length 1. Chunks are as long as in SRC, or as the region if it is shorter.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// The store to read, which is not changed; with --concat several.
+    /// The store to read, which is not changed; several stores with --concat.
     #[arg(value_name = "SRC", required = true)]
     sources: Vec<String>,
     /// The store to write, which is created if it does not exist.
@@ -51,69 +51,70 @@ pub(crate) struct Convert {
     /// The dialect to write: v3, v2, d2022, p2020, p2019, v1 or v0; by default v2 if SRC is v2, else v3.
     #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect, help_heading = RESULT)]
     dialect: Option<Dialect>,
-    /// The shape of chunks (with --shards: of inner chunks), for arrays of as many dimensions; or their lengths along named dimensions,
-    /// time=10,lat=45, for arrays that have one of them.
+    /// The shape of chunks (with --shards: of inner chunks), for arrays with the same number of dimensions; or lengths along named
+    /// dimensions, such as time=10,lat=45, for arrays that have one of the dimensions.
     #[arg(long, value_name = "SHAPE", value_parser = number::lengths, help_heading = RESULT)]
     chunks: Option<ChunkLengths>,
-    /// The shape of shards, for arrays of as many dimensions; their lengths along named dimensions, time=100,lat=180; `auto`: of about 64 MiB
-    /// at most; `none`: no shards.
+    /// The shape of shards, for arrays with the same number of dimensions; or lengths along named dimensions, such as time=100,lat=180;
+    /// `auto` for shards of about 64 MiB at most; `none` for no shards.
     #[arg(long, value_name = "SHAPE", value_parser = number::shard_lengths, help_heading = RESULT)]
     shards: Option<ChunkLengths>,
     /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, zfp(mode=reversible), `none`, or JSON of a Zarr v3
     /// document.
     #[arg(long, value_name = "CODECS", help_heading = RESULT)]
     codecs: Option<String>,
-    /// Join several SRC along this dimension, in their order: variables that have it are joined, the others must be the same in each. Where
-    /// chunks cannot stay as they are, elements are decoded and encoded as in the first.
+    /// Join several SRC along this dimension, in their order: variables with the dimension are joined, all other variables must be the same
+    /// in each SRC. If chunks cannot be copied, elements are decoded, and encoded as in the first SRC.
     #[arg(long, value_name = "DIM", conflicts_with = "keep_going", help_heading = WHICH)]
     concat: Option<String>,
-    /// Convert only this node, with everything below it and the groups above it.
+    /// Convert only this node, with all nodes below it and the groups above it.
     #[arg(long, value_name = "PATH", help_heading = WHICH)]
     node: Option<String>,
-    /// Convert only these variables of the data set in SRC (or in --node), with their coordinates, bounds and grid mappings, as
-    /// `ds[["a", "b"]]` of xarray keeps them.
+    /// Convert only these variables of the data set in SRC (or in --node), with their coordinates, bounds and grid mappings, as `ds[["a",
+    /// "b"]]` of xarray does.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1, help_heading = WHICH)]
     variables: Vec<String>,
     #[command(flatten)]
     region: ByDimension,
-    /// Leave out this node, with everything below it, whether it can be read or not; may be given several times.
+    /// Leave out this node, with all nodes below it, even if it cannot be read; may be given several times.
     #[arg(long, value_name = "PATH", help_heading = WHICH)]
     exclude: Vec<String>,
-    /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, text. By default they are copied with their
-    /// groups, as they are, unless --variables are chosen.
+    /// Leave out files beside nodes that belong to no node: tables in Parquet, XML, text. By default they are copied unchanged with their
+    /// groups, unless --variables is given.
     #[arg(long, help_heading = WHICH)]
     no_other_files: bool,
-    /// How much memory may be used for data.
+    /// The maximum number of bytes of memory for data.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
     memory: u64,
-    /// Where elements are stored temporarily, uncompressed, when --memory is so small that each chunk of SRC would be decoded three times
-    /// or more; by default in DST. They are erased at the end.
+    /// The store for temporary elements, uncompressed, which are needed if --memory is so small that each chunk of SRC would be decoded
+    /// three times or more; by default DST. The elements are erased at the end.
     #[arg(long, value_name = "URL", hide_short_help = true)]
     scratch: Option<String>,
-    /// Replace existing nodes in DST. Below the root of a directory or a database the old one stays until the new one is written, and is
-    /// replaced in one step; elsewhere it is erased first.
+    /// Replace existing nodes in DST. A node below the root of a directory or a database is replaced in one step after the new node is
+    /// written; elsewhere the existing node is erased first.
     #[arg(long)]
     overwrite: bool,
-    /// Go on where a run with the same options was interrupted; begin if there was none. A run that is still at work is an error; whether one
-    /// on another machine is, takes up to 30 s to see.
+    /// Continue an interrupted run with the same options; begin if there was no such run. Fails if the run is still active; for a run on
+    /// another machine this check takes up to 30 s.
     #[arg(long, help_heading = INTERRUPTED)]
     resume: bool,
-    /// Go on where a chunk of SRC cannot be read or decoded: its elements get the fill value; and where a node cannot be read or converted:
-    /// it is left out, with everything below it; and where a file of no node cannot be read. All are listed at the end, with exit code 1. Where only metadata changes, chunks are copied as bytes: one that cannot be decoded is copied as it is.
+    /// Continue after errors: elements of a chunk of SRC that cannot be read or decoded get the fill value; a node that cannot be read or
+    /// converted is left out, with all nodes below it; a file that belongs to no node and cannot be read is left out. All are listed at the
+    /// end, with exit code 1. If only metadata changes, chunks are copied as bytes, also chunks that cannot be decoded.
     #[arg(long, help_heading = INTERRUPTED)]
     keep_going: bool,
-    /// Write part I of N alone, as any process on any machine can at the same time as others write others; one that was
-    /// interrupted goes on when it is run again. The nodes are there after --finish.
+    /// Write only part I of N. Parts can be written at the same time, by any processes on any machines; an interrupted part continues when
+    /// it is run again. The nodes exist after --finish.
     #[arg(long, value_name = "I/N", value_parser = part, conflicts_with_all = ["overwrite", "resume", "dry_run"], help_heading = INTERRUPTED, hide_short_help = true)]
     part: Option<Part>,
-    /// Check that all parts are written, and write the documents. The other options are those of the parts.
+    /// Check that all parts are written, and write the documents. All other options must be those of the parts.
     #[arg(long, conflicts_with_all = ["part", "overwrite", "resume", "dry_run"], help_heading = INTERRUPTED, hide_short_help = true)]
     finish: bool,
-    /// Give up parts that were begun: erase their journals, and the chunks that they wrote, so that the parts can begin again. The other
-    /// options are those of the parts.
+    /// Discard parts that were begun: erase their journals and the chunks that they wrote, so that the parts can begin again. All other
+    /// options must be those of the parts.
     #[arg(long, conflicts_with_all = ["part", "finish", "overwrite", "resume", "keep_going", "dry_run"], help_heading = INTERRUPTED, hide_short_help = true)]
     abandon: bool,
-    /// Write nothing: show the result and the cost for each node, and metadata that DST cannot express.
+    /// Write nothing: show the result and the cost of each node, and metadata that DST cannot express.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -206,7 +207,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     skipped.check()
 }
 
-/// The sources in a text: the first, and how many more there are.
+/// Returns the sources for messages: the address of the first source, and the number of further sources.
 fn name_of(args: &Convert) -> String {
     match args.sources.as_slice() {
         [source] => source.clone(),
@@ -215,7 +216,7 @@ fn name_of(args: &Convert) -> String {
     }
 }
 
-/// Refuses several sources without a dimension to join them along.
+/// Fails if there are several `sources`, but no dimension `concat` to join them along.
 pub(crate) fn refuse_several(sources: &[String], concat: Option<&str>) -> Result<()> {
     if sources.len() < 2 || concat.is_some() {
         return Ok(());
@@ -224,7 +225,8 @@ pub(crate) fn refuse_several(sources: &[String], concat: Option<&str>) -> Result
     Err(failure.with_hint("--concat DIM names the dimension along which they are joined"))
 }
 
-/// Several stores joined into one, whose chunks lie in them.
+/// Opens the stores at `addresses` and joins them into one store, whose chunks stay in these stores. Prints warnings about attributes that
+/// differ.
 pub(crate) fn joined(context: &Context, addresses: &[StoreAddress], options: &JoinOptions) -> Result<Joined> {
     let inputs = addresses.iter().map(|address| context.open_input(address)).collect::<zarr::Result<Vec<_>>>()?;
     let joined = zarr::virtualize::join(&inputs, &context.registry, options)?;
@@ -232,11 +234,11 @@ pub(crate) fn joined(context: &Context, addresses: &[StoreAddress], options: &Jo
     Ok(joined)
 }
 
-/// Messages about the state that an interruption leaves, and about how to go on.
+/// Messages for an interruption: the state that it leaves, and how to continue.
 pub(crate) struct InterruptionMessages {
-    /// Message before all data is written.
+    /// Message for an interruption before all data is written.
     pub(crate) before: String,
-    /// Message after all data is written.
+    /// Message for an interruption after all data is written.
     pub(crate) after: String,
 }
 
@@ -256,7 +258,7 @@ fn left(args: &Convert, target: &Arc<dyn Store>) -> InterruptionMessages {
 }
 
 /// Returns the messages for an interruption of a conversion or a copy into the store `target`. `name` is the address of the store, and
-/// `is_resumed` says whether the same command resumes the work.
+/// `is_resumed` says whether the same command continues the work.
 pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> InterruptionMessages {
     let begins = "with --overwrite it begins anew";
     let before = match is_resumed {
@@ -267,7 +269,7 @@ pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> 
     InterruptionMessages { before, after: complete(name, target) }
 }
 
-/// Returns the message for a store to which all data is written, but which is perhaps not flushed.
+/// Returns the message for an interruption after all data is written to the store `name`, but perhaps not flushed.
 pub(crate) fn complete(name: &str, target: &Arc<dyn Store>) -> String {
     match target.capabilities().appears_at_flush {
         true => format!("nothing is written to {name}, which takes all at the end"),
@@ -277,12 +279,12 @@ pub(crate) fn complete(name: &str, target: &Arc<dyn Store>) -> String {
     }
 }
 
-/// Parses the part of a conversion, such as `2/8`.
+/// Parses the argument of --part, such as `2/8`.
 fn part(text: &str) -> Result<Part, String> {
     text.parse().map_err(|error: zarr::Error| error.message().to_owned())
 }
 
-/// Limits the options of a conversion to the variables that the arguments name, and their coordinates.
+/// Limits the conversion to the variables of --variables and their coordinates.
 fn of_variables(
     context: &Context,
     args: &Convert,
@@ -303,8 +305,8 @@ fn of_variables(
     Ok(options.arrays(arrays.collect::<Vec<_>>()))
 }
 
-/// Carries out the plan by `run`, and prints losses and progress; `left` has the messages for an interruption. Returns the nodes, chunks
-/// and files that were left out.
+/// Runs the conversion by `run`, and prints losses of metadata and the progress. `left` has the messages for an interruption. Returns the
+/// nodes, chunks and files that were left out.
 pub(crate) fn carry_out(
     context: &Context,
     conversion: &Conversion,
@@ -337,7 +339,7 @@ pub(crate) fn carry_out(
     }
 }
 
-/// Warns of lost metadata. Metadata that was only moved is not lost.
+/// Prints warnings about lost metadata. Metadata that was only moved is not lost.
 fn warn(nodes: &[PlannedNode]) {
     let of_node = |node: &PlannedNode| {
         let lost = node.notes.iter().filter(|note| note.is_loss).map(ToString::to_string);
@@ -350,7 +352,7 @@ fn warn(nodes: &[PlannedNode]) {
     }
 }
 
-/// Returns the facts about a finished conversion as JSON; `ends` are the addresses of the source and the target.
+/// Returns a report of a finished conversion as JSON. `ends` are the addresses of the source and the target.
 pub(crate) fn outcome(ends: (&str, &str), conversion: &Conversion, skipped: &SkippedItems, part: Option<Part>) -> Map {
     let count = |is_array: bool| {
         let is_meant = |node: &&PlannedNode| (node.how != Action::Group) == is_array;
@@ -412,7 +414,7 @@ fn summarize(
     output::print(&text)
 }
 
-/// Returns an error if one of the addresses is the same as the other, or lies inside the other.
+/// Fails if the stores `source` and `target` are the same, or one lies inside of the other.
 pub(crate) fn refuse_overlap(source: &StoreAddress, target: &StoreAddress) -> Result<()> {
     let (Some(from), Some(to)) = (real(source), real(target)) else { return Ok(()) };
     let how = if from == to {
@@ -428,8 +430,8 @@ pub(crate) fn refuse_overlap(source: &StoreAddress, target: &StoreAddress) -> Re
         .with_hint("the source is never changed; name another DST"))
 }
 
-/// Returns the absolute path of the store at an address, without links; of a URL, the URL itself. Names of the path that do not exist yet
-/// follow the real path of the existing directory above. `None` for a store without a place, such as one in memory.
+/// Returns the absolute path of the store at `address`, with symbolic links resolved; the URL for a URL. A path that does not exist yet is
+/// resolved as far as it exists. `None` for a store without a location, such as a store in memory.
 pub(crate) fn real(address: &StoreAddress) -> Option<PathBuf> {
     if let Some(inner) = address.inner() {
         return real(inner);

@@ -1,4 +1,4 @@
-//! Dry run of a conversion: prints the plan.
+//! Dry run of a conversion: prints the plan instead of running it.
 
 use super::conversion_lines::{facts, ome_line, other_files, tell_other_ranks, tell_unread};
 use super::region;
@@ -13,8 +13,8 @@ use zarr::convert::{Action, Conversion, PlannedNode, StoredSize};
 use zarr::meta::json::Map;
 use zarr::meta::text::ChunkShapes;
 
-/// Prints the form and the cost of each node after the conversion, and why the nodes in `refused` cannot be converted. Returns an error if
-/// there are any of the latter.
+/// Prints the form of each node after the conversion and its cost, and the reasons why nodes cannot be converted. `refused` has the errors
+/// of these nodes; unless it is empty, the function fails.
 pub(crate) fn print(context: &Context, conversion: &Conversion, refused: Vec<Error>) -> Result<()> {
     context.some_warnings(conversion.left_out());
     tell_other_ranks(context, conversion);

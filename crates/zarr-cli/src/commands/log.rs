@@ -12,13 +12,14 @@ use zarr::store::IcechunkCommit;
 
 /// List the commits of an Icechunk repository that led to a branch, a tag or a snapshot, the newest first.
 ///
-/// Each has the id of its snapshot, the time in UTC, and its message. `icechunk:ADDRESS@ID` opens the snapshot of an id.
+/// Each line has the id of the snapshot that the commit made, the time in UTC, and the message. `icechunk:ADDRESS@ID` opens the snapshot with an
+/// id.
 #[derive(Debug, Args)]
 pub(crate) struct Log {
-    /// The repository: icechunk:ADDRESS, and behind it @BRANCH, @tag.NAME or @ID; without one the branch main.
+    /// The repository: icechunk:ADDRESS, followed by @BRANCH, @tag.NAME or @ID. Default: the branch main.
     #[arg(value_name = "URL")]
     url: String,
-    /// List at most this many commits.
+    /// List only the newest COUNT commits.
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<usize>,
 }
@@ -29,7 +30,7 @@ pub(crate) fn run(context: &Context, args: &Log) -> Result<()> {
     context.page(|| commits.iter().map(json).collect::<Vec<_>>(), || text(&commits))
 }
 
-/// The time of a commit as ISO 8601, without the parts of a second.
+/// Returns the time of `commit` in ISO 8601, in whole seconds and UTC.
 fn time(commit: &IcechunkCommit) -> String {
     let seconds = i64::try_from(commit.time / 1_000_000).unwrap_or(i64::MAX);
     format!("{}Z", TimeUnit::new(Unit::Second).date_text(seconds))

@@ -1,4 +1,5 @@
-//! `zarr migrate`: writes the metadata of a hierarchy in another format, in place. Also takes the arguments of the command of zarr-python.
+//! `zarr migrate`: writes the metadata of a hierarchy in another format, in place. It accepts the arguments of `zarr migrate` of
+//! zarr-python as well.
 
 use super::conversion_lines::{facts, ome_line};
 use super::convert::{InterruptionMessages, carry_out};
@@ -16,52 +17,52 @@ use zarr::{Dialect, Store};
 
 /// Convert a hierarchy into another format in place; the old documents stay until --finish.
 ///
-/// `zarr migrate v3 URL [OUTPUT]` is the command of zarr-python with its options. With OUTPUT only documents are written, there: chunks
-/// stay where they are, for a reader that takes both stores for one.
+/// `zarr migrate v3 URL [OUTPUT]` is the command of zarr-python with its options. With OUTPUT only documents are written, to the store OUTPUT.
+/// Chunks stay in URL, for readers that combine both stores.
 #[derive(Debug, Args)]
 #[command(override_usage = "zarr migrate [OPTIONS] URL\n       zarr migrate [OPTIONS] v3 URL [OUTPUT]")]
 pub(crate) struct Migrate {
-    /// The store. Before it may stand the dialect to write; behind that, the store that only documents are written to.
+    /// The store. The dialect to write may precede it; a second store, to which only documents are written, may follow it.
     #[arg(value_name = "URL", required = true, num_args = 1..=3)]
     addresses: Vec<String>,
-    /// The dialect to write: v3 (the default), v2, d2022, p2020 or p2019. With --finish and --undo the record in
-    /// the store has it; only a migration without a record needs it.
+    /// The dialect to write: v3 (the default), v2, d2022, p2020 or p2019. --finish and --undo need it only for a migration that is not
+    /// recorded in the store.
     #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect)]
     dialect: Option<Dialect>,
-    /// Write nothing: show the result and the cost for each node.
+    /// Write nothing: show the result and the cost of each node.
     #[arg(long, conflicts_with_all = ["finish", "undo"])]
     dry_run: bool,
-    /// Drop the old documents, and old chunks that the new arrays do not use.
+    /// Erase the old documents, and old chunks that the new arrays do not use.
     #[arg(long, conflicts_with = "undo")]
     finish: bool,
-    /// Drop the new documents, and new chunks that the old arrays do not use. Refused where that would drop what was written to the new
-    /// hierarchy since.
+    /// Erase the new documents, and new chunks that the old arrays do not use. Fails if this would erase data that was written to the new
+    /// hierarchy after the migration.
     #[arg(long)]
     undo: bool,
-    /// How much memory may be used for data.
+    /// The maximum number of bytes of memory for data.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB", hide_short_help = true)]
     memory: u64,
-    /// Before, drop documents of the new dialect that are there: those of a migration that is recorded, or others beside which there is
-    /// a document of an old one. Nothing is dropped if the migration cannot be done, or if documents that were changed since, or chunks
-    /// that the old arrays do not use, would go.
+    /// First erase existing documents of the new dialect: documents of a recorded migration, and documents beside which there is a document
+    /// of an old dialect. Erases nothing if the migration is impossible, or if documents that were changed since, or chunks that the old
+    /// arrays do not use, would be erased.
     #[arg(long, conflicts_with_all = ["finish", "undo"], help_heading = AS_ZARR_PYTHON)]
     overwrite: bool,
-    /// With --overwrite, drop also documents beside which there is none of an old dialect, documents that were changed since, and the
-    /// chunks of the new arrays that the old ones do not use, with all data that were written to them. With --undo, drop also what was
-    /// written to the new hierarchy since.
+    /// With --overwrite, also erase documents without a document of an old dialect beside them, documents that were changed since, and
+    /// chunks of the new arrays that the old arrays do not use, with all data that was written to them. With --undo, also erase data that
+    /// was written to the new hierarchy after the migration.
     #[arg(long, help_heading = AS_ZARR_PYTHON)]
     force: bool,
-    /// Afterwards, drop the old documents, as --finish does.
+    /// Erase the old documents at the end, as --finish does.
     #[arg(long, conflicts_with_all = ["finish", "undo"], help_heading = AS_ZARR_PYTHON)]
     remove_v2_metadata: bool,
     #[command(flatten)]
     loss: Loss,
 }
 
-/// Heading in the help of the arguments of zarr-python.
+/// Heading in the help for the arguments of zarr-python.
 const AS_ZARR_PYTHON: &str = "As in zarr-python";
 
-/// Positional arguments, by their meanings.
+/// Positional arguments of `zarr migrate`, and the dialect to write.
 struct Names<'a> {
     dialect: Option<Dialect>,
     source: &'a str,
@@ -155,7 +156,7 @@ fn in_place(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: 
     summarize(context, store, &migration, state, rest)
 }
 
-/// Writes only the converted documents, into another store.
+/// Writes the converted documents, and no chunks, into another store.
 fn elsewhere(
     context: &Context,
     args: &Migrate,
@@ -183,7 +184,7 @@ fn elsewhere(
     summarize(context, &output, &migration, "done", "only documents are written, and no chunks")
 }
 
-/// Prints what the migration would do.
+/// Prints the plan of the migration, for a dry run.
 fn preview(context: &Context, migration: &Migration, dialect: Dialect) -> Result<()> {
     let (documents, chunks) = (migration.replaced().len(), migration.replaced_chunks());
     if documents > 0 {

@@ -12,20 +12,20 @@ use zarr::{Dialect, Store};
 
 /// Erase the metadata documents of one version at all levels.
 ///
-/// It is the command of zarr-python. Chunks stay, except after `zarr migrate`: then it ends the migration as --finish does, if the version
-/// is the old one, or as --undo, if it is the new one.
+/// This is the command of zarr-python. Chunks stay, except after `zarr migrate`: then the command ends the migration, as --finish does if VERSION is
+/// the old version, or as --undo does if VERSION is the new version.
 #[derive(Debug, Args)]
 pub(crate) struct RemoveMetadata {
-    /// The version: v2 (.zarray, .zgroup, .zattrs, .zmetadata) or v3 (zarr.json).
+    /// The version of the documents to erase: v2 (.zarray, .zgroup, .zattrs, .zmetadata) or v3 (zarr.json).
     #[arg(value_name = "VERSION")]
     version: Version,
-    /// The store.
+    /// The store from which documents are erased.
     #[arg(value_name = "URL")]
     url: String,
-    /// Erase documents also of nodes that have none of another version; chunks stay then.
+    /// Also erase documents of nodes that have no documents of another version; their chunks stay.
     #[arg(long)]
     force: bool,
-    /// Erase nothing: list the keys.
+    /// Erase nothing: list the keys of the documents.
     #[arg(long)]
     dry_run: bool,
 }
@@ -54,7 +54,7 @@ pub(crate) fn run(context: &Context, args: &RemoveMetadata) -> Result<()> {
     print(context, &store, dialect, &keys, args.dry_run)
 }
 
-/// Prints the keys of the documents in a dry run, else only their number.
+/// Prints the keys of the documents in a dry run, otherwise only their number.
 fn print(context: &Context, store: &Arc<dyn Store>, dialect: Dialect, keys: &[String], is_dry_run: bool) -> Result<()> {
     let facts = || {
         object! {

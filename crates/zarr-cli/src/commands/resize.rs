@@ -19,22 +19,22 @@ use zarr::{Array, Group};
 
 /// Change the shape of an array, or the sizes of dimensions of a data set.
 ///
-/// With a group, --dim resizes all variables of the data set that have the dimension, or none of them if one cannot be resized. Elements that a
-/// larger shape adds are the fill value. Chunks that lie outside of a smaller shape are erased.
+/// If PATH is a group, --dim resizes all variables of the data set that have the dimension, or none of them if one cannot be resized. New elements
+/// have the fill value. Chunks outside of a smaller shape are erased.
 #[derive(Debug, Args)]
 pub(crate) struct Resize {
     #[command(flatten)]
     node: NodeArgs,
-    /// The new length of each dimension: 365,180,360.
+    /// The new length of each dimension of the array, such as 365,180,360.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape, required_unless_present = "dims", conflicts_with = "dims")]
     shape: Option<number::Lengths>,
-    /// The new length of one dimension: time=24. May be given for several dimensions.
+    /// The new length of one dimension, such as time=24. May be given for several dimensions.
     #[arg(long = "dim", value_name = "DIM=LENGTH")]
     dims: Vec<String>,
-    /// Make dimensions smaller as well, which cuts off elements.
+    /// Allow a smaller length, which deletes the elements beyond the new length.
     #[arg(long)]
     shrink: bool,
-    /// Resize the array also where other variables of its data set have the dimension, and stay as they are.
+    /// Resize only this array, even if other variables of its data set have the dimension and keep their size.
     #[arg(long)]
     alone: bool,
 }
@@ -77,7 +77,7 @@ pub(crate) fn run(context: &Context, args: &Resize) -> Result<()> {
     )
 }
 
-/// The axes of an array that get another length. Refuses to cut elements off unless that was asked for.
+/// Returns the axes along which `shape` differs from the shape of the array. Fails without --shrink if an axis would become shorter.
 fn changed(args: &Resize, location: &NodeLocation, array: &Array, shape: &[u64]) -> Result<Vec<usize>> {
     let mut changed = Vec::new();
     for (axis, (&new, &old)) in shape.iter().zip(array.shape()).enumerate().filter(|(_, (new, old))| new != old) {
@@ -91,7 +91,7 @@ fn changed(args: &Resize, location: &NodeLocation, array: &Array, shape: &[u64])
     Ok(changed)
 }
 
-/// Resizes the variables of a data set that have the named dimensions. All are looked at before the first is changed.
+/// Resizes the variables of a data set that have the dimensions of --dim. Checks all variables before it changes the first.
 fn resize_dataset(context: &Context, args: &Resize, location: &NodeLocation, found: StoredNode) -> Result<()> {
     if args.shape.is_some() {
         let message = "--shape is of one array, and this is a group; --dim time=24 resizes all variables of a data set";
@@ -145,18 +145,18 @@ fn resize_dataset(context: &Context, args: &Resize, location: &NodeLocation, fou
     context.summary(|| object! { ..location.facts(), "resized": facts }, || text)
 }
 
-/// The name of a dimension, or its number.
+/// Returns the name of the dimension of `axis` for messages; `dimension N` if it has no name.
 fn dimension(array: &Array, axis: usize) -> String {
     let name = array.dimension_names().and_then(|names| names.get(axis)?.clone());
     name.unwrap_or_else(|| format!("dimension {axis}"))
 }
 
-/// Returns the shape of an array, with the lengths that `dims` gives some dimensions by their names or numbers.
+/// Returns the shape of an array with the new lengths of `dims`, the values of --dim, which name dimensions by name or number.
 fn by_name(dims: &[String], array: &Array) -> Result<Vec<u64>> {
     lengths(dims, array.dimension_names().unwrap_or_default(), array.shape())
 }
 
-/// The lengths of dimensions of these names, of which `dims` gives some others.
+/// Returns `shape`, the lengths of the dimensions `names`, with the new lengths of `dims`, the values of --dim.
 fn lengths(dims: &[String], names: &[Option<String>], shape: &[u64]) -> Result<Vec<u64>> {
     let mut shape = shape.to_vec();
     let mut done = Vec::new();

@@ -10,37 +10,38 @@ use clap::{Args, ValueEnum};
 use zarr::Dialect;
 use zarr::virtualize::{JoinOptions, SaveOptions, Saved};
 
-/// Write references to the chunks of files, which make one Zarr data set of them; the files stay as they are.
+/// Write references to the chunks of files, so that the files can be read as one Zarr data set. The files are not changed.
 ///
 /// FILE is a netCDF or HDF5 file, references, an Icechunk repository or a Zarr store. With --concat several files become one data set:
-/// variables with the dimension are joined along it in the order of the files, and the others must be the same in each. REFS is a file of
-/// JSON (kerchunk, version 1), or a folder of Parquet if its name ends in .parq or .parquet; xarray, zarr-python with fsspec, and this
-/// command open both. Chunks that lie in no file as they are, small ones and coordinates are in REFS itself.
+/// variables with the dimension DIM are joined along it in the order of the files, and all other variables must be the same in each file. REFS
+/// is a JSON file (kerchunk, version 1), or a Parquet directory if its name ends in .parq or .parquet; xarray, zarr-python with fsspec, and this
+/// command open both. REFS contains small chunks, coordinates, and chunks that no file contains in a form that Zarr can decode.
 #[derive(Debug, Args)]
 pub(crate) struct Virtualize {
-    /// The files, in their order along the dimension.
+    /// The files to read. With --concat they are joined in this order.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
-    /// The references to write, such as refs.json or refs.parquet; also in a bucket.
+    /// The references to write, such as refs.json or refs.parquet; may be in a bucket.
     #[arg(short, long, value_name = "REFS")]
     output: String,
     /// The dimension along which several files are joined.
     #[arg(long, value_name = "DIM")]
     concat: Option<String>,
-    /// Only these variables of the data set, with their coordinates, bounds and grid mappings.
+    /// Include only these variables of the data set, with their coordinates, bounds and grid mappings.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1)]
     variables: Vec<String>,
-    /// Chunks of up to this size are in REFS itself.
+    /// Store chunks of up to this size in REFS instead of references to them.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "500")]
     inline: u64,
-    /// The chunk grid where chunks have several lengths along the dimension: `regular` refuses them, `rectilinear` (v3) has them.
+    /// The chunk grid if chunks would have several lengths along the dimension: `regular` refuses to join the files, `rectilinear` (v3)
+    /// allows several lengths.
     #[arg(long, value_name = "GRID", default_value = "regular")]
     grid: Grid,
-    /// The dialect of the documents: v2 or v3.
+    /// The dialect of the metadata documents in REFS: v2 or v3.
     #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect, default_value = "v2")]
     dialect: Dialect,
-    /// Name files relative to REFS, below whose directory they lie: both can be moved together, but fsspec looks for them in the
-    /// directory that it runs in. By default they are named by their whole addresses.
+    /// Name files relative to the directory of REFS, below which all files must lie: then files and REFS can be moved together, but fsspec
+    /// looks for the files in its working directory. By default files are named by their full addresses.
     #[arg(long)]
     relative: bool,
     /// Replace REFS if it exists.
@@ -48,7 +49,7 @@ pub(crate) struct Virtualize {
     overwrite: bool,
 }
 
-/// Kinds of chunk grids.
+/// Chunk grids that the joined arrays may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Grid {
     Regular,
