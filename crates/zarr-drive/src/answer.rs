@@ -132,7 +132,7 @@ fn plain_set(request: &Request) -> Option<(&Key, &[u8])> {
     }
 }
 
-/// Returns the memory of a value that was set to the pool of buffers.
+/// Stores the buffer of a value that was set for reuse in this thread ([`keep_buffer`]).
 fn keep_value(request: Request) {
     if let Request::Set { value, .. } = request {
         keep_buffer(BufferUse::Append, value);

@@ -1,4 +1,4 @@
-//! Jobs: state machines that use a store but do no I/O. A [`Script`](crate::Script) is a job made of an async function.
+//! Jobs: state machines that use a store but do no I/O. A [`Script`](crate::Script) wraps an async function as a job.
 
 use zarr_store::{Error, Reply, Request};
 

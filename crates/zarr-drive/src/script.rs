@@ -10,7 +10,7 @@ use zarr_store::{BoxFuture, Error, Fetched, Key, Listing, Lock, Prefix, Reply, R
 
 use crate::{Job, Next};
 
-/// [`Job`] made of an async function, which may only wait for replies to requests that it makes through its mailbox ([`Io`]).
+/// Async function wrapped as a [`Job`], which may only wait for replies to requests that it makes through its mailbox ([`Io`]).
 ///
 /// Each step of the job puts the replies into the mailbox, polls the function once, and returns the requests that it finds in the mailbox.
 ///

@@ -10,7 +10,7 @@ use zarr_store::{Bytes, Error, Result};
 const BLOCK: u64 = 64 << 10;
 /// Maximum number of blocks in the cache.
 const KEPT: usize = 1024;
-/// Number of blocks at the beginning of a file that stay in memory until the store is closed.
+/// Maximum number of blocks at the beginning of a remote file that stay in memory after the file was opened.
 const KEPT_OPEN: u64 = 64;
 /// Maximum number of blocks of a request to a local file.
 const NEAR: u64 = 16;

@@ -127,7 +127,7 @@ fn is_dimension_alone(file: &File, node: &Node) -> bool {
     is_scale(file, node) && text(file, node, "NAME").is_some_and(|name| name.starts_with(NO_VARIABLE))
 }
 
-/// Returns the address of the dimension scale of each axis: the data set itself if it has no `DIMENSION_LIST`.
+/// Returns the address of the dimension scale of each axis. A data set without `DIMENSION_LIST` is the scale of its first axis.
 fn addresses(file: &File, node: &Node) -> Vec<Option<u64>> {
     match node.attribute("DIMENSION_LIST") {
         Some(list) => references(file, list).unwrap_or_default(),

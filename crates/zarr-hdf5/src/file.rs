@@ -90,7 +90,7 @@ impl File {
         self.guard(|| self.hdf5.superblock().root_object_header_address())
     }
 
-    /// Parses the object header at `address`.
+    /// Returns the parsed object header at `address`; fails if `hdf5_reader` cannot parse one of its messages.
     pub(crate) fn header(&self, address: u64) -> Result<Arc<ObjectHeader>, Refusal> {
         self.guard(|| self.hdf5.get_or_parse_header(address))
     }

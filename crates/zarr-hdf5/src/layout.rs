@@ -200,8 +200,8 @@ fn entries(
 const MAX_PARTS: u64 = 1 << 16;
 
 /// Returns the shape of the chunks into which contiguous data is divided. Each chunk is one range of elements in C order, no chunk extends
-/// beyond `shape`, and a chunk has at most `part` bytes unless more than [`MAX_PARTS`] chunks or a chunk that does not divide its axis
-/// would be necessary.
+/// beyond `shape`, and a chunk has at most `part` bytes if at most [`MAX_PARTS`] chunks that divide each axis evenly allow it. `tries` is
+/// the remaining number of trial divisions; without them an axis is not divided further.
 fn divided(shape: &[u64], size: u64, part: u64, tries: &AtomicU64) -> Vec<u64> {
     let mut chunk = shape.to_vec();
     let mut inner = shape.iter().product::<u64>().saturating_mul(size);

@@ -28,9 +28,9 @@ const MAX_LINKS: usize = 1 << 20;
 const MAX_PATHS: usize = 128 << 20;
 /// Maximum number of path components that all soft links of a file resolve.
 const MAX_STEPS: usize = 1 << 20;
-/// Maximum number of warnings about a file that are kept.
+/// Maximum number of warnings about a file; further warnings are only counted.
 const MAX_WARNINGS: usize = 10_000;
-/// Maximum number of bytes of the warnings about a file that are kept.
+/// Maximum number of bytes of all warnings about a file; further warnings are only counted.
 const MAX_WARNED: usize = 16 << 20;
 
 /// Group or data set of the file under one of its paths.

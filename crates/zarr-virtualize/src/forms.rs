@@ -69,7 +69,7 @@ pub(crate) fn different_form(a: &ArrayMetadata, b: &ArrayMetadata) -> Option<(&'
     different.map(|((what, a), (_, b))| (what, a.excerpt(), b.excerpt()))
 }
 
-/// Returns the metadata of `codec` with the default byte order made explicit, to compare codecs.
+/// Returns the metadata of `codec` in a form for comparison: the codec `bytes` always has its byte order.
 fn explicit(codec: &NamedConfig) -> Value {
     let mut codec = without_filter_orders(codec);
     if codec.name == "bytes" && !codec.configuration.contains_key("endian") {

@@ -93,7 +93,8 @@ pub struct Joined {
 /// Joins files into one store, whose chunks stay in the files.
 ///
 /// Variables with the dimension `options.concat` are joined along the dimension, in the order of `inputs`. Their shapes along other axes,
-/// data types, codecs, chunk shapes, fill values and the attributes that define the meaning of elements must agree. Variables without the
+/// data types, fill values and the attributes that define the meaning of elements must agree. Codecs and chunk shapes must agree as well,
+/// except for variables of at most `options.values` bytes, whose elements are decoded and joined into new chunks. Variables without the
 /// dimension must be equal in all files. The coordinate of the dimension is decoded and becomes few chunks, which are made in memory. Times
 /// in other units than in the first file are converted to the units of the first file, exactly or not at all. All other attributes are those
 /// of the first file.

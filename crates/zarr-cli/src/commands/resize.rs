@@ -57,7 +57,7 @@ pub(crate) fn run(context: &Context, args: &Resize) -> Result<()> {
         return Err(Failure::usage(message).with_hint("--dim time=24 changes one of them"));
     }
     let changed = changed(args, &location, &array, &shape)?;
-    // The data set is opened only if its other variables count.
+    // With --alone the data set is not opened, since its other variables do not matter.
     let shared = if args.alone { None } else { variable_with(context, &location, &array, &changed) };
     if let Some((name, other)) = shared {
         let message = format!("{location}: variable {other} has dimension {name} as well, and would keep its size");
@@ -102,7 +102,7 @@ fn resize_dataset(context: &Context, args: &Resize, location: &NodeLocation, fou
     let options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);
     let dataset = Dataset::open_with(&group, &options)?;
     if let Some(error) = dataset.broken().first() {
-        // It may have the dimension.
+        // The broken variable may have the dimension.
         return Err(Failure::from(error).with_hint("nothing was resized; `zarr resize URL PATH` resizes one array"));
     }
     let names: Vec<Option<String>> = dataset.dimensions().iter().map(|it| Some(it.name.clone())).collect();

@@ -47,7 +47,7 @@ pub(super) struct Driver<'s, 'j> {
     shares: Shares,
     profile: AccessProfile,
     asked: FutureSet<'s, Answered>,
-    /// Number of requests in `asked`.
+    /// Number of requests in progress, which are in `asked`.
     requests: usize,
     /// Number of bytes that count for the limit: of replies, expected replies, and values that are encoded or set.
     bytes: u64,
@@ -399,7 +399,7 @@ impl<'s, 'j> Driver<'s, 'j> {
         }
     }
 
-    /// Returns whether further gets may be made before replies to others come.
+    /// Returns whether further gets may be added before a reply comes.
     fn has_more(&self) -> bool {
         !self.fresh.is_empty() || self.beginning > 0 || !self.asking.is_empty()
     }

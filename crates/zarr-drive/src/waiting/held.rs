@@ -9,7 +9,7 @@ use crate::beside::{Run, runs};
 pub(super) struct HeldGet {
     /// Number of the job that made the request.
     pub(super) node: usize,
-    /// Number of the request in the job.
+    /// Position of the request in the list of requests of the job.
     pub(super) number: usize,
     pub(super) request: Request,
 }
