@@ -1,4 +1,4 @@
-//! Parts that a store is made of.
+//! Builder of a [`VirtualStore`], and checks that its parts fit together.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct VirtualStoreBuilder {
 }
 
 impl VirtualStore {
-    /// A builder of a store. Messages show the name: the address of the file or of the references.
+    /// Creates a builder of a store. Messages show `name`: the address of the file or of the references.
     #[must_use]
     pub fn builder(name: impl Into<String>) -> VirtualStoreBuilder {
         VirtualStoreBuilder {
@@ -35,38 +35,38 @@ impl VirtualStore {
 }
 
 impl VirtualStoreBuilder {
-    /// Adds a value in memory. It replaces another of the same key.
+    /// Adds a document: a value in memory, which replaces an earlier document of the same key.
     pub fn document(&mut self, key: Key, bytes: impl Into<Bytes>) -> &mut Self {
         self.documents.insert(key, Document::new(bytes.into()));
         self
     }
 
-    /// Adds a file that chunks lie in. It is read in the state that it has then.
+    /// Adds a file that contains chunks. Each get reads the newest state of the file.
     pub fn source(&mut self, store: Arc<dyn Store>, key: Key) -> SourceId {
         self.add(Source::new(store, key, None))
     }
 
-    /// Adds a file that chunks lie in, in the state that the table of chunks was read from; in another it is not read. `None` if the
-    /// store has no states.
+    /// Adds a file that contains chunks, and pins it to `state`, the state from which the table of chunks was read. A get of a chunk fails
+    /// if the file has another state. If `state` is `None`, since the store has no states, each get reads the newest state.
     pub fn source_in_state(&mut self, store: Arc<dyn Store>, key: Key, state: Option<Snapshot>) -> SourceId {
         self.add(Source::new(store, key, state))
     }
 
     fn add(&mut self, source: Source) -> SourceId {
-        // More than a table has room for are refused by the table.
+        // The table refuses numbers of sources for which it has no room.
         let id = SourceId(u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
         self.sources.push(source);
         id
     }
 
-    /// Adds the chunks of the array at a prefix, of which `counts` are along each axis.
+    /// Adds the array at `prefix`: its chunks are in `table`, and it has `counts` chunks along each axis.
     pub fn chunks(&mut self, prefix: Prefix, form: ChunkKeyForm, counts: &[u64], table: ChunkTable) -> &mut Self {
         self.arrays.push((prefix, ArrayChunks { form, counts: counts.into(), table: Table::Held(table) }));
         self
     }
 
-    /// Adds the chunks of the array at a prefix, of which `counts` are along each axis, and which are looked up. A document at the key of
-    /// one is found in its place.
+    /// Adds the array at `prefix`, which has `counts` chunks along each axis: `found` looks up a chunk when it is read. A document whose
+    /// key is the key of a chunk is read in place of the chunk.
     pub fn found_chunks(
         &mut self,
         prefix: Prefix,
@@ -78,17 +78,17 @@ impl VirtualStoreBuilder {
         self
     }
 
-    /// Adds a warning for the user: [`Store::take_warnings`].
+    /// Adds a warning for the user, which [`Store::take_warnings`] of the built store returns.
     pub fn warning(&mut self, text: impl Into<String>) -> &mut Self {
         self.warnings.push(text.into());
         self
     }
 
-    /// The store.
+    /// Builds the store.
     ///
     /// # Errors
-    /// [`Error::Argument`] if a table has another number of chunks than its array, names a source of another store or needs a maker, if
-    /// two arrays have one prefix, or a document has the key of a chunk.
+    /// [`Error::Argument`] if a table has another number of chunks than its array, names a source that was not added, or needs a maker and
+    /// has none, if two arrays have the same prefix, or if a document has the key of a chunk that a table in memory stores.
     pub fn build(self) -> Result<VirtualStore> {
         let Self { name, documents, arrays, sources, warnings } = self;
         let refuse = |message: String| Error::Argument { store: name.clone(), message };
@@ -126,7 +126,7 @@ impl VirtualStoreBuilder {
     }
 }
 
-/// How the file is best read that is farthest away.
+/// Returns the access profile of the source or table whose files are farthest away; that of memory if the store has no files.
 fn profile(sources: &[Source], arrays: &BTreeMap<String, ArrayChunks>) -> AccessProfile {
     let rank = |kind: StoreKind| match kind {
         StoreKind::Memory => 0,

@@ -1,4 +1,4 @@
-//! Contents of a store, and their places.
+//! Contents of a virtual store, and the search for the value of a key.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::{Chunk, ChunkKeyForm, ChunkTable, FindChunks};
 pub(crate) struct Contents {
     pub(crate) name: String,
     pub(crate) documents: BTreeMap<Key, Document>,
-    /// By their prefixes.
+    /// Chunks of each array, by the prefix of the array.
     pub(crate) arrays: BTreeMap<String, ArrayChunks>,
     pub(crate) sources: Vec<Source>,
     pub(crate) profile: AccessProfile,
@@ -33,25 +33,25 @@ impl Document {
     }
 }
 
-/// The chunks of an array.
+/// Chunks of one array.
 pub(crate) struct ArrayChunks {
     pub(crate) form: ChunkKeyForm,
-    /// Along each axis.
+    /// Number of chunks along each axis.
     pub(crate) counts: Box<[u64]>,
     pub(crate) table: Table,
 }
 
-/// Where a value is.
+/// Place of a value whose place is known.
 pub(crate) enum Place<'a> {
     Document(&'a Document),
-    /// A chunk that is not missing, and the table that has it.
+    /// Chunk that is not missing, and its table.
     Chunk(Chunk, &'a ChunkTable),
 }
 
-/// Where a value is, or who finds it.
+/// Result of the search for a key: the place of the value, or the table that looks the place up.
 pub(crate) enum Looked<'a> {
     Place(Place<'a>),
-    /// The chunk of this number is looked up.
+    /// Number of a chunk in C order, and the table that looks the chunk up.
     Find(u64, &'a dyn FindChunks),
 }
 
@@ -65,7 +65,7 @@ impl Contents {
         self.chunk(key)
     }
 
-    /// The chunk at a key. One that is known to be missing has no place.
+    /// Returns the chunk at a key; `None` if no array has this key, or a table in memory says that the chunk is missing.
     pub(crate) fn chunk(&self, key: &Key) -> Option<Looked<'_>> {
         let text = key.as_str();
         let ends = std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1));
@@ -83,7 +83,7 @@ impl Contents {
         .next()
     }
 
-    /// A store that does not block, of those that chunks lie in.
+    /// Returns the store that does not block of any source or table; `None` if all their stores block.
     pub(crate) fn not_blocking(&self) -> Option<Arc<dyn AsyncStore>> {
         let of_source = self.sources.iter().find_map(|source| source.not_blocking.clone());
         of_source.or_else(|| {
@@ -116,7 +116,7 @@ impl fmt::Display for Contents {
     }
 }
 
-/// The version of bytes that have none: equal for equal ones.
+/// Returns a version for bytes whose source has no version: their hash and length, so that equal bytes have equal versions.
 pub(crate) fn version_of(bytes: &[u8]) -> Version {
     use std::hash::{DefaultHasher, Hasher};
     let mut hasher = DefaultHasher::new();

@@ -1,79 +1,79 @@
-//! Faults of a table of chunks, or of the file that a chunk lies in.
+//! Faults of a table of chunks, or of a file that contains chunks.
 
 use zarr_store::{Error, ErrorKind, Key};
 
-/// A fault of a table of chunks, or of a file that chunks lie in.
+/// Fault of a table of chunks, or of a file that contains chunks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VirtualFault {
-    /// A table is given a chunk that its array does not have.
+    /// A chunk was set in a table whose array has no chunk of this number.
     #[error("chunk {index}: found {count} chunks in the array")]
     Index {
-        /// The number of the chunk in C order.
+        /// Number of the chunk in C order.
         index: u64,
-        /// The chunks of the array.
+        /// Number of chunks of the array.
         count: u64,
     },
-    /// A table is given a chunk twice.
+    /// A chunk was set twice in one table.
     #[error("chunk {index}: found two places, expected one")]
     Twice {
-        /// The number of the chunk in C order.
+        /// Number of the chunk in C order.
         index: u64,
     },
-    /// A table would need more memory than its limit allows.
+    /// A table has more entries than its limit allows.
     #[error("found more than {limit} chunks, which is the limit")]
     TooMany {
-        /// The most chunks, or runs of them.
+        /// Maximum number of entries of the table: of single chunks or runs of chunks.
         limit: usize,
     },
-    /// A number is greater than any file has.
+    /// A number is too large for an entry of the table, and larger than any file needs.
     #[error("chunk {index}: found {found} as its {what}, expected less than {limit}")]
     TooLarge {
-        /// The number of the chunk in C order.
+        /// Number of the chunk in C order.
         index: u64,
-        /// Meaning of the number.
+        /// Meaning of the number: "source", "length", "offset" or "end".
         what: &'static str,
-        /// The number.
+        /// The number that was found.
         found: u64,
-        /// The least number that is refused.
+        /// Smallest number that is refused.
         limit: u64,
     },
-    /// The file that a chunk lies in is not there.
+    /// The file that contains a chunk does not exist.
     #[error("key {key}: found no file {file}, in which the chunk lies")]
     NoFile {
-        /// The key of the chunk.
+        /// Key of the chunk.
         key: Key,
-        /// The file.
+        /// Address of the file.
         file: String,
     },
-    /// The file that a chunk lies in is too short for it.
+    /// The file that contains a chunk ends before the end of the chunk.
     #[error("key {key}: found {size} bytes in {file}, expected bytes {start}..{end} for the chunk")]
     Short {
-        /// The key of the chunk.
+        /// Key of the chunk.
         key: Key,
-        /// The file.
+        /// Address of the file.
         file: String,
-        /// The offset of the chunk in bytes.
+        /// Offset in the file of the first byte of the chunk.
         start: u64,
-        /// The offset of its end.
+        /// Offset in the file of the end of the chunk.
         end: u64,
-        /// The bytes of the file.
+        /// Size of the file in bytes.
         size: u64,
     },
-    /// The file was replaced after it was opened.
+    /// The file was replaced or erased after it was opened.
     #[error("{file} was replaced after it was opened: found {found}, expected {expected}")]
     Replaced {
-        /// The file.
+        /// Address of the file.
         file: String,
-        /// Its state now.
+        /// State that the file has now.
         found: String,
-        /// The state that was opened.
+        /// State that the file had when it was opened.
         expected: String,
     },
 }
 
 impl VirtualFault {
-    /// The error of the store with this name.
+    /// Makes an [`Error`] from the fault, in the store named `store`.
     #[must_use]
     pub fn of(self, store: impl Into<String>) -> Error {
         let kind = match self {

@@ -1,4 +1,4 @@
-//! Chunks that are looked up when they are asked for, where a table of all of them would be large.
+//! Chunks that are looked up when they are read, for arrays whose table of all chunks would be large.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,62 +8,63 @@ use zarr_store::{AccessProfile, AsyncStore, BoxFuture, Bytes, Key, Result, Store
 
 use crate::ChunkTable;
 
-/// Where a chunk is that was looked up.
+/// Place of a chunk that was looked up.
 #[derive(Clone, Debug)]
 pub enum FoundChunk {
-    /// It is not stored.
+    /// The chunk is not stored.
     Missing,
-    /// In memory.
+    /// The bytes of the chunk, which are in memory.
     Inline(Bytes),
-    /// In a file, which is read in the state that it has then.
+    /// The chunk is a file or a range of a file, of which each get reads the newest state.
     File {
-        /// The store that the file is in.
+        /// Store that contains the file.
         store: Arc<dyn Store>,
-        /// The key of the file.
+        /// Key of the file.
         file: Key,
-        /// The range in bytes; `None` for all of the file.
+        /// Range of the chunk in the file, in bytes; `None` if the chunk is the whole file.
         range: Option<Range<u64>>,
     },
 }
 
-/// Looks up where the chunks of an array are, by their numbers in C order.
+/// Table that looks up the places of the chunks of an array, by their numbers in C order.
 ///
-/// In place of a [`ChunkTable`], for formats that have parts of a table in files of their own. The answers are the same at each call.
+/// Readers use this trait in place of a [`ChunkTable`] for formats that split the table of chunks into files. A method returns the same
+/// answer at each call.
 pub trait FindChunks: Send + Sync + fmt::Debug {
-    /// Number of chunks, with those that are missing.
+    /// Returns the number of chunks of the array, including missing chunks.
     fn count(&self) -> u64;
 
-    /// Finds a chunk. Its key is for errors.
+    /// Returns the place of the chunk `index`. Errors show `key`, the key of the chunk.
     ///
     /// # Errors
-    /// The errors of the store below; [`zarr_store::Error::Format`] where the file of the table is at fault.
+    /// The errors of the store that contains the table; [`zarr_store::Error::Format`] if a file of the table is invalid.
     fn find(&self, key: &Key, index: u64) -> Result<FoundChunk>;
 
-    /// Finds a chunk without blocking.
+    /// Returns the place of the chunk `index` without blocking. Errors show `key`, the key of the chunk.
     ///
     /// # Errors
-    /// As [`find`](Self::find).
+    /// The errors of [`find`](Self::find).
     fn find_without_blocking<'a>(&'a self, key: &'a Key, index: u64) -> BoxFuture<'a, Result<FoundChunk>>;
 
-    /// The first chunk that is stored, from this one on.
+    /// Returns the number of the first stored chunk at or after chunk `from`; `None` if no chunk follows.
     ///
     /// # Errors
-    /// As [`find`](Self::find).
+    /// The errors of [`find`](Self::find).
     fn next(&self, from: u64) -> Result<Option<u64>>;
 
-    /// How the files are best read that chunks may lie in.
+    /// Returns the access profile of the files that contain the chunks.
     fn access_profile(&self) -> AccessProfile;
 
-    /// Returns the warnings of the files that are read here, each once.
+    /// Returns the warnings of the stores that contain the table and the chunks, each once.
     fn take_warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// A store that does not block, of those that are read here; `None` if all block.
+    /// Returns a store that does not block and contains files of the table or of chunks; `None` if all these stores block.
     fn not_blocking(&self) -> Option<Arc<dyn AsyncStore>>;
 }
 
-/// Where the chunks of an array are: in memory, or to be looked up.
+/// Table of the chunks of an array: in memory, or looked up in files.
 pub(crate) enum Table {
     Held(ChunkTable),
     Found(Arc<dyn FindChunks>),
@@ -77,7 +78,7 @@ impl Table {
         }
     }
 
-    /// The first chunk that is stored, from this one on.
+    /// Returns the number of the first stored chunk at or after chunk `from`; `None` if no chunk follows.
     pub(crate) fn next(&self, from: u64) -> Result<Option<u64>> {
         match self {
             Self::Held(table) => Ok(table.next(from)),
@@ -85,7 +86,7 @@ impl Table {
         }
     }
 
-    /// The chunks of a range that are stored.
+    /// Returns the numbers of the stored chunks of `range`, in order. The iterator ends after an error.
     pub(crate) fn present(&self, range: Range<u64>) -> impl Iterator<Item = Result<u64>> {
         let mut from = range.start;
         std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! A get without I/O: what is asked of which file, and the reply from what it answers.
+//! Get of a value without I/O: the ranges of a file that the get needs, and the reply from the answer of the file.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,50 +10,50 @@ use crate::contents::{Contents, Looked, Place, version_of};
 use crate::source::{Source, SourceRef, State};
 use crate::{Chunk, FindChunks, FoundChunk, MakeChunk, VirtualFault};
 
-/// Begin of a get.
+/// First step of a get.
 #[expect(clippy::large_enum_variant, reason = "one is on the stack for the time of a get")]
 pub(crate) enum Begin<'a> {
-    /// The place of the value is known.
+    /// Get of a value whose place is known.
     Get(Get<'a>),
-    /// The chunk of this number is looked up first: [`Contents::found`].
+    /// Number of a chunk, and the table that has to look it up before [`Contents::found`] goes on with the get.
     Find(u64, &'a dyn FindChunks),
 }
 
-/// Outcome of a get.
+/// Outcome of a get, as far as it is known without I/O.
 pub(crate) enum Get<'a> {
-    /// The reply.
+    /// Final reply; `None` if the key has no value.
     Done(Option<Fetched>),
-    /// The reply that [`Asked::end`] makes of the answer of a file.
+    /// Get of a file that has to be made. [`Asked::end`] makes the reply from the answer.
     Ask(Asked<'a>),
-    /// The reply that [`Contents::made`] makes of the chunk with this number.
+    /// Chunk that has to be made. [`Contents::made`] makes the reply from its bytes.
     Make(ToMake),
 }
 
-/// A chunk that is to be made.
+/// Chunk that has to be made, and its maker.
 pub(crate) struct ToMake {
     maker: Arc<dyn MakeChunk>,
     number: u32,
 }
 
 impl ToMake {
-    /// Makes it: this waits for the file.
+    /// Makes the bytes of the chunk, and waits for the files that the maker reads.
     pub(crate) fn make(&self) -> Result<Bytes> {
         self.maker.make(self.number)
     }
 }
 
-/// A get of a file.
+/// Get of a file, for a get of a chunk that lies in the file.
 pub(crate) struct Asked<'a> {
     contents: &'a Contents,
     key: &'a Key,
     pub(crate) source: SourceRef<'a>,
     pub(crate) ranges: Cow<'a, [ByteRange]>,
     pub(crate) options: Cow<'a, GetOptions>,
-    /// The options of the caller.
+    /// Options of the get of the chunk, as the caller gave them.
     given: &'a GetOptions,
-    /// Range of the value in the file; `None` for all of the file.
+    /// Range of the chunk in the file; `None` if the chunk is the whole file.
     at: Option<Range<u64>>,
-    /// A range is not inside the value, which is an error unless the value has another state than is asked for.
+    /// Error of a range that is not inside the chunk. It is returned unless the file has another state than the caller expects.
     outside: Option<Error>,
 }
 
@@ -97,14 +97,14 @@ impl Contents {
                 Chunk::Whole { source } => (source, None),
             },
         };
-        // The builder has checked that there is the source.
+        // The builder has checked that the store has this source.
         match self.sources.get(source.0 as usize) {
             Some(source) => self.get_file(SourceRef::Held(source), at, key, ranges, options),
             None => Ok(Get::Done(None)),
         }
     }
 
-    /// A get of a chunk that was looked up.
+    /// Begins the get of a chunk whose place was looked up.
     pub(crate) fn found<'a>(
         &'a self,
         found: FoundChunk,
@@ -127,7 +127,7 @@ impl Contents {
         }
     }
 
-    /// A get of a range of a file.
+    /// Begins the get of a chunk that is the range `at` of a file, or the whole file if `at` is `None`.
     fn get_file<'a>(
         &'a self,
         source: SourceRef<'a>,
@@ -167,7 +167,7 @@ impl Contents {
 }
 
 impl Contents {
-    /// The reply to a get of a chunk that was made.
+    /// Returns the reply to a get of a chunk whose bytes were made.
     pub(crate) fn made(
         &self,
         key: &Key,
@@ -185,12 +185,13 @@ impl Asked<'_> {
         self.key
     }
 
-    /// Whether the answer is a part of the file, and the get one of parts that there are.
+    /// Whether the get needs only a part of the file: the chunk is a range of the file, and at least one range is asked for, all inside the
+    /// chunk.
     pub(crate) fn is_part(&self) -> bool {
         self.at.is_some() && self.outside.is_none() && !self.ranges.is_empty()
     }
 
-    /// Returns the reply that is known from one state of a file before it is read; `None` if there is none.
+    /// Returns the reply that the pinned state of the file decides without a request; `None` if the file has to be read.
     fn before(&self, state: &State) -> Result<Option<Fetched>> {
         if let Some(version) = state.version() {
             if self.given.has(Some(version)) {
@@ -201,7 +202,7 @@ impl Asked<'_> {
         Ok(None)
     }
 
-    /// Makes ranges of the file of ranges of the value.
+    /// Replaces the ranges of the chunk by ranges of the file. `at` is the range of the chunk in the file.
     fn translate(&mut self, ranges: &[ByteRange], at: &Range<u64>) {
         let size = at.end - at.start;
         let mut of_file = Vec::with_capacity(ranges.len());
@@ -216,13 +217,13 @@ impl Asked<'_> {
             }
         }
         self.ranges = Cow::Owned(of_file);
-        // That is the size of the value, and the file has another.
+        // The expected size is the size of the chunk. The file has another size.
         if self.options.expected_size.is_some() {
             self.options.to_mut().expected_size = None;
         }
     }
 
-    /// The reply to the caller.
+    /// Makes the reply to the caller from the answer of the file.
     pub(crate) fn end(mut self, got: Result<Option<Fetched>>) -> Result<Option<Fetched>> {
         let (store, key) = (self.contents, self.key);
         let fetched = match got {
@@ -271,7 +272,7 @@ impl Asked<'_> {
         self.reply(fetched).map(Some)
     }
 
-    /// The pieces as a reply: with the size of the value, and its version.
+    /// Adds the size and the version of the chunk to the pieces, and checks them against the options of the caller.
     fn reply(&self, mut fetched: Fetched) -> Result<Fetched> {
         if let Some(at) = &self.at {
             fetched.size = Some(at.end - at.start);

@@ -1,9 +1,9 @@
-//! Chunk keys behind the prefix of an array.
+//! Part of a chunk key that follows the prefix of the array.
 
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Separator of the numbers of a chunk key.
+/// Separator between the numbers of a chunk key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Separator {
     /// `/`
@@ -21,32 +21,32 @@ impl Separator {
     }
 }
 
-/// How the chunk keys of an array are formed.
+/// Form of the chunk keys of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChunkKeyForm {
-    /// `c/0/1`, and `c` without dimensions: the encoding `default` of Zarr v3.
+    /// Chunk key encoding `default` of Zarr v3: `c/0/1`, and `c` for an array without dimensions.
     Default(Separator),
-    /// `0/1`, and `0` without dimensions: the encoding `v2`.
+    /// Chunk key encoding `v2`: `0/1`, and `0` for an array without dimensions.
     V2(Separator),
 }
 
-/// The keys under a prefix.
+/// Chunks whose keys begin with a prefix.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Subtree {
-    /// The numbers of the chunks.
+    /// Numbers of the chunks in C order.
     pub(crate) chunks: Range<u64>,
-    /// Kind of the keys directly under the prefix.
+    /// Kind of the names directly under the prefix.
     pub(crate) level: Level,
 }
 
-/// Kind of the keys directly under a prefix.
+/// Kind of the names directly under a prefix.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// The chunks.
+    /// The names are keys of chunks.
     Chunks,
-    /// The folder `c`.
+    /// The only name is the folder `c`.
     Head,
-    /// Folders, each of this number of chunks.
+    /// The names are folders, each with this number of chunks.
     Folders(u64),
 }
 
@@ -57,8 +57,8 @@ impl ChunkKeyForm {
         }
     }
 
-    /// The number of the chunk with this key behind the prefix of its array, in C order; `counts` are its chunks along each axis. `None` if
-    /// it has no such chunk.
+    /// Returns the number in C order of the chunk whose key is the prefix of the array and `key`. `counts` is the number of chunks along
+    /// each axis. `None` if the array has no chunk of this key.
     #[must_use]
     pub fn index(self, key: &str, counts: &[u64]) -> Option<u64> {
         let separator = self.separator().char();
@@ -76,7 +76,7 @@ impl ChunkKeyForm {
         counts.next().is_none().then_some(index)
     }
 
-    /// Writes the key of a chunk.
+    /// Appends to `key` the part of the key of the chunk `index` that follows the prefix of the array.
     pub(crate) fn write(self, index: u64, counts: &[u64], key: &mut String) {
         let separator = self.separator().char();
         match self {
@@ -90,12 +90,13 @@ impl ChunkKeyForm {
                 key.push(separator);
             }
             stride = stride.checked_div(*count).unwrap_or(0);
-            // A text takes what is written.
+            // Writing to a string does not fail.
             let _ = write!(key, "{}", index.checked_div(stride).and_then(|at| at.checked_rem(*count)).unwrap_or(0));
         }
     }
 
-    /// The chunks whose keys lie under `folder`, which is empty or ends with a slash.
+    /// Returns the chunks of an array whose keys, behind the prefix of the array, begin with `folder`, which is empty or ends with a slash.
+    /// `None` if the array has no such folder.
     pub(crate) fn subtree(self, folder: &str, counts: &[u64]) -> Option<Subtree> {
         let all = 0..counts.iter().product();
         let has_folders = self.separator() == Separator::Slash && !counts.is_empty();
@@ -128,7 +129,7 @@ impl ChunkKeyForm {
     }
 }
 
-/// The number that a key has in this spelling alone.
+/// Returns the number that a part of a key spells; `None` for other spellings, as with a sign or leading zeros.
 fn number(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|digit| digit.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     if is_plain { text.parse().ok() } else { None }

@@ -1,7 +1,7 @@
-//! Zarr stores whose values are not stored as such: documents in memory, and chunks that are ranges of files of other formats.
+//! Zarr stores whose values are not stored under their keys: documents are in memory, and chunks are ranges of files of other formats.
 //!
-//! Readers of such formats fill a [`VirtualStore`] by its [builder](VirtualStore::builder): with documents, with the files, and with a
-//! [`ChunkTable`] for each array, or with one that [looks chunks up](FindChunks). All that works on a store then works on the files.
+//! Readers of other formats fill a [`VirtualStore`] by its [builder](VirtualStore::builder): with documents, with the files, and for each
+//! array with a [`ChunkTable`] or with a [`FindChunks`] that looks chunks up. All code that works on a store then works on the files.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Lists from tables.
+//! Lists of the keys of a virtual store and the sizes of its values, from its documents and tables of chunks.
 
 use std::ops::Bound;
 
@@ -23,13 +23,13 @@ impl Contents {
         loop {
             let next = self.arrays_below(&from, prefix).next();
             let Some((at, array)) = next else { break };
-            // The folder that leads to the array.
+            // Name of the folder under `prefix` that contains the array.
             let below = &at[prefix.as_str().len()..];
             let name = below.find('/').map_or(below, |end| &below[..=end]);
             from = at.clone();
             if array.table.next(0)?.is_some() {
                 let folder = Prefix::new(&format!("{prefix}{name}"))?;
-                // Further arrays in this folder add nothing: the next one is behind all texts that begin with it.
+                // Further arrays in this folder add nothing: the search goes on behind all prefixes that begin with the folder.
                 folder.as_str().trim_end_matches('/').clone_into(&mut from);
                 from.push('0');
                 prefixes.push(folder);
@@ -59,7 +59,7 @@ impl Contents {
         })
     }
 
-    /// Gives all keys under a prefix, in no order.
+    /// Calls `give` with each key under `prefix`, in no order.
     fn each<'a>(&'a self, prefix: &Prefix, mut give: impl FnMut(Key, Found<'a>) -> Result<()>) -> Result<()> {
         let documents = self.documents.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
         for (key, document) in documents.take_while(|(key, _)| prefix.contains(key)) {
@@ -72,7 +72,7 @@ impl Contents {
             for index in array.table.present(subtree.chunks) {
                 let index = index?;
                 let key = array.key(at, index)?;
-                // A document at the key of a chunk was given above, and is found in its place.
+                // A document at the key of a chunk was given above, and is read in place of the chunk.
                 if !self.documents.contains_key(&key) {
                     give(key, Found::Chunk(array, index))?;
                 }
@@ -81,14 +81,14 @@ impl Contents {
         Ok(())
     }
 
-    /// The arrays at a prefix and above it.
+    /// Returns the arrays whose prefix is `prefix` or a parent of it.
     fn arrays_above(&self, prefix: &Prefix) -> impl Iterator<Item = (&String, &ArrayChunks)> {
         let text = prefix.as_str();
         let ends = std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1));
         ends.filter_map(|end| self.arrays.get_key_value(&text[..end]))
     }
 
-    /// The arrays below a prefix, behind this text.
+    /// Returns the arrays whose prefix is inside `prefix` and behind `from` in the order of strings.
     fn arrays_below<'a, 'p>(
         &'a self,
         from: &str,
@@ -123,7 +123,7 @@ impl Contents {
         }
     }
 
-    /// The size of a file that is a chunk as a whole.
+    /// Returns the size of a file that is one chunk as a whole. `key` is the key of the chunk.
     fn file_size(&self, key: &Key, source: &Source) -> Result<u64> {
         let options = source.state.as_ref().map_or_else(GetOptions::default, |state| state.options.clone());
         let Some(fetched) = Store::get(&source.store, &source.key, &[], &options)? else {
@@ -134,9 +134,9 @@ impl Contents {
     }
 }
 
-/// Kind of a key that a list gives.
+/// Value that a list has found.
 enum Found<'a> {
-    /// A document of this number of bytes.
+    /// Document, and its size in bytes.
     Document(u64),
     Chunk(&'a ArrayChunks, u64),
 }
@@ -148,7 +148,7 @@ impl ArrayChunks {
         Key::new(&key)
     }
 
-    /// Lists the keys and prefixes directly under a folder of the array.
+    /// Adds the keys and prefixes directly under `folder` of the array whose prefix is `at`.
     fn list_dir(&self, at: &str, folder: &str, keys: &mut Vec<Key>, prefixes: &mut Vec<Prefix>) -> Result<()> {
         let Some(subtree) = self.form.subtree(folder, &self.counts) else { return Ok(()) };
         let mut from = subtree.chunks.start;

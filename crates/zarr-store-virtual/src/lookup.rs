@@ -1,7 +1,8 @@
-//! Tools for tables whose files are read when a chunk of them is asked for: written once for callers that block and for those that do not.
+//! Tools for tables of chunks whose files are read when a chunk is looked up. The code is the same for callers that block and for callers
+//! that do not.
 //!
-//! The order of reads is written as async functions that know their [`Way`]. A store that blocks answers them at once, so that they end at
-//! their first poll, and [`wait`] is all that a blocking caller needs.
+//! The reads are async functions with a parameter of type [`Way`]. A store that blocks answers during the poll, so that the function ends
+//! at its first poll, and a blocking caller only needs [`wait`].
 
 mod load_cache;
 
@@ -14,16 +15,16 @@ use zarr_store::{AsyncStore, ByteRange, Bytes, Error, Fetched, GetOptions, Key, 
 
 pub use load_cache::LoadCache;
 
-/// Whether the caller may be blocked by requests.
+/// Whether requests to a store may block the thread of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// Requests block the thread.
     Blocking,
-    /// Requests are awaited, if the store does not block.
+    /// Requests are awaited, if the store has a form that does not block.
     NotBlocking,
 }
 
-/// A store that is asked in either way.
+/// Store together with its form that does not block, if the store has this form.
 #[derive(Clone, Debug)]
 pub struct EitherStore {
     store: Arc<dyn Store>,
@@ -31,25 +32,25 @@ pub struct EitherStore {
 }
 
 impl EitherStore {
-    /// Creates one of a store, and of its [form that does not block](Store::as_async), if there is one.
+    /// Creates an `EitherStore` from `store` and its [form that does not block](Store::as_async), if `store` has this form.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { not_blocking: store.as_async(), store }
     }
 
-    /// Returns the store that blocks.
+    /// Returns the form of the store that blocks.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// Returns the store that does not block; `None` if there is only the one that does.
+    /// Returns the form of the store that does not block; `None` if the store has only the form that blocks.
     #[must_use]
     pub fn not_blocking(&self) -> Option<&Arc<dyn AsyncStore>> {
         self.not_blocking.as_ref()
     }
 
-    /// Gets ranges of a value; of no ranges, its size. `None` if there is no such key. The reply is checked.
+    /// Gets ranges of the value at `key`, or only its size if `ranges` is empty. `None` if the key has no value. The reply is checked.
     ///
     /// # Errors
     /// The errors of the store; [`Error::contract`] for a reply that does not answer the request.
@@ -73,7 +74,8 @@ impl EitherStore {
         Ok(fetched)
     }
 
-    /// Gets a value, but at most `most` bytes of it and one more, which shows that there are more. `None` if there is no such key.
+    /// Gets at most the first `most` bytes of a value and one further byte, which shows that the value is longer. `None` if the key has no
+    /// value.
     ///
     /// # Errors
     /// The errors of [`get`](Self::get).
@@ -91,8 +93,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for a future on this thread. It ends at its first poll if it asks stores that block, unless another thread that blocks loads what
-/// it waits for.
+/// Waits on this thread until `future` ends, and returns its output. If `future` asks only stores that block, it ends at its first poll,
+/// unless it waits for a value that another blocking thread loads.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

@@ -1,4 +1,4 @@
-//! Threads on which chunks are made, for the store without blocking: making one waits for a file, and decodes.
+//! Threads that make chunks for the store that does not block: the maker of a chunk waits for files and decodes.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -8,12 +8,12 @@ use std::task::{Poll, Waker};
 
 use zarr_store::{Error, Result};
 
-/// Maximum number of chunks of a store that are made at the same time, each on a thread.
+/// Maximum number of chunks of a store that are made at the same time, each on its own thread.
 const MOST: usize = 64;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Chunks that wait for a thread. Threads are started when they are needed, and end when no chunk waits.
+/// Queue of chunks that wait for a thread. Threads are started when a chunk is added, and end when the queue is empty.
 #[derive(Default)]
 pub(crate) struct Making(Mutex<Waiting>);
 
@@ -23,12 +23,12 @@ struct Waiting {
     threads: usize,
 }
 
-/// Where the output of work comes.
+/// Place where a thread puts the output of work.
 struct Slot<T>(Mutex<Output<T>>);
 
 enum Output<T> {
     Awaited(Option<Waker>),
-    /// `None`: the work panicked.
+    /// Output of the work; `None` if the work panicked.
     Ended(Option<T>),
 }
 
@@ -38,7 +38,7 @@ impl<T> Slot<T> {
     }
 }
 
-/// Reports the end of work, also if it panics.
+/// Puts the output of work into its slot when it is dropped, also if the work panics.
 struct Ending<T> {
     slot: Arc<Slot<T>>,
     output: Option<T>,
@@ -58,10 +58,10 @@ impl Making {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does work on a thread. Work that nobody awaits any longer is not begun.
+    /// Runs `work` on a thread, and returns its output. If the future is dropped before the work begins, the work is skipped.
     ///
     /// # Errors
-    /// If the work panics.
+    /// [`Error::Job`] if the work panics.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce() -> T + Send + 'static,
@@ -96,7 +96,7 @@ impl Making {
         drop(waiting);
         let this = Arc::clone(self);
         let spawned = std::thread::Builder::new().name("zarr-making".to_owned()).spawn(move || this.work());
-        // The system may refuse a thread: then those that there are do the work, or the caller.
+        // If the system refuses a thread, threads that run already do the work, or the caller if there are none.
         if spawned.is_err() {
             let mut waiting = self.lock();
             if waiting.threads > 1 {
@@ -108,7 +108,7 @@ impl Making {
         }
     }
 
-    /// Does work until none waits.
+    /// Does work from the queue until the queue is empty.
     fn work(&self) {
         loop {
             let mut waiting = self.lock();
@@ -117,7 +117,7 @@ impl Making {
                 return;
             };
             drop(waiting);
-            // Whoever awaits it is told of a panic.
+            // The future that awaits the work reports the panic.
             drop(catch_unwind(AssertUnwindSafe(work)));
         }
     }

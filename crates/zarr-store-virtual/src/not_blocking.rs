@@ -1,4 +1,4 @@
-//! The store without blocking, where files are in stores that do not block.
+//! Form of the virtual store that does not block, for files in stores that do not block.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use crate::get::{Begin, Get};
 use crate::together::Together;
 
 impl VirtualStore {
-    /// Lists what is in memory at once. Chunks that are looked up are listed on a thread, since that waits for files.
+    /// Runs `list`: at once if all tables of chunks are in memory, on another thread if chunks are looked up, since `list` then waits for
+    /// files.
     async fn listed<T: Send + 'static>(&self, list: impl FnOnce(&Contents) -> Result<T> + Send + 'static) -> Result<T> {
         if !self.finds_chunks() {
             return list(self.contents());
@@ -24,7 +25,8 @@ impl VirtualStore {
 }
 
 impl AsyncStore for VirtualStore {
-    /// Files in stores that block are read where the future is polled; chunks are made on threads of their own.
+    /// Gets a value. A file in a store that blocks is read during the poll of the future, which then blocks; a chunk that has to be made is
+    /// made on another thread.
     fn get<'a>(
         &'a self,
         key: &'a Key,

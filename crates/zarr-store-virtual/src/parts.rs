@@ -1,4 +1,4 @@
-//! Parts of a store, for those who make another store or a file of references of it.
+//! Access to the parts of a virtual store, for code that makes another store or a file of references from them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::found::Table;
 use crate::source::Source;
 use crate::{ChunkKeyForm, ChunkTable, FoundChunk, SourceId, VirtualStore};
 
-/// Chunks of an array in a [`VirtualStore`]: their keys, and where they lie.
+/// Chunks of an array in a [`VirtualStore`]: their keys, and their places in files.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct VirtualArray<'a> {
 }
 
 impl<'a> VirtualArray<'a> {
-    /// `None` if chunks of the array are looked up.
+    /// Creates a `VirtualArray`; `None` if chunks of the array are looked up.
     fn new(prefix: &'a str, chunks: &'a ArrayChunks) -> Option<Self> {
         match &chunks.table {
             Table::Held(table) => Some(Self { prefix, chunks, table }),
@@ -49,13 +49,13 @@ impl<'a> VirtualArray<'a> {
         }
     }
 
-    /// Returns the prefix of the keys: empty, or with a slash at its end.
+    /// Returns the prefix of the chunk keys: the path of the array with a slash at its end, or empty for an array at the root.
     #[must_use]
     pub fn prefix(&self) -> &'a str {
         self.prefix
     }
 
-    /// Returns the form of the keys behind the prefix.
+    /// Returns the form of the chunk keys, without the prefix.
     #[must_use]
     pub fn form(&self) -> ChunkKeyForm {
         self.chunks.form
@@ -67,13 +67,13 @@ impl<'a> VirtualArray<'a> {
         &self.chunks.counts
     }
 
-    /// Returns the table of the places of the chunks.
+    /// Returns the table of the places of the chunks in files.
     #[must_use]
     pub fn table(&self) -> &'a ChunkTable {
         self.table
     }
 
-    /// Returns the key of the chunk with this number in C order.
+    /// Returns the key of the chunk with the number `index` in C order.
     ///
     /// # Errors
     /// If the key is too long.
@@ -88,31 +88,31 @@ impl fmt::Debug for VirtualArray<'_> {
     }
 }
 
-/// A file that chunks of a [`VirtualStore`] lie in: a value of another store.
+/// File that contains chunks of a [`VirtualStore`]: a value of another store.
 #[derive(Clone, Copy)]
 pub struct SourceFile<'a>(&'a Source);
 
 impl<'a> SourceFile<'a> {
-    /// Returns the store that the file is in.
+    /// Returns the store that contains the file.
     #[must_use]
     pub fn store(&self) -> &'a Arc<dyn Store> {
         &self.0.store
     }
 
-    /// Returns the key of the file in that store.
+    /// Returns the key of the file in its store.
     #[must_use]
     pub fn key(&self) -> &'a Key {
         &self.0.key
     }
 
-    /// Returns the state in which alone the file is read, if there is one.
+    /// Returns the state to which the file is pinned; `None` if each get reads the newest state.
     #[must_use]
     pub fn state(&self) -> Option<&'a Snapshot> {
         self.0.state.as_ref().map(|state| &state.snapshot)
     }
 }
 
-/// Shows the address of the file as messages have it.
+/// Shows the address of the file as messages do.
 impl fmt::Display for SourceFile<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -126,44 +126,46 @@ impl fmt::Debug for SourceFile<'_> {
 }
 
 impl VirtualStore {
-    /// Returns the documents, by their keys.
+    /// Returns the keys and bytes of the documents, in the order of the keys.
     pub fn documents(&self) -> impl Iterator<Item = (&Key, &Bytes)> {
         self.contents().documents.iter().map(|(key, document)| (key, &document.bytes))
     }
 
-    /// Returns the arrays that have a table of chunks in memory, by their prefixes.
+    /// Returns the arrays that have a table of chunks in memory, in the order of their prefixes.
     pub fn arrays(&self) -> impl Iterator<Item = VirtualArray<'_>> {
         self.contents().arrays.iter().filter_map(|(prefix, chunks)| VirtualArray::new(prefix, chunks))
     }
 
-    /// Whether chunks of the store are looked up when they are asked for ([`FindChunks`](crate::FindChunks)), so that their arrays are not
-    /// among [`arrays`](Self::arrays).
+    /// Whether chunks of at least one array are looked up when they are read ([`FindChunks`](crate::FindChunks)). [`arrays`](Self::arrays)
+    /// omits the arrays whose chunks are looked up.
     #[must_use]
     pub fn finds_chunks(&self) -> bool {
         self.contents().arrays.values().any(|chunks| matches!(chunks.table, Table::Found(_)))
     }
 
-    /// Returns where the chunk at a key is, if chunks of its array are looked up; `None` for another key.
+    /// Looks up the place of the chunk at `key`, if chunks of its array are looked up. A document at `key` is returned as a chunk in
+    /// memory. `None` for any other key.
     ///
     /// # Errors
     /// The errors of [`FindChunks::find`](crate::FindChunks::find).
     pub fn find_chunk(&self, key: &Key) -> Result<Option<FoundChunk>> {
         match self.contents().find(key) {
             Some(Looked::Find(index, chunks)) => chunks.find(key, index).map(Some),
-            // A document at the key of a chunk is found in its place.
+            // A document at the key of a chunk is read in place of the chunk.
             Some(Looked::Place(Place::Document(document))) => Ok(Some(FoundChunk::Inline(document.bytes.clone()))),
             _ => Ok(None),
         }
     }
 
-    /// Returns the array whose keys have this prefix, if it has a table of chunks in memory.
+    /// Returns the array whose chunk keys have the prefix `prefix`; `None` if no array has this prefix, or if chunks of the array are
+    /// looked up.
     #[must_use]
     pub fn array(&self, prefix: &str) -> Option<VirtualArray<'_>> {
         let (prefix, chunks) = self.contents().arrays.get_key_value(prefix)?;
         VirtualArray::new(prefix, chunks)
     }
 
-    /// Returns a file of the store; `None` for the number of a file of another store.
+    /// Returns the file with the number `source`; `None` if the store has no file of this number.
     #[must_use]
     pub fn source(&self, source: SourceId) -> Option<SourceFile<'_>> {
         self.contents().sources.get(source.0 as usize).map(SourceFile)
@@ -171,7 +173,7 @@ impl VirtualStore {
 }
 
 impl ChunkTable {
-    /// Returns the numbers of the chunks that are stored, in order.
+    /// Returns the numbers of the stored chunks in C order, in ascending order.
     pub fn stored(&self) -> impl Iterator<Item = u64> {
         self.present(0..self.count())
     }

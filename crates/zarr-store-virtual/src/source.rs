@@ -1,45 +1,45 @@
-//! Sources that chunks are made of: files, and code.
+//! Sources of chunks: files, and code that makes chunks.
 
 use std::fmt;
 use std::sync::Arc;
 
 use zarr_store::{AsyncStore, GetOptions, Key, Result, Snapshot, Store, Version};
 
-/// A file that chunks lie in, by its number in the store.
+/// Number of a file in its [`VirtualStore`](crate::VirtualStore), as its builder returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub(crate) u32);
 
-/// Makes the bytes of chunks that lie in no file as a codec could read them.
+/// Maker of chunks that no file contains in a form that a codec can decode.
 pub trait MakeChunk: Send + Sync + fmt::Debug {
-    /// The bytes of the chunk with this number: the same at each call.
+    /// Makes the bytes of the chunk that the maker knows by `number`: the same bytes at each call.
     ///
     /// # Errors
-    /// The errors of the store below; [`zarr_store::Error::Format`] where the file is at fault.
+    /// The errors of the store that contains the file; [`zarr_store::Error::Format`] if the file is invalid.
     fn make(&self, number: u32) -> Result<zarr_store::Bytes>;
 
-    /// The number of these bytes. By default the chunk is made.
+    /// Returns the size in bytes of the chunk that the maker knows by `number`. By default this makes the chunk.
     ///
     /// # Errors
-    /// As [`make`](Self::make).
+    /// The errors of [`make`](Self::make).
     fn size(&self, number: u32) -> Result<u64> {
         self.make(number).map(|bytes| bytes.len() as u64)
     }
 }
 
-/// A file: a value of another store.
+/// File that contains chunks: a value of another store.
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) not_blocking: Option<Arc<dyn AsyncStore>>,
     pub(crate) key: Key,
-    /// The state that was opened, if the file is read in that alone.
+    /// State to which the file is pinned; `None` if each get reads the newest state.
     pub(crate) state: Option<State>,
 }
 
 #[derive(Clone)]
 pub(crate) struct State {
     pub(crate) snapshot: Snapshot,
-    /// The options of gets of this state.
+    /// Options of gets that fail if the file has another state.
     pub(crate) options: GetOptions,
 }
 
@@ -56,7 +56,7 @@ impl Source {
     }
 }
 
-/// A file of the store, or one that a chunk was found in.
+/// File that contains a chunk: a source of the store, or a file that a look-up has found.
 pub(crate) enum SourceRef<'a> {
     Held(&'a Source),
     Found(Box<Source>),

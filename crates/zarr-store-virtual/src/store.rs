@@ -1,4 +1,4 @@
-//! A store of documents in memory and of chunks elsewhere.
+//! Read-only store of documents in memory and of chunks in files.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::contents::Contents;
 use crate::get::{Begin, Get};
 use crate::together::Together;
 
-/// A read-only store of documents in memory, and of chunks that are ranges of files, bytes in memory, or made when they are asked for.
+/// Read-only store of documents in memory, and of chunks that are ranges of files, bytes in memory, or made when they are read.
 ///
-/// A chunk has the version of the file that it lies in. A file that was added in one state is read in that alone; another state of it is
-/// an error. What clones share is the same store.
+/// A chunk has the version of the file that contains it. A file that was added with a state is read in this state only: a get fails if the
+/// file has another state. Clones share their contents.
 #[derive(Clone)]
 pub struct VirtualStore(Arc<Contents>);
 

@@ -1,4 +1,4 @@
-//! Where the chunks of an array lie, in little memory.
+//! Table of the places of the chunks of an array, in little memory.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,35 +8,36 @@ use zarr_store::Bytes;
 
 use crate::{MakeChunk, SourceId, VirtualFault};
 
-/// Where a chunk is.
+/// Place of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chunk {
-    /// It is not stored.
+    /// The chunk is not stored.
     Missing,
-    /// In memory.
+    /// The bytes of the chunk, which are in memory.
     Inline(Bytes),
-    /// A range of a file.
+    /// The chunk is a range of a file.
     Range {
-        /// The file.
+        /// File that contains the chunk.
         source: SourceId,
-        /// The offset in bytes.
+        /// Offset of the chunk in the file, in bytes.
         offset: u64,
-        /// The length in bytes.
+        /// Length of the chunk in bytes.
         length: u64,
     },
-    /// A whole file.
+    /// The chunk is a whole file.
     Whole {
-        /// The file.
+        /// File that is the chunk.
         source: SourceId,
     },
-    /// The maker of the table makes it, which knows it by this number.
+    /// The [maker](ChunkTable::maker) of the table makes the chunk, and knows it by this number.
     Made(u32),
 }
 
-/// Where each chunk of an array is, by its number in C order.
+/// Place of each chunk of an array, by the number of the chunk in C order.
 ///
-/// Chunks that follow each other at even distances in one file, each as long as the last, share one entry of 40 bytes, however many they
-/// are. If there are few such runs, each chunk takes 16 bytes instead, and one that is in memory its own bytes. Clones share all of it.
+/// Consecutive chunks of equal length that lie in one file at even distances form a run, which takes 40 bytes for any number of chunks. If
+/// the runs would take more memory than 16 bytes for each chunk of the array, the table takes 16 bytes for each chunk instead. Chunks in
+/// memory take their own bytes in addition. Clones share their memory.
 #[derive(Clone)]
 pub struct ChunkTable {
     pub(crate) count: u64,
@@ -46,19 +47,19 @@ pub struct ChunkTable {
 }
 
 enum Entries {
-    /// Runs of chunks that are there, sorted, each behind the last.
+    /// Runs of stored chunks, in the order of the chunks.
     Runs(Vec<Run>),
-    /// One entry for each chunk.
+    /// One entry for each chunk of the array, in C order.
     Each(Vec<Entry>),
 }
 
-/// Chunks at even distances.
+/// Run of consecutive chunks whose offsets increase by `stride`.
 #[derive(Clone, Copy)]
 struct Run {
     first: u64,
     count: u64,
     stride: u64,
-    /// The first chunk. It is in two halves, so that a run is as large as its parts.
+    /// Entry of the first chunk, in two halves: a `u128` would be aligned to 16 bytes and make a run larger than the sum of its fields.
     entry: [u64; 2],
 }
 
@@ -71,7 +72,7 @@ impl Run {
         Entry::of_halves(self.entry).moved(self.stride * (index - self.first))
     }
 
-    /// Whether this chunk was added at the end of the run.
+    /// Adds the chunk `index` to the end of the run if it continues the run, and returns whether it was added.
     fn take(&mut self, index: u64, entry: Entry) -> bool {
         let first = Entry::of_halves(self.entry);
         if self.end() != index || !first.is_like(entry) {
@@ -88,7 +89,7 @@ impl Run {
     }
 }
 
-/// A chunk in 16 bytes: what it is (2 bits), the source (30), the length (46) and the offset (50).
+/// Place of a chunk in 16 bytes: its kind (2 bits), source (30 bits), length (46 bits) and offset (50 bits).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry(u128);
 
@@ -99,7 +100,7 @@ const MADE: u128 = 3;
 const SOURCES: u32 = 30;
 const LENGTHS: u32 = 46;
 const OFFSETS: u32 = 50;
-/// The length of a whole file.
+/// Length in the entry of a chunk that is a whole file.
 const WHOLE: u64 = (1 << LENGTHS) - 1;
 
 impl Entry {
@@ -128,12 +129,12 @@ impl Entry {
         self.bits(0, OFFSETS)
     }
 
-    /// Whether two differ in their offsets alone.
+    /// Whether the entries are equal except for their offsets.
     fn is_like(self, other: Self) -> bool {
         self.0 >> OFFSETS == other.0 >> OFFSETS
     }
 
-    /// One whose offset is greater. It was checked when the run was made that the offset has room.
+    /// Returns the entry with an offset that is `distance` greater. The builder has checked that the offsets of a run fit into their bits.
     fn moved(self, distance: u64) -> Self {
         Self(self.0 + u128::from(distance))
     }
@@ -148,19 +149,19 @@ impl Entry {
 }
 
 impl ChunkTable {
-    /// The same table, whose chunks [`Chunk::Made`] are made by this.
+    /// Sets the maker of the chunks [`Chunk::Made`] of the table.
     #[must_use]
     pub fn with_maker(self, maker: Arc<dyn MakeChunk>) -> Self {
         Self { maker: Some(maker), ..self }
     }
 
-    /// The number of chunks, with those that are missing.
+    /// Returns the number of chunks of the array, including missing chunks.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Where a chunk is. One that the table does not have is missing.
+    /// Returns the place of the chunk `index`: [`Chunk::Missing`] if it is not stored or `index` is not below [`count`](Self::count).
     #[must_use]
     pub fn get(&self, index: u64) -> Chunk {
         let Some(entry) = self.entry(index) else { return Chunk::Missing };
@@ -173,7 +174,7 @@ impl ChunkTable {
         }
     }
 
-    /// The bytes of memory of the table itself.
+    /// Returns the number of bytes of memory for the entries of the table and for the chunks that it has in memory.
     #[must_use]
     pub fn memory(&self) -> usize {
         let entries = match &*self.entries {
@@ -183,13 +184,13 @@ impl ChunkTable {
         entries + self.inline.len()
     }
 
-    /// Returns the maker of the chunks [`Chunk::Made`], if there is one.
+    /// Returns the maker of the chunks [`Chunk::Made`]; `None` if the table has no maker.
     #[must_use]
     pub fn maker(&self) -> Option<&Arc<dyn MakeChunk>> {
         self.maker.as_ref()
     }
 
-    /// The first chunk that is there, from this one on.
+    /// Returns the number of the first stored chunk at or after chunk `from`; `None` if no chunk follows.
     pub(crate) fn next(&self, from: u64) -> Option<u64> {
         match &*self.entries {
             Entries::Runs(runs) => {
@@ -203,7 +204,7 @@ impl ChunkTable {
         }
     }
 
-    /// The chunks of a range that are there.
+    /// Returns the numbers of the stored chunks of `range`, in order.
     pub(crate) fn present(&self, range: Range<u64>) -> impl Iterator<Item = u64> {
         let mut from = range.start;
         std::iter::from_fn(move || {
@@ -213,7 +214,7 @@ impl ChunkTable {
         })
     }
 
-    /// The greatest source, and whether a maker is needed.
+    /// Returns the greatest number of a source in the table, `None` if no chunk lies in a file, and whether the table needs a maker.
     pub(crate) fn needs(&self) -> (Option<u32>, bool) {
         let (mut source, mut maker) = (None, false);
         let mut note = |entry: Entry| {
@@ -253,7 +254,7 @@ impl fmt::Debug for ChunkTable {
     }
 }
 
-/// Builds a [`ChunkTable`]. Chunks that are not set are missing. They may be set in any order; in C order it needs the least memory.
+/// Builder of a [`ChunkTable`]. Chunks that are not set are missing. Chunks may be set in any order; C order needs the least memory.
 pub struct ChunkTableBuilder {
     count: u64,
     runs: Vec<Run>,
@@ -263,16 +264,16 @@ pub struct ChunkTableBuilder {
 }
 
 impl ChunkTableBuilder {
-    /// Maximum number of runs of chunks by default.
+    /// Default of the maximum number of runs of chunks in a table.
     pub const LIMIT: usize = 1 << 24;
 
-    /// Makes a builder of the table of an array of `count` chunks. Nothing is allocated for chunks that are missing.
+    /// Creates a builder of the table of an array of `count` chunks. Missing chunks need no memory while the table is built.
     #[must_use]
     pub fn new(count: u64) -> Self {
         Self { count, runs: Vec::new(), is_sorted: true, inline: Vec::new(), limit: Self::LIMIT }
     }
 
-    /// Sets another limit of chunks, or of runs of them.
+    /// Sets the maximum number of runs of chunks in the table. A chunk that continues no run is a run of one.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -281,8 +282,8 @@ impl ChunkTableBuilder {
     /// Sets the place of a chunk.
     ///
     /// # Errors
-    /// If the array has no such chunk, there would be too many, or an offset (of 50 bits), a length (of 46) or the number of a source
-    /// (of 30) is too great.
+    /// [`VirtualFault`] if the array has no chunk `index`, if the table would have more runs than its limit, or if the offset (50 bits),
+    /// the length (46 bits) or the number of the source (30 bits) is too great.
     pub fn set(&mut self, index: u64, chunk: Chunk) -> Result<(), VirtualFault> {
         if index >= self.count {
             return Err(VirtualFault::Index { index, count: self.count });
@@ -308,10 +309,11 @@ impl ChunkTableBuilder {
         self.push(Run { first: index, count: 1, stride: 0, entry: entry.halves() })
     }
 
-    /// Sets the places of chunks that follow each other: the first at `offset`, each `stride` bytes behind the last.
+    /// Sets the places of consecutive chunks of `length` bytes each: the first at `offset`, each further chunk `stride` bytes behind the
+    /// one before.
     ///
     /// # Errors
-    /// As [`set`](Self::set).
+    /// The errors of [`set`](Self::set).
     pub fn set_even(
         &mut self,
         chunks: Range<u64>,
@@ -342,10 +344,10 @@ impl ChunkTableBuilder {
         Ok(())
     }
 
-    /// The table.
+    /// Builds the table.
     ///
     /// # Errors
-    /// If a chunk was set twice.
+    /// [`VirtualFault::Twice`] if a chunk was set twice.
     pub fn build(self) -> Result<ChunkTable, VirtualFault> {
         let Self { count, mut runs, is_sorted, inline, .. } = self;
         if !is_sorted {
@@ -362,7 +364,7 @@ impl ChunkTableBuilder {
             runs.shrink_to_fit();
             Entries::Runs(runs)
         } else {
-            // The count is less than three times that of the runs, which are in memory.
+            // The count is less than three times the number of runs, and the runs are in memory already.
             let mut each = vec![Entry(MISSING); usize::try_from(count).unwrap_or(0)];
             for run in runs {
                 for index in run.first..run.end() {
@@ -386,7 +388,7 @@ impl fmt::Debug for ChunkTableBuilder {
     }
 }
 
-/// Makes one run of those that follow each other.
+/// Joins neighbouring runs, which are sorted, if together they are one run.
 fn merge(runs: &mut Vec<Run>) {
     let mut kept = 0;
     for at in 1..runs.len() {

@@ -1,4 +1,4 @@
-//! Stores against maps of their values.
+//! Tests that compare virtual stores with maps of their values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn prefix(text: &str) -> Prefix {
     Prefix::new(text).expect("a prefix")
 }
 
-/// Makes a chunk of its number, and counts.
+/// Maker of chunks that contain their number. It counts the chunks that it makes.
 #[derive(Debug, Default)]
 struct Maker(AtomicUsize);
 
@@ -44,7 +44,7 @@ impl MakeChunk for Maker {
     }
 }
 
-/// The bytes of the file of the tests: no two ranges of some length are equal.
+/// Returns the bytes of the file `dir/x.bin`, in which ranges of some length at different offsets have different bytes.
 fn file_bytes() -> Vec<u8> {
     (0..4096_u32).flat_map(|i| (i as u16).to_le_bytes()).collect()
 }
@@ -56,7 +56,7 @@ fn files() -> MemoryStore {
     files
 }
 
-/// Kind of a chunk of a test, without the numbers of sources.
+/// Chunk of a test, without the number of its source.
 #[derive(Clone, Debug)]
 enum Stored {
     Missing,
@@ -78,7 +78,7 @@ impl Stored {
     }
 }
 
-/// A store with one array, whose chunks are set in this order, and the map of its values.
+/// Returns a store with one array, whose `chunks` are set in the given order, and the map of its values.
 fn store(
     files: Arc<dyn Store>,
     at: &str,
@@ -150,7 +150,7 @@ fn some_stored() -> impl Strategy<Value = Stored> {
         Just(Stored::Missing),
         prop::collection::vec(any::<u8>(), 0..20).prop_map(Stored::Inline),
         (0..8000_u64, 0..192_u64).prop_map(|(offset, length)| Stored::Range(offset, length)),
-        // Those that may become runs.
+        // Ranges that may form runs.
         (0..20_u64).prop_map(|i| Stored::Range(i * 50, 50)),
         Just(Stored::Whole),
         (0..5_u32).prop_map(Stored::Made),
@@ -193,7 +193,7 @@ proptest! {
     }
 }
 
-/// A table of a million chunks that `place` gives the offsets and lengths of.
+/// Returns a table of a million chunks, set in `order`, with the offset and length that `place` returns for each.
 fn million(order: impl Iterator<Item = u64>, place: impl Fn(u64) -> (u64, u64)) -> ChunkTable {
     let mut table = ChunkTableBuilder::new(1_000_000);
     for index in order {
@@ -226,7 +226,7 @@ fn a_million_chunks_take_16_megabytes_at_most() {
     let table = million(0..1_000_000, even);
     assert_eq!(table.memory(), 40);
     check(&table, &even);
-    // In the order of their names, as references have them.
+    // Chunks in the order of their names, as files of references have them.
     let mut by_name: Vec<u64> = (0..1_000_000).collect();
     by_name.sort_by_key(u64::to_string);
     let table = million(by_name.into_iter(), even);
@@ -310,7 +310,8 @@ fn stores_refuse_what_does_not_fit_together() {
     assert!(error.contains("key a/c/0: found a chunk"), "{error}");
 }
 
-/// A store with the chunks `a/c/0` (40 bytes at 10) and `a/c/1` (behind the end of the file), in the newest state of the file, or in one.
+/// Returns a store with the chunks `a/c/0` (40 bytes at offset 10) and `a/c/1` (which ends behind the end of the file). The file is pinned
+/// to `state`; `None` for its newest state.
 fn of_state(files: Arc<dyn Store>, state: Option<Snapshot>) -> VirtualStore {
     let mut builder = VirtualStore::builder("virtual:x");
     let source = builder.source_in_state(files, key("dir/x.bin"), state);
@@ -330,7 +331,7 @@ fn parts_of_a_chunk_are_ranges_of_its_file() {
     assert_eq!((got.part(0), got.part(1), got.size), (&file_bytes()[13..15], &file_bytes()[49..50], Some(40)));
     let counts = files.take();
     assert_eq!((counts.gets, counts.ranges, counts.bytes_read), (1, 2, 3));
-    // The table has the size.
+    // The table knows the size.
     assert_eq!(store.size(&key("a/c/0")).expect("size"), Some(40));
     assert!(store.get_ranges(&key("a/c/0"), &[ByteRange::Range(0..41)]).expect_err("outside").is_range());
     assert_eq!(files.take().gets, 0);
@@ -356,7 +357,7 @@ fn a_short_file_and_a_missing_one_are_errors() {
             "virtual:x: key a/c/1: found 8192 bytes in memory:dir/x.bin, expected bytes 8190..8230 for the chunk"
         );
         assert_eq!(error.kind(), ErrorKind::Invalid);
-        // A get of no bytes asks for the file where it asks for a version, and then shows that it is too short.
+        // A get of no ranges asks for the file if it asks for a version, and then finds that the file is too short.
         let size = Store::get(&store, &key("a/c/1"), &[], &GetOptions::snapshot());
         assert!(size.expect_err("short").to_string().contains("found 8192 bytes"));
         files.erase(&key("dir/x.bin")).expect("erase");
@@ -374,7 +375,7 @@ fn a_chunk_has_the_version_of_its_file() {
     let version = first.version.clone().expect("a version");
     let unchanged = GetOptions::if_none_match(version);
     assert!(Store::get(&store, &chunk, &[ByteRange::Full], &unchanged).expect("get").expect("there").is_unchanged());
-    // A store in memory holds what a snapshot names; a version alone names what may be gone.
+    // A store in memory holds the value of a snapshot; a version alone may name a value that is gone.
     let same = GetOptions::if_match(first.version.clone().map(Snapshot::of_version));
     files.set_all(&key("dir/x.bin"), &[7; 100]).expect("set");
     let changed = Store::get(&store, &chunk, &[ByteRange::Full], &unchanged).expect("get").expect("there");
@@ -428,7 +429,7 @@ fn a_store_is_as_far_away_as_its_files() {
     assert_eq!(listed, values.keys().map(|name| key(name)).collect::<Vec<_>>());
 }
 
-/// A store of arrays of one chunk each, or of none.
+/// Returns a store of arrays at the given prefixes, each with one chunk if its flag is set, and without chunks otherwise.
 fn of_arrays<'a>(arrays: impl Iterator<Item = (&'a str, bool)>) -> VirtualStore {
     let mut builder = VirtualStore::builder("arrays");
     for (at, has_chunk) in arrays {

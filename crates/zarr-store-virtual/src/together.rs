@@ -1,4 +1,4 @@
-//! Gets of chunks that lie beside each other in one file, by one range of the file.
+//! Gets of several chunks that lie near each other in one file, by one get of a range of the file.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,23 +13,23 @@ use crate::get::{Asked, Begin, Get};
 use crate::source::Source;
 use crate::{Chunk, SourceId};
 
-/// Gets of several values, and the outcomes of those that are done.
+/// Gets of several values, and the outcomes that are known so far.
 pub(crate) struct Together<'a> {
     contents: &'a Contents,
     gets: &'a [ValueGet<'a>],
     got: Vec<Option<Result<Option<Fetched>>>>,
 }
 
-/// Gets of one file, in one state of it, of parts that lie near each other.
+/// Range of a file that several gets need, all of one state of the file.
 pub(crate) struct Part<'a> {
-    /// Each with its number among all gets.
+    /// Gets that need the range, each with its index in [`Together::gets`].
     members: Vec<(usize, Asked<'a>)>,
-    /// Range from the first byte to the last.
+    /// Range of the file from the first byte that a get needs to the last.
     range: Range<u64>,
 }
 
 impl Contents {
-    /// Where the chunk at a key lies in a file, if it is a part of one.
+    /// Returns the file and the range of the chunk at `key`; `None` if the chunk is not a range of a source of the store.
     pub(crate) fn location(&self, key: &zarr_store::Key) -> Option<Location> {
         match self.find(key)? {
             Looked::Place(Place::Chunk(Chunk::Range { source: SourceId(file), offset, length }, _)) => {
@@ -45,7 +45,7 @@ impl<'a> Together<'a> {
         Self { contents, gets, got: gets.iter().map(|_| None).collect() }
     }
 
-    /// The parts of files that are asked for where that saves requests.
+    /// Returns the ranges of files that several gets need, so that one request serves them. Puts the outcomes of gets that need no request.
     pub(crate) fn parts(&mut self) -> Vec<Part<'a>> {
         let mut asked = Vec::new();
         for (number, ValueGet { key, ranges, options }) in self.gets.iter().enumerate() {
@@ -58,7 +58,7 @@ impl<'a> Together<'a> {
                 Err(error) => self.put(number, Err(error)),
             }
         }
-        // By the addresses of their sources.
+        // Sorting by the addresses of the sources puts the gets of one file beside each other.
         asked.sort_by_key(|(_, range, part)| (std::ptr::from_ref(&*part.source).addr(), range.start, range.end));
         let mut parts: Vec<Part<'a>> = Vec::new();
         for (number, range, asked) in asked {
@@ -74,7 +74,7 @@ impl<'a> Together<'a> {
         parts
     }
 
-    /// The gets that are not done.
+    /// Returns the gets that have no outcome yet, each with its index.
     pub(crate) fn rest(&self) -> Vec<(usize, &'a ValueGet<'a>)> {
         self.gets.iter().enumerate().filter(|(number, _)| self.got.get(*number).is_some_and(Option::is_none)).collect()
     }
@@ -85,14 +85,15 @@ impl<'a> Together<'a> {
         }
     }
 
-    /// Takes what a file answered for a part. Where the range is not inside the file, each get is left to be made alone.
+    /// Puts the outcomes of the gets of `part` by the answer `got` of the file. A get whose outcome does not follow from the answer has
+    /// none, and is made alone.
     pub(crate) fn answered(&mut self, part: Part<'a>, got: Result<Option<Fetched>>) {
         let Part { members, range } = part;
         let source = members.first().map(|(_, asked)| Source::clone(&asked.source));
         match (got, source) {
             (_, None) => {}
             (Err(Error::Range { size, .. }), _) => self.cut_off(members, size),
-            // The fault may be of the bytes of one, or of those between: each is tried alone.
+            // The fault may be in the bytes of one chunk, or between the chunks: each get is made alone.
             (Err(error), _) if !error.is_retryable() && !matches!(error, Error::Precondition { .. }) => {}
             (Ok(None), _) => members.into_iter().for_each(|(number, asked)| self.put(number, asked.end(Ok(None)))),
             (Ok(Some(fetched)), Some(source)) => match whole(&source, &range, &fetched) {
@@ -108,7 +109,7 @@ impl<'a> Together<'a> {
         }
     }
 
-    /// Ends gets of what lies behind the end of the file; the others are left to be made alone.
+    /// Puts the error of each get that needs bytes behind the end of the file, which has `size` bytes. The other gets are made alone.
     fn cut_off(&mut self, members: Vec<(usize, Asked<'a>)>, size: u64) {
         for (number, asked) in members {
             let behind =
@@ -137,10 +138,10 @@ impl<'a> Together<'a> {
         }
     }
 
-    /// The outcomes.
+    /// Returns the outcomes, in the order of the gets.
     ///
     /// # Errors
-    /// If one lacks.
+    /// [`Error::Replies`] if a get has no outcome.
     pub(crate) fn end(self) -> Result<GotMany> {
         let expected = self.got.len();
         let got: GotMany = self.got.into_iter().flatten().collect();
@@ -148,7 +149,7 @@ impl<'a> Together<'a> {
     }
 }
 
-/// The bytes of a range that a file was asked for.
+/// Returns the bytes that a file answered for one range, after a check of their number.
 fn whole<'f>(source: &Source, range: &Range<u64>, fetched: &'f Fetched) -> Result<&'f [u8]> {
     if fetched.len() != 1 {
         return Err(Error::pieces(source, &source.key, fetched.len(), 1));
@@ -162,7 +163,7 @@ fn whole<'f>(source: &Source, range: &Range<u64>, fetched: &'f Fetched) -> Resul
 }
 
 impl<'a> Part<'a> {
-    /// Whether a get is of the same file, and of the same state of it.
+    /// Whether a get is of the same file as this part, and with the same options.
     fn takes(&self, asked: &Asked<'_>) -> bool {
         let Some((_, first)) = self.members.first() else { return false };
         std::ptr::eq(&*first.source, &*asked.source) && first.options == asked.options
@@ -182,8 +183,8 @@ impl<'a> Part<'a> {
 }
 
 impl Asked<'_> {
-    /// The range of the file from the first byte that is asked for to the last; `None` if the get is made alone, as one of parts that the
-    /// profile does not read together.
+    /// Returns the range of the file from the first byte that the get needs to the last. `None` if the get has to be made alone: it is
+    /// conditional, or its ranges lie farther apart than the profile reads at once.
     fn hull(&self, profile: &AccessProfile) -> Option<Range<u64>> {
         if !self.is_part() || self.options.if_none_match.is_some() {
             return None;
@@ -203,7 +204,7 @@ impl Asked<'_> {
         Some(hull)
     }
 
-    /// The answer that the file would have given to this get, out of the bytes of a larger range of it.
+    /// Returns the answer that the file would give to this get, cut out of `bytes`, the bytes of `range` of the file.
     fn cut(&self, range: &Range<u64>, bytes: &[u8], of_range: &Fetched) -> Result<Fetched> {
         let mut fetched = Fetched::new();
         for part in self.ranges.iter().filter_map(ByteRange::bounded) {
@@ -214,7 +215,7 @@ impl Asked<'_> {
             let at = part.start.checked_sub(range.start).zip(part.end.checked_sub(range.start));
             let at = at.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
             let outside = || Error::Job("a get is made together with others that it does not lie beside");
-            // Memory of its own, so that one chunk does not hold that of all.
+            // Each piece is copied, so that one chunk does not keep the memory of all chunks.
             fetched.push(Bytes::copy_from_slice(at.and_then(|at| bytes.get(at)).ok_or_else(outside)?));
         }
         fetched.size = of_range.size;
@@ -224,7 +225,7 @@ impl Asked<'_> {
     }
 }
 
-/// An error that several gets have.
+/// Error of one request that several gets share.
 #[derive(Debug)]
 struct Shared(Arc<Error>);
 

@@ -1,4 +1,4 @@
-//! Chunks that are looked up, against a map of their values.
+//! Tests that compare arrays whose chunks are looked up with a map of their values.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use zarr_store::{Error, ErrorKind, GetOptions, MemoryStore, Prefix, StoreExt, St
 use super::*;
 use crate::{ChunkKeyForm, Separator, VirtualStore};
 
-/// Chunks in memory, and an error for chunk 13.
+/// Table that finds the chunks of a map, and returns an error for chunk 13.
 #[derive(Debug)]
 struct Finder {
     files: Arc<dyn Store>,
@@ -57,7 +57,7 @@ fn files() -> MemoryStore {
     files
 }
 
-/// A store with an array of 4 x 6 chunks, of which some are there, and its values.
+/// Returns a store with an array of 4 x 6 chunks, some of which are missing, and the map of its values.
 fn store(files: Arc<dyn Store>, form: ChunkKeyForm) -> (VirtualStore, BTreeMap<String, Vec<u8>>) {
     let file = |range: Option<Range<u64>>| FoundChunk::File { store: Arc::clone(&files), file: key("x.bin"), range };
     let chunks = [
@@ -121,7 +121,7 @@ fn faults_of_a_table_are_those_of_its_chunks() {
     let error = store.get_all(&key("a/2.1")).expect_err("refused");
     assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Argument, "finder: a/2.1"));
     assert_eq!(store.get_all(&key("a/2.2")).expect("get"), None);
-    // An array of another number of chunks.
+    // The array and the table have different numbers of chunks.
     let mut builder = VirtualStore::builder("virtual:x");
     let finder = Finder { files: Arc::new(files()), chunks: BTreeMap::new() };
     builder.found_chunks(Prefix::new("a/").expect("a prefix"), FORMS[0], &[5], Arc::new(finder));

@@ -1,4 +1,4 @@
-//! Values that were loaded last, up to a bound.
+//! Cache of values that are loaded when they are needed, with a maximum total size.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,11 +9,11 @@ use zarr_store::Result;
 
 use super::Way;
 
-/// A cache of values that are loaded when they are asked for. Of several callers that ask for one at the same time, in the same way, one
+/// Cache of values that are loaded when they are needed. If several callers of the same [`Way`] need a value at the same time, one caller
 /// loads it and the others wait.
 ///
-/// A caller that blocks never waits for one that does not: the same thread may be the one that has to poll it. At worst a value is loaded
-/// twice.
+/// A caller that blocks never waits for a caller that does not block, since the same thread may have to poll that caller. A value may thus
+/// be loaded twice.
 pub struct LoadCache<K, V> {
     max_bytes: usize,
     size: fn(&V) -> usize,
@@ -22,17 +22,17 @@ pub struct LoadCache<K, V> {
 
 struct Slots<K, V> {
     by_id: HashMap<K, Slot<V>>,
-    /// Number of times that values were asked for.
+    /// Counter of searches and insertions, by which [`Slot::used`] is set.
     turn: u64,
-    /// Number of bytes of all values.
+    /// Total size of all values in the cache, as `LoadCache::size` counts it.
     bytes: usize,
 }
 
 struct Slot<V> {
     value: Option<Arc<V>>,
-    /// Locks that are held while the value is loaded, by callers of either [`Way`].
+    /// Locks that a caller holds while it loads the value: the second for callers that block, the first for callers that do not.
     loading: [Arc<futures::lock::Mutex<()>>; 2],
-    /// Turn in which the value was asked for last.
+    /// Value of [`Slots::turn`] when the value was used last.
     used: u64,
 }
 
@@ -43,22 +43,22 @@ impl<V> Default for Slot<V> {
 }
 
 impl<K: Copy + Eq + Hash, V> LoadCache<K, V> {
-    /// Creates a cache that keeps values of `max_bytes` bytes together, as `size` counts those of one.
+    /// Creates a cache that keeps values of at most `max_bytes` bytes in total. `size` returns the number of bytes of a value.
     #[must_use]
     pub fn new(max_bytes: usize, size: fn(&V) -> usize) -> Self {
         Self { max_bytes, size, slots: Mutex::new(Slots { by_id: HashMap::new(), turn: 0, bytes: 0 }) }
     }
 
-    /// Returns the value of this id, which `load` loads if it is not in the cache.
+    /// Returns the value with this id, which `load` loads if it is not in the cache.
     ///
     /// # Errors
-    /// The errors of `load`, after which the value is loaded anew when it is asked for again.
+    /// The errors of `load`. An error is not kept: the next call for the same id loads the value again.
     pub async fn get(&self, way: Way, id: K, load: impl Future<Output = Result<V>>) -> Result<Arc<V>> {
         let loading = match self.look(way, id) {
             Ok(value) => return Ok(value),
             Err(loading) => loading,
         };
-        // Also if the future is dropped before it ends.
+        // The slot is removed also if the future is dropped before it ends.
         let _unfinished = Unfinished { cache: self, id };
         let _held = loading.lock().await;
         if let Ok(value) = self.look(way, id) {
@@ -82,7 +82,8 @@ impl<K: Copy + Eq + Hash, V> LoadCache<K, V> {
         slot.value.clone().ok_or_else(|| Arc::clone(&slot.loading[usize::from(way == Way::Blocking)]))
     }
 
-    /// Keeps a value, and drops those that were not asked for longest. One that is larger than the bound stays until the next one.
+    /// Puts a value into the cache, and drops the least recently used values if the cache is too large. A value that is larger than
+    /// `max_bytes` stays until the next value is put.
     fn keep(&self, id: K, value: &Arc<V>) {
         let mut slots = self.slots();
         slots.turn += 1;
@@ -107,7 +108,7 @@ impl<K, V> fmt::Debug for LoadCache<K, V> {
     }
 }
 
-/// Removes a slot at the end of its loading if it has no value. Callers that wait keep the lock, and load the value themselves.
+/// Removes a slot when its loading ends and it has no value. Callers that wait hold the lock of the slot, and load the value themselves.
 struct Unfinished<'a, K: Copy + Eq + Hash, V> {
     cache: &'a LoadCache<K, V>,
     id: K,

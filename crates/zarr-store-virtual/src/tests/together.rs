@@ -1,4 +1,4 @@
-//! Chunks that lie beside each other in one file.
+//! Tests of gets of chunks that lie beside each other in one file.
 
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use zarr_store::{Operation, Prefixed, ReadOnly, Reply, Request, StoreBase, Value
 
 use super::*;
 
-/// Files as behind a network, whose gets are counted.
+/// Store of files that does not block, as a store behind a network. It counts gets.
 type Far = Arc<Counted<SyncAsAsync>>;
 
 fn far(files: MemoryStore, profile: AccessProfile) -> (Far, Arc<dyn Store>) {
@@ -16,7 +16,7 @@ fn far(files: MemoryStore, profile: AccessProfile) -> (Far, Arc<dyn Store>) {
     (Arc::clone(&far), Arc::new(AsyncAsSync::new(far)))
 }
 
-/// The pieces and the size of a value, or the text of an error.
+/// Pieces and size of a value, or the message of an error.
 type Outcome = std::result::Result<Option<(Vec<Vec<u8>>, Option<u64>)>, String>;
 
 fn outcome(got: Result<Option<zarr_store::Fetched>>) -> Outcome {
@@ -74,7 +74,7 @@ proptest! {
     }
 }
 
-/// A job for each group of keys, below one that forks.
+/// Job that reads chunks and compares them with their values, or that forks into other jobs.
 enum Reading {
     All(Vec<Reading>),
     Some { asked: Vec<Request>, expected: Vec<Vec<u8>> },
@@ -103,7 +103,8 @@ impl Job for Reading {
     }
 }
 
-/// A store of `count` chunks of `size` bytes that lie one behind the other, and a job that reads them, `group` at a time.
+/// Returns a store of `count` chunks of `size` bytes each, one behind the other in a file, and a function that makes a job that reads them,
+/// `group` chunks in each job below it.
 fn in_a_row(profile: AccessProfile, count: u64, size: u64, group: usize) -> (Far, VirtualStore, impl Fn() -> Reading) {
     let files = MemoryStore::new();
     let chunk = move |index: u64| vec![index as u8 ^ (index >> 8) as u8; size as usize];
@@ -140,7 +141,7 @@ fn chunks_beside_each_other_are_few_requests_whichever_jobs_ask() {
     let gets = counted.take().gets;
     // A busy machine begins some requests before all jobs have asked.
     assert!(gets <= 60, "{gets} requests");
-    // Each chunk by a job of its own.
+    // A job of its own reads each chunk.
     let (counted, store, job) = in_a_row(AccessProfile::REMOTE.merging(0, 1 << 18), 10_000, 200, 1);
     block_on(run_async(&store, job())).expect("read");
     let gets = counted.take().gets;
@@ -204,7 +205,7 @@ fn chunks_of_local_files_are_read_together_where_one_job_asks() {
         let got = reply.into_got().expect("a get").map(|got| got.part(0).to_vec());
         assert_eq!(got.as_ref(), values.get(&format!("a/c/{index}")), "{index}");
     }
-    // The ranges of one file, and the whole one.
+    // One get reads the ranges of one file, and one the whole other file.
     assert_eq!(files.take().gets, 2);
 }
 
@@ -226,7 +227,7 @@ fn an_error_of_a_range_of_the_file_is_one_of_each_chunk() {
         let said = format!("{error:?}");
         assert!(said.contains("memory:: get dir/x.bin") && said.contains("no line"), "{said}");
     }
-    // A chunk behind the end of the file: the others are read.
+    // One chunk is behind the end of the file: the other chunk is read.
     let files = Arc::new(Altered::new(files()).with_profile(AccessProfile::LOCAL));
     let store = of_state(files.clone(), None);
     let keys = [0, 1].map(|index| key(&format!("a/c/{index}")));
@@ -240,7 +241,7 @@ fn an_error_of_a_range_of_the_file_is_one_of_each_chunk() {
     };
     assert_eq!(near(&store), single(&store));
     assert!(near(&store)[0].is_ok() && near(&store)[1].as_ref().is_err_and(|error| error.contains("found 8192 bytes")));
-    // A file in one state that was replaced, and one that is gone.
+    // The file is pinned to a state and was replaced, or it was erased.
     let got = files.get(&key("dir/x.bin"), &[], &GetOptions::snapshot()).expect("get").expect("there");
     let pinned = of_state(files.clone(), got.version.map(Snapshot::of_version));
     files.inner().set_all(&key("dir/x.bin"), &[7; 9000]).expect("set");
@@ -286,7 +287,7 @@ fn a_fault_between_two_chunks_is_the_fault_of_neither() {
 fn no_more_is_read_between_parts_than_the_profile_allows() {
     let (counted, store, _) = in_a_row(AccessProfile::REMOTE.merging(10, 1 << 20), 2, 100_000, 1);
     let keys = [0, 1].map(|index| key(&format!("a/c/{index}")));
-    // The ends of one chunk, and its middle: the ends are a request of their own.
+    // The get of chunk 0 needs both of its ends, and is made alone. The get of chunk 1 needs its beginning.
     let ranges = [
         [ByteRange::Range(0..10), ByteRange::Range(99_990..100_000)],
         [ByteRange::Range(0..10), ByteRange::Range(5..12)],
@@ -300,7 +301,7 @@ fn no_more_is_read_between_parts_than_the_profile_allows() {
     assert!(counted.take().bytes_read < 100, "the gap was read");
 }
 
-/// Makes chunks as soon as a number of them are being made.
+/// Maker that waits until `count` chunks are being made at the same time, for at most 30 seconds.
 #[derive(Debug)]
 struct Together {
     count: usize,

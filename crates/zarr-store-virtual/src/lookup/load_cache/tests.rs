@@ -1,4 +1,4 @@
-//! Values that are loaded, kept and dropped.
+//! Tests of a cache that loads and drops values.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -14,7 +14,7 @@ fn cache(max_bytes: usize) -> Cache {
     LoadCache::new(max_bytes, |size| usize::from(*size))
 }
 
-/// Whether the value, of 10 bytes, had to be loaded.
+/// Returns whether a get of a value of 10 bytes had to load it. Loading fails if `is_there` is false.
 fn is_loaded(cache: &Cache, id: u32, is_there: bool) -> Result<bool> {
     let mut loaded = false;
     let load = async {
@@ -44,7 +44,7 @@ fn an_error_is_not_kept() {
     is_loaded(&cache, 0, false).expect_err("refused");
     assert!(cache.slots().by_id.is_empty());
     assert!(is_loaded(&cache, 0, true).expect("loaded"));
-    // Larger than the bound, and kept until the next one.
+    // The value is larger than the bound, and stays until the next value is put.
     assert!(!is_loaded(&cache, 0, true).expect("kept"));
 }
 
