@@ -1,16 +1,16 @@
-//! Numbers and names of a header, one behind the other.
+//! Reader of the numbers and names of a header, which lie one behind the other.
 
 use crate::NetcdfFault;
 
-/// The most dimensions, attributes and variables of a file. netCDF-C reads no more than some thousands.
+/// Maximum number of dimensions, attributes and variables of a file together. netCDF-C reads no more than some thousands.
 const ITEMS: u64 = 1 << 20;
 
-/// Why a header is not read yet.
+/// Reason why a header could not be parsed.
 #[derive(Debug)]
 pub(crate) enum Lack {
-    /// It needs the bytes up to this offset.
+    /// The header continues behind the bytes that were given: at least the bytes before this offset are needed.
     Bytes(u64),
-    /// The file is at fault.
+    /// The header is invalid.
     Fault(NetcdfFault),
 }
 
@@ -20,15 +20,15 @@ impl From<NetcdfFault> for Lack {
     }
 }
 
-/// Reads the beginning of a file, as far as it is in memory.
+/// Position in the beginning of a file, from which numbers and names are read in sequence.
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Number of items of all lists so far.
+    /// Number of dimensions, attributes and variables that the lists read so far contain.
     items: u64,
-    /// Counts and lengths have 64 bits (CDF-5).
+    /// Whether counts and lengths have 64 bits (CDF-5) instead of 32.
     pub(crate) is_wide: bool,
-    /// Offsets have 64 bits (CDF-2 and CDF-5).
+    /// Whether offsets have 64 bits (CDF-2 and CDF-5) instead of 32.
     pub(crate) has_wide_offsets: bool,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// Bytes that are filled up to a multiple of four.
+    /// Reads `len` bytes and skips the padding up to a multiple of four.
     pub(crate) fn take_padded(&mut self, len: u64) -> Result<&'a [u8], Lack> {
         let taken = self.take(len)?;
         self.take(padded(len).saturating_sub(len))?;
@@ -65,7 +65,7 @@ impl<'a> Cursor<'a> {
         Ok(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    /// A count or a length, which is not negative.
+    /// Reads a count or a length; a negative number is an error.
     pub(crate) fn count(&mut self) -> Result<u64, Lack> {
         let at = self.at();
         let (number, most) =
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         if number <= most { Ok(number) } else { Err(header(at, number, "a number that is not negative")) }
     }
 
-    /// The number of records; `None` if the size of the file tells it.
+    /// Reads the number of records; `None` if the number is unknown (all bits set), and follows from the size of the file.
     pub(crate) fn records(&mut self) -> Result<Option<u64>, Lack> {
         let (number, unknown) =
             if self.is_wide { (self.u64()?, u64::MAX) } else { (self.u32()?.into(), u32::MAX.into()) };
@@ -89,7 +89,8 @@ impl<'a> Cursor<'a> {
         self.take_padded(len).map(text)
     }
 
-    /// The number of items of a list, which begins with this tag unless it is empty.
+    /// Reads the head of a list and returns the number of its items. A list that is not empty begins with `tag`; `what` names the items in
+    /// errors.
     pub(crate) fn list(&mut self, tag: u32, what: &str) -> Result<u64, Lack> {
         let at = self.at();
         let found = self.u32()?;
@@ -106,7 +107,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The text of these bytes. Old files have ISO 8859-1, whose bytes are the first code points.
+/// Decodes a string. Bytes that are not UTF-8 are ISO 8859-1, as in old files, and each becomes one character.
 pub(crate) fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -114,7 +115,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// A length up to a multiple of four.
+/// Rounds a length up to a multiple of four.
 pub(crate) fn padded(len: u64) -> u64 {
     len.checked_next_multiple_of(4).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Documents of Zarr v3.
+//! Documents of Zarr v3 for the variables and attributes of a file.
 
 use zarr_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::header::Variable;
 use crate::layout::Layout;
 use crate::values::{Attribute, NcType, fill_attribute, fill_value};
 
-/// The document of the array that a variable is.
+/// Returns the document of the array of a variable.
 pub(crate) fn array(variable: &Variable, layout: &Layout) -> Value {
     let attributes = variable.attributes.iter().map(|attribute| {
         let fill = (attribute.name == zarr_cf::fill::FILL_VALUE).then(|| fill_attribute(variable.nc_type, attribute));
@@ -30,7 +30,7 @@ pub(crate) fn array(variable: &Variable, layout: &Layout) -> Value {
     })
 }
 
-/// The document of the root, with those of its arrays.
+/// Returns the document of the root group, with the consolidated metadata of `arrays`.
 pub(crate) fn root(attributes: &[Attribute], arrays: Map) -> Value {
     let attributes: Map = attributes.iter().map(|attribute| (attribute.name.clone(), attribute.value())).collect();
     json!({

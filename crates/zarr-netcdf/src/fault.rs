@@ -1,71 +1,71 @@
-//! Faults of a netCDF file.
+//! Faults of netCDF-3 files.
 
 use zarr_store::{Error, ErrorKind};
 
-/// A fault of a netCDF file: the `fault` of [`Error::Format`].
+/// Fault of a netCDF-3 file: the `fault` of [`Error::Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetcdfFault {
-    /// The first bytes are of no netCDF-3 file.
+    /// The file does not begin as a netCDF-3 file does.
     #[error("found {found}, expected a netCDF-3 file, which begins with CDF and 1, 2 or 5")]
     Magic {
-        /// The first bytes, as text.
+        /// First bytes of the file as a string literal, or their number if the file has too few.
         found: String,
     },
-    /// Something in the header is not as the format has it.
+    /// A part of the header is invalid, or the file was replaced while its header was read.
     #[error("byte {at} of the header: found {found}, expected {expected}")]
     Header {
-        /// The offset in the file.
+        /// Offset in the file, in bytes.
         at: u64,
-        /// Description of the content that is there.
+        /// Description of the content at the offset.
         found: String,
-        /// Description of the content that should be there.
+        /// Description of the content that the format requires at the offset.
         expected: String,
     },
     /// The file ends within its header.
     #[error("byte {at}: the file ends within its header")]
     Truncated {
-        /// The size of the file in bytes.
+        /// Size of the file in bytes.
         at: u64,
     },
     /// The header is longer than the limit.
     #[error("found a header of more than {limit} bytes, which is the limit")]
     TooLong {
-        /// The limit in bytes.
+        /// Maximum size of a header in bytes.
         limit: u64,
     },
-    /// A variable has more bytes than there are numbers for.
+    /// The size in bytes of a variable, or of the records of the file, does not fit into 64 bits.
     #[error("variable {name:?}: its size is no number of 64 bits")]
     TooLarge {
-        /// The variable.
+        /// Name of the variable.
         name: String,
     },
-    /// A variable has more chunks than the file has bytes left for.
+    /// The variables up to this one have more chunks than the file has bytes.
     #[error("variable {name:?}: found {count} chunks, more than a file of {size} bytes has")]
     TooManyChunks {
-        /// The variable.
+        /// Name of the variable.
         name: String,
-        /// Number of its chunks.
+        /// Number of chunks of the variable.
         count: u64,
-        /// The size of the file in bytes.
+        /// Size of the file in bytes.
         size: u64,
     },
-    /// The documents of the variables would be longer than the limit.
+    /// The documents of the group and its arrays would need more memory than the limit.
     #[error("found variables whose documents take more than {limit} bytes, which is the limit")]
     Documents {
-        /// The limit in bytes.
+        /// Maximum number of bytes of memory of the documents.
         limit: u64,
     },
-    /// Two variables have one name.
+    /// Two variables have the same name.
     #[error("variable {name:?}: found two of this name")]
     Twice {
-        /// The variable.
+        /// Name of the variables.
         name: String,
     },
 }
 
 impl NetcdfFault {
-    /// The error of the file with this name.
+    /// Makes an [`Error`] from the fault, in the file named `file`.
     #[must_use]
     pub fn of(self, file: impl Into<String>) -> Error {
         let kind = match self {

@@ -1,6 +1,6 @@
-//! The header of a file.
+//! Header of a netCDF-3 file.
 //!
-//! The format: "The NetCDF Classic Format Specification", and its extension CDF-5 of PnetCDF.
+//! The format is described by "The NetCDF Classic Format Specification", and its extension CDF-5 by PnetCDF.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::values::{Attribute, NcType};
 const DIMENSION: u32 = 0x0a;
 const VARIABLE: u32 = 0x0b;
 const ATTRIBUTE: u32 = 0x0c;
-/// Bytes of memory that a document takes without names and attributes, about.
+/// Estimate of the memory in bytes of a document without its names and attributes.
 const DOCUMENT: u64 = 2048;
-/// Bytes of memory that each of its axes takes, about.
+/// Estimate of the memory in bytes that each axis adds to the document of an array.
 const AXIS: u64 = 256;
-/// The most dimensions of a variable, as netCDF-C has it (`NC_MAX_VAR_DIMS`).
+/// Maximum number of dimensions of a variable, as in netCDF-C (`NC_MAX_VAR_DIMS`).
 const MAX_RANK: u64 = 1024;
 
-/// Header of a file: its records, attributes and variables.
+/// Header of a file: its number of records, global attributes and variables.
 #[derive(Debug)]
 pub(crate) struct Header {
-    /// Number of records; `None` if the size of the file tells it.
+    /// Number of records; `None` if it follows from the size of the file.
     pub(crate) records: Option<u64>,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) variables: Vec<Variable>,
@@ -30,7 +30,7 @@ pub(crate) struct Header {
 #[derive(Debug)]
 pub(crate) struct Dimension {
     name: Arc<str>,
-    /// 0 for the record dimension.
+    /// Number of elements; 0 for the record dimension.
     length: u64,
 }
 
@@ -38,20 +38,20 @@ pub(crate) struct Dimension {
 pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) dimensions: Vec<Arc<str>>,
-    /// The lengths of its dimensions without the record dimension.
+    /// Lengths of the dimensions of the variable, without the record dimension.
     pub(crate) lengths: Vec<u64>,
-    /// Whether its first dimension is the record dimension.
+    /// Whether the first dimension of the variable is the record dimension.
     pub(crate) is_record: bool,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) nc_type: NcType,
-    /// The offset of its first byte.
+    /// Offset in the file of the first byte of the variable.
     pub(crate) begin: u64,
-    /// Its bytes, or those of one record.
+    /// Size in bytes of the variable, or of one record of it if `is_record`.
     pub(crate) size: u64,
 }
 
 impl Variable {
-    /// Bytes of memory that its document takes, about.
+    /// Estimates the memory in bytes of the document of the variable.
     pub(crate) fn cost(&self) -> u64 {
         let names = self.dimensions.iter().map(|name| name.len() as u64 + AXIS);
         let attributes = self.attributes.iter().map(Attribute::cost);
@@ -59,7 +59,7 @@ impl Variable {
     }
 }
 
-/// Whether these are the first bytes of a netCDF-3 file.
+/// Whether `bytes` begin as a netCDF-3 file does.
 pub(crate) fn is_magic(bytes: &[u8]) -> bool {
     matches!(bytes, [b'C', b'D', b'F', 1 | 2 | 5, ..])
 }
@@ -139,7 +139,7 @@ fn read_variable(cursor: &mut Cursor<'_>, dimensions: &[Dimension]) -> Result<Va
     }
     let attributes = read_attributes(cursor)?;
     let nc_type = read_type(cursor)?;
-    // The size follows from the dimensions; that of a large variable is not stored.
+    // The size follows from the dimensions. The stored size is skipped, since that of a large variable has no room in the header.
     cursor.records()?;
     let begin = cursor.offset()?;
     let size = lengths.iter().try_fold(nc_type.size(), |size, length| size.checked_mul(*length));

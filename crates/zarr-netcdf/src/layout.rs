@@ -1,4 +1,4 @@
-//! Where the values of variables lie.
+//! Layout of the values of variables in a file, and division of variables into chunks.
 
 use std::ops::RangeInclusive;
 
@@ -8,42 +8,42 @@ use crate::NetcdfFault;
 use crate::cursor::padded;
 use crate::header::{Header, Variable};
 
-/// A variable that does not lie record by record has one chunk up to this size.
+/// Size in bytes up to which a variable is one chunk, unless bytes of other variables lie between its records.
 const CHUNK: u64 = 64 << 20;
-/// Chunks of less are not made of a large variable, unless it is larger than `LARGEST`.
+/// Minimum size in bytes of the chunks of a divided variable, unless the variable is larger than `LARGEST`.
 const SMALLEST: u64 = 1 << 20;
-/// The largest chunk, where the lengths of a variable have no better divisor.
+/// Size in bytes up to which a variable stays one chunk if no divisor of its lengths gives chunks of at least `SMALLEST` bytes.
 const LARGEST: u64 = 1 << 30;
-/// Maximum number of divisors of a length that are tried.
+/// Number of candidates that are tried as divisors of a length, beginning with the smallest that gives chunks of at most `CHUNK` bytes.
 const DIVISORS: u64 = 4096;
-/// Maximum number of divisors that are tried where there is none among these.
+/// Largest candidate that [`largest_part`] tries as a divisor of a length.
 const TRIED: u64 = 1 << 20;
 
-/// The records of a file.
+/// Records of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Records {
     pub(crate) count: u64,
-    /// The distance from one record to the next.
+    /// Distance in bytes from the beginning of one record to the next.
     size: u64,
 }
 
-/// The array that a variable is.
+/// Shape of the array of a variable, and the places of its chunks in the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) shape: Vec<u64>,
     pub(crate) chunk_shape: Vec<u64>,
-    /// Chunks along each axis.
+    /// Number of chunks along each axis.
     pub(crate) counts: Vec<u64>,
     pub(crate) count: u64,
     begin: u64,
-    /// Size of a chunk, in bytes.
+    /// Size of a chunk in bytes.
     length: u64,
-    /// Distance from one chunk to the next, in bytes.
+    /// Distance in bytes from the beginning of one chunk to the next.
     stride: u64,
 }
 
 impl Records {
-    /// Returns the records in a file of `file` bytes.
+    /// Returns the number and size of the records of a file of `file` bytes.
     pub(crate) fn of(header: &Header, file: u64) -> Result<Self, NetcdfFault> {
         let variables = || header.variables.iter().filter(|variable| variable.is_record);
         let mut size = 0_u64;
@@ -51,7 +51,7 @@ impl Records {
             let sum = size.checked_add(padded(variable.size)).filter(|sum| *sum < u64::MAX);
             size = sum.ok_or_else(|| NetcdfFault::TooLarge { name: variable.name.clone() })?;
         }
-        // A single variable is not filled up.
+        // The records of a single record variable have no padding.
         if let Some(last) = variables().next_back().filter(|last| padded(last.size) == size) {
             size = last.size;
         }
@@ -70,7 +70,7 @@ impl Layout {
             shape.insert(0, records.count);
             records.size.checked_mul(records.count).ok_or_else(too_large)?;
         }
-        // Records that lie directly behind each other are no different from other elements.
+        // Records without bytes of other variables between them are divided as any other axis.
         let lies_apart = variable.is_record && records.size != size;
         let chunk_shape = if lies_apart {
             std::iter::once(1).chain(variable.lengths.iter().copied()).collect()
@@ -87,7 +87,7 @@ impl Layout {
         Ok(Self { shape, chunk_shape, counts, count, begin, length, stride })
     }
 
-    /// The chunks in a file.
+    /// Returns the table of the chunks, which are ranges of the file `source`.
     pub(crate) fn table(&self, source: SourceId) -> Result<ChunkTable, VirtualFault> {
         let mut table = ChunkTableBuilder::new(self.count);
         table.set_even(0..self.count, source, self.begin, self.length, self.stride)?;
@@ -95,7 +95,9 @@ impl Layout {
     }
 }
 
-/// The shape of chunks that lie one behind the other, since each is whole along all axes behind the first that is divided.
+/// Returns a chunk shape for an array of shape `shape` whose elements have `item` bytes; `None` if its size does not fit into 64 bits. Each
+/// chunk is contiguous in the file: its length is 1 along the axes before the divided axis, and the length of the array along the axes
+/// behind the divided axis.
 fn divided(shape: &[u64], item: u64) -> Option<Vec<u64>> {
     let mut chunk: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();
     let mut size = chunk.iter().try_fold(item, |size, length| size.checked_mul(*length))?;
@@ -109,7 +111,8 @@ fn divided(shape: &[u64], item: u64) -> Option<Vec<u64>> {
         match parts {
             Some(parts) if row.saturating_mul(*length / parts) >= SMALLEST || size > LARGEST => *length /= parts,
             _ if size <= LARGEST => break,
-            // Elements one by one would be too many chunks. Of one that lies as it is, parts are read without the rest.
+            // Chunks of one element would be too many. A chunk may be large, since it is not compressed, and parts of it are read without
+            // the rest.
             _ if row == item => match largest_part(*length, SMALLEST / item..=LARGEST / item) {
                 Some(part) => *length = part,
                 None => break,
@@ -124,7 +127,7 @@ fn divided(shape: &[u64], item: u64) -> Option<Vec<u64>> {
     Some(chunk)
 }
 
-/// The largest divisor of a length within bounds, of those that are found.
+/// Returns the largest divisor of `length` within `bounds`. Divisor pairs whose smaller number is greater than [`TRIED`] are not found.
 fn largest_part(length: u64, bounds: RangeInclusive<u64>) -> Option<u64> {
     let small = (1..=TRIED.min(length.isqrt())).filter(|divisor| length.is_multiple_of(*divisor));
     let parts = small.flat_map(|divisor| [divisor, length / divisor]);
@@ -141,17 +144,17 @@ mod tests {
             (&[], 8, &[]),
             (&[3, 4], 8, &[3, 4]),
             (&[0, 4], 8, &[1, 4]),
-            // 400 MiB in seven chunks and more: 100 has the divisor 10.
+            // 400 MiB need seven chunks at least; 100 has the divisor 10.
             (&[100, 1024, 1024], 4, &[10, 1024, 1024]),
-            // One row is larger than a chunk should be, and is divided as well.
+            // One row is larger than `CHUNK`, and is divided as well.
             (&[3, 64, 1024, 1024], 4, &[1, 16, 1024, 1024]),
             // A prime number of small rows: one chunk.
             (&[1_000_003, 100], 4, &[1_000_003, 100]),
-            // More of them than one chunk may have.
+            // A prime number of small rows, which is too large for one chunk.
             (&[1_000_003, 1000], 4, &[1, 1000]),
             (&[2, 1 << 23], 8, &[1, 1 << 23]),
             (&[1 << 62], 1, &[1 << 26]),
-            // Much in one axis: a prime number of elements, one whose divisors are large, and one whose divisors are too small.
+            // One long axis: a prime number of elements, a number with large divisors, and a number with divisors that are too small.
             (&[1_610_612_741], 1, &[1_610_612_741]),
             (&[5003 * 1_000_003], 8, &[1_000_003]),
             (&[40_009 * 40_013], 1, &[40_009 * 40_013]),

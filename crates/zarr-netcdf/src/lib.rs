@@ -1,8 +1,8 @@
 //! Files of netCDF-3 as Zarr stores: the classic format (CDF-1), 64-bit offsets (CDF-2) and 64-bit data (CDF-5).
 //!
-//! The header becomes documents of Zarr v3, and the values stay where they are: chunks are ranges of the file. A variable with the record
-//! dimension has one chunk for each record, another one a single chunk, or some along its first axes if it is large.
-//! Files of netCDF-4 are HDF5 files, and none of these.
+//! The header becomes documents of Zarr v3, and chunks are ranges of the file. A variable with the record dimension has one chunk for each
+//! record, if records of other variables lie between its records. Any other variable is one chunk, or several along its first axes if it is
+//! large. Files of netCDF-4 are HDF5 files, which this crate does not read.
 //!
 //! ```
 //! use std::sync::Arc;

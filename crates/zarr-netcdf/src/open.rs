@@ -1,4 +1,4 @@
-//! A file as a store.
+//! Opens a netCDF-3 file as a virtual store.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::layout::{Layout, Records};
 use crate::values::Attribute;
 use crate::{NetcdfFault, document};
 
-/// Number of bytes that are read first. Most headers are shorter.
+/// Number of bytes of the first read of a file. Most headers are shorter.
 const FIRST: u64 = 64 << 10;
-/// The most memory that documents take, in bytes, about.
+/// Maximum estimated memory of the documents of a file, in bytes.
 const DOCUMENTS: u64 = 128 << 20;
 
-/// Bounds of what is read.
+/// Options of opening a netCDF-3 file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NetcdfOptions {
-    /// The longest header in bytes: 256 MiB by default.
+    /// Maximum size of the header in bytes: 256 MiB by default.
     pub max_header: u64,
-    /// The name of the file in messages: by default its key behind the name of its store.
+    /// Name of the file in messages; `None`, the default, for the name of its store followed by its key.
     pub name: Option<String>,
 }
 
@@ -34,38 +34,38 @@ impl Default for NetcdfOptions {
 }
 
 impl NetcdfOptions {
-    /// The same, with this as the longest header in bytes.
+    /// Sets the maximum size of the header in bytes.
     #[must_use]
     pub fn max_header(self, max_header: u64) -> Self {
         Self { max_header, ..self }
     }
 
-    /// The same, with this as the name of the file in messages.
+    /// Sets the name of the file in messages.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 }
 
-/// Whether these are the first bytes of a netCDF-3 file; four tell.
+/// Whether `head`, the first four or more bytes of a file, are the beginning of a netCDF-3 file.
 #[must_use]
 pub fn is_netcdf(head: &[u8]) -> bool {
     is_magic(head)
 }
 
-/// The file that is the value at `key` as a store of one group and its arrays.
+/// Opens the netCDF-3 file that is the value at `key` of `store`, as a store of one group and its arrays.
 ///
 /// # Errors
-/// [`Error::NoStore`] if there is no such file; [`Error::Format`] with a [`NetcdfFault`] if it is no netCDF-3 file, or damaged; and the
-/// errors of the store below.
+/// [`Error::NoStore`] if `store` has no value at `key`; [`Error::Format`] with a [`NetcdfFault`] if the file is not a netCDF-3 file, or is
+/// damaged; and the errors of `store`.
 pub fn open(store: Arc<dyn Store>, key: Key) -> Result<VirtualStore> {
     open_with(store, key, &NetcdfOptions::default())
 }
 
-/// As [`open`], with other bounds.
+/// Opens a netCDF-3 file as [`open`] does, with other options.
 ///
 /// # Errors
-/// As [`open`]; a longer header is an [`Error::Format`] of kind [`Limit`](zarr_store::ErrorKind::Limit).
+/// The errors of [`open`]. A header longer than `max_header` is an [`Error::Format`] of kind [`Limit`](zarr_store::ErrorKind::Limit).
 pub fn open_with(store: Arc<dyn Store>, key: Key, options: &NetcdfOptions) -> Result<VirtualStore> {
     let name = options.name.clone().unwrap_or_else(|| {
         let below = store.to_string();
@@ -75,20 +75,20 @@ pub fn open_with(store: Arc<dyn Store>, key: Key, options: &NetcdfOptions) -> Re
     build(store, key, &name, file)
 }
 
-/// A file whose header was read.
+/// Header, size and state of a file.
 struct File {
     header: Header,
     size: u64,
     state: Option<Snapshot>,
 }
 
-/// Reads the header, twice as many bytes each time, until it is whole.
+/// Reads the header of a file. Each further read asks for at least twice as many bytes, until the header is complete.
 fn read(store: &dyn Store, key: &Key, name: &str, options: &NetcdfOptions) -> Result<File> {
     let (mut state, mut len) = (GetOptions::snapshot(), FIRST);
     loop {
         let ranges = [ByteRange::First(len)];
         let fetched = match store.get(key, &ranges, &state) {
-            // The snapshot is of the first get, and the file has another state by now.
+            // The first get returned a snapshot, and the file has another state now.
             Err(error) if error.is_precondition() => {
                 let fault = NetcdfFault::Header {
                     at: 0,
@@ -138,7 +138,7 @@ fn build(store: Arc<dyn Store>, key: Key, name: &str, file: File) -> Result<Virt
         return Err(NetcdfFault::Documents { limit: DOCUMENTS }.of(name));
     }
     for variable in &header.variables {
-        // A name with a slash, or `..`, is none in Zarr.
+        // A name with a slash, and `..`, are not names of Zarr nodes.
         let (Ok(document), Ok(prefix)) =
             (Key::new(&format!("{}/zarr.json", variable.name)), Prefix::new(&format!("{}/", variable.name)))
         else {
@@ -150,7 +150,7 @@ fn build(store: Arc<dyn Store>, key: Key, name: &str, file: File) -> Result<Virt
             continue;
         }
         let layout = Layout::of(variable, records).map_err(|fault| fault.of(name))?;
-        // A chunk has a byte at least, and lists give a key for each.
+        // A chunk has a byte at least, and a list of the store contains a key for each chunk.
         left = left.checked_sub(layout.count).ok_or_else(|| {
             NetcdfFault::TooManyChunks { name: variable.name.clone(), count: layout.count, size }.of(name)
         })?;

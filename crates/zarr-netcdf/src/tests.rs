@@ -1,4 +1,4 @@
-//! Files that are made here, with what no sound writer leaves.
+//! Tests of files that are built here, with content that no sound writer leaves.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use zarr_json::Value;
 use zarr_store::{Error, Key, MemoryStore, Result, Store, StoreExt};
 use zarr_store_virtual::VirtualStore;
 
-/// A part of a header in CDF-1.
+/// Returns a number of 32 bits as a header in CDF-1 contains it.
 fn number(number: u32) -> [u8; 4] {
     number.to_be_bytes()
 }
@@ -18,7 +18,7 @@ fn name(name: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A list of items, each of which is its bytes.
+/// Returns a list with the tag `tag`, whose items are already encoded.
 fn list(tag: u32, items: &[Vec<u8>]) -> Vec<u8> {
     let count = u32::try_from(items.len()).expect("few items");
     [&number(if count == 0 { 0 } else { tag })[..], &number(count), &items.concat()].concat()
@@ -28,12 +28,12 @@ fn dimension(text: &[u8], length: u32) -> Vec<u8> {
     [name(text), number(length).to_vec()].concat()
 }
 
-/// A text.
+/// Returns an attribute whose value is the string `text`.
 fn attribute(key: &[u8], text: &[u8]) -> Vec<u8> {
     [name(key), number(2).to_vec(), name(text)].concat()
 }
 
-/// Bytes at the offset 0, with these dimensions.
+/// Returns a variable of type byte at offset 0, whose dimensions have the numbers `dimensions`.
 fn variable(text: &[u8], dimensions: &[u32], attributes: &[Vec<u8>]) -> Vec<u8> {
     let ids: Vec<u8> = dimensions.iter().flat_map(|id| number(*id)).collect();
     let rank = number(u32::try_from(dimensions.len()).expect("few dimensions"));
@@ -101,7 +101,7 @@ fn names_and_numbers_of_dimensions_are_bounded() {
     let error = fault(&file(0, &at, &[], &[variable(b"a", &[0; 1025], &[])]));
     assert!(error.contains("found 1025 dimensions of \"a\", expected at most 1024"), "{error}");
     opened(&file(0, &at, &[], &[variable(b"a", &[0; 1024], &[])])).expect("as many as there may be");
-    // A hundred kilobytes that each axis of each variable would have.
+    // The name of the dimension, of a hundred kilobytes, would be repeated for each axis of each variable.
     let long = [dimension(&[b'x'; 100_000], 1)];
     let error = fault(&file(0, &long, &[], &[variable(b"a", &[0; 1000], &[]), variable(b"b", &[0; 1000], &[])]));
     assert!(error.contains("documents take more than 134217728 bytes"), "{error}");

@@ -1,11 +1,11 @@
-//! The types of netCDF, and values of attributes.
+//! Data types of netCDF, and values of attributes.
 
 use zarr_dtype::{DataType, FillValue};
 use zarr_json::{Value, json};
 
 use crate::cursor::text;
 
-/// A type.
+/// Data type of netCDF-3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NcType {
     Byte,
@@ -22,7 +22,7 @@ pub(crate) enum NcType {
 }
 
 impl NcType {
-    /// The type of a number in a header. Those above 6 are of CDF-5.
+    /// Returns the type with this number in a header; `None` if there is none. Numbers above 6 are valid in CDF-5 only, if `is_wide`.
     pub(crate) fn of(number: u32, is_wide: bool) -> Option<Self> {
         const ALL: [NcType; 11] = [
             NcType::Byte,
@@ -66,7 +66,7 @@ impl NcType {
         }
     }
 
-    /// The data type as documents have it.
+    /// Returns the data type as a document of Zarr v3 names it.
     pub(crate) fn name(self) -> Value {
         Value::from(match self {
             Self::Byte => "int8",
@@ -83,7 +83,8 @@ impl NcType {
         })
     }
 
-    /// The value of elements that were never written, unless the variable has another one (`NC_FILL_*` in netcdf.h), big-endian.
+    /// Returns the big-endian bytes of elements that were never written, unless the variable has the attribute `_FillValue` (`NC_FILL_*` in
+    /// netcdf.h).
     fn default_fill(self) -> Vec<u8> {
         const FLOAT: f32 = f32::from_bits(0x7cf0_0000);
         match self {
@@ -102,10 +103,10 @@ impl NcType {
     }
 }
 
-/// Bytes of memory that a number in a document takes, about.
+/// Estimate of the memory in bytes of a number in a document.
 const NUMBER: u64 = 64;
 
-/// An attribute: its elements are big-endian.
+/// Attribute of a file or variable. The elements of `bytes` are big-endian.
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     pub(crate) name: String,
@@ -114,23 +115,23 @@ pub(crate) struct Attribute {
 }
 
 impl Attribute {
-    /// The element, native-endian, if there is one of this type.
+    /// Returns the value of an attribute that has one element of type `nc_type`; `None` for other attributes.
     fn element(&self, nc_type: NcType) -> Option<FillValue> {
         let fits = self.nc_type == nc_type && self.bytes.len() as u64 == nc_type.size();
         if fits { element(nc_type, &self.bytes) } else { None }
     }
 
-    /// Bytes of memory that its value takes, about.
+    /// Estimates the memory in bytes of the attribute in a document.
     pub(crate) fn cost(&self) -> u64 {
         let len = self.bytes.len() as u64;
         let values = if self.nc_type == NcType::Char { len } else { len / self.nc_type.size() * NUMBER };
         values.saturating_add(self.name.len() as u64).saturating_add(NUMBER)
     }
 
-    /// Its value: a text, a number, or a list of numbers.
+    /// Returns the value of the attribute as JSON: a string, a number, or an array of numbers.
     pub(crate) fn value(&self) -> Value {
         if self.nc_type == NcType::Char {
-            // Some writers end a text with NUL, as C does, and count that as a part of it.
+            // Some writers end a string with NUL, as C does, and count the NUL as a part of the value.
             let end = self.bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
             return Value::from(text(self.bytes.get(..end).unwrap_or_default()));
         }
@@ -140,12 +141,13 @@ impl Attribute {
     }
 }
 
-/// The attribute `_FillValue` of a variable of this type in the form of Zarr v3; `None` if it is no value of the type, and stays as it is.
+/// Returns the attribute `_FillValue` of a variable of type `nc_type` in the form of Zarr v3; `None` if its value is not one element of
+/// this type.
 pub(crate) fn fill_attribute(nc_type: NcType, attribute: &Attribute) -> Option<Value> {
     attribute.element(nc_type).map(|element| zarr_cf::fill::to_attribute(&nc_type.data_type(), &element))
 }
 
-/// The fill value of an array in its document.
+/// Returns the fill value of an array as its document contains it: the attribute `_FillValue`, or the default of the type.
 pub(crate) fn fill_value(nc_type: NcType, attributes: &[Attribute]) -> Value {
     let own = attributes.iter().find(|attribute| attribute.name == zarr_cf::fill::FILL_VALUE);
     let own = own.and_then(|attribute| attribute.element(nc_type));
@@ -161,7 +163,7 @@ fn element(nc_type: NcType, bytes: &[u8]) -> Option<FillValue> {
     FillValue::from_bytes(&nc_type.data_type(), &native).ok()
 }
 
-/// A number, of as many bytes as the type has.
+/// Returns the JSON number of a big-endian element of type `nc_type`.
 fn number(nc_type: NcType, bytes: &[u8]) -> Value {
     let unsigned = bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     // The bits above the number are copies of its sign.
