@@ -1,15 +1,15 @@
-//! Keys of chunks: `PATH/c/0/1`.
+//! Keys of chunks: `PATH/c/0/1`, the path of the array and the index of the chunk in the grid.
 
 use smallvec::SmallVec;
 
-/// The position of a chunk in the grid, or the beginning of one.
+/// Index of a chunk in the grid, one number for each dimension, or the first numbers of an index.
 pub(crate) type Index = SmallVec<[u32; 6]>;
 
-/// Most dimensions that an array may have.
+/// Maximum number of dimensions of an array.
 pub(crate) const MAX_RANK: usize = 1024;
 
-/// The path of the array, empty for the root, and the position of the chunk; `None` if this is the key of no chunk. Of a prefix without its
-/// last slash it gives the beginning of the positions under it.
+/// Splits the key of a chunk into the path of the array, empty for the root, and the index of the chunk; `None` if `key` is not the key of
+/// a chunk. For a prefix of keys without its last slash, the index has the first numbers of the indices of the chunks under the prefix.
 pub(crate) fn parse(key: &str) -> Option<(&str, Index)> {
     let (mut index, mut rest) = (Index::new(), key);
     loop {
@@ -26,13 +26,13 @@ pub(crate) fn parse(key: &str) -> Option<(&str, Index)> {
     }
 }
 
-/// A number as it stands in keys: one that could be written otherwise is none.
+/// Returns the number that a part of a key spells; `None` for other spellings, as with a sign or leading zeros.
 fn number(text: &str) -> Option<u32> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     if is_plain { text.parse().ok() } else { None }
 }
 
-/// The key of a chunk, or a prefix of keys without its last slash.
+/// Returns the key of a chunk, or a prefix of keys without its last slash if `index` has fewer numbers than the array has dimensions.
 pub(crate) fn text(path: &str, index: impl IntoIterator<Item = u32>) -> String {
     let mut text = if path.is_empty() { "c".to_owned() } else { format!("{path}/c") };
     for number in index {

@@ -4,162 +4,162 @@ use zarr_store::{Error, ErrorKind, Key, KeyFault};
 
 use crate::flat::FlatFault;
 
-/// The part of a header that says what is in the file.
+/// Name in messages of the part of a header that says what kind of file it is.
 pub(crate) const FILE_TYPE: &str = "file type";
 
-/// A fault of an Icechunk repository: the `fault` of [`Error::Format`]. `file` is the path of a file in the repository.
+/// Fault of an Icechunk repository: the `fault` of [`Error::Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IcechunkFault {
-    /// A file that another one names is not there.
+    /// A file does not exist, although another file names it.
     #[error("{file}: no such file, though {by} names it")]
     Missing {
-        /// The file.
+        /// Path of the file in the repository.
         file: String,
-        /// The file, or the chunk, that needs it.
+        /// Description of the file, chunk or revision that names the file.
         by: String,
     },
-    /// A file does not begin as all files of Icechunk do.
+    /// A file does not begin with the magic bytes of Icechunk.
     #[error("{file}: found another beginning, expected that of a file of Icechunk")]
     Magic {
-        /// The file.
+        /// Path of the file in the repository.
         file: String,
     },
-    /// The header of a file has a value that it must not have, or that is not supported.
+    /// The header of a file has an invalid or unsupported value.
     #[error("{file}: found {what} {found}, expected {expected}")]
     Header {
-        /// The file.
+        /// Path of the file in the repository.
         file: String,
-        /// The part of the header.
+        /// Name of the part of the header.
         what: &'static str,
-        /// Its value.
+        /// Value that was found.
         found: u8,
-        /// The values that are known.
+        /// Description of the values that are supported.
         expected: &'static str,
     },
-    /// A file is larger than may be read.
+    /// A file or its decompressed content is larger than the limit.
     #[error("{file}: found more than {limit} bytes{}, expected at most so many", if *.decoded { " behind the compression" } else { "" })]
     Large {
-        /// The file.
+        /// Path of the file in the repository.
         file: String,
-        /// The bound in bytes.
+        /// Maximum size in bytes.
         limit: u64,
-        /// Whether it is the size of what is in the file when it is decompressed.
+        /// Whether the decompressed content is too large, and not the file itself.
         decoded: bool,
     },
-    /// A file cannot be decompressed.
+    /// A file cannot be decompressed by zstd.
     #[error("{file}: cannot be decompressed by zstd: {reason}")]
     Compressed {
-        /// The file.
+        /// Path of the file in the repository.
         file: String,
-        /// Message of zstd.
+        /// Error message of zstd.
         reason: String,
     },
-    /// The content of a file breaks its schema.
+    /// The content of a file does not conform to its FlatBuffers schema.
     #[error("{file}: bad {what} at byte {at} of the decompressed content")]
     Record {
-        /// The file.
+        /// Path of the file in the repository.
         file: String,
-        /// The part of the content.
+        /// Name of the part of the content.
         what: &'static str,
-        /// Its offset.
+        /// Offset of the part in the decompressed content, in bytes.
         at: u64,
     },
-    /// A file has the id of another.
+    /// A file has another id in its content than in its name.
     #[error("{file}: found id {found}, expected that of the name")]
     Id {
-        /// The file.
+        /// Path of the file in the repository.
         file: String,
-        /// The id.
+        /// Id in the content of the file.
         found: String,
     },
-    /// A snapshot is made from itself.
+    /// A snapshot is one of its own ancestors.
     #[error("snapshot {id}: found it among those that it was made from")]
     Ancestry {
-        /// The id of the snapshot.
+        /// Id of the snapshot.
         id: String,
     },
-    /// A file with a reference is no JSON object with the name of a snapshot.
+    /// The file of a branch or tag is not a JSON object with the id of a snapshot.
     #[error("{file}: expected {{\"snapshot\": ID}}, an id of 20 characters")]
     Reference {
-        /// The file.
+        /// Path of the file in the repository.
         file: String,
     },
-    /// The path of a node is none.
+    /// The path of a node is invalid.
     #[error("{file}: node {path:?}: the path is not valid: {fault}")]
     Path {
-        /// The file.
+        /// Path of the snapshot file in the repository.
         file: String,
-        /// The path.
+        /// Path of the node.
         path: String,
-        /// Its fault as a key.
+        /// Reason why the key of the document of the node is invalid.
         fault: KeyFault,
     },
-    /// Two nodes have one path.
+    /// Two nodes of a snapshot have the same path.
     #[error("{file}: found two nodes {path:?}")]
     SamePath {
-        /// The file.
+        /// Path of the snapshot file in the repository.
         file: String,
-        /// The path.
+        /// Path of the nodes.
         path: String,
     },
-    /// A chunk is not wholly inside of the file that it lies in.
+    /// The file that contains a chunk ends before the end of the chunk.
     #[error("chunk {chunk}: {file} has {size} bytes, expected bytes {start} to {end} of it")]
     Short {
-        /// The key of the chunk.
+        /// Key of the chunk.
         chunk: Key,
-        /// The file in the repository, or the URL of another.
+        /// Path of the file in the repository, or the URL of a file outside of the repository.
         file: String,
-        /// The size of the file in bytes.
+        /// Size of the file in bytes.
         size: u64,
-        /// Where the chunk begins.
+        /// Offset in the file of the first byte of the chunk.
         start: u64,
-        /// Where it ends.
+        /// Offset in the file of the end of the chunk.
         end: u64,
     },
-    /// A chunk lies in a file outside of the repository that may not be read.
+    /// A chunk lies in a file outside of the repository that does not exist or must not be read.
     #[error("chunk {chunk} lies outside of the repository, in {url}: {reason}")]
     Outside {
-        /// The key of the chunk.
+        /// Key of the chunk.
         chunk: Key,
-        /// The URL of the file.
+        /// URL of the file.
         url: String,
-        /// Why it is not read, and the option by which it is.
+        /// Reason why the file is not read, with the option that allows it if there is one.
         reason: String,
     },
-    /// A file outside of the repository was changed after the repository came to know it.
+    /// A file outside of the repository was changed after the repository stored the reference to its chunk.
     #[error("chunk {chunk}: {url} has ETag {found}, and had {expected} when the chunk was stored")]
     Changed {
-        /// The key of the chunk.
+        /// Key of the chunk.
         chunk: Key,
-        /// The URL of the file.
+        /// URL of the file.
         url: String,
-        /// Its ETag.
+        /// ETag that the file has now.
         found: String,
-        /// The ETag in the repository.
+        /// ETag that the repository stored.
         expected: String,
     },
 }
 
 impl IcechunkFault {
-    /// The kind of errors of this fault.
+    /// Returns the kind of the errors that have this fault.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Large { .. } => ErrorKind::Limit,
             Self::Outside { .. } => ErrorKind::Denied,
-            // Another file than its name says is no newer format.
+            // A file of another type than expected is invalid, and not of a newer format.
             Self::Header { what, .. } if *what != FILE_TYPE => ErrorKind::Unsupported,
             _ => ErrorKind::Invalid,
         }
     }
 
-    /// The error of a store.
+    /// Makes an [`Error`] from the fault, in `store`.
     pub(crate) fn in_store(self, store: &dyn std::fmt::Display) -> Error {
         Error::Format { store: store.to_string(), kind: self.kind(), fault: Box::new(self) }
     }
 
-    /// A fault of the content of a file.
+    /// Makes the fault of the content of `file` from a fault of its FlatBuffer.
     pub(crate) fn record(file: &str, fault: FlatFault) -> Self {
         let at = u64::try_from(fault.at).unwrap_or(u64::MAX);
         Self::Record { file: file.to_owned(), what: fault.what, at }

@@ -1,4 +1,4 @@
-//! Files of a repository: a header, and a FlatBuffer that is compressed.
+//! Files of a repository: a header, and a FlatBuffer that may be compressed.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use zarr_store::{ByteRange, Bytes, GetOptions, Key, Result};
 use crate::fault::{FILE_TYPE, IcechunkFault};
 use zarr_store_virtual::lookup::{EitherStore, Way};
 
-/// Kind of the content of a file, with its number in the header.
+/// Type of a file; the value of a variant is its number in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileType {
     Snapshot = 1,
@@ -16,24 +16,24 @@ pub(crate) enum FileType {
 }
 
 const MAGIC: &[u8; 12] = b"ICE\xF0\x9F\xA7\x8ACHUNK";
-/// Behind the magic the name of the software that wrote the file has 24 bytes.
+/// Offset of the version of the format in a file, behind the magic bytes and 24 bytes with the name of the software that wrote the file.
 const VERSION_AT: usize = 36;
 const HEADER: usize = 39;
 
-/// A file is at most so large.
+/// Maximum size of a file in bytes, as it is stored.
 const MAX_STORED: u64 = 256 << 20;
-/// Its content is at most so large: 64 times the size of the file, which manifests do not come near, but at least the first and at most the
-/// second.
+/// Minimum and maximum of the limit of the decompressed size of a file, in bytes. Between them the limit is 64 times the size of the file,
+/// which manifests do not come near.
 const MAX_CONTENT: (u64, u64) = (64 << 20, 1 << 30);
 
-/// The content of the file at `key`, decompressed; `None` if there is no such file.
+/// Reads the file at `key` and returns its decompressed content; `None` if the file does not exist.
 pub(crate) async fn content(below: &EitherStore, way: Way, key: &Key, file_type: FileType) -> Result<Option<Bytes>> {
     let range = [ByteRange::First(MAX_STORED + 1)];
     let Some(fetched) = below.get(way, key, &range, &GetOptions::default()).await? else { return Ok(None) };
     decode(key.as_str(), fetched.into_bytes(), file_type).map(Some).map_err(|fault| fault.in_store(below.store()))
 }
 
-/// The content of a file of these bytes.
+/// Checks the header of a file of these bytes, and returns its decompressed content.
 pub(crate) fn decode(file: &str, bytes: Bytes, file_type: FileType) -> Result<Bytes, IcechunkFault> {
     let file = || file.to_owned();
     if bytes.len() as u64 > MAX_STORED {
@@ -74,7 +74,7 @@ pub(crate) fn decode(file: &str, bytes: Bytes, file_type: FileType) -> Result<By
     }
 }
 
-/// The content, or one byte more than `limit` of it.
+/// Decompresses `bytes`, but at most `limit` bytes of the content and one byte more.
 fn decompressed(bytes: &[u8], limit: u64) -> std::io::Result<Vec<u8>> {
     let mut content = Vec::new();
     zstd::stream::read::Decoder::with_buffer(bytes)?.take(limit + 1).read_to_end(&mut content)?;

@@ -1,17 +1,17 @@
-//! A reader of FlatBuffers: tables, whose fields are found by the offsets of a vtable, and vectors.
+//! Reader of FlatBuffers: of tables, whose fields are found by the offsets of a vtable, and of vectors.
 //!
-//! Each access is checked against the bytes, so that no content leads outside of them. Nothing is decoded in advance, and a table is
-//! followed only by a caller that knows its place in the schema: what is read is nested as deep as the code of the callers, whatever
-//! the bytes say. Several offsets may lead to one place, so callers that walk through vectors of vectors bound the sum of their lengths.
+//! Each access is checked against the length of the bytes. Nothing is decoded in advance, and a table is read only by a caller that knows
+//! its place in the schema, so that the content of a file does not determine the depth of recursion. Several offsets may point to one
+//! place: a caller that walks through vectors of vectors has to bound the sum of their lengths.
 
 use std::ops::Range;
 
-/// Tells where bytes are no FlatBuffer of the expected schema.
+/// Part of the bytes that is not a FlatBuffer of the expected schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlatFault {
-    /// The part that is not as it must be.
+    /// Name of the invalid part.
     pub(crate) what: &'static str,
-    /// The offset in the bytes.
+    /// Offset of the invalid part in the bytes.
     pub(crate) at: usize,
 }
 
@@ -21,7 +21,7 @@ fn fault<T>(what: &'static str, at: usize) -> Result<T> {
     Err(FlatFault { what, at })
 }
 
-/// The `N` bytes at an offset.
+/// Returns the `N` bytes at the offset `at`; `None` if they are not all inside the bytes.
 fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
@@ -34,26 +34,26 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(array(bytes, at)?))
 }
 
-/// The place that the offset at `at` leads to, which lies behind it.
+/// Returns the offset that the relative offset at `at` points to; it is always greater than `at`.
 fn follow(bytes: &[u8], at: usize) -> Option<usize> {
     at.checked_add(usize::try_from(u32_at(bytes, at)?).ok()?)
 }
 
-/// A table.
+/// Table of a FlatBuffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// How many bytes its fields take, the offset of the vtable among them.
+    /// Size of the table in bytes: of its fields and the offset of its vtable.
     size: usize,
-    /// Where the offsets of the fields begin.
+    /// Offset in `bytes` of the list of field offsets in the vtable.
     fields: usize,
-    /// How many there are.
+    /// Number of field offsets in the vtable.
     count: usize,
 }
 
 impl<'b> Table<'b> {
-    /// The table at the root.
+    /// Returns the root table.
     pub(crate) fn root(bytes: &'b [u8]) -> Result<Self> {
         match follow(bytes, 0) {
             Some(at) => Self::at(bytes, at),
@@ -61,7 +61,7 @@ impl<'b> Table<'b> {
         }
     }
 
-    /// The table at an offset.
+    /// Returns the table that begins at the offset `at`.
     pub(crate) fn at(bytes: &'b [u8], at: usize) -> Result<Self> {
         let parse = || {
             let back = i64::from(i32::from_le_bytes(array(bytes, at)?));
@@ -74,12 +74,12 @@ impl<'b> Table<'b> {
         parse().ok_or(FlatFault { what: "table", at })
     }
 
-    /// Where it begins.
+    /// Returns the offset in the bytes at which the table begins.
     pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
-    /// Where a field of `size` bytes begins; `None` if it has its default value.
+    /// Returns the offset of the field `id`, whose value has `size` bytes; `None` if the field is absent and has its default value.
     fn field(&self, id: usize, size: usize) -> Result<Option<usize>> {
         if id >= self.count {
             return Ok(None);
@@ -92,7 +92,7 @@ impl<'b> Table<'b> {
         }
     }
 
-    /// A field that is a struct of `N` bytes, or a number.
+    /// Returns the field `id`, a struct of `N` bytes or a little-endian number; `None` if the field is absent.
     pub(crate) fn array<const N: usize>(&self, id: usize) -> Result<Option<[u8; N]>> {
         let Some(at) = self.field(id, N)? else { return Ok(None) };
         array(self.bytes, at).map(Some).ok_or(FlatFault { what: "field of a table", at })
@@ -110,7 +110,7 @@ impl<'b> Table<'b> {
         Ok(self.array(id)?.map_or(0, u64::from_le_bytes))
     }
 
-    /// Where an offset in a field leads to.
+    /// Returns the offset that the relative offset in the field `id` points to; `None` if the field is absent.
     fn reference(&self, id: usize) -> Result<Option<usize>> {
         let Some(at) = self.field(id, 4)? else { return Ok(None) };
         follow(self.bytes, at).map(Some).ok_or(FlatFault { what: "offset in a table", at })
@@ -120,22 +120,23 @@ impl<'b> Table<'b> {
         self.reference(id)?.map(|at| Self::at(self.bytes, at)).transpose()
     }
 
-    /// A vector of items of `size` bytes: structs, numbers, or offsets of tables.
+    /// Returns the field `id`, a vector whose items have `size` bytes: structs, numbers, or offsets of tables; `None` if the field is
+    /// absent.
     pub(crate) fn vector(&self, id: usize, size: usize) -> Result<Option<Vector<'b>>> {
         self.reference(id)?.map(|at| Vector::at(self.bytes, at, size)).transpose()
     }
 
-    /// As [`Self::vector`], one that has to be there.
+    /// Returns the field `id`, a vector whose items have `size` bytes. If the field is absent, the fault names it `what`.
     pub(crate) fn required(&self, id: usize, size: usize, what: &'static str) -> Result<Vector<'b>> {
         self.vector(id, size)?.ok_or(FlatFault { what, at: self.at })
     }
 
-    /// As [`Self::array`], one that has to be there.
+    /// Returns the field `id`, a struct of `N` bytes or a number. If the field is absent, the fault names it `what`.
     pub(crate) fn required_array<const N: usize>(&self, id: usize, what: &'static str) -> Result<[u8; N]> {
         self.array(id)?.ok_or(FlatFault { what, at: self.at })
     }
 
-    /// Where the bytes of a vector of bytes lie.
+    /// Returns the range in the bytes of the field `id`, a vector of bytes; `None` if the field is absent.
     pub(crate) fn range(&self, id: usize) -> Result<Option<Range<usize>>> {
         Ok(self.vector(id, 1)?.map(|vector| vector.at..vector.at + vector.len))
     }
@@ -150,7 +151,7 @@ impl<'b> Table<'b> {
     }
 }
 
-/// A vector, which lies wholly in the bytes.
+/// Vector of a FlatBuffer. All its items are inside the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vector<'b> {
     bytes: &'b [u8],
@@ -173,7 +174,7 @@ impl<'b> Vector<'b> {
         self.len
     }
 
-    /// The bytes of an item; of none, behind the end.
+    /// Returns the bytes of the item `i`; empty if `i` is not below the length.
     pub(crate) fn item(&self, i: usize) -> &'b [u8] {
         if i >= self.len {
             return &[];
@@ -182,13 +183,13 @@ impl<'b> Vector<'b> {
         self.bytes.get(at..at + self.size).unwrap_or_default()
     }
 
-    /// The bytes of all items.
+    /// Returns the bytes of each item.
     pub(crate) fn items(&self) -> impl ExactSizeIterator<Item = &'b [u8]> + use<'b> {
         let this = *self;
         (0..this.len).map(move |i| this.item(i))
     }
 
-    /// The table that an item is the offset of.
+    /// Returns the table whose offset is the item `i`.
     pub(crate) fn table(&self, i: usize) -> Result<Table<'b>> {
         let at = self.at + i.min(self.len) * self.size;
         match follow(self.bytes, at).filter(|_| i < self.len) {
@@ -202,7 +203,7 @@ impl<'b> Vector<'b> {
         (0..this.len).map(move |i| this.table(i))
     }
 
-    /// The items as numbers.
+    /// Returns the items as little-endian numbers of 4 bytes.
     pub(crate) fn u32s(&self) -> impl ExactSizeIterator<Item = u32> + use<'b> {
         self.items().map(|item| u32_at(item, 0).unwrap_or(0))
     }
@@ -212,10 +213,10 @@ impl<'b> Vector<'b> {
 mod tests {
     use super::*;
 
-    /// A table with a byte, a number of 8 bytes, a text and a vector of 4-byte numbers.
+    /// Returns a FlatBuffer of a table with a byte, a number of 8 bytes, a string and a vector of 4-byte numbers.
     fn sample() -> Vec<u8> {
         let mut bytes = vec![0; 4];
-        // The vtable: its size, that of the table, the offsets of the fields; the one at 2 is not set.
+        // The vtable: its size, the size of the table, and the offsets of the fields; field 2 is absent.
         let vtable = bytes.len();
         for number in [14_u16, 24, 4, 8, 0, 16, 20] {
             bytes.extend(number.to_le_bytes());

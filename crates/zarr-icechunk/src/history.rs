@@ -1,4 +1,4 @@
-//! The commits that led to a state of a repository.
+//! Commits from the first snapshot of a repository to a revision.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use crate::id::Id;
 use crate::refs::{self, REPOSITORY, Revision};
 use zarr_store_virtual::lookup::{EitherStore, Way, wait};
 
-/// A snapshot of a repository, and the one that it was made from.
+/// Commit of a repository: a snapshot with its parent, time and message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IcechunkCommit {
-    /// The id of the snapshot.
+    /// Id of the snapshot.
     pub id: String,
-    /// The id of the snapshot that it was made from; `None` of the first one.
+    /// Id of the parent snapshot, on which the commit is based; `None` for the first snapshot of the repository.
     pub parent: Option<String>,
-    /// The time at which it was written, in microseconds since 1970 in UTC.
+    /// Time of the commit, in microseconds since 1970-01-01 UTC.
     pub time: u64,
-    /// The message.
+    /// Commit message.
     pub message: String,
 }
 
-/// The commits that led to a revision of the repository that is all of `store`, the newest first, at most `limit`.
+/// Returns the commits that led to a revision, the newest first and at most `limit`. `store` contains the files of one repository.
 ///
-/// A repository of version 2 of the format has them in one file. In one of version 1 each snapshot is read.
+/// A repository of version 2 of the format lists its commits in one file. In a repository of version 1 the file of each snapshot is read.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -40,7 +40,8 @@ pub struct IcechunkCommit {
 /// ```
 ///
 /// # Errors
-/// [`IcechunkFault::Ancestry`] if commits lead back to themselves, and the errors of [`IcechunkStore::open`](crate::IcechunkStore::open).
+/// [`IcechunkFault::Ancestry`] if a snapshot is one of its own ancestors, and the errors of
+/// [`IcechunkStore::open`](crate::IcechunkStore::open).
 pub fn history(store: Arc<dyn Store>, revision: &Revision, limit: usize) -> Result<Vec<IcechunkCommit>> {
     let below = EitherStore::new(store);
     let key = Key::new(REPOSITORY)?;
@@ -58,7 +59,7 @@ fn missing(id: Id, by: &str) -> IcechunkFault {
     IcechunkFault::Missing { file: format!("snapshots/{id}"), by: by.to_owned() }
 }
 
-/// The commits that the file of a repository of version 2 lists; `None` if it does not list this one.
+/// Returns the commits that led to the snapshot `id`, as the file of a repository of version 2 lists them; `None` if `id` is not listed.
 fn of_repository(content: &Bytes, id: Id, limit: usize) -> Result<Option<Vec<IcechunkCommit>>, IcechunkFault> {
     let record = |fault| IcechunkFault::record(REPOSITORY, fault);
     let snapshots = Table::root(content).and_then(|root| root.required(4, 4, "snapshots")).map_err(record)?;
@@ -78,7 +79,7 @@ fn of_repository(content: &Bytes, id: Id, limit: usize) -> Result<Option<Vec<Ice
             return Err(IcechunkFault::Ancestry { id: id_of(&table).map_err(record)?.to_string() });
         }
         let read = || -> flat::Result<_> {
-            // A snapshot without a parent has -1.
+            // The parent of a snapshot without a parent is -1.
             let parent = usize::try_from(i32::from_le_bytes(table.u32(1)?.to_le_bytes())).ok();
             let parent = parent.map(|at| snapshots.table(at)).transpose()?;
             let parent_id = parent.as_ref().map(&id_of).transpose()?;
@@ -86,7 +87,7 @@ fn of_repository(content: &Bytes, id: Id, limit: usize) -> Result<Option<Vec<Ice
             Ok((commit, parent))
         };
         let (commit, parent) = read().map_err(record)?;
-        // Several snapshots could share one message: each has its own.
+        // Offsets of several snapshots could point to one message: the sum of the lengths is bounded.
         bytes += commit.message.len();
         if bytes > content.len() {
             return Err(record(FlatFault { what: "messages", at: table.offset() }));
@@ -100,7 +101,7 @@ fn of_repository(content: &Bytes, id: Id, limit: usize) -> Result<Option<Vec<Ice
     Ok(Some(commits))
 }
 
-/// The commits by the snapshots of a repository of version 1, each of which names the one before.
+/// Returns the commits that led to the snapshot `id` of a repository of version 1, in which the file of each snapshot names its parent.
 fn of_snapshots(below: &EitherStore, id: Id, revision: &Revision, limit: usize) -> Result<Vec<IcechunkCommit>> {
     let (mut commits, mut seen, mut next, mut by) =
         (Vec::new(), HashSet::new(), Some(id), format!("revision {revision}"));
@@ -130,7 +131,7 @@ fn of_snapshots(below: &EitherStore, id: Id, revision: &Revision, limit: usize) 
     Ok(commits)
 }
 
-/// The commit of a table that has its time and its message in these fields.
+/// Makes a commit from a table of a snapshot, in which the fields `time` and `message` have these numbers.
 fn commit(table: &Table<'_>, id: Id, parent: Option<Id>, [time, message]: [usize; 2]) -> flat::Result<IcechunkCommit> {
     let text = table.str(message)?.ok_or(FlatFault { what: "message", at: table.offset() })?;
     Ok(IcechunkCommit {

@@ -1,8 +1,8 @@
-//! Ids of snapshots, manifests and chunks, and their names: Crockford's base 32.
+//! Ids of snapshots, manifests and chunks, and their names in Crockford's base 32.
 
 use std::fmt;
 
-/// The id of a snapshot, a manifest or a chunk: 12 bytes, of which its name has 20 characters.
+/// Id of a snapshot, a manifest or a chunk: 12 bytes, whose name has 20 characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Id(pub(crate) [u8; 12]);
 
@@ -10,7 +10,7 @@ const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LEN: usize = 20;
 
 impl Id {
-    /// The id of this name; `None` if it is none.
+    /// Returns the id with this name; `None` if `name` is not the name of an id.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         if name.len() != LEN {
             return None;
@@ -26,7 +26,7 @@ impl Id {
                 len += 1;
             }
         }
-        // The bits that fill the last digit are zeros.
+        // The bits that pad the last digit are zeros.
         (bits & ((1 << count) - 1) == 0).then_some(Self(id))
     }
 }

@@ -1,7 +1,8 @@
-//! Icechunk repositories as Zarr stores, to read: versions 1 and 2 of the format.
+//! Icechunk repositories as read-only Zarr stores, for versions 1 and 2 of the format.
 //!
-//! An [`IcechunkStore`] shows one snapshot of a repository, which lies in any other store: the documents of its nodes, and its chunks, whether
-//! these are in manifests, in files of the repository or in other files. It opens no file itself, and writes nothing.
+//! An [`IcechunkStore`] is one snapshot of a repository, and reads the files of the repository from any other store. It has the documents
+//! of the nodes, and the chunks in manifests, in files of the repository, and in files outside of the repository, which the caller opens
+//! ([`OpenFile`]).
 //!
 //! ```
 //! use std::sync::Arc;

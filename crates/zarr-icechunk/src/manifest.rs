@@ -1,4 +1,4 @@
-//! Manifests: where the chunks of arrays lie.
+//! Manifests: the places of the chunks of arrays.
 
 use std::cmp::Ordering;
 
@@ -11,23 +11,24 @@ use crate::fault::IcechunkFault;
 use crate::flat::{self, FlatFault, Table, Vector};
 use crate::id::Id;
 
-/// Most bytes that a compressed URL may have.
+/// Maximum size in bytes of a decompressed URL.
 const MAX_URL: usize = 4096;
 
 type Result<T> = std::result::Result<T, IcechunkFault>;
 
-/// Where the bytes of a chunk are.
+/// Place of the bytes of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In the manifest.
+    /// Bytes of the chunk, which are in the manifest.
     Inline(Bytes),
-    /// In a file of the repository.
+    /// Range of a file of the repository.
     Native { id: Id, offset: u64, length: u64 },
-    /// In another file.
+    /// Range of a file outside of the repository.
     Virtual { url: String, offset: u64, length: u64, etag: Option<String> },
 }
 
-/// A manifest, of which the content stays in memory as it was read. Its order was checked: a chunk that a search does not find is not there.
+/// Manifest, whose content stays in memory in the encoding of the file. Its arrays and chunks are sorted, which was checked: a binary
+/// search finds every chunk.
 pub(crate) struct Manifest {
     file: String,
     content: Bytes,
@@ -35,7 +36,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// The manifest `id` of this content.
+    /// Makes the manifest `id` from the decompressed content of its file.
     pub(crate) fn parse(file: &str, content: Bytes, id: Id) -> Result<Self> {
         let record = |fault| IcechunkFault::record(file, fault);
         let root = Table::root(&content).map_err(record)?;
@@ -55,7 +56,7 @@ impl Manifest {
         Ok(Self { file: file.to_owned(), content, dictionary })
     }
 
-    /// How many bytes of memory it takes.
+    /// Returns the number of bytes of memory of the manifest.
     pub(crate) fn size(&self) -> usize {
         self.content.len()
     }
@@ -64,14 +65,14 @@ impl Manifest {
         IcechunkFault::record(&self.file, fault)
     }
 
-    /// The references of an array.
+    /// Returns the chunk references of the array `node`; `None` if the manifest has no chunks of this array.
     fn refs(&self, node: &[u8; 8]) -> flat::Result<Option<Vector<'_>>> {
         let arrays = arrays(&self.content)?;
         let at = position(arrays.len(), |i| Ok(node_of(&arrays.table(i)?)?.cmp(node)))?;
         at.ok().map(|i| refs_of(&arrays.table(i)?)).transpose()
     }
 
-    /// Where the chunk at a position lies; `None` if it is not stored.
+    /// Returns the place of the chunk `index` of the array `node`; `None` if the manifest has no such chunk.
     pub(crate) fn find(&self, node: &[u8; 8], index: &Index) -> Result<Option<Place>> {
         let find = || {
             let Some(refs) = self.refs(node)? else { return Ok(None) };
@@ -82,8 +83,8 @@ impl Manifest {
         table.map(|table| self.place(&table)).transpose()
     }
 
-    /// Gives `visit` the position and the size of each chunk of an array behind a beginning of positions, in their order, until it returns a
-    /// position to go on from.
+    /// Calls `visit` with the index and the size of each chunk of the array `node` whose index begins with `begin`, in the order of the
+    /// indices. The answer of `visit` says where the visit goes on.
     pub(crate) fn visit(
         &self,
         node: &[u8; 8],
@@ -106,7 +107,7 @@ impl Manifest {
             let size = size_of(&table).map_err(record)?;
             at = match visit(index, size) {
                 Onward::Next => at + 1,
-                // A position that lies behind this one.
+                // The next position is always greater, so that the loop ends.
                 Onward::From(next) => from(&next).map_err(record)?.max(at + 1),
                 Onward::End => return Ok(()),
             };
@@ -148,10 +149,10 @@ impl std::fmt::Debug for Manifest {
     }
 }
 
-/// Where a visit goes on.
+/// Continuation of a visit of chunks.
 pub(crate) enum Onward {
     Next,
-    /// At the first chunk that is not before this beginning of a position.
+    /// Go on at the first chunk whose index is not less than this index, which may have fewer numbers.
     From(Index),
     End,
 }
@@ -181,7 +182,8 @@ fn size_of(reference: &Table<'_>) -> flat::Result<u64> {
     }
 }
 
-/// Finds a position among `len` sorted ones, or the place where it would be.
+/// Searches `len` sorted items, and returns the position of the equal item, or the position at which it would be inserted. `order` compares
+/// the item at a position with the item that is searched for.
 fn position(
     len: usize,
     order: impl Fn(usize) -> flat::Result<Ordering>,
@@ -198,7 +200,7 @@ fn position(
     Ok(Err(range.start))
 }
 
-/// Checks that arrays and chunks are sorted, so that none is missed by a search.
+/// Checks that arrays and chunks are sorted, so that a binary search finds all of them.
 fn check_order(content: &[u8]) -> flat::Result<()> {
     let (mut last, mut count) = (None, 0);
     for array in arrays(content)?.tables() {
@@ -208,7 +210,7 @@ fn check_order(content: &[u8]) -> flat::Result<()> {
             return Err(FlatFault { what: "order of arrays", at: array.offset() });
         }
         last = Some(node);
-        // Several arrays could share their chunks: each has its own.
+        // Several arrays could share one vector of chunks: the sum of the lengths is bounded.
         count += refs.len();
         if count > content.len() / 4 {
             return Err(FlatFault { what: "chunks of an array", at: array.offset() });

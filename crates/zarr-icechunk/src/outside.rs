@@ -1,23 +1,23 @@
-//! Chunks in files outside of the repository: which of them may be read, and who opens them.
+//! Chunks in files outside of the repository: which files may be read, and who opens them.
 
 use std::fmt;
 use std::sync::Arc;
 
 use zarr_store::{Key, Result, Store};
 
-/// Opens the store in which the file at a URL lies, and gives its key there.
+/// Function that takes the URL of a file outside of the repository, and returns the store that contains the file and its key in the store.
 pub type OpenFile = dyn Fn(&str) -> Result<(Arc<dyn Store>, Key)> + Send + Sync;
 
-/// The URLs of files outside of the repository that may be read.
+/// URL prefixes of the files outside of the repository that may be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allowed {
     prefixes: Vec<String>,
-    /// URL that `vcc://NAME/` stands for.
+    /// Names of containers, each with the URL that replaces `vcc://NAME/`.
     containers: Vec<(String, String)>,
 }
 
 impl Allowed {
-    /// URLs, and `NAME=URL` for containers, with commas between them; `None` for another text.
+    /// Parses a list of URLs, and of `NAME=URL` for containers, with commas between them; `None` if an entry is invalid.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut allowed = Self::default();
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
@@ -37,7 +37,8 @@ impl Allowed {
         Some(allowed)
     }
 
-    /// The URL of a file that may be read, or why it may not.
+    /// Returns the URL of a file that may be read, with the name of a container replaced; an error is the reason why the file must not be
+    /// read.
     pub(crate) fn check(&self, url: &str) -> Result<String, String> {
         let full = match url.strip_prefix("vcc://") {
             None => url.to_owned(),
@@ -66,7 +67,7 @@ impl Allowed {
     }
 }
 
-/// Whether a URL is a prefix or lies below it.
+/// Whether `url` is equal to `prefix` or lies below it.
 fn is_below(url: &str, prefix: &str) -> bool {
     let Some((scheme, rest)) = prefix.split_once("://") else { return false };
     let Some((found, found_rest)) = url.split_once("://") else { return false };
@@ -74,13 +75,13 @@ fn is_below(url: &str, prefix: &str) -> bool {
     behind.is_some_and(|behind| behind.is_empty() || rest.ends_with('/') || behind.starts_with('/'))
 }
 
-/// Whether a URL has segments `.` or `..`, which may lead elsewhere; `%2e` stands for a dot, `%2f` for a slash.
+/// Whether a URL has segments `.` or `..`, which may lead out of an allowed prefix. `%2e` is read as a dot, `%2f` and `%5c` as slashes.
 fn has_steps(url: &str) -> bool {
     let plain = url.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/").replace('\\', "/");
     plain.split('/').any(|segment| matches!(segment, "." | ".."))
 }
 
-/// Which files outside of the repository are read, and how they are opened.
+/// Rules for files outside of the repository: which files may be read, and the function that opens them.
 #[derive(Clone, Default)]
 pub(crate) struct Outside {
     pub(crate) allowed: Allowed,

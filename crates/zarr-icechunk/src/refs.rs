@@ -1,4 +1,4 @@
-//! Branches and tags: which snapshot a name stands for.
+//! Branches and tags, and the snapshots that they name.
 
 use zarr_json::Value;
 use zarr_store::{ByteRange, Bytes};
@@ -10,16 +10,16 @@ use crate::flat::{self, FlatFault, Table, Vector};
 use crate::id::Id;
 use zarr_store_virtual::lookup::{EitherStore, Way, wait};
 
-/// The branch of a repository that is opened without a name.
+/// Branch that is opened by default.
 const MAIN: &str = "main";
-/// The file of a repository of version 2.
+/// Key of the main file of a repository of version 2.
 pub(crate) const REPOSITORY: &str = "repo";
-/// A file with a reference is at most so large.
+/// Maximum size in bytes of the file of a branch or tag.
 const MAX_REFERENCE: u64 = 4096;
-/// Number of names that an error lists.
+/// Maximum number of names that an error lists.
 const MAX_NAMES: usize = 20;
 
-/// Which state of a repository: a branch, a tag or a snapshot.
+/// State of a repository: a branch, a tag or a snapshot.
 ///
 /// ```
 /// use zarr_icechunk::Revision;
@@ -33,12 +33,12 @@ pub enum Revision {
     Branch(String),
     /// The snapshot of a tag.
     Tag(String),
-    /// The newest snapshot of the branch of this name, or without one the snapshot with this id.
+    /// The newest snapshot of the branch of this name, or if no such branch exists the snapshot with this id.
     Named(String),
 }
 
 impl Revision {
-    /// The revision of a text: `branch.NAME`, `tag.NAME`, or the name of a branch or the id of a snapshot.
+    /// Parses a revision: `branch.NAME`, `tag.NAME`, the name of a branch, or the id of a snapshot.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         match text.split_once('.') {
@@ -54,7 +54,7 @@ impl Revision {
     }
 }
 
-/// The branch `main`.
+/// Default revision: the branch `main`.
 impl Default for Revision {
     fn default() -> Self {
         Self::Branch(MAIN.to_owned())
@@ -72,7 +72,7 @@ impl std::fmt::Display for Revision {
     }
 }
 
-/// The id of the snapshot that a revision is.
+/// Returns the id of the snapshot of a revision, for a repository of version 1 or 2.
 pub(crate) fn resolve(below: &EitherStore, revision: &Revision) -> Result<Id> {
     let key = Key::new(REPOSITORY)?;
     match wait(file::content(below, Way::Blocking, &key, FileType::Repository))? {
@@ -81,7 +81,7 @@ pub(crate) fn resolve(below: &EitherStore, revision: &Revision) -> Result<Id> {
     }
 }
 
-/// The snapshot by the file of a repository of version 2.
+/// Returns the id of the snapshot of a revision, by `content` of the main file of a repository of version 2.
 pub(crate) fn of_repository(below: &EitherStore, content: &Bytes, revision: &Revision) -> Result<Id> {
     let read = || -> flat::Result<Result<Id, Vec<String>>> {
         let root = Table::root(content)?;
@@ -121,11 +121,11 @@ fn names(refs: &Vector<'_>) -> flat::Result<Vec<String>> {
     refs.tables().take(MAX_NAMES + 1).map(name).collect()
 }
 
-/// The snapshot by the files with references of a repository of version 1.
+/// Returns the id of the snapshot of a revision, by the files of branches and tags of a repository of version 1.
 pub(crate) fn of_files(below: &EitherStore, revision: &Revision) -> Result<Id> {
     let kind = if matches!(revision, Revision::Tag(_)) { "tag" } else { "branch" };
     let folder = format!("refs/{kind}.{}/", revision.name());
-    // A name with a slash is that of no file.
+    // No branch or tag has a name with a slash.
     let folder = Prefix::new(&folder).ok().filter(|_| !revision.name().contains('/'));
     let found = match &folder {
         Some(folder) => reference(below, folder)?,
@@ -137,7 +137,7 @@ pub(crate) fn of_files(below: &EitherStore, revision: &Revision) -> Result<Id> {
     }
 }
 
-/// The id in the file of a reference; `None` without one, or if the tag was deleted.
+/// Returns the id in the file of a branch or tag; `None` if the file does not exist, or if the tag was deleted.
 fn reference(below: &EitherStore, folder: &Prefix) -> Result<Option<Id>> {
     let get = |name: &str, ranges: &[ByteRange]| -> Result<_> {
         wait(below.get(Way::Blocking, &folder.join(name)?, ranges, &GetOptions::default()))
@@ -154,7 +154,8 @@ fn reference(below: &EitherStore, folder: &Prefix) -> Result<Option<Id>> {
     parse(fetched.part(0)).map(Some).ok_or_else(fault)
 }
 
-/// The names of branches or tags. A store that cannot list has none to tell.
+/// Returns the names of the branches or tags of a repository of version 1; none if the store cannot list. Fails if the store has no branch,
+/// and thus is not a repository.
 fn names_of_files(below: &EitherStore, kind: &str) -> Result<Vec<String>> {
     let names = match below.store().list_dir(&Prefix::new("refs/")?) {
         Ok(listing) => {
@@ -165,7 +166,7 @@ fn names_of_files(below: &EitherStore, kind: &str) -> Result<Vec<String>> {
             let mut names = Vec::new();
             for prefix in &listing.prefixes {
                 let name = prefix.name().and_then(|name| name.strip_prefix(kind)?.strip_prefix('.'));
-                // The files of a tag that was deleted stay.
+                // The files of a deleted tag remain.
                 let is_there = kind == "branch" || name.is_some() && reference(below, prefix)?.is_some();
                 names.extend(name.filter(|_| is_there).map(str::to_owned));
                 if names.len() > MAX_NAMES {
@@ -194,7 +195,7 @@ fn no_repository(below: &EitherStore) -> Error {
     }
 }
 
-/// The snapshot that a revision names by its id, since there is no branch or tag of the name.
+/// Returns the snapshot whose id is the name in `revision`, or an error that lists `known`, the names of the existing branches or tags.
 fn of_id(below: &EitherStore, revision: &Revision, mut known: Vec<String>) -> Result<Id> {
     let (kind, kinds) = match revision {
         Revision::Named(name) => match Id::of_name(name) {

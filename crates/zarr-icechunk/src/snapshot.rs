@@ -9,33 +9,33 @@ use crate::fault::IcechunkFault;
 use crate::flat::{FlatFault, Table, u32_at};
 use crate::id::Id;
 
-/// The name of a node's document.
+/// Name of the document of a node.
 const DOCUMENT: &str = "zarr.json";
 
 type Result<T> = std::result::Result<T, IcechunkFault>;
 
-/// A snapshot, of which the content stays in memory as it was read.
+/// Snapshot, whose content stays in memory in the encoding of the file.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     file: String,
     content: Bytes,
-    /// Sorted by their keys.
+    /// Nodes, sorted by `key`.
     nodes: Vec<Node>,
 }
 
-/// A node.
+/// Group or array of a snapshot.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// The key of its document.
+    /// Key of the document of the node.
     pub(crate) key: Key,
     pub(crate) id: [u8; 8],
     document: Range<usize>,
-    /// Where the table of the array is.
+    /// Offset in the content of the table of the array; `None` for a group, or an array without this table.
     array: Option<usize>,
 }
 
 impl Node {
-    /// The path without a slash in front, empty for the root.
+    /// Returns the path of the node without a slash in front, empty for the root.
     pub(crate) fn path(&self) -> &str {
         self.key.as_str().strip_suffix(DOCUMENT).map_or("", |above| above.trim_end_matches('/'))
     }
@@ -45,28 +45,28 @@ impl Node {
     }
 }
 
-/// A part of the grid of an array, and the manifest that has its chunks.
+/// Part of the grid of an array, and the manifest that contains its chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) manifest: Id,
-    /// Range of the indices of each dimension; empty for all chunks.
+    /// Range of the chunk indices along each dimension; empty if the manifest may contain any chunk.
     ranges: Vec<Range<u32>>,
 }
 
 impl Extent {
-    /// Whether the chunk at this position, or one behind this beginning of a position, may be in the manifest.
+    /// Whether the manifest may contain the chunk `index`, or a chunk whose index begins with `index`.
     pub(crate) fn meets(&self, index: &[u32]) -> bool {
         self.ranges.iter().zip(index).all(|(range, at)| range.contains(at))
     }
 
-    /// Whether chunks with this number of dimensions are in the manifest.
+    /// Whether the manifest may contain chunks of an array with `rank` dimensions.
     pub(crate) fn has_rank(&self, rank: usize) -> bool {
         self.ranges.is_empty() || self.ranges.len() == rank
     }
 }
 
 impl Snapshot {
-    /// The snapshot `id` of this content.
+    /// Makes the snapshot `id` from the decompressed content of its file.
     pub(crate) fn parse(file: &str, content: Bytes, id: Id) -> Result<Self> {
         let parsed = Self::nodes_of(file, &content, id)?;
         Ok(Self { file: file.to_owned(), content, nodes: parsed })
@@ -84,7 +84,7 @@ impl Snapshot {
             let table = table.map_err(record)?;
             let path = table.str(1).and_then(|path| path.ok_or(FlatFault { what: "path", at: table.offset() }));
             let path = path.map_err(record)?;
-            // Several nodes could share one text: each has its own.
+            // Offsets of several nodes could point to one path: the sum of the lengths is bounded.
             names += path.len();
             if names > content.len() {
                 return Err(record(FlatFault { what: "paths", at: table.offset() }));
@@ -120,29 +120,29 @@ impl Snapshot {
         Ok(Node { key, id, document, array })
     }
 
-    /// All nodes, sorted by the keys of their documents.
+    /// Returns all nodes, sorted by the keys of their documents.
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The node with the document at this key.
+    /// Returns the node whose document has the key `key`.
     pub(crate) fn node_at(&self, key: &str) -> Option<&Node> {
         let at = self.nodes.binary_search_by(|node| node.key.as_str().cmp(key)).ok()?;
         self.nodes.get(at)
     }
 
-    /// The array at a path without a slash in front.
+    /// Returns the array at `path`, which has no slash in front; `None` if no node or a group is there.
     pub(crate) fn array_at(&self, path: &str) -> Option<&Node> {
         let node = if path.is_empty() { self.node_at(DOCUMENT) } else { self.node_at(&format!("{path}/{DOCUMENT}")) };
         node.filter(|node| node.is_array())
     }
 
-    /// The document of a node.
+    /// Returns the document of a node.
     pub(crate) fn document(&self, node: &Node) -> Bytes {
         self.content.slice(node.document.clone())
     }
 
-    /// The manifests of an array that may have the chunk at this position, or chunks behind this beginning of one.
+    /// Returns the manifests of an array that may contain the chunk `index`, or chunks whose index begins with `index`.
     pub(crate) fn extents(&self, node: &Node, index: &Index) -> Result<Vec<Extent>> {
         let read = || {
             let Some(array) = node.array else { return Ok(Vec::new()) };

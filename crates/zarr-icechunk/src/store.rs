@@ -1,4 +1,4 @@
-//! The store of a snapshot.
+//! Read-only store of one snapshot of a repository.
 
 mod list;
 mod not_blocking;
@@ -25,10 +25,10 @@ use zarr_store_virtual::lookup::{EitherStore, LoadCache, Way, wait};
 
 use not_blocking::NotBlocking;
 
-/// Most bytes that manifests in memory take.
+/// Default of the maximum memory of the cached manifests, in bytes.
 const MANIFEST_BYTES: usize = 256 << 20;
 
-/// How a repository is opened.
+/// Options of opening a repository.
 ///
 /// ```
 /// use zarr_icechunk::{IcechunkOptions, Revision};
@@ -43,7 +43,7 @@ pub struct IcechunkOptions {
     manifest_bytes: usize,
 }
 
-/// The branch `main`, with chunks in the repository alone.
+/// Default options: the branch `main`, without chunks in files outside of the repository.
 impl Default for IcechunkOptions {
     fn default() -> Self {
         Self { revision: Revision::default(), outside: Outside::default(), manifest_bytes: MANIFEST_BYTES }
@@ -51,60 +51,61 @@ impl Default for IcechunkOptions {
 }
 
 impl IcechunkOptions {
-    /// With this revision.
+    /// Sets the revision that is opened.
     #[must_use]
     pub fn revision(self, revision: Revision) -> Self {
         Self { revision, ..self }
     }
 
-    /// With chunks in files outside of the repository whose URLs lie below one of these, with commas between them: `s3://bucket/data/`.
-    /// `NAME=URL` is where the container `NAME` of the repository is. `None` if the text is something else.
+    /// Allows reading chunks in files outside of the repository whose URLs lie below the URLs of this list, which are separated by commas,
+    /// as `s3://bucket/data/`. `NAME=URL` also says where the container `NAME` of the repository is. `None` if an entry is invalid.
     #[must_use]
     pub fn allow(mut self, urls: &str) -> Option<Self> {
         self.outside.allowed = Allowed::parse(urls)?;
         Some(self)
     }
 
-    /// With files outside of the repository opened so.
+    /// Sets the function that opens files outside of the repository. Without it they are not read.
     #[must_use]
     pub fn open_files(mut self, open: Arc<OpenFile>) -> Self {
         self.outside.open = Some(open);
         self
     }
 
-    /// Keeps manifests of at most `manifest_bytes` bytes in memory, and the one that is in use. By default 256 MiB.
+    /// Sets the maximum memory of the cached manifests in bytes, by default 256 MiB. A manifest that is larger is cached alone until the
+    /// next one is read.
     #[must_use]
     pub fn manifest_bytes(self, manifest_bytes: usize) -> Self {
         Self { manifest_bytes, ..self }
     }
 }
 
-/// A read-only store of the documents and chunks of one snapshot of an Icechunk repository.
+/// Read-only store of the documents and chunks of one snapshot of an Icechunk repository.
 ///
-/// Later commits change nothing in it. Where the repository lies in a store that does not block, this one does not either
-/// ([`Store::as_async`]).
+/// Later commits do not change the store. The store has a form that does not block ([`Store::as_async`]) if the store that contains the
+/// repository has such a form.
 #[derive(Clone, Debug)]
 pub struct IcechunkStore(Arc<Inner>);
 
-/// State that both ways of reading share.
+/// State that the form that blocks and the form that does not block share.
 #[derive(Debug)]
 struct Inner {
-    /// For messages.
+    /// Name of the store in messages.
     name: String,
     below: EitherStore,
     snapshot: Snapshot,
-    /// The version of all that is in the snapshot and its manifests, which are never changed.
+    /// Version of all values in the snapshot and its manifests, which never change: the id of the snapshot.
     version: Version,
     manifests: LoadCache<Id, Manifest>,
     outside: Outside,
 }
 
 impl IcechunkStore {
-    /// Opens the repository that is all of `store`.
+    /// Opens a repository, whose files are the values of `store`.
     ///
     /// # Errors
-    /// [`Error::NotAStore`] if there is no repository, [`Error::Argument`] if there is no such branch, tag or snapshot,
-    /// [`Error::Format`] with an [`IcechunkFault`] if a file breaks the format; and the errors of `store`.
+    /// [`Error::NotAStore`] if `store` contains no repository, [`Error::Argument`] if the repository has no such branch, tag or snapshot,
+    /// [`Error::Format`] with an [`IcechunkFault`] if a file is missing or invalid, and the errors of `store`.
     pub fn open(store: Arc<dyn Store>, options: IcechunkOptions) -> Result<Self> {
         let below = EitherStore::new(store);
         let id = refs::resolve(&below, &options.revision)?;
@@ -121,7 +122,7 @@ impl IcechunkStore {
         Ok(Self(Arc::new(Inner { name, below, snapshot, version, manifests, outside: options.outside })))
     }
 
-    /// The id of the snapshot.
+    /// Returns the id of the snapshot.
     #[must_use]
     pub fn snapshot_id(&self) -> &str {
         self.0.version.as_str()
@@ -199,7 +200,7 @@ impl Inner {
         Fetched::of_value(&self.name, key, value, Some(self.version.clone()), ranges, options).map(Some)
     }
 
-    /// Where the chunk at a key lies; `None` if there is none.
+    /// Returns the place of the chunk at `key`; `None` if no chunk is stored there.
     async fn place(&self, way: Way, key: &Key) -> Result<Option<Place>> {
         let Some((path, index)) = chunk_key::parse(key.as_str()) else { return Ok(None) };
         let Some(node) = self.snapshot.array_at(path) else { return Ok(None) };
@@ -225,7 +226,7 @@ impl Inner {
         self.manifests.get(way, id, load).await
     }
 
-    /// A chunk in a file of the repository, which is never changed.
+    /// Gets ranges of a chunk in a file of the repository, which never changes.
     async fn native(
         &self,
         way: Way,
@@ -250,7 +251,7 @@ impl Inner {
         Ok(fetched)
     }
 
-    /// A chunk in another file, which may be changed: its version is that of the file.
+    /// Gets ranges of a chunk in a file outside of the repository, which may change: the version of the chunk is that of the file.
     async fn outside(
         &self,
         way: Way,
@@ -261,7 +262,7 @@ impl Inner {
         options: &GetOptions,
     ) -> Result<Fetched> {
         if ranges.is_empty() {
-            // The size is known, whether or not the file may be read.
+            // The size is known even if the file must not be read.
             let mut fetched = Fetched::new();
             fetched.size = Some(chunk.length);
             return Ok(fetched);
@@ -278,7 +279,7 @@ impl Inner {
             Some(fetched) => fetched,
             None => return Err(refused("there is no such file".to_owned())),
         };
-        // Only a strong ETag is known to be of the kind that the repository has.
+        // Only a strong ETag is comparable to the ETag that the repository stored.
         let found = fetched.version.as_ref().map(Version::as_str).filter(|found| found.starts_with('"'));
         if let (Some(found), Some(expected)) = (found, etag)
             && found.trim_matches('"') != expected.trim_matches('"')
@@ -290,7 +291,8 @@ impl Inner {
         Ok(fetched)
     }
 
-    /// Ranges of a chunk that is a part of a file; `None` if there is no such file. Without ranges the file is not looked at.
+    /// Gets ranges of a chunk that is a part of a file; `None` if the file does not exist. If `ranges` is empty, the file is not read.
+    /// Messages show the file as `shown`.
     async fn part(
         &self,
         way: Way,
@@ -350,7 +352,7 @@ impl Inner {
     }
 }
 
-/// A chunk that is a part of a file.
+/// Chunk that is a part of a file, with its key, and its offset and length in bytes.
 #[derive(Clone, Copy)]
 struct Chunk<'k> {
     key: &'k Key,
@@ -358,7 +360,7 @@ struct Chunk<'k> {
     length: u64,
 }
 
-/// The file of the repository with chunks.
+/// Returns the key of the file of the repository that contains the chunk bytes with this id.
 fn chunk_file(id: Id) -> Result<Key> {
     Key::new(&format!("chunks/{id}"))
 }

@@ -1,4 +1,4 @@
-//! Lists of a snapshot: documents, and the chunks that manifests have.
+//! Lists of the keys of a snapshot: of documents, and of the chunks in its manifests.
 
 use std::ops::Bound;
 
@@ -70,7 +70,7 @@ impl Inner {
         Ok(keys)
     }
 
-    /// Gives `visit` all keys under a prefix, with the sizes of their values.
+    /// Calls `visit` with each key under `prefix` and the size of its value in bytes.
     pub(super) async fn visit(
         &self,
         way: Way,
@@ -86,7 +86,7 @@ impl Inner {
                 self.visit_chunks(way, node, &Index::new(), visit).await?;
             }
         }
-        // A prefix inside of an array.
+        // The prefix may be inside an array.
         if let Some((path, begin)) = chunk_key::parse(prefix.as_str().trim_end_matches('/'))
             && let Some(array) = self.snapshot.array_at(path)
         {
@@ -103,7 +103,7 @@ impl Inner {
         visit: &mut (dyn FnMut(Key, u64) + Send),
     ) -> Result<()> {
         let mut outcome = Ok(());
-        // The key that is the prefix without its slash is not under it.
+        // A chunk whose key is the prefix without its slash is not under the prefix.
         let is_inside = |index: &Index| begin.is_empty() || index.len() > begin.len();
         let mut each = |index: Index, size| {
             if is_inside(&index) {
@@ -121,7 +121,7 @@ impl Inner {
         outcome
     }
 
-    /// Gives `visit` the chunks of an array behind a beginning of positions, from one manifest after the other.
+    /// Calls `visit` with the index and the size of each chunk of `array` whose index begins with `begin`, in one manifest after the other.
     async fn chunks(
         &self,
         way: Way,

@@ -1,4 +1,4 @@
-//! The store of a snapshot of a repository in a store that does not block.
+//! Form of the store of a snapshot that does not block.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where chunks lie, for references to them.
+//! Places of chunks, for code that makes references to them.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::manifest::Place;
 use zarr_store_virtual::lookup::{Way, wait};
 
 impl IcechunkStore {
-    /// Returns where the chunk at a key lies; `None` if none is stored there.
+    /// Returns the place of the chunk at `key`; `None` if no chunk is stored there.
     ///
     /// # Errors
-    /// [`Error::Format`](zarr_store::Error::Format) with an [`IcechunkFault`] for a damaged manifest, and for a file outside of the repository
-    /// that may not be read; the errors of the store.
+    /// [`Error::Format`](zarr_store::Error::Format) with an [`IcechunkFault`] for a damaged manifest, or for a file outside of the
+    /// repository that must not be read; and the errors of the store.
     pub fn find_chunk(&self, key: &Key) -> Result<Option<FoundChunk>> {
         let inner = &self.0;
         let place = match wait(inner.place(Way::Blocking, key))? {

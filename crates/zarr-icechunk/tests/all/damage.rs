@@ -7,12 +7,12 @@ use zarr_store::{Key, MemoryStore, StoreExt};
 
 use crate::repositories::{files, options};
 
-/// How many damaged states of all files are looked at.
+/// Number of damaged states of the files of a repository that are tested by default.
 const ROUNDS: u64 = 1_500;
-/// Number of damaged repositories of which one has all its values read.
+/// All values are read in one of this many damaged states.
 const WHOLE: u64 = 40;
 
-/// Numbers by chance, the same in each run (SplitMix64).
+/// Random numbers, which are the same in each run (SplitMix64).
 struct Chance(u64);
 
 impl Chance {
@@ -25,13 +25,13 @@ impl Chance {
     }
 }
 
-/// A file without its compression, so that damage reaches the content.
+/// Returns a file with uncompressed content, so that damage reaches the content.
 fn plain(file: &[u8]) -> Vec<u8> {
     let content = zstd::stream::decode_all(&file[39..]).expect("decompressed");
     [&file[..38], &[0], &content].concat()
 }
 
-/// Changes a few bytes, or cuts the file off.
+/// Returns a file in which some bytes are changed, or which is cut off.
 fn damaged(file: &[u8], chance: &mut Chance) -> Vec<u8> {
     let mut file = file.to_vec();
     match chance.below(8) {
@@ -54,7 +54,7 @@ fn damaged(file: &[u8], chance: &mut Chance) -> Vec<u8> {
     file
 }
 
-/// Looks at all of a repository that opens.
+/// Opens and lists a repository, and reads some of its values, or all if `is_all`. Returns whether no error was found.
 fn look(files: &Arc<MemoryStore>, is_all: bool) -> bool {
     let Ok(store) = IcechunkStore::open(files.clone(), options("main")) else { return false };
     let mut is_whole = true;
@@ -94,7 +94,7 @@ fn damage_is_an_error() {
         assert!(look(&files, true), "{name}: nothing is damaged");
         let mut chance = Chance(7);
         let mut broken = 0;
-        // `ZARR_DAMAGE=1000000` looks at more.
+        // `ZARR_DAMAGE=1000000` sets another number.
         let rounds = std::env::var("ZARR_DAMAGE").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
         for round in 0..rounds {
             let (key, file) = &metadata[chance.below(metadata.len())];

@@ -17,7 +17,7 @@ pub(crate) fn archive(name: &str) -> ZipStore {
     ZipStore::open(path).expect("an archive")
 }
 
-/// The files of an archive, in memory.
+/// Returns the files of an archive in memory.
 pub(crate) fn files(name: &str) -> MemoryStore {
     let (archive, files) = (archive(name), MemoryStore::new());
     for key in archive.list().expect("listed") {
@@ -26,10 +26,10 @@ pub(crate) fn files(name: &str) -> MemoryStore {
     files
 }
 
-/// The keys of a store with their values.
+/// Keys of a store with their values.
 type Values = Vec<(String, Vec<u8>)>;
 
-/// The values that icechunk found, of each version of the format and revision.
+/// Returns the values that icechunk read, by the version of the format and the revision.
 fn expected() -> BTreeMap<(String, String), Values> {
     let archive = archive("expected.zip");
     let mut expected = BTreeMap::<_, Values>::new();
@@ -46,7 +46,7 @@ fn outside() -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside.bin")).expect("read")
 }
 
-/// Opens the file outside of the repositories, as a store with versions.
+/// Returns options to open a revision, with the file outside of the repositories in a store that has versions.
 pub(crate) fn options(revision: &str) -> IcechunkOptions {
     let store = Arc::new(MemoryStore::new());
     store.set_all(&key("outside.bin"), &outside()).expect("set");
@@ -76,7 +76,7 @@ fn every_revision_is_read_as_icechunk_reads_it() {
         let store = IcechunkStore::open(Arc::clone(&below), options(revision)).expect("opened");
         contract_read(&store, &values);
         contract_read_only(&store);
-        // Nothing is kept: each manifest is read anew.
+        // The cache keeps nothing: each manifest is read again.
         let store = IcechunkStore::open(below, options(revision).manifest_bytes(0)).expect("opened");
         contract_read(&store, &values);
     }
@@ -219,7 +219,7 @@ fn few_requests_read_a_chunk() {
         store.get_all(&key(name)).expect("get");
         assert_eq!(below.take().gets, gets, "{name}");
     }
-    // Of several manifests the one that has the chunk.
+    // Only the manifest that contains the chunk is read, and not the other manifests of the array.
     store.get_all(&key("group/split/c/7/0")).expect("get").expect("there");
     assert_eq!(below.take().gets, 1);
     store.list_dir(&Prefix::new("group/split/c/9/").expect("a prefix")).expect("listed");
