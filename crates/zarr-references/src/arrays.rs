@@ -1,4 +1,4 @@
-//! The arrays that documents describe: which keys are their chunks.
+//! Arrays that the documents of a store describe, and the keys of their chunks.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -9,36 +9,36 @@ use zarr_store_virtual::{ChunkKeyForm, ChunkTableBuilder, Separator};
 
 use crate::ReferencesFault;
 
-/// An array, by its prefix.
+/// Chunk keys of an array, and the table of its chunks that is being built.
 #[derive(Debug)]
 pub(crate) struct ArrayKeys {
     pub(crate) prefix: String,
     pub(crate) form: ChunkKeyForm,
     pub(crate) counts: Vec<u64>,
     pub(crate) table: ChunkTableBuilder,
-    /// Whether its own document was read, and not that in consolidated metadata alone.
+    /// Whether the document of the array itself was read, and not only its copy in consolidated metadata.
     is_own: bool,
 }
 
-/// The arrays of a store.
+/// Arrays of a store, in the order in which their documents were found.
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
     pub(crate) list: Vec<ArrayKeys>,
     by_prefix: BTreeMap<String, usize>,
-    /// The last one that was found.
+    /// Index in `list` of the array that [`Arrays::chunk`] found last.
     last: usize,
 }
 
-/// The names of documents.
+/// Names of documents of Zarr v2 and v3.
 pub(crate) const DOCUMENTS: [&str; 5] = [".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json"];
 
-/// The prefix of a key, and its name.
+/// Splits a key into its prefix, with the slash at its end, and its name.
 pub(crate) fn split(key: &str) -> (&str, &str) {
     key.split_at(key.rfind('/').map_or(0, |at| at + 1))
 }
 
 impl Arrays {
-    /// Takes note of the arrays that a document describes.
+    /// Adds the arrays that the document at `key` describes, if it is the document of an array or consolidated metadata.
     pub(crate) fn note(&mut self, key: &str, text: &[u8]) -> Result<(), ReferencesFault> {
         let (prefix, name) = split(key);
         if ![".zarray", ".zmetadata", "zarr.json"].contains(&name) {
@@ -89,13 +89,13 @@ impl Arrays {
         Ok(())
     }
 
-    /// The array at a prefix.
+    /// Returns the array whose prefix is `prefix`.
     #[cfg(feature = "parquet")]
     pub(crate) fn at(&self, prefix: &str) -> Option<&ArrayKeys> {
         self.list.get(*self.by_prefix.get(prefix)?)
     }
 
-    /// The array that a key is a chunk of, and the number of the chunk.
+    /// Returns the array that has a chunk with the key `key`, and the number of the chunk; `None` if no array has this key.
     pub(crate) fn chunk(&mut self, key: &str) -> Option<(&mut ArrayKeys, u64)> {
         let of = |array: &ArrayKeys| array.form.index(key.strip_prefix(array.prefix.as_str())?, &array.counts);
         let last = self.list.get(self.last).and_then(of).map(|index| (self.last, index));
@@ -108,7 +108,8 @@ impl Arrays {
     }
 }
 
-/// The values of the prefixes that a key begins with, the longest first. A key of many names costs no more than the prefixes that are near it.
+/// Returns the values in `prefixes` of the prefixes with which `key` begins, the longest prefix first. The time does not depend on the
+/// number of slashes in `key`.
 fn prefixes_of(prefixes: &BTreeMap<String, usize>, key: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut rest = key;
@@ -118,7 +119,7 @@ fn prefixes_of(prefixes: &BTreeMap<String, usize>, key: &str) -> Vec<usize> {
             let Some(shorter) = prefix.len().checked_sub(1) else { break };
             rest = &key[..shorter];
         } else {
-            // Each that is left ends within the part that both have.
+            // All prefixes before this one that `key` begins with end inside the common part.
             let common = prefix.bytes().zip(rest.bytes()).take_while(|(a, b)| a == b).count();
             rest = &rest[..rest.as_bytes()[..common].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1)];
         }
@@ -179,12 +180,12 @@ fn counts(shape: Option<&Value>, chunks: Option<&Value>) -> Result<Vec<u64>, Str
     if shape.len() != chunks.len() {
         return Err(format!("found the shape {shape:?} and chunks of {chunks:?}, expected as many numbers"));
     }
-    // A chunk without elements is refused when the array is opened.
+    // A chunk shape with a zero is refused when the array is opened.
     Ok(shape.iter().zip(&chunks).map(|(length, chunk)| length.div_ceil((*chunk).max(1))).collect())
 }
 
 fn separator(given: Option<&Value>, default: Separator) -> Result<Separator, String> {
-    // Some writers have null where the member could be absent.
+    // Some writers write null for an absent member.
     match given.filter(|given| **given != Value::Null).map(|given| (given, given.as_str())) {
         None => Ok(default),
         Some((_, Some("/"))) => Ok(Separator::Slash),
@@ -197,7 +198,7 @@ fn separator(given: Option<&Value>, default: Separator) -> Result<Separator, Str
 mod tests {
     use super::*;
 
-    /// All strings of up to four names, in front of this end.
+    /// Returns all strings of up to four names, each followed by `end`.
     fn keys(end: &str) -> Vec<String> {
         let mut all = vec![String::new()];
         let mut last = all.clone();

@@ -1,99 +1,99 @@
-//! Faults of a file of references.
+//! Faults of references.
 
 use zarr_store::{Error, ErrorKind};
 
-/// A fault of a file of references: the `fault` of [`Error::Format`].
+/// Fault of references: the `fault` of [`Error::Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReferencesFault {
-    /// The text is no JSON, or a value is not of the form that references have.
+    /// The file is not JSON, or a value does not have the form of a reference.
     #[error("byte {at}: found {found}, expected {expected}")]
     Syntax {
-        /// The offset in the file.
+        /// Offset in the file, in bytes.
         at: u64,
-        /// Description of the content that is there.
+        /// Description of the content at the offset.
         found: String,
-        /// Description of the content that should be there.
+        /// Description of the content that the format requires at the offset.
         expected: String,
     },
-    /// The version of the format is not known.
+    /// The version of the format is not supported.
     #[error("version {found} of references, expected 0 or 1")]
     Version {
-        /// The version.
+        /// Version as the file has it.
         found: String,
     },
-    /// The file, or a document in another one, is longer than the limit.
+    /// The file of references is larger than the limit, or the documents in other files are larger together.
     #[error("found {size} bytes, of which at most {limit} are read")]
     TooLong {
-        /// The bytes.
+        /// Number of bytes that were found.
         size: u64,
-        /// The limit in bytes.
+        /// Maximum number of bytes that are read.
         limit: u64,
     },
-    /// A file of references in Parquet is malformed, or exceeds a limit.
+    /// A file of references in Parquet is invalid, or exceeds a limit.
     #[error("{file}: {place}: found {found}, expected {expected}")]
     Record {
-        /// The file, in the folder of the references.
+        /// Path of the file in the folder of the references.
         file: String,
-        /// The column and the row, or the byte.
+        /// Column and row in the file, or offset in bytes.
         place: String,
-        /// Description of the content that is there.
+        /// Description of the content at the place.
         found: String,
-        /// Description of the content that should be there.
+        /// Description of the content that is expected at the place.
         expected: String,
-        /// Whether a limit is exceeded.
+        /// Whether a limit is exceeded, and the file may be valid.
         is_limit: bool,
     },
-    /// A file lies where references may not lead.
+    /// A reference names a file that it must not name.
     #[error("key {key}: refers to {url}, {reason}")]
     NotAllowed {
-        /// The key.
+        /// Key of the reference.
         key: String,
-        /// The file.
+        /// URL of the file.
         url: String,
-        /// Why it is not read.
+        /// Reason why the file is not read.
         reason: String,
     },
-    /// A document of an array does not say which chunks there are.
+    /// The document of an array is invalid, or has a chunk grid or chunk key encoding that is not supported.
     #[error("{key}: {what}")]
     Document {
-        /// The key of the document.
+        /// Key of the document, or the prefix of its array.
         key: String,
-        /// The fault.
+        /// Description of the fault.
         what: String,
     },
-    /// The file that a document lies in is not there.
+    /// The file that contains a document does not exist.
     #[error("key {key}: found no file {url}, in which the document lies")]
     NoFile {
-        /// The key.
+        /// Key of the document.
         key: String,
-        /// The file.
+        /// URL of the file.
         url: String,
     },
-    /// A template cannot be filled in.
+    /// An expression of a template is invalid.
     #[error("template {text:?}: {what}")]
     Template {
-        /// The template.
+        /// Beginning of the template.
         text: String,
-        /// The fault.
+        /// Description of the fault.
         what: String,
     },
-    /// Templates are filled in with more text than the size of the file explains.
+    /// Filled-in templates, or the URLs made of them, have more bytes than the size of the file allows.
     #[error("found templates that make texts of more than {limit} bytes, which is the limit for a file of this size")]
     Work {
-        /// The limit in bytes.
+        /// Maximum number of bytes of filled-in templates.
         limit: u64,
     },
-    /// Generated references are more than the limit.
+    /// The generators of the file make more references than the limit.
     #[error("found more than {limit} generated references, which is the limit")]
     TooMany {
-        /// The limit.
+        /// Maximum number of generated references.
         limit: u64,
     },
 }
 
 impl ReferencesFault {
-    /// The error of the file with this name.
+    /// Makes an [`Error`] from the fault, in the file named `file`.
     #[must_use]
     pub fn of(self, file: impl Into<String>) -> Error {
         let kind = match self {

@@ -1,4 +1,4 @@
-//! A file of references: its parts, and its references one after the other.
+//! File of references in JSON: its parts, and its references in sequence.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,25 +11,25 @@ use crate::template::{STEP, Scope, Value, Variables};
 
 type Result<T> = std::result::Result<T, ReferencesFault>;
 
-/// A file of references whose parts are known.
+/// File of references whose parts were found.
 pub(crate) struct File<'t> {
     text: &'t str,
     scope: Scope,
     generators: Vec<Generator>,
-    /// Offset at which the object of references begins.
+    /// Offset in bytes of the object of references.
     references: usize,
     limit: u64,
 }
 
-/// Content that a key stands for.
+/// Value of a reference.
 pub(crate) enum Entry<'t> {
-    /// The value itself.
+    /// The value of the key, which the references contain.
     Value(Cow<'t, [u8]>),
-    /// A file, or the range of it that begins at an offset and has a length.
+    /// A file, or the range of the file with this offset and length in bytes.
     Target { url: Cow<'t, str>, range: Option<(u64, u64)> },
 }
 
-/// Generates references.
+/// Rule that makes one reference for each combination of the values of its variables.
 struct Generator {
     key: String,
     url: String,
@@ -37,10 +37,10 @@ struct Generator {
     dimensions: Vec<(String, Numbers)>,
 }
 
-/// Numbers that a variable of a generator stands for, one after the other.
+/// Values of a variable of a generator, in order.
 enum Numbers {
     List(Vec<i64>),
-    /// The numbers of Python's `range`.
+    /// Values of Python's `range`, from `start` in steps of `step`.
     Steps {
         start: i64,
         step: i64,
@@ -65,7 +65,7 @@ impl Numbers {
 }
 
 impl<'t> File<'t> {
-    /// Finds the parts of a file, of which at most `limit` references are generated.
+    /// Finds the parts of a file of references. Its generators may make at most `limit` references.
     pub(crate) fn parse(text: &'t str, limit: u64) -> Result<Self> {
         let begin = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut scanner = Scanner::new(text, begin);
@@ -88,7 +88,7 @@ impl<'t> File<'t> {
             }
         }
         scanner.end()?;
-        // Version 0 is the object of references alone.
+        // A file of version 0 has no other members than references.
         let Some(references) = references else { return Ok(file) };
         file.references = references;
         match version.map(|range| &text[range]) {
@@ -114,7 +114,7 @@ impl<'t> File<'t> {
         Ok(file)
     }
 
-    /// Gives each key and what it stands for.
+    /// Calls `give` with each key and the value of its reference: first the references of the file, then the generated ones.
     pub(crate) fn each<E: From<ReferencesFault>>(
         &self,
         mut give: impl FnMut(&str, Entry<'_>) -> std::result::Result<(), E>,
@@ -150,7 +150,7 @@ impl<'t> File<'t> {
                     Cow::Owned(text) => Cow::Owned(text.into_bytes()),
                 }))
             }
-            // A document that is no text in a text.
+            // A document may be a JSON object instead of a string.
             Some(b'{') => Ok(Entry::Value(Cow::Borrowed(self.text[scanner.skip()?].as_bytes()))),
             Some(b'[') => {
                 scanner.expect(b'[', "a list")?;
@@ -188,7 +188,7 @@ fn read_templates(text: &str, at: usize) -> Result<HashMap<String, String>> {
 }
 
 fn generator(item: &Json) -> Option<Generator> {
-    // Numbers may stand for themselves.
+    // A number may be written as a number or as a string.
     let text = |name: &str| match item.get(name)? {
         Json::Number(number) => Some(number.as_str().to_owned()),
         value => value.as_str().map(str::to_owned),
@@ -211,7 +211,7 @@ fn generator(item: &Json) -> Option<Generator> {
     Some(Generator { key: text("key")?, url: text("url")?, range, dimensions: dimensions.collect::<Option<_>>()? })
 }
 
-/// The numbers of Python's `range`; `None` where it has no step.
+/// Returns the numbers of Python's `range`; `None` if `step` is 0.
 fn steps(start: i64, stop: i64, step: i64) -> Option<Numbers> {
     let is_empty = if step > 0 { start >= stop } else { start <= stop };
     let count = if is_empty { 0 } else { stop.abs_diff(start) }.checked_add(step.unsigned_abs().checked_sub(1)?)?;

@@ -1,8 +1,8 @@
-//! References of kerchunk as Zarr stores: JSON whose members are the keys of a store, and whose values are strings, or ranges of other
-//! files.
+//! References of kerchunk as Zarr stores. References are a JSON object: its members are the keys of a store, and their values are the
+//! values of the store as strings, or ranges of other files.
 //!
-//! Versions 0 and 1 of the format are read, with templates, generated references and values in base64. A reference may lead to files below
-//! the directory of the references, and below prefixes that the caller [allows](ReferencesOptions::allow), and nowhere else.
+//! Versions 0 and 1 of the format are read, with templates, generated references and values in base64. A reference may name files below the
+//! directory of the references, and files below prefixes that the caller [allows](ReferencesOptions::allow), but no other files.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! References as a store.
+//! Opening of references as a virtual store.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::file::{Entry, File};
 use crate::targets::{FileFinder, Targets};
 use crate::{ReferencesFault, ReferencesOptions};
 
-/// The bytes of all documents in other files together, at most.
+/// Maximum number of bytes of all documents in other files together.
 const DOCUMENT_BYTES: u64 = 256 << 20;
-/// The bytes that each counts as at least: it takes a request.
+/// Minimum number of bytes that each document in another file counts towards [`DOCUMENT_BYTES`], since it needs a request.
 const DOCUMENT: u64 = 4 << 10;
 
-/// The references that are the value at `key`, as a store.
+/// Opens the references in the file at `key` of `store`.
 ///
 /// # Errors
-/// [`Error::NoStore`] if there is no such file; [`Error::Format`] with a [`ReferencesFault`] if it holds no references, or one leads where
-/// it may not; and the errors of the store below.
+/// [`Error::NoStore`] if `store` has no value at `key`; [`Error::Format`] with a [`ReferencesFault`] if the file does not contain
+/// references, or a reference names a file that it must not name; and the errors of `store` and of the stores that contain documents.
 pub fn open(store: Arc<dyn Store>, key: Key, options: &ReferencesOptions) -> Result<VirtualStore> {
     let name = options.name.clone().unwrap_or_else(|| {
         let below = store.to_string();
@@ -35,7 +35,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, options: &ReferencesOptions) -> Res
     let file = File::parse(text, options.max_generated).map_err(named)?;
     let targets = Targets::new(FileFinder::new(store, key.parent(), options), text.len() as u64);
     let mut left = DOCUMENT_BYTES;
-    // Chunks may stand before the document of their array.
+    // Chunks may precede the document of their array, so that the file is read twice.
     let (mut arrays, mut documents) = (Arrays::default(), HashMap::new());
     let noted = file.each(|key, entry| {
         match entry {
@@ -55,7 +55,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, options: &ReferencesOptions) -> Res
 }
 
 fn read(store: &dyn Store, key: &Key, name: &str, limit: u64) -> Result<Bytes> {
-    // One byte more than the limit shows that there are more.
+    // One byte more than the limit shows that the file is too long.
     let bytes = get(store, key, ByteRange::First(limit.saturating_add(1)))?;
     let bytes = bytes.ok_or_else(|| Error::NoStore { store: name.to_owned() })?;
     match bytes.len() as u64 {
@@ -71,7 +71,8 @@ fn get(store: &dyn Store, key: &Key, range: ByteRange) -> Result<Option<Bytes>> 
     Ok(fetched.map(Fetched::into_bytes))
 }
 
-/// Reads a document that is in another file.
+/// Reads the document at `key`, which is a range of another file. `left` is the number of bytes that documents in other files may still
+/// have, at first [`DOCUMENT_BYTES`].
 fn read_document(
     store: &dyn Store,
     target: &Key,
@@ -97,7 +98,7 @@ fn read_document(
     Ok(bytes)
 }
 
-/// A fault of the file, or an error of another store.
+/// Fault of the references, or error of another store.
 enum Failure {
     Fault(ReferencesFault),
     Error(Error),

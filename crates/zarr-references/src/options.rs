@@ -1,4 +1,4 @@
-//! Where references may lead, and how much is read.
+//! Options of reading references: the files that they may name, and limits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,23 +7,24 @@ use zarr_store::{Result, Store};
 
 use crate::place::{place, shown};
 
-/// Opens the store at an address that the caller allows.
+/// Function that opens the store at an address that the caller allows.
 pub(crate) type Opener = dyn Fn(&str) -> Result<Arc<dyn Store>> + Send + Sync;
 
-/// Where references may lead, and bounds of what is read.
+/// Options of reading references: the files that they may name, and limits.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ReferencesOptions {
     pub(crate) directories: Vec<String>,
     pub(crate) allowed: Vec<String>,
     pub(crate) open: Option<Arc<Opener>>,
-    /// The longest file in bytes: 1 GiB by default.
+    /// Maximum size in bytes of a file of references: 1 GiB by default.
     pub max_size: u64,
-    /// The most references that are generated: 2^22 by default.
+    /// Maximum number of references that generators make: 2^22 by default.
     pub max_generated: u64,
-    /// Bytes of files of references in Parquet that are kept in memory, about: 32 MiB by default. The last one is kept in any case.
+    /// Approximate maximum memory in bytes of the cached files of references in Parquet: 32 MiB by default. The file that was read last is
+    /// cached even if it is larger.
     pub max_cached: usize,
-    /// The name of the file in messages: by default its key behind the name of its store.
+    /// Name of the references in messages; `None`, the default, for the name of their store followed by their key.
     pub name: Option<String>,
 }
 
@@ -42,53 +43,54 @@ impl Default for ReferencesOptions {
 }
 
 impl ReferencesOptions {
-    /// An address of the directory that the references lie in, as `/data` or `s3://bucket/data`: files below it may be named by it. Without
-    /// one, relative names alone lead there.
+    /// Adds an address of the directory that contains the references, as `/data` or `s3://bucket/data`. References may name files below
+    /// this directory by URLs that begin with the address. Without an address they name these files by relative names only.
     #[must_use]
     pub fn directory(mut self, address: impl Into<String>) -> Self {
         self.directories.push(address.into());
         self
     }
 
-    /// References may lead to files below this address. Those that lie elsewhere than on this machine never lead to files of it.
+    /// Allows references to files whose URLs lie below `prefix`. If an address of the [directory](Self::directory) is not on this machine,
+    /// no reference may name a file of this machine, even below `prefix`.
     #[must_use]
     pub fn allow(mut self, prefix: impl Into<String>) -> Self {
         self.allowed.push(prefix.into());
         self
     }
 
-    /// Opens the store at an address that is [allowed](Self::allow), as it was given.
+    /// Sets the function that opens the store at an [allowed](Self::allow) prefix. It is called with the prefix as the caller gave it.
     #[must_use]
     pub fn open_by(self, open: impl Fn(&str) -> Result<Arc<dyn Store>> + Send + Sync + 'static) -> Self {
         Self { open: Some(Arc::new(open)), ..self }
     }
 
-    /// The same, with this as the longest file in bytes.
+    /// Sets the maximum size of a file of references in bytes.
     #[must_use]
     pub fn max_size(self, max_size: u64) -> Self {
         Self { max_size, ..self }
     }
 
-    /// The same, with this as the most references that are generated.
+    /// Sets the maximum number of references that generators make.
     #[must_use]
     pub fn max_generated(self, max_generated: u64) -> Self {
         Self { max_generated, ..self }
     }
 
-    /// The same, with this as the number of bytes of files of references in Parquet that are kept in memory.
+    /// Sets the approximate maximum memory in bytes of the cached files of references in Parquet.
     #[must_use]
     pub fn max_cached(self, max_cached: usize) -> Self {
         Self { max_cached, ..self }
     }
 
-    /// The same, with this as the name of the file in messages.
+    /// Sets the name of the references in messages.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 }
 
-/// Addresses may have secrets in them.
+/// Shows addresses without their secrets.
 impl fmt::Debug for ReferencesOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |addresses: &[String]| -> Vec<String> {

@@ -1,7 +1,7 @@
-//! References in Parquet, as kerchunk and fsspec have them: a folder with the documents in `.zmetadata`, and for each array files of
+//! References in Parquet as kerchunk and fsspec write them: a folder with the documents in `.zmetadata`, and for each array files of
 //! `record_size` references each.
 //!
-//! The reader and the writer are for these files alone: flat columns of strings and of integers.
+//! The reader and the writer are for these files only: flat columns of strings and of integers.
 
 mod column;
 mod encode;
@@ -20,27 +20,27 @@ pub use folder::{is_parquet, open_parquet};
 use record::{Record, Row};
 pub use writer::{ArrayWriter, ParquetWriter, write_parquet};
 
-/// The type of strings and bytes.
+/// Number of the Parquet type of strings and bytes.
 const BYTE_ARRAY: i64 = 6;
 
-/// The rows of a file that are read, at most.
+/// Maximum number of rows of a file.
 const MAX_ROWS: u64 = 1 << 22;
 
-/// Bytes of a file without compression that are read whatever its size is.
+/// Maximum size in bytes of the decompressed pages of a file, in addition to [`CONTENT_PER_BYTE`].
 const CONTENT: u64 = 96 << 20;
-/// Bytes without compression for each byte of a file that are read besides.
+/// Maximum size in bytes of the decompressed pages for each byte of a file.
 const CONTENT_PER_BYTE: u64 = 16;
-/// Bytes of a file, and of its content without compression, at most.
+/// Maximum size in bytes of a file, and of its decompressed pages.
 const MAX_RECORD: u64 = 256 << 20;
 
-/// A fault of a file of Parquet.
+/// Fault of a file in Parquet.
 #[derive(Debug)]
 struct Bad {
-    /// The column, the row or the byte.
+    /// Column and row, or offset in bytes; empty if [`of_column`](Self::of_column) has yet to add the column.
     place: String,
     found: String,
     expected: String,
-    /// Whether a limit is exceeded, and the file may be right.
+    /// Whether a limit is exceeded, and the file may be valid.
     is_limit: bool,
 }
 
@@ -49,7 +49,7 @@ impl Bad {
         Self { place: place.into(), found: found.into(), expected: expected.to_owned(), is_limit: false }
     }
 
-    /// A fault of a page of a column, which [`of_column`](Self::of_column) names.
+    /// Creates a fault of a page, to which [`of_column`](Self::of_column) adds the column.
     fn page(found: impl Into<String>, expected: &str) -> Self {
         Self::new("", found, expected)
     }
@@ -61,21 +61,21 @@ impl Bad {
     }
 }
 
-/// Bounds of a file.
+/// Limits of reading a file.
 #[derive(Debug)]
 struct Budget {
     limit: u64,
-    /// Bytes that may still be decompressed.
+    /// Number of bytes that may still be decompressed.
     left: u64,
 }
 
 impl Budget {
-    /// The bounds of a file of this number of bytes.
+    /// Creates the limits for a file of `size` bytes.
     fn of_file(size: u64) -> Self {
         Self::new(size.saturating_mul(CONTENT_PER_BYTE).saturating_add(CONTENT).min(MAX_RECORD))
     }
 
-    /// With this number of bytes without compression.
+    /// Creates limits that allow `limit` decompressed bytes.
     fn new(limit: u64) -> Self {
         Self { limit, left: limit }
     }

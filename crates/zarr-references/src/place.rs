@@ -1,6 +1,7 @@
-//! Addresses without the parts that are secrets: for comparing them, and for messages.
+//! Addresses in a form without secrets, which is compared and shown in messages.
 
-/// A URL of one form for each file: a path of this machine without `file://`, and the scheme in lower case.
+/// Returns the URL in a form that is the same for each spelling of it: a path of this machine without `file://` and without escapes, and
+/// the scheme in lower case.
 pub(crate) fn plain(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let scheme = scheme.to_ascii_lowercase();
@@ -11,15 +12,15 @@ pub(crate) fn plain(url: &str) -> String {
     format!("{scheme}://{rest}")
 }
 
-/// An address that the caller gave in the form of [`plain`], without a slash at its end and without secrets: neither a user with a
-/// password nor the query of the web.
+/// Returns an address of the caller in the form of [`plain`], without a slash at its end and without secrets: a user on the web, a user
+/// with a password, and the query and fragment of a web address.
 pub(crate) fn place(address: &str) -> String {
     let address = plain(address);
     let Some((scheme, rest)) = address.split_once("://") else { return address.trim_end_matches('/').to_owned() };
     let is_web = is_web(&address);
     let rest = if is_web { shown(rest) } else { rest };
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    // Azure has a container there, which is no secret; on the web a user may be a token.
+    // The user of an Azure URL is a container, which is no secret. The user of a web address may be a token.
     let authority = match authority.rsplit_once('@') {
         Some((user, host)) if is_web || user.contains(':') => host,
         _ => authority,
@@ -27,7 +28,8 @@ pub(crate) fn place(address: &str) -> String {
     format!("{scheme}://{authority}{path}").trim_end_matches('/').to_owned()
 }
 
-/// The part of an address that messages show: what stands behind a `?` may be a secret. A path of this machine has none.
+/// Returns the part of an address that messages show: without query and fragment, which may be secrets. A path of this machine is shown
+/// whole.
 pub(crate) fn shown(place: &str) -> &str {
     if place.starts_with('/') || is_drive(place) {
         return place;
@@ -43,7 +45,7 @@ pub(crate) fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// The text that `%41` and the like stand for.
+/// Decodes escapes as `%41`; `None` if an escape is invalid or the result is not UTF-8.
 pub(crate) fn decoded(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);

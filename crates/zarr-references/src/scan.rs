@@ -1,4 +1,4 @@
-//! JSON one token after the other, so that a million references are never values in memory.
+//! JSON scanner, which reads token by token, so that a million references never are values in memory.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use crate::ReferencesFault;
 
 type Result<T> = std::result::Result<T, ReferencesFault>;
 
-/// Reads a text from an offset on.
+/// Position in a JSON document, from which tokens are read in sequence.
 pub(crate) struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -22,7 +22,7 @@ impl<'t> Scanner<'t> {
         self.at
     }
 
-    /// The next byte behind white space.
+    /// Skips white space and returns the next byte, which is not consumed.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(self.at) {
@@ -54,7 +54,8 @@ impl<'t> Scanner<'t> {
         ReferencesFault::Syntax { at: at as u64, found: found.into(), expected: expected.to_owned() }
     }
 
-    /// The next member of an object whose `{` was read; `None` at its end. The value comes next.
+    /// Reads the name of the next member of an object whose `{` was read, up to the value; `None` at the end of the object. `is_first` is
+    /// true before the first member.
     pub(crate) fn member(&mut self, is_first: &mut bool) -> Result<Option<Cow<'t, str>>> {
         if !self.item(is_first, b'}')? {
             return Ok(None);
@@ -64,7 +65,7 @@ impl<'t> Scanner<'t> {
         Ok(Some(name))
     }
 
-    /// Whether there is another item before this end.
+    /// Whether another item follows, and not the closing bracket `end`, which is consumed. `is_first` is true before the first item.
     pub(crate) fn item(&mut self, is_first: &mut bool, end: u8) -> Result<bool> {
         if self.take(end) {
             return Ok(false);
@@ -94,7 +95,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The text whose first escape is here.
+    /// Reads the rest of a string that begins at `begin`, from its first escape.
     fn escaped(&mut self, begin: usize) -> Result<String> {
         let mut text = self.text[begin..self.at].to_owned();
         loop {
@@ -119,7 +120,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The character of an escape whose backslash was read.
+    /// Reads an escape whose backslash was read, and returns its character.
     fn escape(&mut self) -> Result<char> {
         let byte = self.text.as_bytes().get(self.at).copied();
         let plain = match byte {
@@ -153,7 +154,7 @@ impl<'t> Scanner<'t> {
         Ok(plain)
     }
 
-    /// The number behind `u`.
+    /// Reads the four hexadecimal digits behind `u`, the current byte.
     fn unit(&mut self) -> Result<u32> {
         let digits = self.text.get(self.at + 1..self.at + 5);
         let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
@@ -163,7 +164,7 @@ impl<'t> Scanner<'t> {
         Ok(unit)
     }
 
-    /// An integer that is not negative.
+    /// Reads an integer that is not negative.
     pub(crate) fn number(&mut self) -> Result<u64> {
         self.peek();
         let rest = &self.text[self.at..];
@@ -178,7 +179,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The range of the value that is here, which is skipped. Brackets are matched, and what is between them is not looked at.
+    /// Skips the next value and returns its range. Brackets are counted, but the syntax between them is not checked.
     pub(crate) fn skip(&mut self) -> Result<Range<usize>> {
         let first = self.peek();
         let begin = self.at;

@@ -1,4 +1,4 @@
-//! Which files references may lead to.
+//! Search for the files that references name, and checks that references may name them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -10,44 +10,44 @@ use crate::options::Opener;
 use crate::place::{decoded, is_drive, is_web, place, plain, shown};
 use crate::{ReferencesFault, ReferencesOptions};
 
-/// Bytes of the names of files that are kept, whatever the size of the references.
+/// Maximum memory in bytes of the names of files of references, in addition to [`NAMES_PER_BYTE`].
 const NAMES: u64 = 256 << 20;
-/// Bytes of these for each byte of the references.
+/// Maximum memory in bytes of the names of files for each byte of the references.
 const NAMES_PER_BYTE: u64 = 8;
-/// Bytes that a file takes besides its name, about.
+/// Estimate of the memory in bytes of a file besides its name.
 const FILE: u64 = 64;
 
-/// Finds files by the URLs of references.
+/// Search for files by the URLs in references.
 pub(crate) struct FileFinder {
     store: Arc<dyn Store>,
-    /// The directory of the references in this store.
+    /// Directory of the references in `store`.
     directory: Prefix,
-    /// The addresses of this directory, in the form of [`plain`].
+    /// Addresses of the directory, as [`place`] returns them.
     addresses: Vec<String>,
     allowed: Vec<Allowed>,
     open: Option<Arc<Opener>>,
 }
 
-/// Finds files by the URLs of references, and has each as a source of one store.
+/// Search for files by the URLs in references, which adds each file once as a source of a virtual store.
 pub(crate) struct Targets {
     finder: FileFinder,
     known: HashMap<String, SourceId>,
-    /// Bytes of names that may be kept, and that may still be.
+    /// Maximum memory in bytes of the names of files, and the part of it that is left.
     names: (u64, u64),
     last: Option<(String, SourceId)>,
 }
 
-/// A prefix that the caller allows.
+/// Prefix that the caller allows.
 struct Allowed {
-    /// As it was given.
+    /// Prefix as the caller gave it, maybe with secrets.
     given: String,
-    /// In the form of [`plain`].
+    /// Prefix as [`place`] returns it.
     prefix: String,
     store: OnceLock<Arc<dyn Store>>,
 }
 
 impl Targets {
-    /// Finds the files of references of this number of bytes.
+    /// Creates a search for the files of references of `size` bytes.
     pub(crate) fn new(finder: FileFinder, size: u64) -> Self {
         let names = size.saturating_mul(NAMES_PER_BYTE).saturating_add(NAMES);
         Self { finder, known: HashMap::new(), names: (names, names), last: None }
@@ -57,7 +57,8 @@ impl Targets {
         &self.finder
     }
 
-    /// The source of a store that a URL stands for.
+    /// Returns the source for the file at `url`, and adds it to `builder` if it is new. Errors show `name`, the name of the references, and
+    /// `key`, the key of the reference.
     pub(crate) fn source(
         &mut self,
         name: &str,
@@ -88,7 +89,7 @@ impl Targets {
 }
 
 impl FileFinder {
-    /// Finds the files of references in this directory of a store.
+    /// Creates a search for the files of references in `directory` of `store`.
     pub(crate) fn new(store: Arc<dyn Store>, directory: Prefix, options: &ReferencesOptions) -> Self {
         let allowed = |given: &String| Allowed { given: given.clone(), prefix: place(given), store: OnceLock::new() };
         Self {
@@ -100,7 +101,7 @@ impl FileFinder {
         }
     }
 
-    /// The stores of the places that are allowed and lie behind a network, which are opened.
+    /// Opens and returns the stores at the allowed prefixes that are URLs, and not paths of this machine.
     #[cfg(feature = "parquet")]
     pub(crate) fn far(&self) -> Result<Vec<Arc<dyn Store>>> {
         let Some(open) = &self.open else { return Ok(Vec::new()) };
@@ -108,7 +109,8 @@ impl FileFinder {
         far.map(|allowed| allowed.open(&**open)).collect()
     }
 
-    /// The store that a file is in, and its key there.
+    /// Returns the store that contains the file at `url`, and the key of the file in the store. Errors show `name`, the name of the
+    /// references, and `key`, the key of the reference.
     pub(crate) fn file(&self, name: &str, key: &str, url: &str) -> Result<(Arc<dyn Store>, Key)> {
         let refuse =
             |reason: String| ReferencesFault::NotAllowed { key: key.to_owned(), url: url.to_owned(), reason }.of(name);
@@ -148,7 +150,7 @@ impl FileFinder {
 }
 
 impl Allowed {
-    /// The store, which is opened once.
+    /// Returns the store at the prefix, which the first call opens.
     fn open(&self, open: &Opener) -> Result<Arc<dyn Store>> {
         if let Some(store) = self.store.get() {
             return Ok(Arc::clone(store));
@@ -162,12 +164,12 @@ fn is_absolute(url: &str) -> bool {
     url.starts_with('/') || url.contains("://") || url.contains("::") || is_drive(url)
 }
 
-/// Returns the part of a URL behind a prefix and a slash.
+/// Returns the part of `url` behind `prefix` and a slash; `None` if `url` is not below `prefix`.
 fn below<'u>(url: &'u str, prefix: &str) -> Option<&'u str> {
     url.strip_prefix(prefix)?.strip_prefix('/').filter(|rest| !rest.is_empty())
 }
 
-/// The name of a file in the web, which a URL has with escapes.
+/// Returns the key of a file from `rest`, the last part of `url`, in which URLs of the web have escapes.
 fn unescaped(url: &str, rest: &str) -> Option<String> {
     if is_web(url) { decoded(rest) } else { Some(rest.to_owned()) }
 }

@@ -1,4 +1,4 @@
-//! Templates: strings with expressions in `{{` and `}}`, of which references use a small part of Jinja.
+//! Templates: strings with expressions in `{{` and `}}`, a small part of Jinja that references use.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::ReferencesFault;
 
-/// A value of an expression.
+/// Value of an expression in a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Integer(i64),
@@ -25,7 +25,7 @@ impl Value {
 /// Variables of a generated reference, or arguments of a template.
 pub(crate) type Variables = HashMap<String, Value>;
 
-/// The templates of a file, and the work that may still be done with them.
+/// Templates of a file, and the work that filling them in may still cause, in bytes of strings.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     pub(crate) templates: HashMap<String, String>,
@@ -33,37 +33,37 @@ pub(crate) struct Scope {
     left: Cell<u64>,
 }
 
-/// Templates may use others so deeply, and parentheses may be nested.
+/// Maximum depth of templates that use each other, and of nested parentheses.
 const DEPTH: usize = 32;
-/// The longest text in bytes.
+/// Maximum length in bytes of a filled-in template.
 const LONGEST: usize = 1 << 16;
-/// Work in bytes of strings that any file may take: that of each byte of the file comes to it.
+/// Maximum work for the templates of a file, in bytes of strings, in addition to [`WORK_PER_BYTE`].
 const WORK: u64 = 1 << 30;
-/// Work that each byte of a file may take.
+/// Maximum work for each byte of a file.
 const WORK_PER_BYTE: u64 = 16;
-/// Work of filling in a text, whatever its length, in bytes.
+/// Work that filling in a string counts at least, in bytes.
 pub(crate) const STEP: u64 = 64;
 
 impl Scope {
-    /// The scope of a file of `size` bytes, without templates.
+    /// Creates a scope without templates for a file of `size` bytes.
     pub(crate) fn of_file(size: usize) -> Self {
         let limit = (size as u64).saturating_mul(WORK_PER_BYTE).saturating_add(WORK);
         Self { templates: HashMap::new(), limit, left: Cell::new(limit) }
     }
 
-    /// Begins to count the work anew.
+    /// Sets the work that is left to its maximum.
     pub(crate) fn restart(&self) {
         self.left.set(self.limit);
     }
 
-    /// Counts work, in bytes.
+    /// Subtracts `work`, in bytes, from the work that is left; fails if nothing is left.
     pub(crate) fn spend(&self, work: u64) -> Result<(), ReferencesFault> {
         let left = self.left.get().saturating_sub(work);
         self.left.set(left);
         if left > 0 { Ok(()) } else { Err(ReferencesFault::Work { limit: self.limit }) }
     }
 
-    /// The text with its expressions replaced.
+    /// Replaces the expressions in a string by their values. A string without expressions is returned unchanged.
     pub(crate) fn fill_in<'t>(&self, text: &'t str, variables: &Variables) -> Result<Cow<'t, str>, ReferencesFault> {
         if !text.contains("{{") && !text.contains("{%") {
             return Ok(Cow::Borrowed(text));
@@ -104,7 +104,7 @@ fn check_length(bytes: usize) -> Result<(), String> {
     if bytes <= LONGEST { Ok(()) } else { Err(format!("found a text of more than {LONGEST} bytes")) }
 }
 
-/// Reads an expression.
+/// Parser of an expression.
 struct Reader<'a> {
     scope: &'a Scope,
     variables: &'a Variables,
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn work_is_bounded() {
-        // Each template uses the one before ten times: 10^14 texts, all of them empty.
+        // Each template uses the one before ten times: 10^14 strings, all empty.
         let limit = 1 << 24;
         let mut scope = Scope { limit, left: Cell::new(limit), ..Scope::default() };
         scope.templates.insert("t0".to_owned(), String::new());
@@ -279,7 +279,7 @@ mod tests {
         assert!(matches!(fault, ReferencesFault::Work { limit: found } if found == limit), "{fault}");
         scope.restart();
         scope.fill_in("{{t4}}", &Variables::new()).unwrap();
-        // A sum is no longer than a text may be, also while it is made.
+        // A sum never is longer than a filled-in template may be, not even an intermediate result.
         scope.templates.insert("a".to_owned(), "x".repeat(LONGEST));
         let sum = format!("{{{{a{}}}}}", "+a".repeat(1 << 20));
         let fault = scope.fill_in(&sum, &Variables::new()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! References, and where they lead.
+//! Tests of opening references, and of the files that references may name.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ fn key(text: &str) -> Key {
     Key::new(text).expect("a key")
 }
 
-/// The references `dir/refs.json` beside `dir/data.bin` and `dir/sub/more.bin`.
+/// Opens the references `dir/refs.json` with the content `text`, beside `dir/data.bin` and `dir/sub/more.bin`.
 fn opened(text: &str, options: &ReferencesOptions) -> Result<VirtualStore> {
     let files = MemoryStore::new();
     files.set_all(&key("dir/refs.json"), text.as_bytes()).expect("set");
@@ -40,7 +40,7 @@ fn value(store: &VirtualStore, name: &str) -> Option<String> {
 
 #[test]
 fn all_forms_of_references_are_read() {
-    // Chunks stand before and behind the document of their array.
+    // Chunks precede and follow the document of their array.
     let references = format!(
         r#"{{
         ".zgroup": "{{\"zarr_format\": 2}}",
@@ -203,7 +203,7 @@ fn references_lead_nowhere_but_where_they_may() {
     assert!(asked.lock().expect("no panic").is_empty());
     let error = got("/etc/passwd", &here).expect_err("refused").to_string();
     assert!(error.ends_with("which does not lie below /data/dir, /other, https://host/x, s3://bucket: references lead elsewhere only where the caller allows it"), "{error}");
-    // Those from elsewhere never lead to files of this machine, even if that is allowed.
+    // References in a directory elsewhere never name files of this machine, even if the files are allowed.
     let far = options("https://host/dir", &["/", "file:///"]);
     for url in ["/etc/passwd", "file:///etc/passwd", "c:/windows"] {
         let error = got(url, &far).expect_err(url).to_string();
@@ -268,14 +268,14 @@ fn work_and_memory_are_bounded_whatever_is_generated() {
                 "refs": {{"a/.zarray": {{"zarr_format": 2, "shape": [100000], "chunks": [1]}}}}}}"#
         )
     };
-    // Names of 60 KB each, which would be kept.
+    // Names of 60 KB each, which would stay in memory.
     let long = "x".repeat(60_000);
     let fault = error(&generated("a/{{i}}", &format!("{long}{{{{i}}}}"), 20_000));
     assert!(fault.contains("texts of more than") && fault.contains("which is the limit"), "{fault}");
-    // Documents in other files, each of them short.
+    // Many short documents in other files.
     let fault = error(&generated("{{i}}/.zattrs", "data.bin", 70_000));
     assert!(fault.contains("of which at most 268435456 are read"), "{fault}");
-    // Numbers are not kept: each variable would have four million.
+    // The values of variables are not stored: each variable has four million.
     let dimensions: Vec<String> = (0..64).map(|at| format!(r#""v{at}": {{"stop": 4000000}}"#)).collect();
     let many = format!(
         r#"{{"version": 1, "gen": [{{"key": "a", "url": "b", "dimensions": {{{}}}}}], "refs": {{}}}}"#,
@@ -316,7 +316,7 @@ fn references_that_are_no_chunks_are_left_out_with_a_warning() {
     assert_eq!(Store::take_warnings(&store), ["2 references are left out, a/9.9 the first: no chunks of an array"]);
 }
 
-/// Run by `--ignored --release --nocapture`, it prints what a million references cost.
+/// Prints the cost of a million references, if run by `--ignored --release --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn a_million_references() {
@@ -340,7 +340,7 @@ fn a_million_references() {
     println!("{} bytes", text.len());
     drop(text);
     let options = ReferencesOptions::default().allow("s3://bucket").open_by(|_| Ok(Arc::new(MemoryStore::new())));
-    // Nanoseconds on a processor.
+    // CPU time in nanoseconds.
     let spent = || {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
         text.split(' ').next().and_then(|first| first.parse::<u64>().ok()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! References written: the form of kerchunk in JSON, version 1.
+//! Writing of references: as JSON of kerchunk in version 1, and the parts that all forms of references share.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,22 +10,22 @@ use zarr_json::Value;
 use zarr_store::{ByteRange, Bytes, Error, ErrorKind, Fetched, GetOptions, Key, Store};
 use zarr_store_virtual::{Chunk, SourceFile, SourceId, VirtualArray, VirtualStore};
 
-/// The address that references have for a file.
+/// Function that returns the address by which references name a file.
 type Address<'a> = dyn Fn(&SourceFile<'_>) -> Result<String, Error> + 'a;
 
-/// Which chunks references have in themselves, and how they name files.
+/// Options of writing references: which chunks the references contain, and how they name files.
 pub struct WriteOptions<'a> {
-    /// Chunks of up to this number of bytes are in the references: 500 by default, as kerchunk has it.
+    /// Size in bytes up to which chunks are written into the references: 500 by default, as in kerchunk.
     pub inline: u64,
-    /// The most bytes of chunks that are in the references: 256 MiB by default.
+    /// Maximum number of bytes of all chunks in the references: 256 MiB by default.
     pub max_inline: u64,
-    /// Keys of the arrays, by their prefixes, of which all chunks are in the references.
+    /// Prefixes of the arrays whose chunks are all written into the references; a prefix is the path with a slash at its end.
     pub inline_arrays: Vec<String>,
     address: Box<Address<'a>>,
 }
 
 impl<'a> WriteOptions<'a> {
-    /// Options with this as the address of a file.
+    /// Creates default options with a function that returns the address of a file.
     pub fn new(address: impl Fn(&SourceFile<'_>) -> Result<String, Error> + 'a) -> Self {
         Self { inline: 500, max_inline: 256 << 20, inline_arrays: Vec::new(), address: Box::new(address) }
     }
@@ -41,53 +41,53 @@ impl fmt::Debug for WriteOptions<'_> {
     }
 }
 
-/// Numbers of what was written.
+/// Numbers of chunks in written references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrittenReferences {
-    /// Chunks that are ranges of files, or whole files.
+    /// Number of chunks that are ranges of files, or whole files.
     pub in_files: u64,
-    /// Chunks that are in the references.
+    /// Number of chunks that the references contain.
     pub inline: u64,
-    /// Bytes of these.
+    /// Number of bytes of the chunks that the references contain.
     pub inline_bytes: u64,
 }
 
-/// A fault of a store that references cannot say.
+/// Fault of a store of which no references can be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteFault {
-    /// The chunks that references have in themselves are more than the limit.
+    /// The chunks that the references contain are larger together than the limit.
     #[error(
         "key {key}: found {size} bytes of chunks that lie in no file as they are, expected at most {limit}, which is the limit of what references have in themselves"
     )]
     TooMuch {
-        /// The key of the chunk at which the limit is exceeded.
+        /// Key of the chunk with which the limit is exceeded.
         key: Key,
-        /// The bytes.
+        /// Number of bytes of the chunks in the references, with this chunk.
         size: u64,
-        /// The limit.
+        /// Maximum number of bytes.
         limit: u64,
     },
-    /// The address of a file means something else in references.
+    /// The address of a file cannot be written, since it has another meaning in references.
     #[error("key {key}: lies in {address}, and references cannot name a file of this address: {reason}")]
     Address {
-        /// The key of a chunk in the file.
+        /// Key of a chunk in the file.
         key: Key,
-        /// The address.
+        /// Address of the file.
         address: String,
-        /// The reason.
+        /// Reason why references cannot name the address.
         reason: &'static str,
     },
-    /// A document is no text.
+    /// A document is not UTF-8.
     #[error("key {key}: found a document that is no text")]
     Document {
-        /// The key of the document.
+        /// Key of the document.
         key: Key,
     },
 }
 
 impl WriteFault {
-    /// The error of the store with this name.
+    /// Makes an [`Error`] from the fault, in the store named `store`.
     #[must_use]
     pub fn of(self, store: impl Into<String>) -> Error {
         let kind = match self {
@@ -98,16 +98,16 @@ impl WriteFault {
     }
 }
 
-/// The place of a chunk as references have it.
+/// Place of a chunk as references describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// Bytes in the references.
+    /// Bytes of the chunk, which are in the references.
     Inline(Bytes),
-    /// A file, or a range of it that begins at an offset and has a length.
+    /// A whole file, or a range of a file.
     Target {
-        /// The address of the file.
+        /// Address of the file.
         url: String,
-        /// The offset and the length.
+        /// Offset and length in bytes; `None` for the whole file.
         range: Option<(u64, u64)>,
     },
 }
@@ -124,7 +124,7 @@ impl Reference {
     }
 }
 
-/// Makes references of the chunks of a store: what each form of references shares.
+/// Maker of the references of a store, for all forms in which references are written.
 pub struct References<'a> {
     store: &'a VirtualStore,
     options: &'a WriteOptions<'a>,
@@ -133,16 +133,17 @@ pub struct References<'a> {
 }
 
 impl<'a> References<'a> {
-    /// The references of a store.
+    /// Creates a maker of the references of `store`.
     #[must_use]
     pub fn new(store: &'a VirtualStore, options: &'a WriteOptions<'a>) -> Self {
         Self { store, options, addresses: HashMap::new(), written: WrittenReferences::default() }
     }
 
-    /// The place of the chunk with this number; `None` for one that is missing.
+    /// Returns the reference of the chunk `index` of `array`; `None` if the chunk is missing.
     ///
     /// # Errors
-    /// [`Error::Format`] with a [`WriteFault`]; the errors of the files.
+    /// [`Error::Format`] with a [`WriteFault`] if the chunk cannot be written as a reference, and the errors of reading a chunk that the
+    /// references contain.
     pub fn of(&mut self, array: VirtualArray<'_>, index: u64) -> Result<Option<Reference>, Error> {
         let chunk = array.table().get(index);
         let (source, range) = match chunk {
@@ -159,7 +160,7 @@ impl<'a> References<'a> {
         Ok(Some(Reference::Target { url: self.address(array, index, source)?, range }))
     }
 
-    /// Numbers of the references that were made.
+    /// Returns the numbers of the references that were made so far.
     #[must_use]
     pub fn written(&self) -> WrittenReferences {
         self.written
@@ -215,7 +216,7 @@ impl fmt::Debug for References<'_> {
     }
 }
 
-/// Writes the documents of a store and the places of its chunks as JSON of version 1.
+/// Writes references to the chunks of a store as JSON of version 1, together with its documents.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -246,7 +247,7 @@ impl fmt::Debug for References<'_> {
 /// ```
 ///
 /// # Errors
-/// As [`References::of`]; those of `out`.
+/// [`WriteFault::Document`] if a document is not UTF-8, the errors of [`References::of`], and the errors of `out`.
 pub fn write_json(
     store: &VirtualStore,
     options: &WriteOptions<'_>,
@@ -258,7 +259,7 @@ pub fn write_json(
     for (key, document) in store.documents() {
         let text = std::str::from_utf8(document)
             .map_err(|_| WriteFault::Document { key: key.clone() }.of(store.to_string()))?;
-        // Such a text would be taken for the base64 of one.
+        // A reader would decode a document that begins with `base64:`.
         let text = match text.starts_with("base64:") {
             true => inline(document),
             false => Value::from(text).to_string(),

@@ -1,4 +1,4 @@
-//! Columns of a file of Parquet: integers, and strings of which equal ones are kept once.
+//! Columns of a file in Parquet: integers, and strings, whose repetitions are mostly stored once.
 
 use std::ops::Range;
 
@@ -12,19 +12,19 @@ type Result<T> = std::result::Result<T, Bad>;
 const INT32: i64 = 1;
 const INT64: i64 = 2;
 
-/// Takes the values of a column, page by page.
+/// Receiver of the values of a column, page by page.
 trait Take {
-    /// Begins a group of rows, whose dictionary is another one.
+    /// Begins a group of rows, which has a dictionary of its own.
     fn begin(&mut self);
     fn dictionary(&mut self, kind: i64, count: usize, values: &[u8]) -> Result<()>;
-    /// Takes a value that is encoded as such.
+    /// Adds a value of the type `kind` in plain encoding, and removes its bytes from `values`; `None` if it is invalid.
     fn plain(&mut self, kind: i64, values: &mut &[u8]) -> Option<()>;
-    /// Takes the value with this number in the dictionary.
+    /// Adds the value with the number `index` in the dictionary; `None` if the dictionary has no such value.
     fn indexed(&mut self, index: u32) -> Option<()>;
     fn null(&mut self);
 }
 
-/// Reads the first `rows` values of a column.
+/// Reads the first `rows` values of a column into `to`. Returns false if the file has no column `name`.
 fn read(
     file: &[u8],
     footer: &Footer,
@@ -50,7 +50,7 @@ fn read(
         to.begin();
         while left > 0 && taken < rows {
             match pages.next(budget)? {
-                // It may have values that no row of this group has. A value takes four bytes of the page, or more.
+                // A dictionary may have values that no row of this group has. A value takes at least four bytes of the page.
                 Page::Dictionary { count, ref values } if count > values.len() / 4 => {
                     let expected = format!("at most a fourth of its {} bytes", values.len());
                     return Err(Bad::page(format!("a dictionary of {count} values"), &expected));
@@ -73,7 +73,7 @@ fn read(
     Ok(true)
 }
 
-/// Gives the first `most` values of a page, whose first row is `first`.
+/// Gives the first `most` values of a page to `to`. `first` is the number of the first row of the page.
 fn page(column: &Column, data: &Data<'_>, most: usize, first: usize, to: &mut impl Take) -> Result<()> {
     let (levels, mut values) = data.parts()?;
     let mut present = Vec::new();
@@ -114,21 +114,21 @@ fn page(column: &Column, data: &Data<'_>, most: usize, first: usize, to: &mut im
     Ok(())
 }
 
-/// A column of integers, in which those that are null are [`NULL`].
+/// Column of integers, in which null is [`NULL`].
 #[derive(Debug, Default)]
 pub(super) struct Integers {
     pub(super) rows: Vec<i64>,
     dictionary: Vec<i64>,
 }
 
-/// The value of a row without one.
+/// Value of a row that is null.
 pub(super) const NULL: i64 = i64::MIN;
 
 impl Integers {
     pub(super) fn read(file: &[u8], footer: &Footer, name: &str, rows: usize, budget: &mut Budget) -> Result<Vec<i64>> {
         let mut integers = Self { rows: Vec::with_capacity(rows), dictionary: Vec::new() };
         let read = read(file, footer, name, rows, &mut integers, budget);
-        // A column that is not there has no values.
+        // An absent column has no values.
         read.map_err(|bad| bad.of_column(name)).map(|_| integers.rows)
     }
 }
@@ -163,21 +163,21 @@ impl Take for Integers {
     }
 }
 
-/// A column of strings or bytes.
+/// Column of strings or bytes.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     pub(super) bytes: Vec<u8>,
-    /// Where each text ends in the bytes.
+    /// End of each string in `bytes`.
     ends: Vec<u32>,
-    /// The number of the text of each row, or [`NO_TEXT`]; empty if no row has one.
+    /// Number of the string of each row, [`NO_TEXT`] if the row is null; empty if all rows are null.
     pub(super) rows: Vec<u32>,
-    /// The number of the first text of the dictionary.
+    /// Number of the first string of the current dictionary.
     first: usize,
-    /// Rows without a text, in front of the first with one.
+    /// Number of null rows before the first row that is not null.
     nulls: usize,
 }
 
-/// The number of the text of a row without one.
+/// Number in place of the string of a row that is null.
 pub(super) const NO_TEXT: u32 = u32::MAX;
 
 impl Texts {
@@ -190,7 +190,7 @@ impl Texts {
         Ok(texts)
     }
 
-    /// Where the text of a row is in the bytes.
+    /// Returns the range in `bytes` of the string of a row; `None` if the row is null.
     pub(super) fn range(&self, row: usize) -> Option<Range<usize>> {
         let number = *self.rows.get(row)? as usize;
         let end = *self.ends.get(number)? as usize;
@@ -198,13 +198,13 @@ impl Texts {
         Some(start..end)
     }
 
-    /// All strings, each once, and where they are.
+    /// Returns each string of the column once.
     pub(super) fn each(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).filter_map(|(start, end)| self.bytes.get(start as usize..*end as usize))
     }
 
-    /// Bytes of memory.
+    /// Returns the memory of the column in bytes.
     pub(super) fn size(&self) -> usize {
         self.bytes.len() + 4 * (self.ends.len() + self.rows.len())
     }
@@ -239,7 +239,7 @@ impl Take for Texts {
 
     fn plain(&mut self, kind: i64, values: &mut &[u8]) -> Option<()> {
         let value = if kind == BYTE_ARRAY { text(values)? } else { return None };
-        // Files stand beside each other in references, so that most equal texts follow each other.
+        // References to one file mostly follow each other, so that equal strings mostly follow each other.
         let last = self.rows.last().copied().filter(|_| {
             let row = self.rows.len().saturating_sub(1);
             self.range(row).and_then(|range| self.bytes.get(range)) == Some(value)

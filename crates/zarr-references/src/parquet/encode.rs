@@ -1,4 +1,4 @@
-//! A file of references as Parquet: one group of rows with the columns `path`, `offset`, `size` and `raw`, as fsspec writes it.
+//! Encoder of a file of references in Parquet: one group of rows with the columns `path`, `offset`, `size` and `raw`, as fsspec writes it.
 
 use std::collections::HashMap;
 
@@ -8,24 +8,24 @@ use super::record::{OFFSET, PATH, RAW, SIZE};
 use super::thrift::{BINARY, I32, STRUCT, Writer};
 
 const INT64: i64 = 2;
-/// The encoding of levels.
+/// Number of the encoding of levels.
 const RLE: i64 = 3;
 const LEVEL: i32 = 3;
 
-/// Rows of a file that is not written yet.
+/// Rows of a file that was not written yet.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// The number of the path of each row.
+    /// Number in `texts` of the path of each row; `None` if the row has no path.
     paths: Vec<Option<u32>>,
     offsets: Vec<i64>,
     sizes: Vec<i64>,
-    /// Whether each row has bytes, and how many.
+    /// Number of bytes of each row in `raw_bytes`; `None` if the row has none.
     raws: Vec<Option<u32>>,
     raw_bytes: Vec<u8>,
-    /// The paths by their numbers.
+    /// Distinct paths, in the order of their numbers.
     texts: Vec<String>,
     numbers: HashMap<String, u32>,
-    /// Bytes of the paths of all rows.
+    /// Sum of the lengths of the paths of all rows, in bytes.
     path_bytes: u64,
 }
 
@@ -34,17 +34,17 @@ impl Rows {
         self.paths.len()
     }
 
-    /// Whether no row has a reference.
+    /// Whether all rows are missing chunks.
     pub(super) fn is_empty(&self) -> bool {
         self.texts.is_empty() && self.raws.iter().all(Option::is_none)
     }
 
-    /// Bytes of the columns without compression, about: at least those of the file.
+    /// Estimates the size of the columns in bytes without compression: not less than the size of the file.
     pub(super) fn size(&self) -> u64 {
         self.path_bytes + self.raw_bytes.len() as u64 + 32 * self.len() as u64
     }
 
-    /// Adds missing chunks up to this number of rows.
+    /// Appends missing chunks until there are `rows` rows.
     pub(super) fn fill(&mut self, rows: usize) {
         self.paths.resize(rows, None);
         self.offsets.resize(rows, 0);
@@ -68,7 +68,7 @@ impl Rows {
         let is_last = |number: &u32| self.texts.get(*number as usize).is_some_and(|text| text == url);
         let last = row.checked_sub(1).and_then(|last| self.paths[last]).filter(is_last);
         self.paths[row] = last.or_else(|| self.numbers.get(url).copied()).or_else(|| {
-            // There are no more than rows, which are counted in 32 bits.
+            // The number of paths is at most the number of rows, which has 32 bits.
             let number = u32::try_from(self.texts.len()).ok()?;
             self.texts.push(url.to_owned());
             self.numbers.insert(url.to_owned(), number);
@@ -76,7 +76,7 @@ impl Rows {
         });
     }
 
-    /// The file.
+    /// Returns the bytes of the file.
     pub(super) fn encode(&self) -> std::io::Result<Vec<u8>> {
         let mut file = File { bytes: b"PAR1".to_vec(), columns: Vec::new(), rows: self.len() };
         let is_there = |values: &[Option<u32>]| levels(values.iter().map(Option::is_some));
@@ -86,7 +86,8 @@ impl Rows {
         if indexes.is_empty() {
             file.column(PATH, BYTE_ARRAY, nulls, None, &page)?;
         } else {
-            // Always with a dictionary: pandas 3 has NaN for null in plain texts, which fsspec does not take for a missing chunk.
+            // The column always has a dictionary: pandas 3 reads null in plain strings as NaN, which fsspec does not treat as a missing
+            // chunk.
             let mut texts = Vec::new();
             self.texts.iter().for_each(|text| put_text(&mut texts, text.as_bytes()));
             put_indexes(&mut page, &indexes, self.texts.len());
@@ -108,7 +109,7 @@ impl Rows {
     }
 }
 
-/// A file that is being written.
+/// File that is being written.
 struct File {
     bytes: Vec<u8>,
     columns: Vec<Column>,
@@ -121,7 +122,7 @@ struct Column {
     dictionary: Option<usize>,
     data: usize,
     nulls: usize,
-    /// Bytes of the pages with their headers, without compression and with it.
+    /// Bytes of the pages with their headers, before and after compression.
     sizes: (usize, usize),
 }
 
@@ -151,7 +152,7 @@ impl File {
         Ok(())
     }
 
-    /// Writes a page, and returns its size without compression.
+    /// Writes a page with its header, and returns their size in bytes before compression.
     fn page(&mut self, content: &[u8], kind: i64, rest: impl FnOnce(&mut Writer)) -> std::io::Result<usize> {
         let compressed = zstd::bulk::compress(content, LEVEL)?;
         let mut header = Writer::default();
@@ -172,7 +173,7 @@ impl File {
             let is_text = column.kind == BYTE_ARRAY;
             footer.begin().i32(1, column.kind).i32(3, i64::from(is_text)).text(4, column.name);
             if column.name == PATH {
-                // Texts in UTF-8, not bytes.
+                // The column has strings in UTF-8, not bytes.
                 footer.i32(6, 0);
             }
             footer.end();
@@ -190,7 +191,7 @@ impl File {
             if let Some(dictionary) = column.dictionary {
                 footer.i64(11, number(dictionary));
             }
-            // Without the number of nulls fastparquet reads integers as floats.
+            // fastparquet reads integers as floats if the number of nulls is absent.
             footer.structure(12).i64(3, number(column.nulls)).end();
             footer.end().end();
         }
@@ -222,7 +223,7 @@ fn put_varint(page: &mut Vec<u8>, mut value: usize) {
     page.push(u8::try_from(value).unwrap_or(0));
 }
 
-/// Which values are there, behind the number of bytes of this.
+/// Encodes as runs which values are not null, preceded by the number of bytes of the runs.
 fn levels(is_there: impl Iterator<Item = bool>) -> Vec<u8> {
     let mut runs = Vec::new();
     let mut put = |value: bool, count: usize| {
@@ -249,7 +250,7 @@ fn levels(is_there: impl Iterator<Item = bool>) -> Vec<u8> {
     page
 }
 
-/// The numbers of values in a dictionary of `count`, as one run of groups of eight, behind their number of bits.
+/// Appends the indices of values in a dictionary of `count` values: their number of bits, and one run of groups of eight indices.
 fn put_indexes(page: &mut Vec<u8>, indexes: &[u32], count: usize) {
     let width = (usize::BITS - count.saturating_sub(1).leading_zeros()).max(1);
     page.push(u8::try_from(width).unwrap_or(32));

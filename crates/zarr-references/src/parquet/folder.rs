@@ -1,4 +1,4 @@
-//! A folder of references as a store: its documents at once, and a file of references when a chunk of it is asked for.
+//! Folder of references as a virtual store. Its documents are read at once, a file of references when a chunk in it is read.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -13,21 +13,22 @@ use crate::arrays::Arrays;
 use crate::targets::FileFinder;
 use crate::{ReferencesFault, ReferencesOptions};
 
-/// The name of the document with all others.
+/// Name of the document that contains all other documents.
 pub(super) const METADATA: &str = ".zmetadata";
-/// Bytes of this document, at most.
+/// Maximum size in bytes of the document `.zmetadata`.
 const MAX_METADATA: u64 = 256 << 20;
-/// Files of references that are looked for one after the other where their names cannot be listed, at most.
+/// Maximum number of files of references of an array that are tried one by one if the store cannot list them.
 const MAX_LOOKED_FOR: u64 = 1 << 16;
 
-/// The references in Parquet in a folder, as a store. Files that they name by relative names lie beside the folder.
+/// Opens a folder of references in Parquet as a virtual store. Relative names in references are relative to the directory that contains the
+/// folder.
 ///
-/// Opening it reads `.zmetadata` alone. A file of references is read when a chunk of it is asked for, and kept as long as there is
-/// [room](ReferencesOptions::max_cached).
+/// Opening reads `.zmetadata` only. A file of references is read when a chunk in it is read, and cached in [limited
+/// memory](ReferencesOptions::max_cached).
 ///
 /// # Errors
-/// [`Error::NoStore`] if the folder has no `.zmetadata`; [`Error::Format`] with a [`ReferencesFault`] if it is not that of references;
-/// and the errors of the store below. Faults of files of references are those of gets of their chunks.
+/// [`Error::NoStore`] if the folder has no `.zmetadata`; [`Error::Format`] with a [`ReferencesFault`] if `.zmetadata` does not belong to
+/// references; and the errors of `store`. A get of a chunk returns the faults of its file of references.
 pub fn open_parquet(store: Arc<dyn Store>, folder: &Prefix, options: &ReferencesOptions) -> Result<VirtualStore> {
     let name = options.name.clone().unwrap_or_else(|| {
         let below = store.to_string();
@@ -63,13 +64,13 @@ pub fn open_parquet(store: Arc<dyn Store>, folder: &Prefix, options: &References
     builder.build()
 }
 
-/// Whether the text of a `.zmetadata` is that of references in Parquet, and not of an ordinary group.
+/// Whether `text`, the content of a `.zmetadata`, belongs to references in Parquet, and not to an ordinary group.
 #[must_use]
 pub fn is_parquet(text: &[u8]) -> bool {
     documents(text).is_ok()
 }
 
-/// The documents by their keys, and the number of references in a file.
+/// Parses a `.zmetadata`: returns the documents with their keys, and the number of references in each file.
 fn documents(text: &[u8]) -> std::result::Result<(Vec<(String, String)>, u64), ReferencesFault> {
     let fault = |what: String| ReferencesFault::Document { key: METADATA.to_owned(), what };
     let document = zarr_json::parse(text, ParseOptions::ALL).map_err(|error| fault(error.to_string()))?.value;
@@ -85,14 +86,15 @@ fn documents(text: &[u8]) -> std::result::Result<(Vec<(String, String)>, u64), R
     Ok((members.iter().map(|(key, value)| (key.to_owned(), text(value))).collect(), record_size))
 }
 
-/// The folder that a folder is in.
+/// Returns the parent of `folder`.
 fn parent(folder: &Prefix) -> Prefix {
     let text = folder.as_str().trim_end_matches('/');
     let end = text.rfind('/').map_or(0, |at| at + 1);
     Prefix::new(&text[..end]).unwrap_or_else(|_| Prefix::root())
 }
 
-/// How files are best read that references lead to: as the references are, or as those places far away that they may lead to.
+/// Returns the access profile and a store that does not block of the farthest place of files: the store of the references, or an allowed
+/// store behind a network.
 fn nearness(below: &EitherStore, finder: &FileFinder) -> Result<(AccessProfile, Option<Arc<dyn AsyncStore>>)> {
     let own = (below.store().access_profile(), below.not_blocking().cloned());
     if own.0.kind == StoreKind::Remote {
@@ -107,10 +109,10 @@ fn nearness(below: &EitherStore, finder: &FileFinder) -> Result<(AccessProfile, 
     Ok(own)
 }
 
-/// The number of an array, and that of a file of its table.
+/// Number of an array, and number of one of its files of references.
 type Id = (usize, u64);
 
-/// A folder of references.
+/// State that all arrays of a folder of references share.
 struct Folder {
     name: String,
     below: EitherStore,
@@ -131,27 +133,27 @@ impl fmt::Debug for Folder {
     }
 }
 
-/// The chunks of an array.
+/// Chunks of an array, which are looked up in files of references.
 #[derive(Debug)]
 struct Lazy {
     folder: Arc<Folder>,
-    /// The number of the array in the folder.
+    /// Number of the array in the folder, for the cache.
     number: usize,
-    /// The folder of its files.
+    /// Prefix of the files of references of the array.
     at: Prefix,
     count: u64,
-    /// The numbers of the files that there are, in order; `None` where the store below cannot list them.
+    /// Numbers of the existing files of references, in order; `None` if the store cannot list them.
     files: OnceLock<Option<Vec<u64>>>,
 }
 
 impl Lazy {
-    /// The file of references with this number.
+    /// Returns the file of references with this number, from the cache if it is there.
     async fn record(&self, way: Way, number: u64) -> Result<Arc<Record>> {
         let folder = &self.folder;
         folder.cache.get(way, (self.number, number), self.load(way, number)).await
     }
 
-    /// Reads a file of references. One that is not there has none.
+    /// Reads the file of references with this number. If the file does not exist, all its chunks are missing.
     async fn load(&self, way: Way, number: u64) -> Result<Record> {
         let folder = &self.folder;
         let key = self.at.join(&format!("refs.{number}.parq"))?;
@@ -189,7 +191,7 @@ impl Lazy {
         }
     }
 
-    /// The numbers of the files that there are; `None` if they cannot be listed.
+    /// Returns the numbers of the existing files of references; `None` if the store cannot list them.
     fn files(&self) -> Result<Option<&[u64]>> {
         if let Some(files) = self.files.get() {
             return Ok(files.as_deref());

@@ -1,4 +1,4 @@
-//! The footer of a file of Parquet: its columns, and where their pages lie.
+//! Footer of a file in Parquet: its columns, and the places of their pages.
 
 use super::Bad;
 use super::thrift::Reader;
@@ -6,54 +6,54 @@ use super::thrift::Reader;
 type Result<T> = std::result::Result<T, Bad>;
 
 const MAGIC: &[u8] = b"PAR1";
-/// The magic bytes of a file whose footer is encrypted.
+/// Last bytes of a file whose footer is encrypted, in place of the magic bytes.
 const ENCRYPTED: &[u8] = b"PARE";
 
-/// Number of columns, at most.
+/// Maximum number of columns.
 const MAX_COLUMNS: usize = 64;
-/// Number of groups of rows, at most.
+/// Maximum number of groups of rows.
 const MAX_GROUPS: usize = 1 << 14;
 
-/// Columns by their names, in each of the groups of rows.
+/// Columns of a file, and its groups of rows.
 #[derive(Debug, Default)]
 pub(super) struct Footer {
-    /// Number of rows.
+    /// Number of rows of the file.
     pub(super) rows: u64,
     pub(super) columns: Vec<Column>,
     pub(super) groups: Vec<Group>,
 }
 
-/// A column of the schema.
+/// Column of the schema.
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) name: String,
-    /// Type of the values: [`type_name`] has its name.
+    /// Number of the Parquet type of the values, as in [`type_name`].
     pub(super) kind: i64,
     /// Whether values may be null.
     pub(super) is_optional: bool,
 }
 
-/// A group of rows.
+/// Group of rows, in which the values of each column lie together.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) rows: u64,
-    /// The values of each column, in the order of the schema.
+    /// Values of the group in each column, in the order of the schema.
     pub(super) chunks: Vec<ColumnChunk>,
 }
 
-/// The values of a column in a group of rows.
+/// Place of the values of a column in a group of rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ColumnChunk {
     pub(super) codec: i64,
     pub(super) values: u64,
-    /// Offset of the first page in the file.
+    /// Offset in the file of the first page, in bytes.
     pub(super) start: u64,
-    /// Length of all pages in bytes.
+    /// Size in the file of all pages of the column in the group, in bytes.
     pub(super) size: u64,
 }
 
 impl Footer {
-    /// Reads the footer of a whole file.
+    /// Reads the footer from the bytes of a file.
     pub(super) fn read(file: &[u8]) -> Result<Self> {
         let bad = |at: usize, found: &str, expected: &str| Bad::new(format!("byte {at}"), found, expected);
         if file.get(..4) != Some(MAGIC) {
@@ -116,7 +116,7 @@ fn unsigned(what: &str, value: i64) -> Result<u64> {
         .map_err(|_| Bad::new("footer", format!("{value} as {what}"), "an integer that is not negative"))
 }
 
-/// The columns, each of which lies directly below the root.
+/// Reads the columns of the schema. Each column has to be directly below the root.
 fn schema(reader: &mut Reader<'_>, kind: u8) -> Result<Vec<Column>> {
     let (kind, count) = reader.list(kind)?;
     check("columns", count, MAX_COLUMNS)?;
@@ -199,12 +199,12 @@ fn meta_data(reader: &mut Reader<'_>) -> Result<ColumnChunk> {
             _ => reader.skip(kind)?,
         }
     }
-    // Some writers have 0 where there is no dictionary.
+    // Some writers write 0 if there is no dictionary.
     chunk.start = if dictionary > 0 { dictionary.min(data) } else { data };
     Ok(chunk)
 }
 
-/// The name of a type of values.
+/// Returns the name of a Parquet type.
 pub(super) fn type_name(kind: i64) -> String {
     const NAMES: [&str; 8] =
         ["BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"];

@@ -1,4 +1,4 @@
-//! Pages of a column: their headers, and their content without compression.
+//! Pages of a column: their headers, and their decompressed content.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -9,49 +9,49 @@ use super::{Bad, Budget};
 
 type Result<T> = std::result::Result<T, Bad>;
 
-/// Encodings of values.
+/// Number of the encoding PLAIN of values; the three constants below are further encodings.
 pub(super) const PLAIN: i64 = 0;
 pub(super) const PLAIN_DICTIONARY: i64 = 2;
 const RLE: i64 = 3;
 pub(super) const RLE_DICTIONARY: i64 = 8;
 
-/// Kinds of pages.
+/// Number of the kind of a page of data, version 1; the three constants below are further kinds of pages.
 pub(super) const DATA: i64 = 0;
 const INDEX: i64 = 1;
 pub(super) const DICTIONARY: i64 = 2;
 const DATA_2: i64 = 3;
 
-/// Codecs.
+/// Number of the compression codec zstd; the three constants below are further codecs.
 pub(super) const ZSTD: i64 = 6;
 const UNCOMPRESSED: i64 = 0;
 const SNAPPY: i64 = 1;
 const GZIP: i64 = 2;
 
-/// A page of a column.
+/// Page of a column in a group of rows.
 pub(super) enum Page<'f> {
     Dictionary { count: usize, values: Cow<'f, [u8]> },
     Data(Data<'f>),
 }
 
-/// A page with values of rows.
+/// Page that contains values of rows.
 pub(super) struct Data<'f> {
     pub(super) rows: usize,
     pub(super) encoding: i64,
     content: Cow<'f, [u8]>,
-    /// The levels, which say which values are there, as runs: a range of the content or of the bytes in front of it.
+    /// Definition levels, which say which values are not null, as runs.
     levels: Levels<'f>,
 }
 
 enum Levels<'f> {
-    /// All values are there.
+    /// The page has no levels, since no value is null.
     None,
-    /// They stand in front of the values in the content, behind their length.
+    /// The levels are at the beginning of the content, preceded by their length; the values follow.
     Inside,
     Before(&'f [u8]),
 }
 
 impl Data<'_> {
-    /// The runs of levels, if values may be null, and the encoded values.
+    /// Returns the levels as runs, `None` if no value is null, and the encoded values.
     pub(super) fn parts(&self) -> Result<(Option<&[u8]>, &[u8])> {
         match &self.levels {
             Levels::None => Ok((None, &self.content)),
@@ -77,13 +77,13 @@ struct Header {
     values: i64,
     encoding: i64,
     level_encoding: Option<i64>,
-    /// Bytes of the levels in front of a page of the second form.
+    /// Number of bytes of the definition levels before the values of a page of version 2.
     levels: i64,
     repetitions: i64,
     is_compressed: bool,
 }
 
-/// The pages of a column in a group of rows.
+/// Position in the pages of a column in a group of rows.
 pub(super) struct Pages<'f> {
     file: &'f [u8],
     at: usize,
@@ -103,7 +103,7 @@ impl<'f> Pages<'f> {
         Ok(Self { file, at, end, codec: chunk.codec, is_optional })
     }
 
-    /// The next page.
+    /// Reads and decompresses the next page.
     pub(super) fn next(&mut self, budget: &mut Budget) -> Result<Page<'f>> {
         loop {
             let rest = &self.file[self.at..self.end];
@@ -165,7 +165,7 @@ fn header(reader: &mut Reader<'_>) -> Result<Header> {
             1 => header.kind = reader.integer(kind)?,
             2 => header.size = reader.integer(kind)?,
             3 => header.compressed = reader.integer(kind)?,
-            // The headers of a page of data, of a dictionary, and of data in the second form.
+            // Headers of a page of data, of a dictionary, and of a page of data of version 2.
             5 | 7 | 8 => {
                 reader.structure(kind)?;
                 let mut last = 0;
@@ -187,7 +187,7 @@ fn header(reader: &mut Reader<'_>) -> Result<Header> {
     Ok(header)
 }
 
-/// The content of a page, which has this size.
+/// Decompresses the content of a page. A content that does not have `size` bytes is an error.
 fn decompress<'f>(codec: i64, bytes: &'f [u8], size: usize, budget: &mut Budget) -> Result<Cow<'f, [u8]>> {
     budget.spend(size as u64)?;
     let by = |name: &str, reason: String| Bad::page(format!("bytes that are no {name}: {reason}"), "a compressed page");
@@ -204,7 +204,7 @@ fn decompress<'f>(codec: i64, bytes: &'f [u8], size: usize, budget: &mut Budget)
         }
         GZIP => {
             let mut content = Vec::new();
-            // A byte more shows that there are more.
+            // One byte more than `size` shows that the content is longer.
             let decoded = flate2::read::MultiGzDecoder::new(bytes).take(size as u64 + 1).read_to_end(&mut content);
             decoded.map_err(|error| by("gzip", error.to_string()))?;
             Cow::Owned(content)

@@ -1,4 +1,4 @@
-//! A file of a table of references: the place of each chunk of a part of an array.
+//! File of references: the places of some consecutive chunks of an array.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use super::{Bad, Budget};
 
 type Result<T> = std::result::Result<T, Bad>;
 
-/// Names of the columns.
+/// Name of the column of URLs; the three constants below are the names of the other columns.
 pub(super) const PATH: &str = "path";
 pub(super) const OFFSET: &str = "offset";
 pub(super) const SIZE: &str = "size";
 pub(super) const RAW: &str = "raw";
 
-/// The references of a file, in little memory.
+/// References of a file, in little memory.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     paths: Texts,
@@ -26,18 +26,18 @@ pub(super) struct Record {
     raw_bytes: Bytes,
 }
 
-/// The reference of a row.
+/// Reference in a row.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Row<'r> {
     Missing,
-    /// The chunk itself.
+    /// Bytes of the chunk.
     Raw(Bytes),
-    /// A file, or a range of it.
+    /// URL of a file, and the range of the chunk in the file; `None` for the whole file.
     Path(&'r str, Option<Range<u64>>),
 }
 
 impl Record {
-    /// Reads the first `rows` references of a file, which has no more rows than a record.
+    /// Reads the first `rows` references of a file. A file with more than `record_size` rows is invalid.
     pub(super) fn read(file: &[u8], rows: u64, record_size: u64, budget: &mut Budget) -> Result<Self> {
         let footer = Footer::read(file)?;
         if footer.rows < rows || footer.rows > record_size {
@@ -86,7 +86,7 @@ impl Record {
         Ok(())
     }
 
-    /// The reference of a row. Rows that the file does not have are missing.
+    /// Returns the reference in a row. A row behind the end of the file is a missing chunk.
     pub(super) fn row(&self, row: usize) -> Row<'_> {
         if let Some(range) = self.raws.range(row) {
             return Row::Raw(self.raw_bytes.slice(range));
@@ -95,17 +95,17 @@ impl Record {
         let Some(path) = path else { return Row::Missing };
         let number = |values: &[i64]| values.get(row).and_then(|value| u64::try_from(*value).ok()).unwrap_or(0);
         let (offset, size) = (number(&self.offsets), number(&self.sizes));
-        // Both were less than 2^63.
+        // Both numbers are less than 2^63.
         Row::Path(path, ((offset, size) != (0, 0)).then(|| offset..offset.saturating_add(size)))
     }
 
-    /// The first row from this one on that has a reference.
+    /// Returns the first row at or after row `from` that has a reference; `None` if no row follows.
     pub(super) fn next(&self, from: usize) -> Option<usize> {
         let end = self.paths.rows.len().max(self.raws.rows.len());
         (from..end).find(|row| self.paths.range(*row).is_some() || self.raws.range(*row).is_some())
     }
 
-    /// Bytes of memory.
+    /// Returns the memory of the references in bytes.
     pub(super) fn size(&self) -> usize {
         size_of::<Self>()
             + self.paths.size()

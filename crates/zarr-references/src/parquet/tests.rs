@@ -1,4 +1,4 @@
-//! References in Parquet: what is written is read again.
+//! Tests that read written references in Parquet.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn folder() -> Prefix {
 
 const DATA: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// A store with the files that references lead to.
+/// Returns a store with the files that the references name.
 fn files() -> Arc<MemoryStore> {
     let files = MemoryStore::new();
     for name in ["dir/data.bin", "dir/sub/more.bin", "dir/\u{e4}.bin"] {
@@ -42,7 +42,7 @@ fn open(files: &Arc<MemoryStore>) -> VirtualStore {
     open_parquet(files.clone(), &folder(), &ReferencesOptions::default()).expect("a store")
 }
 
-/// A chunk of the model: what it is, and how many follow of the same kind.
+/// Reference of a chunk of the model; the files have the numbers of [`URLS`].
 #[derive(Clone, Debug)]
 enum Made {
     Missing,
@@ -147,7 +147,7 @@ fn writers_refuse_what_fsspec_does_not_read() {
     }
 }
 
-/// A store that has no lists, and counts.
+/// Returns a store that cannot list keys, and counts gets.
 fn without_lists(files: Arc<MemoryStore>) -> impl Store {
     #[derive(Debug)]
     struct Web(Counted<Arc<MemoryStore>>);
@@ -170,7 +170,7 @@ fn without_lists(files: Arc<MemoryStore>) -> impl Store {
     Web(Counted::new(files))
 }
 
-/// Writes an array of `count` chunks, of which each `step`th is there.
+/// Writes references to an array of `count` chunks, of which each `step`th is stored.
 fn written(files: &Arc<MemoryStore>, count: u64, step: usize, record_size: u64) {
     let mut writer = ParquetWriter::new(files.clone(), folder(), record_size).expect("a writer");
     writer.document("a/.zarray", array(&[count]).as_bytes()).expect("a document");
@@ -197,9 +197,9 @@ fn files_are_read_when_their_chunks_are_asked_for() {
     };
     let store = open(1 << 20);
     assert_eq!(counted.take().gets, 1);
-    // The file of references, and that of the chunk.
+    // A get of the file of references, and a get of the file with the chunk.
     assert_eq!([0, 1, 9, 10, 11, 0].map(|index| gets(&store, index)), [2, 1, 1, 2, 1, 1]);
-    // There is room for the last one alone.
+    // The cache has room for the last file of references only.
     let store = open(0);
     counted.take();
     assert_eq!([0, 1, 10, 0].map(|index| gets(&store, index)), [2, 1, 2, 2]);
@@ -290,7 +290,7 @@ fn documents_with_faults_are_refused() {
     written(&files, 5, 1, 10);
     let error = open_parquet(files.clone(), &folder(), &long).expect_err("too long").to_string();
     assert!(error.contains("of which at most 10 are read"), "{error}");
-    // A document as a text, as JSON has them.
+    // A document is a string, as in references in JSON.
     let text =
         format!(r#"{{"metadata": {{"a/.zarray": {}}}, "record_size": 10}}"#, zarr_json::Value::from(array.as_str()));
     files.set_all(&key("dir/refs.parq/.zmetadata"), text.as_bytes()).expect("set");

@@ -1,13 +1,13 @@
-//! The compact protocol of Thrift, in which Parquet has its footer and the headers of pages.
+//! Compact protocol of Thrift, which encodes the footer and the page headers of Parquet.
 
 use super::Bad;
 
 type Result<T> = std::result::Result<T, Bad>;
 
-/// How deep structures may lie in each other.
+/// Maximum depth of nested structures.
 const DEPTH: usize = 16;
 
-/// Kinds of values.
+/// Number of the kind of the value true; the constants up to `STRUCT` are the other kinds of values.
 pub(super) const TRUE: u8 = 1;
 pub(super) const FALSE: u8 = 2;
 pub(super) const BYTE: u8 = 3;
@@ -21,11 +21,11 @@ pub(super) const SET: u8 = 10;
 pub(super) const MAP: u8 = 11;
 pub(super) const STRUCT: u8 = 12;
 
-/// Reads values one after the other.
+/// Position in encoded structures, from which values are read in sequence.
 pub(super) struct Reader<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// Offset of the bytes in the file, for errors.
+    /// Offset in the file of the first byte of `bytes`, for errors.
     base: u64,
 }
 
@@ -34,7 +34,7 @@ impl<'b> Reader<'b> {
         Self { bytes, at: 0, base }
     }
 
-    /// Number of bytes that were read.
+    /// Returns the number of bytes that were read.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -66,7 +66,8 @@ impl<'b> Reader<'b> {
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// The number and kind of the next field of a structure; `None` at its end. `last` is the number of the last one, at first 0.
+    /// Reads the number and kind of the next field of a structure; `None` at the end of the structure. `last` is the number of the field
+    /// before, 0 at first, and is updated.
     pub(super) fn field(&mut self, last: &mut i64) -> Result<Option<(i64, u8)>> {
         let byte = self.byte()?;
         if byte == 0 {
@@ -77,7 +78,7 @@ impl<'b> Reader<'b> {
         Ok(Some((*last, kind)))
     }
 
-    /// An integer of a field of this kind.
+    /// Reads the value of a field of an integer `kind`.
     pub(super) fn integer(&mut self, kind: u8) -> Result<i64> {
         match kind {
             I16 | I32 | I64 => self.zigzag(),
@@ -86,7 +87,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// A boolean value of a field, which its kind has.
+    /// Returns the value of a boolean field, which is encoded in its `kind`.
     pub(super) fn boolean(&mut self, kind: u8) -> Result<bool> {
         match kind {
             TRUE => Ok(true),
@@ -108,7 +109,7 @@ impl<'b> Reader<'b> {
         Ok(text)
     }
 
-    /// The kind of the items of a list, and their number: no more than there are bytes.
+    /// Reads the head of a list: the kind and the number of its items. More items than bytes that are left are an error.
     pub(super) fn list(&mut self, kind: u8) -> Result<(u8, usize)> {
         if !matches!(kind, LIST | SET) {
             return Err(self.bad(format!("a value of kind {kind}"), "a list"));
@@ -168,22 +169,22 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// Skips an item of a list, which has a byte where a field has none.
+    /// Skips an item of a list. A boolean item has a byte, unlike a boolean field.
     fn skip_item(&mut self, kind: u8, depth: usize) -> Result<()> {
         if matches!(kind, TRUE | FALSE) { self.byte().map(drop) } else { self.skip_at(kind, depth + 1) }
     }
 }
 
-/// Writes structures.
+/// Encoder of structures.
 #[derive(Default)]
 pub(super) struct Writer {
     bytes: Vec<u8>,
-    /// The numbers of the last fields of the structures that are open.
+    /// Number of the last field of each structure that was begun and not ended.
     last: Vec<i64>,
 }
 
 impl Writer {
-    /// Begins a structure that is no field.
+    /// Begins a structure at the root or in a list.
     pub(super) fn begin(&mut self) -> &mut Self {
         self.last.push(0);
         self
@@ -244,7 +245,7 @@ impl Writer {
         self.begin()
     }
 
-    /// A list whose items follow.
+    /// Writes the head of a list in the field `number`. The caller writes `count` items of `kind` behind it.
     pub(super) fn list(&mut self, number: i64, kind: u8, count: usize) -> &mut Self {
         self.field(number, LIST);
         match u8::try_from(count) {

@@ -1,10 +1,10 @@
-//! Values of pages: plain ones, and runs of small integers.
+//! Values in pages: in plain encoding, and runs of small integers.
 
 use super::Bad;
 
 type Result<T> = std::result::Result<T, Bad>;
 
-/// Decodes runs of integers of `width` bits: each run one value many times, or values in groups of eight.
+/// Decodes the first `count` integers of `width` bits from runs. A run is one value many times, or values in groups of eight.
 pub(super) fn runs(mut bytes: &[u8], width: u32, count: usize, out: &mut Vec<u32>) -> Result<()> {
     if width > 32 {
         return Err(Bad::page(format!("integers of {width} bits"), "at most 32"));
@@ -12,7 +12,7 @@ pub(super) fn runs(mut bytes: &[u8], width: u32, count: usize, out: &mut Vec<u32
     out.clear();
     out.reserve(count);
     let cut_off = || Bad::page("runs that are cut off", &format!("{count} values"));
-    // Without bits all values are 0, and some writers have no runs then.
+    // Integers of 0 bits are 0; some writers write no runs for them.
     if width == 0 && bytes.is_empty() {
         out.resize(count, 0);
     }
@@ -30,7 +30,7 @@ pub(super) fn runs(mut bytes: &[u8], width: u32, count: usize, out: &mut Vec<u32
             out.resize(out.len() + many.min(left), value);
             bytes = rest;
         } else {
-            // The last group may be longer than the values are, and some writers cut it off.
+            // The last group may have more values than needed, and some writers omit its end.
             let len = many.saturating_mul(width as usize).min(bytes.len());
             let (packed, rest) = bytes.split_at(len);
             let values = many.saturating_mul(8).min(left);
@@ -41,7 +41,7 @@ pub(super) fn runs(mut bytes: &[u8], width: u32, count: usize, out: &mut Vec<u32
     Ok(())
 }
 
-/// Unpacks values of `width` bits, the lowest bits first.
+/// Unpacks `count` integers of `width` bits, the lowest bits first; `None` if `packed` is too short.
 fn unpack(packed: &[u8], width: u32, count: usize, out: &mut Vec<u32>) -> Option<()> {
     let (mut bits, mut held, mut bytes) = (0_u64, 0_u32, packed.iter());
     let mask = (1_u64 << width) - 1;
@@ -70,7 +70,7 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Takes a text, which stands behind its length of four bytes.
+/// Removes a string from the beginning of `bytes`, where its length in four bytes precedes it; `None` if `bytes` are too short.
 pub(super) fn text<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (len, rest) = bytes.split_first_chunk::<4>()?;
     let (text, rest) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
@@ -78,7 +78,7 @@ pub(super) fn text<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     Some(text)
 }
 
-/// Takes an integer of four or eight bytes.
+/// Removes an integer of four bytes, or eight if `is_long`, from the beginning of `bytes`; `None` if `bytes` are too short.
 pub(super) fn integer(bytes: &mut &[u8], is_long: bool) -> Option<i64> {
     if is_long {
         let (value, rest) = bytes.split_first_chunk::<8>()?;
@@ -106,7 +106,7 @@ mod tests {
         let packed = [3, 0b1000_1000, 0b1100_0110, 0b1111_1010];
         assert_eq!(decoded(&packed, 3, 8).expect("runs"), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(decoded(&packed, 3, 5).expect("runs"), [0, 1, 2, 3, 4]);
-        // Values that are cut off behind the last one.
+        // Bytes behind the last value are cut off.
         assert_eq!(decoded(&packed[..3], 3, 5).expect("runs"), [0, 1, 2, 3, 4]);
         decoded(&packed[..3], 3, 6).expect_err("cut off");
         assert_eq!(decoded(&[6, 5, 1, 3, 2], 9, 3).expect("runs"), [261; 3]);
@@ -118,7 +118,7 @@ mod tests {
             decoded(bytes, 1, 1).expect_err("no runs");
         }
         decoded(&[2, 1], 33, 1).expect_err("too wide");
-        // A run is no longer than it should be.
+        // A run gives no more values than are needed.
         assert_eq!(decoded(&[0xfe, 0xff, 0xff, 0xff, 0x0f, 1], 1, 3).expect("runs"), [1; 3]);
     }
 }

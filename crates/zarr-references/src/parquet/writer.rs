@@ -1,4 +1,4 @@
-//! Writes references as a folder of documents and of files of Parquet.
+//! Writing of references as a folder of documents and of files in Parquet.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::folder::METADATA;
 use crate::arrays::{Arrays, split};
 use crate::{Reference, References, WriteOptions, WrittenReferences};
 
-/// Writes references in Parquet, as fsspec's `LazyReferenceMapper` reads them and [`open_parquet`](crate::open_parquet) does.
+/// Writer of references in Parquet, which fsspec's `LazyReferenceMapper` and [`open_parquet`](crate::open_parquet) read.
 ///
-/// Documents are given first, those of Zarr v2, and then the chunks of each array in order. A file is written when its last chunk was
-/// given, so that no more than `record_size` references are in memory. `.zmetadata` comes last.
+/// The caller gives all documents first, which have to be of Zarr v2, and then the chunks of each array in order. A file is written after
+/// its last chunk, so that at most `record_size` references are in memory. `.zmetadata` is written last.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,18 +46,18 @@ pub struct ParquetWriter {
     record_size: u64,
     documents: BTreeMap<String, Value>,
     arrays: Arrays,
-    /// Number of bytes of the files that were written.
+    /// Number of bytes of the files of references that were written.
     bytes: u64,
 }
 
 impl ParquetWriter {
-    /// The number of references in a file that kerchunk has by default.
+    /// Number of references in a file, as kerchunk has it by default.
     pub const RECORD_SIZE: u64 = 100_000;
 
-    /// A writer of `record_size` references in each file, in a folder of a store that has none of these files yet.
+    /// Creates a writer of `record_size` references in each file. The folder must not contain files of references.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a record size that is 0 or more than a file may have (2^22).
+    /// [`Error::Argument`] if `record_size` is 0 or more than 2^22.
     pub fn new(store: Arc<dyn Store>, folder: Prefix, record_size: u64) -> Result<Self> {
         let writer =
             Self { store, folder, record_size, documents: BTreeMap::new(), arrays: Arrays::default(), bytes: 0 };
@@ -71,11 +71,11 @@ impl ParquetWriter {
         Error::Argument { store: format!("{}{}", self.store, self.folder), message }
     }
 
-    /// Adds the document at a key.
+    /// Adds the document at `key`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a document that fsspec does not find in Parquet: one of Zarr v3, that of an array at the root, one whose
-    /// keys of chunks have slashes, or one that was given before; and for one that is no JSON.
+    /// [`Error::Argument`] if fsspec would not find the document in Parquet: it is of Zarr v3, describes an array at the root, or has chunk
+    /// keys with slashes; and if `text` is not JSON, or the document was added before.
     pub fn document(&mut self, key: &str, text: &[u8]) -> Result<()> {
         let (prefix, name) = split(key);
         if ![".zarray", ".zattrs", ".zgroup"].contains(&name) {
@@ -104,20 +104,20 @@ impl ParquetWriter {
         Ok(())
     }
 
-    /// A writer of the chunks of an array, whose document was given.
+    /// Returns a writer of the chunks of the array at `path`, whose document was added.
     ///
     /// # Errors
-    /// [`Error::Argument`] if it was not.
+    /// [`Error::Argument`] if the document of the array was not added.
     pub fn array(&mut self, path: &str) -> Result<ArrayWriter<'_>> {
         let array = self.arrays.at(&format!("{path}/"));
         let array = array.ok_or_else(|| self.refuse(format!("array {path}: found no document of it")))?;
-        // The documents that were noted have counted them.
+        // The product does not overflow: it was checked when the document was added.
         let count = array.counts.iter().product();
         let at = self.folder.join_prefix(&Prefix::new(&array.prefix)?);
         Ok(ArrayWriter { writer: self, at, count, next: 0, rows: Rows::default() })
     }
 
-    /// Writes the documents, and returns the number of bytes of all files that were written.
+    /// Writes `.zmetadata`, and returns the number of bytes of all files that were written.
     ///
     /// # Errors
     /// The errors of the store.
@@ -133,25 +133,25 @@ impl ParquetWriter {
     }
 }
 
-/// Writes the references of the chunks of an array.
+/// Writer of the references of the chunks of one array.
 #[derive(Debug)]
 pub struct ArrayWriter<'w> {
     writer: &'w mut ParquetWriter,
-    /// The folder of the files.
+    /// Prefix of the files of references of the array.
     at: Prefix,
     count: u64,
-    /// The number of the chunk that may come next.
+    /// Smallest number of a chunk that may be added next.
     next: u64,
-    /// The rows of the file that this one is in.
+    /// Rows of the current file of references.
     rows: Rows,
 }
 
 impl ArrayWriter<'_> {
-    /// Adds the reference of a chunk, by its number in C order. Chunks come in order; those that are left out are missing.
+    /// Adds the reference of the chunk with the number `index` in C order. Numbers have to increase; chunks that are not added are missing.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a chunk that the array does not have, or that does not follow the last one; for numbers of more than 63
-    /// bits; and for more bytes in one file than are read; and the errors of the store.
+    /// [`Error::Argument`] if the array has no chunk `index`, if `index` is not greater than the last one, if an offset or a length has
+    /// more than 63 bits, or if the file of references would be too large to be read; and the errors of the store.
     pub fn push(&mut self, index: u64, reference: &Reference) -> Result<()> {
         let refuse = |writer: &ParquetWriter, what: String| writer.refuse(format!("{}chunk {index}: {what}", self.at));
         if index >= self.count || index < self.next {
@@ -163,7 +163,7 @@ impl ArrayWriter<'_> {
         let number = |value: u64| i64::try_from(value);
         let row = usize::try_from(index % size).unwrap_or(usize::MAX);
         let place = match reference {
-            // An empty range at 0 would be the whole file.
+            // An empty range at offset 0 would be read as the whole file.
             Reference::Inline(_) | Reference::Target { range: Some((0, 0)), .. } => Ok(None),
             Reference::Target { url, range: None } => Ok(Some((url.as_str(), 0, 0))),
             Reference::Target { url, range: Some((offset, length)) } => {
@@ -193,7 +193,7 @@ impl ArrayWriter<'_> {
         Ok(())
     }
 
-    /// Writes the file of the last chunks.
+    /// Writes the last file of references.
     ///
     /// # Errors
     /// The errors of the store.
@@ -204,7 +204,7 @@ impl ArrayWriter<'_> {
         Ok(())
     }
 
-    /// Writes the rows as the file of this number, if there are references among them.
+    /// Writes the rows as the file of references with the number `record`, unless all are missing chunks.
     fn flush(&mut self, record: u64) -> Result<()> {
         let mut rows = std::mem::take(&mut self.rows);
         if rows.is_empty() {
@@ -220,11 +220,11 @@ impl ArrayWriter<'_> {
     }
 }
 
-/// Writes the documents of a store and the places of its chunks as Parquet into a folder that has none of these files yet. Returns the
-/// numbers of references, and the number of bytes of the files.
+/// Writes references to the chunks of `store` as Parquet, together with its documents, into a folder that contains no files of references.
+/// Returns the numbers of references, and the number of bytes of the files.
 ///
 /// # Errors
-/// The errors of [`References::of`] and [`ParquetWriter::document`]; the errors of the store.
+/// The errors of [`References::of`], of [`ParquetWriter::document`] and of `files`.
 pub fn write_parquet(
     store: &VirtualStore,
     options: &WriteOptions<'_>,
@@ -232,7 +232,7 @@ pub fn write_parquet(
     folder: Prefix,
 ) -> Result<(WrittenReferences, u64)> {
     let mut writer = ParquetWriter::new(files, folder, ParquetWriter::RECORD_SIZE)?;
-    // Documents of consolidated metadata say what the others say.
+    // Consolidated metadata repeats the other documents.
     for (key, document) in store.documents().filter(|(key, _)| key.as_str() != METADATA) {
         writer.document(key.as_str(), document)?;
     }

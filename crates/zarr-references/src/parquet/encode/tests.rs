@@ -1,4 +1,4 @@
-//! Files with faults: each is refused with its place, and none makes the reader panic.
+//! Tests of invalid files: an error shows the place of the fault, and the reader does not panic.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ fn read(file: &[u8], rows: u64) -> Result<Record, String> {
     read.map_err(|bad| format!("{}: found {}, expected {}", bad.place, bad.found, bad.expected))
 }
 
-/// Rows of each kind.
+/// Returns rows of each kind of reference.
 fn some_rows() -> Rows {
     let mut rows = Rows::default();
     for row in 0..40 {
@@ -23,10 +23,10 @@ fn some_rows() -> Rows {
     rows
 }
 
-/// A name, a type, the values of a dictionary and their number, and the page of values.
+/// Name and type of a column, the number and bytes of the values of its dictionary, and the content of its page of values.
 type Column<'a> = (&'static str, i64, Option<(usize, &'a [u8])>, &'a [u8]);
 
-/// A file of columns with these values, which are pages without compression.
+/// Returns a file with these columns, whose pages are given without compression.
 fn file(rows: usize, columns: &[Column<'_>]) -> Vec<u8> {
     let mut file = File { bytes: b"PAR1".to_vec(), columns: Vec::new(), rows };
     for (name, kind, dictionary, page) in columns {
@@ -42,7 +42,7 @@ fn rows_are_read_as_they_were_written() {
     assert_eq!(record.row(39), Row::Path("b.bin", Some(3900..3910)));
     assert_eq!(record.row(40), Row::Raw(zarr_store::Bytes::from_static(b"bytes")));
     assert_eq!((record.row(41), record.row(45), record.next(41)), (Row::Missing, Row::Missing, None));
-    // Of a record that is cut off by the end of its array.
+    // The record is cut off by the end of its array.
     assert_eq!(read(&some_rows().encode().expect("a file"), 3).expect("a record").next(3), None);
 }
 
@@ -105,7 +105,7 @@ fn faults_have_a_column_and_a_row() {
     }
     let rows = read(&file(200, &[]), 101).expect_err("too many");
     assert!(rows.contains("no more than the 100 of a record"), "{rows}");
-    // pyarrow writes all values of a dictionary for each group of rows, also those that no row of the group has.
+    // pyarrow writes all values of a dictionary for each group of rows, also values that no row of the group has.
     let three = [text(b"a"), text(b"b"), text(b"c")].concat();
     let rows = with(&[2, 4, 2]);
     let columns = [
@@ -115,7 +115,7 @@ fn faults_have_a_column_and_a_row() {
     ];
     let record = read(&file(2, &columns), 2).expect("a record");
     assert_eq!(record.row(1), Row::Path("c", Some(10..20)));
-    // All rows are null, whatever the type is.
+    // All rows are null, which is valid for any type of the column.
     let nulls = levels(std::iter::repeat_n(false, 2));
     let record =
         read(&file(2, &[(PATH, BYTE_ARRAY, None, &nulls), (RAW, BYTE_ARRAY, None, &nulls)]), 2).expect("a record");
