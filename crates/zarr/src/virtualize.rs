@@ -1,4 +1,4 @@
-//! References to the chunks of files, and files joined along a dimension.
+//! Writing of references to the chunks of files, and of files that are joined along a dimension.
 //!
 //! ```no_run
 //! use zarr::virtualize::{JoinOptions, SaveOptions};
@@ -23,19 +23,20 @@ pub use zarr_virtualize::*;
 
 use crate::store::{Schemes, StoreAddress, StoreOptions, schemes};
 
-/// Opens the store at an address as one whose chunks have places.
+/// Opens the store at an address as an input of [`join`], which needs the places of the chunks in files.
 ///
 /// # Errors
-/// As [`zarr::store::open`](crate::store::open); of a Zarr store also if a node is broken.
+/// The errors of [`zarr::store::open`](crate::store::open), and an error if a node of a Zarr store, of an Icechunk repository or of
+/// references in Parquet is invalid.
 pub fn open(address: &str) -> Result<Input> {
     let schemes = schemes();
     open_with(&schemes.address(address)?, &StoreOptions::new(), &schemes)
 }
 
-/// As [`open`], with options, and the kinds of stores that there are.
+/// Opens the store at an address as [`open`] does, with options of the store and a table of the kinds of stores.
 ///
 /// # Errors
-/// As [`open`].
+/// The errors of [`open`].
 pub fn open_with(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Input> {
     let name = address.to_string();
     #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
@@ -56,17 +57,18 @@ pub fn open_with(address: &StoreAddress, options: &StoreOptions, schemes: &Schem
     Input::of_store(name, &schemes.open(address, options)?, &|_| Ok(None))
 }
 
-/// How references are written.
+/// Options of writing references.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SaveOptions {
-    /// Chunks of up to this number of bytes are in the references: 500 by default, as kerchunk has it.
+    /// Size in bytes up to which chunks are written into the references: 500 by default, as in kerchunk.
     pub inline: u64,
-    /// The dialect of the documents: v2 by default, or v3.
+    /// Dialect of the documents: v2, the default, or v3.
     pub dialect: Dialect,
-    /// Whether files are named relative to the references, below whose directory they lie; else by their whole addresses.
+    /// Whether references name files by paths relative to the directory of the references, which has to contain the files. By default they
+    /// name files by absolute paths and URLs.
     pub relative: bool,
-    /// Whether a file that is there may be replaced.
+    /// Whether existing references may be replaced.
     pub overwrite: bool,
 }
 
@@ -102,34 +104,35 @@ impl SaveOptions {
     }
 }
 
-/// References that were written.
+/// Result of writing references.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Saved {
-    /// Numbers of the references.
+    /// Numbers of the chunks in files and in the references.
     pub written: WrittenReferences,
-    /// The bytes of the file of references.
+    /// Size in bytes of all files of references.
     pub bytes: u64,
-    /// The folders of files that do not lie below that of the references: to read the references, `allow` has to name them.
+    /// Directories of the files that do not lie below the directory of the references. Reading the references needs the option `allow` with
+    /// these directories.
     pub elsewhere: Vec<String>,
 }
 
-/// Writes references to the chunks of a joined store, in the form that the name says: one file of JSON (`.json`), or a folder of Parquet (`.parq`,
-/// `.parquet`).
+/// Writes references to the chunks of a joined store. The extension of `target` determines the form: one file in JSON (`.json`), or a
+/// folder of files in Parquet (`.parq`, `.parquet`).
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] for an array that the dialect cannot describe; [`ErrorKind::Argument`] for a file without an address, or
-/// one that does not lie below the references where these are to be relative; [`ErrorKind::Exists`]; [`ErrorKind::Limit`] if the chunks that
-/// lie in no file as they are have too many bytes; the errors of the stores.
+/// [`ErrorKind::NotExpressible`] for an array that the dialect cannot describe; [`ErrorKind::Argument`] for a file that references cannot
+/// name, or that does not lie below the directory of the references if `relative` is set; [`ErrorKind::Exists`] if the references exist and
+/// `overwrite` is not set; [`ErrorKind::Limit`] if the chunks in the references have too many bytes; and the errors of the stores.
 pub fn save(joined: Joined, target: &str, options: &SaveOptions) -> Result<Saved> {
     let schemes = schemes();
     save_with(joined, &schemes.address(target)?, options, &StoreOptions::new(), &schemes)
 }
 
-/// As [`save`], with options of the store that the references are written to, and the kinds of stores that there are.
+/// Writes references as [`save`] does, with options of the store that contains the references, and a table of the kinds of stores.
 ///
 /// # Errors
-/// As [`save`].
+/// The errors of [`save`].
 pub fn save_with(
     joined: Joined,
     target: &StoreAddress,
@@ -139,7 +142,7 @@ pub fn save_with(
 ) -> Result<Saved> {
     let (folder, name) = place(target)?;
     let form = Form::of(&name).map_err(|error| at(target, error))?;
-    // What is there if references are.
+    // This key exists if the references exist.
     let key = match form {
         Form::Json => Key::new(&name)?,
         Form::Parquet => Key::new(&format!("{name}/.zmetadata"))?,
@@ -198,17 +201,17 @@ pub fn save_with(
     Ok(Saved { written, bytes, elsewhere: elsewhere.into_inner().into_iter().collect() })
 }
 
-/// The forms that references are written in.
+/// Form in which references are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// One file.
+    /// One file in JSON.
     Json,
-    /// A folder of files.
+    /// Folder of files in Parquet.
     Parquet,
 }
 
 impl Form {
-    /// Returns the form that a name says.
+    /// Returns the form that the extension of `name` determines.
     fn of(name: &str) -> Result<Self> {
         let name = name.to_ascii_lowercase();
         if name.ends_with(".json") {
@@ -224,8 +227,8 @@ impl Form {
     }
 }
 
-/// Writes references as Parquet into the folder `name`. References that the folder has are erased first if `is_there`, or if `overwrite` and
-/// an earlier run left them without their `.zmetadata`.
+/// Writes references as Parquet into the folder `name`. Existing files of references in the folder are erased first if `is_there`, or if
+/// `overwrite` is set and an earlier run left them without `.zmetadata`.
 #[cfg(feature = "references-parquet")]
 fn save_parquet(
     joined: &Joined,
@@ -242,12 +245,12 @@ fn save_parquet(
         return refuse("that has no references");
     }
     let before = if is_there || store.capabilities().list { store.list_prefix(&folder)? } else { Vec::new() };
-    // References name each other by number: files of others between them would be taken for theirs.
+    // Readers find files of references by their numbers: files that remain from other references would be read as these.
     let may_erase = is_there || overwrite && before.iter().all(is_of_references);
     if !before.is_empty() && !may_erase {
         return refuse("with files, but no .zmetadata");
     }
-    // All is made before anything is erased or written: what references cannot say is an error that changes nothing.
+    // All files are encoded before any file is erased or written: an error of a chunk that references cannot describe changes nothing.
     let made = std::sync::Arc::new(zarr_store::MemoryStore::new());
     let written = zarr_references::write_parquet(&joined.store, options, made.clone(), folder.clone())?;
     let (last, others): (Vec<Key>, Vec<Key>) = made.list()?.into_iter().partition(|key| *key == metadata);
@@ -257,7 +260,7 @@ fn save_parquet(
     for key in before.iter().filter(|key| **key != metadata && is_of_references(key)) {
         store.erase(key)?;
     }
-    // The document that makes a folder of references of them comes last.
+    // The document `.zmetadata`, which makes the folder readable, is written last.
     for key in others.iter().chain(&last) {
         store.set_all(key, &made.get_all(key)?.unwrap_or_default())?;
     }
@@ -290,7 +293,7 @@ fn at(address: &StoreAddress, error: Error) -> Error {
     error.at(|location| location.store = Some(address.to_string()))
 }
 
-/// The folder that a file is to be in, and its name.
+/// Splits the address of a file into the address of its directory and the name of the file.
 fn place(address: &StoreAddress) -> Result<(StoreAddress, String)> {
     let no_file =
         || at(address, Error::argument("found the address of no file, expected that of a file for the references"));
@@ -302,26 +305,27 @@ fn place(address: &StoreAddress) -> Result<(StoreAddress, String)> {
     address.in_store().ok_or_else(no_file)
 }
 
-/// The address of a folder as those of files in it begin.
+/// Returns the address of a directory as the addresses of files in it begin, without a slash at the end.
 fn base(folder: &StoreAddress) -> Result<String> {
     let Some(path) = folder.path() else {
-        // Addresses of files have no secrets either.
+        // The addresses of files are compared without secrets.
         let shown = folder.to_string();
         return Ok(shown.split('?').next().unwrap_or_default().trim_end_matches('/').to_owned());
     };
-    // One that is not there yet has no links in it.
+    // A directory that does not exist yet has no links in its path.
     let real = path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     let text = real.as_deref().and_then(Path::to_str).map(str::to_owned);
     let text = text.ok_or_else(|| at(folder, Error::argument("found a path that is not UTF-8")))?;
     Ok(if text == "/" { String::new() } else { text })
 }
 
-/// The address of a file as references name it: a path from the root of this machine, or a URL without secrets.
+/// Returns the address by which references name a file: an absolute path on this machine, or a URL without secrets.
 fn address_of(file: &SourceFile<'_>) -> zarr_store::Result<String> {
     let (store, key) = (file.store().to_string(), file.key());
     let refuse =
         |message: &str| Err(zarr_store::Error::Argument { store: file.to_string(), message: message.to_owned() });
-    // Values of a store of references have the places that it says, or none.
+    // Chunks that the store locates were already replaced by their places in files. Its other values have no place that references can
+    // name.
     if file.store().capabilities().locates {
         file.store().get(key, &[ByteRange::First(1)], &GetOptions::default())?;
         return refuse("found a chunk whose place is not known, which references cannot name");
@@ -339,12 +343,12 @@ fn address_of(file: &SourceFile<'_>) -> zarr_store::Result<String> {
     if let Some(path) = path.as_deref().and_then(Path::to_str) {
         return Ok(path.to_owned());
     }
-    // Where it may not be read the store says why.
+    // If the file must not be read, the error of the store says why.
     file.store().get(key, &[ByteRange::First(1)], &GetOptions::default())?;
     refuse("found no file of this machine and no URL, which references could name")
 }
 
-/// A name as URLs of the web have it.
+/// Escapes a name as in URLs of the web.
 fn escaped(name: &str) -> String {
     use std::fmt::Write;
     let mut escaped = String::new();
@@ -352,7 +356,7 @@ fn escaped(name: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             escaped.push(char::from(byte));
         } else {
-            // A text takes what is written.
+            // Writing to a string does not fail.
             let _ = write!(escaped, "%{byte:02X}");
         }
     }

@@ -47,7 +47,7 @@ pub(super) fn open_file(
     open(address, options, schemes).map(Some)
 }
 
-/// The store that the file at an address is, by its first bytes or by the scheme; `None` if it is of no format that this build reads.
+/// Opens the file at an address as a store, by its first bytes or by the scheme; `None` for a format that this build does not read.
 #[cfg(feature = "virtualize")]
 pub(crate) fn open_virtual(
     address: &StoreAddress,
@@ -70,7 +70,7 @@ pub(crate) fn open_virtual(
     open(address, options, schemes).map(Some)
 }
 
-/// Makes the store that a kind opens of the store of a file.
+/// Returns the function with which a scheme opens stores, from a function that opens the file at an address.
 fn opener(open: Open) -> impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync {
     move |address, options, schemes| Ok(Arc::new(open(address, options, schemes)?))
 }
@@ -164,7 +164,7 @@ pub(super) mod references {
     use super::*;
     use crate::store::{Scheme, reference_folders};
 
-    /// Name of the option with the addresses that references may lead to.
+    /// Name of the option with the addresses below which references may name files.
     pub(super) const ALLOW: &str = "allow";
 
     pub(in crate::store) fn scheme() -> Scheme {
@@ -195,8 +195,9 @@ pub(super) mod references {
         zarr_references::open(store, key, &chosen)
     }
 
-    /// Returns the address that options are meant for: that of the references, or, if the references are a file of this machine, the only
-    /// remote address that they may lead to.
+    /// Returns the address of the store that gets the options: the store of the references, or, if the references are a file of this
+    /// machine and remote addresses are allowed, the first of these addresses. An option that the other allowed addresses must not get is
+    /// an error.
     fn place_of_options(
         file: &StoreAddress,
         options: &StoreOptions,
@@ -216,14 +217,14 @@ pub(super) mod references {
         Ok(first)
     }
 
-    /// Options of connections to any host; none is a secret.
+    /// Names of options of connections to any host, which are no secrets.
     const CONNECTIONS: &[&str] =
         &["concurrency", "connect_timeout", "deadline", "hedge", "missing", "retries", "timeout", "user_agent"];
-    /// Options that are shared by buckets of one kind; none is a secret.
+    /// Names of options that buckets of one scheme share, which are no secrets.
     const BUCKETS: &[&str] = &["allow_http", "anonymous", "endpoint", "region", "requester_pays"];
 
-    /// Returns the options of the store `own` that the store at another address gets, too. Options that may be secrets are passed on only
-    /// to the same host or bucket.
+    /// Returns the options of the store at `own` that the store at `other` also gets. Options that may be secrets are passed on only if
+    /// both have the same host or bucket.
     pub(super) fn shared(own: &StoreAddress, other: &StoreAddress, options: &StoreOptions) -> StoreOptions {
         let is_web = |address: &StoreAddress| matches!(address.scheme(), Some("http" | "https"));
         // The bucket or container is part of the authority; a user in a web address is not.
@@ -241,7 +242,7 @@ pub(super) mod references {
         options.filter(|name| CONNECTIONS.contains(&name) || is_like && !is_web(own) && BUCKETS.contains(&name))
     }
 
-    /// Returns the addresses of the directory that contains a file: as given, and with links resolved.
+    /// Returns the addresses of the directory that contains `file`: as it was given, and with links resolved.
     fn directories(file: &StoreAddress) -> Vec<String> {
         let Some(path) = file.path() else {
             return file.in_store().and_then(|(above, _)| above.url()).into_iter().collect();

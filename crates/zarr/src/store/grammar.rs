@@ -1,4 +1,4 @@
-//! Grammar of addresses, for the command and the library.
+//! Grammar of addresses of stores and nodes.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,11 +9,11 @@ use super::schemes::Form;
 use super::{Scheme, Schemes, StoreAddress};
 
 impl Schemes {
-    /// Parses the address of a store. It may end in `::` or `::/`, like the address of the root node.
+    /// Parses the address of a store. The address may end in `::` or `::/`, as the address of the root node does.
     ///
     /// # Errors
-    /// [`Error::Argument`](zarr_store::Error::Argument) if the scheme is unknown, if the address has not the form of its scheme, or if it
-    /// names a node.
+    /// [`Error::Argument`](zarr_store::Error::Argument) if the scheme is unknown, if the address does not have the form of its scheme, or
+    /// if the address contains the path of a node.
     pub fn address(&self, text: &str) -> Result<StoreAddress> {
         match self.split(text) {
             Some((store, "" | "/")) => self.parse(store),
@@ -25,8 +25,8 @@ impl Schemes {
         }
     }
 
-    /// Parses an address of a store that may be followed by the path of a node: behind `::`, or directly behind the name of the store. The
-    /// path is `None` if there is none.
+    /// Parses the address of a store and, if the address continues, the path of a node: behind `::`, or directly behind the name of the
+    /// store. The path is `None` if the address ends with the store.
     ///
     /// ```
     /// let schemes = zarr::store::schemes();
@@ -52,7 +52,7 @@ impl Schemes {
         self.split(text).is_some()
     }
 
-    /// Splits `STORE::PATH`. A path that exists on this machine is not split.
+    /// Splits `STORE::PATH`; `None` if `text` has no `::` or is a path that exists on this machine.
     fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let mut from = 0;
         match scheme(text) {
@@ -74,7 +74,7 @@ impl Schemes {
         Some((&text[..from + at], &text[from + at + 2..]))
     }
 
-    /// Returns the address behind `zip::`, as fsspec chains addresses, if it has a known scheme.
+    /// Returns the address behind `zip::`, which is how fsspec chains addresses; `None` if that address has no known scheme.
     fn chained<'t>(&self, name: &str, rest: &'t str) -> Option<&'t str> {
         let chained = rest.strip_prefix(':')?;
         let (inner, _) = scheme(chained)?;
@@ -140,7 +140,8 @@ impl Schemes {
         Ok(StoreAddress { scheme: Some(name), rest })
     }
 
-    /// Splits an address without `::` behind the name of the store: the address of the store, and the path of the node, if there is one.
+    /// Splits an address without `::` behind the name of the store: the address of the store, and the path of the node; `None` if the
+    /// address ends with the store.
     fn split_directly(&self, address: StoreAddress) -> Result<(StoreAddress, Option<String>)> {
         let known = address.scheme().and_then(|name| self.get(name));
         let (ends, is_web) = known.map_or((&[][..], false), |known: &Scheme| (known.ends, known.is_web));
@@ -223,8 +224,8 @@ pub(crate) fn split_path(path: &Path, is_end: impl Fn(&Path) -> bool) -> Result<
     })
 }
 
-/// Splits `authority/path` of a URL behind the first name with one of the extensions `ends`, as [`split_path`] splits a path. The query of
-/// a web address stays with the store.
+/// Splits `authority/path` of a URL behind the first name with one of the extensions `ends`, as [`split_path`] splits a path. The address
+/// of the store keeps the query of a web address.
 fn split_url(address: &StoreAddress, url: &str, ends: &[&str], is_web: bool) -> Result<(String, Option<String>)> {
     let (plain, query) = url.find('?').filter(|_| is_web).map_or((url, ""), |at| url.split_at(at));
     let mut at = plain.find('/').unwrap_or(plain.len());
@@ -265,7 +266,7 @@ pub(crate) fn is_hierarchy(path: &Path) -> bool {
 pub(crate) const ZIP: &[&str] = &[".zip", OZX];
 pub(super) const OZX: &str = ".ozx";
 
-/// Whether the name of a path has an extension of zip files and is not a directory.
+/// Whether a path has an extension of zip files and is not a directory.
 pub(crate) fn is_zip(path: &Path) -> bool {
     has_end(path, ZIP) && !path.is_dir()
 }

@@ -10,7 +10,7 @@ use super::{Scheme, Schemes, StoreAddress, StoreOptions};
 
 /// Name of the option with the URLs of files outside of the repository that may be read.
 const ALLOW: &str = "allow";
-/// Maximum number of stores with such files that are kept open.
+/// Maximum number of stores that contain files outside of the repository and stay open.
 const MAX_STORES: usize = 64;
 
 pub(super) fn scheme() -> Scheme {
@@ -20,7 +20,7 @@ pub(super) fn scheme() -> Scheme {
     Scheme::address(&["icechunk"], opened).create(refuse).options(&[ALLOW])
 }
 
-/// The commits that led to the snapshot at an address `icechunk:ADDRESS@REVISION`, the newest first, at most `limit`.
+/// Returns the commits that led to the snapshot at an address `icechunk:ADDRESS@REVISION`, the newest first and at most `limit`.
 ///
 /// ```no_run
 /// use zarr::store::{StoreOptions, icechunk_history, schemes};
@@ -34,7 +34,8 @@ pub(super) fn scheme() -> Scheme {
 /// ```
 ///
 /// # Errors
-/// [`Error::Address`](zarr_store::Error::Address) if it is the address of something else, and those of [`history`](zarr_icechunk::history).
+/// [`Error::Argument`](zarr_store::Error::Argument) if the address does not have this form, and the errors of
+/// [`history`](zarr_icechunk::history).
 pub fn icechunk_history(
     address: &StoreAddress,
     options: &StoreOptions,
@@ -49,7 +50,7 @@ pub fn icechunk_history(
     zarr_icechunk::history(schemes.open(&repository, &below)?, &revision, limit)
 }
 
-/// Opens the snapshot at an address.
+/// Opens the snapshot at an address `icechunk:ADDRESS@REVISION`.
 pub(crate) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<IcechunkStore> {
     let inner = address.inner().ok_or_else(|| address.refuse("expected an address"))?;
     let (repository, revision) = inner.split_at_sign();
@@ -76,7 +77,7 @@ fn refuse(address: &StoreAddress, _: &StoreOptions, _: &Schemes) -> Result<Arc<d
         .refuse("an Icechunk repository is only read here: `zarr convert` copies it to a store that takes writes"))
 }
 
-/// Opener of files outside of a repository; keeps the stores of these files open.
+/// Opener of files outside of a repository, with the stores that it has opened.
 struct Files {
     schemes: Schemes,
     repository: StoreAddress,
@@ -112,8 +113,8 @@ impl Files {
         Ok((store, key))
     }
 
-    /// Options for the store of a file outside of the repository. Options of the repository may be secrets, and are used only for the same
-    /// service.
+    /// Returns the options for the store of a file outside of the repository. Options of the repository may be secrets: they are passed on
+    /// only to the same service, and on the web only to the same host.
     fn options_of(&self, folder: &StoreAddress) -> Result<StoreOptions> {
         let host = |address: &StoreAddress| {
             let url = address.url()?;
@@ -140,7 +141,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../zarr-icechunk/tests").join(name)
     }
 
-    /// Creates a directory with the repository `ice`, of version 2, and a file that has some of its chunks.
+    /// Creates a directory with the repository `ice`, of version 2, and the file `outside.bin` that contains some of its chunks.
     fn repository() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let archive = open_with(&format!("zip:{}", fixture("v2.zip").display()), &StoreOptions::new()).unwrap();

@@ -51,7 +51,7 @@ pub fn schemes() -> Schemes {
     SCHEMES.clone()
 }
 
-/// Descriptions of builds that have a kind of stores, for errors.
+/// Description in errors of builds that open directories.
 #[cfg(not(feature = "filesystem"))]
 const DIRECTORIES: &str = "a build with the feature `filesystem`, which has directories";
 const ZIP_FILES: &str = "a build with the feature `zip`, which has zip files";
@@ -79,7 +79,7 @@ fn memory(_: &StoreAddress, _: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Sto
     Ok(Arc::new(MemoryStore::new()))
 }
 
-/// Opens the directory or file at a path.
+/// Opens the directory or file at a path as a store.
 fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
     let path = path(address)?;
     if super::grammar::is_zip(path) && path.is_file() {
@@ -107,7 +107,8 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) 
     Err(Error::Address { url: address.to_string(), expected: DIRECTORIES })
 }
 
-/// Opens the directory or zip file at a path, and creates it if it does not exist; its name says which of the two.
+/// Opens the directory or zip file at a path for writing, and creates it if it does not exist; the extension of the path determines whether
+/// it is a directory or a zip file.
 fn create_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
     let path = path(address)?;
     if super::grammar::is_zip(path) {
@@ -185,7 +186,7 @@ fn create_zip(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Re
     }
 }
 
-/// Handling of a zip file that does not exist.
+/// Behaviour for a zip file that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "zip"), allow(dead_code, reason = "no zip file is opened"))]
 enum Missing {
@@ -193,7 +194,7 @@ enum Missing {
     Make,
 }
 
-/// Opens a zip file, which can be written. Values may be replaced, as in a directory.
+/// Opens a zip file for reading and writing. Values may be replaced, as in a directory.
 #[cfg(feature = "zip")]
 fn zip_file(address: &StoreAddress, path: &Path, options: &StoreOptions, missing: Missing) -> Result<Arc<dyn Store>> {
     use zarr_store_zip::{ZipOptions, ZipStore};
@@ -311,7 +312,7 @@ mod tests {
         let options = StoreOptions::new().set("allow", "s3://b").set("locks", "false");
         let error = schemes().create(&address, &options).unwrap_err().to_string();
         assert!(error.contains("option allow is not known"), "{error}");
-        // Where stores share options, it is given none.
+        // If several stores share options, a directory does not get this option.
         let shared = schemes().options_for(&address, &options).unwrap();
         assert_eq!(shared, StoreOptions::new().set("locks", "false"));
         schemes().create(&address, &shared).unwrap();

@@ -8,14 +8,14 @@ use zarr_store::{Error, Result};
 use super::StoreAddress;
 use super::words::list;
 
-/// Names of the options of directories.
+/// Names of the options of stores in directories.
 #[cfg(feature = "filesystem")]
 pub(super) const DIRECTORY_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request"];
 
-/// Options of a store that is opened by its address: names with string values. The [`Scheme`](super::Scheme) of the address says which
-/// names are known; an unknown name is an error that lists them.
+/// Options of a store that is opened by its address: names with string values. The [`Scheme`](super::Scheme) of the address determines
+/// which names are valid; any other name is an error that lists the valid names.
 ///
-/// `Debug` shows the names alone: values may be secrets.
+/// `Debug` shows only the names, since values may be secrets.
 ///
 /// ```
 /// use zarr::store::StoreOptions;
@@ -67,10 +67,10 @@ impl StoreOptions {
         Self(self.0.iter().filter(|(name, _)| keep(name)).cloned().collect())
     }
 
-    /// Returns the value that the option `name` stands for, by the table `words`; `None` if the option is not set.
+    /// Returns the value in the table `words` for the word that the option `name` has; `None` if the option is not set.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the option has another value.
+    /// [`Error::Argument`] if the option has a word that is not in the table.
     pub fn word<T: Copy>(&self, address: &StoreAddress, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
         self.parse(address, name, &list(&words.iter().map(|(word, _)| *word).collect::<Vec<_>>()), |text| {
             words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)

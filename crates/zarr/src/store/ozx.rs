@@ -1,6 +1,6 @@
-//! Zip files of OME-Zarr (`.ozx`): order of the entries and the comment, by which readers find metadata fast.
+//! Zip files of OME-Zarr (`.ozx`): the order of the entries and the comment, which let readers find metadata fast.
 //!
-//! RFC-9 of OME-NGFF, "Zipped OME-Zarr".
+//! The format is described by RFC-9 of OME-NGFF, "Zipped OME-Zarr".
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use zarr_store_zip::ZipArrangement;
 
 use super::grammar::{OZX, has_end};
 
-/// Arrangement of the entries: documents of Zarr v3 first, beginning with that of the root. The comment has the version of OME-Zarr, which
-/// is taken from the document of the root.
+/// Arrangement of a zip file: the documents of Zarr v3 first, beginning with the document of the root. The comment contains the version of
+/// OME-Zarr, which the document of the root has in its attributes.
 pub(super) const ARRANGEMENT: ZipArrangement = ZipArrangement { first: "zarr.json", comment };
 
-/// Whether the name of a file is that of a zip file of OME-Zarr.
+/// Whether a path has the extension of a zip file of OME-Zarr.
 pub(super) fn is_name(path: &Path) -> bool {
     has_end(path, &[OZX])
 }

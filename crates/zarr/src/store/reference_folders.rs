@@ -1,4 +1,4 @@
-//! References in Parquet by address: a folder whose `.zmetadata` has the size of their files.
+//! Opening of folders of references in Parquet by their address. Such a folder has a `.zmetadata` with the member `record_size`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::{Schemes, StoreAddress, StoreOptions};
 
 const METADATA: &str = ".zmetadata";
 
-/// The address of a folder without slashes behind it.
+/// Returns the address of a folder without slashes at the end, and with a name.
 pub(super) fn named(address: &StoreAddress) -> StoreAddress {
     let rest = match &address.rest {
-        // One that has no name, such as `.`, gets it.
+        // A path without a name, such as `.`, is replaced by its absolute path.
         Rest::Path(path) if path.file_name().is_none() => {
             Rest::Path(path.canonicalize().unwrap_or_else(|_| path.clone()))
         }
@@ -27,8 +27,8 @@ pub(super) fn named(address: &StoreAddress) -> StoreAddress {
     StoreAddress { scheme: address.scheme.clone(), rest }
 }
 
-/// The store that the folder of references at an address is in, and its prefix there; `None` if the address is not that of a folder with
-/// a `.zmetadata`.
+/// Returns the store that contains the folder of references at an address, and the prefix of the folder in the store; `None` if there is no
+/// folder with a `.zmetadata` at the address.
 pub(super) fn find(
     address: &StoreAddress,
     options: &StoreOptions,
@@ -47,7 +47,7 @@ pub(super) fn find(
     let store = schemes.open(&above, &schemes.options_for(&above, options)?)?;
     let folder = Prefix::new(&format!("{name}/"))?;
     let is_there = match store.exists(&folder.join(METADATA)?) {
-        // Services that refuse lists say of missing keys that they may not be read.
+        // Services that refuse lists answer a get of a missing key by an error of permissions.
         Err(error) if error.kind() == ErrorKind::Denied => false,
         found => found?,
     };
@@ -65,7 +65,7 @@ pub(super) fn open(
     zarr_references::open_parquet(store, folder, options)
 }
 
-/// Refuses to open the references in a folder.
+/// Refuses to open the references in a folder, since this build cannot read them.
 #[cfg(not(feature = "references-parquet"))]
 pub(super) fn open(
     address: &StoreAddress,
@@ -81,7 +81,7 @@ pub(super) fn open(
 mod tests {
     use super::*;
 
-    /// A folder with this `.zmetadata`, opened by its path and by the scheme.
+    /// Opens a folder whose `.zmetadata` is `text`, by its path and by the scheme, and returns whether each is opened as references.
     fn opened(text: &str, options: &StoreOptions) -> [std::result::Result<bool, String>; 2] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parq");
@@ -90,7 +90,7 @@ mod tests {
         std::fs::write(path.join("other"), "").unwrap();
         [path.display().to_string(), format!("references:{}", path.display())].map(|address| {
             let store = crate::store::open_with(&address, options).map_err(|error| error.to_string())?;
-            // An ordinary folder has all its files.
+            // An ordinary directory contains the file `other`.
             Ok(!store.exists(&zarr_store::Key::new("other").unwrap()).unwrap())
         })
     }

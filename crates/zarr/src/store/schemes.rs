@@ -9,7 +9,7 @@ use zarr_store::{Error, Operation, Result, Store};
 use super::words::list;
 use super::{StoreAddress, StoreOptions};
 
-/// Whether a path of this machine is a file or a folder of references, which can refer to other stores.
+/// Whether a path of this machine is a file or a folder of references: only these can refer to other stores.
 fn leads_elsewhere(path: &Path) -> bool {
     #[cfg(feature = "references-parquet")]
     if super::signature::is_reference_folder(path) {
@@ -18,13 +18,14 @@ fn leads_elsewhere(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Name of the option with the addresses that a file or a folder of references may lead to.
+/// Name of the option with the addresses below which references may name files.
 const ALLOW: &str = "allow";
 
-/// Function that opens the store at an address. The table opens the inner address of addresses like `zip:ADDRESS`.
+/// Function of a scheme that opens the store at an address. For an address like `zip:ADDRESS`, the function opens the store at the inner
+/// address by the table [`Schemes`].
 type Opener = dyn Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync;
 
-/// Kind of stores, which the beginning of an address names.
+/// Kind of stores, which the scheme of an address names.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -132,13 +133,13 @@ impl Scheme {
         Self { ends, ..self }
     }
 
-    /// Says that addresses are web addresses: percent-encoded, with a query behind `?`.
+    /// Declares that addresses of the scheme are web addresses: percent-encoded, with a query behind `?`.
     #[must_use]
     pub fn web(self) -> Self {
         Self { is_web: true, ..self }
     }
 
-    /// Returns the beginning of addresses of this scheme, for messages.
+    /// Returns the beginning of addresses of this scheme as messages show it, such as `s3://`.
     fn begin(&self) -> String {
         let name = self.names.first().copied().unwrap_or_default();
         if self.form == Form::Url { format!("{name}://") } else { format!("{name}:") }
@@ -162,19 +163,20 @@ pub struct Schemes {
 }
 
 impl Schemes {
-    /// Returns an empty table, in which only paths are parsed, and none can be opened.
+    /// Returns an empty table, which parses paths only and opens no store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a kind, which replaces other kinds of its names. The kind called `file` also opens paths.
+    /// Adds a kind of stores, which replaces earlier kinds with the same names. The kind called `file` also opens paths.
     pub fn add(&mut self, scheme: Scheme) -> &mut Self {
         Arc::make_mut(&mut self.table).insert(0, scheme);
         self
     }
 
-    /// Adds a hint for addresses of an unknown scheme `name`: what the error says is expected, such as "a build with the feature ...".
+    /// Adds a hint for addresses of an unknown scheme `name`. The error for these addresses says that `expected` is expected, such as "a
+    /// build with the feature ...".
     pub fn add_hint(&mut self, name: &'static str, expected: &'static str) -> &mut Self {
         self.hints.push((name, expected));
         self
@@ -229,7 +231,7 @@ impl Schemes {
         Err(address.refuse(format!("option {unknown} is not known, {expected}")))
     }
 
-    /// Returns those of `options` that the kind of an address knows; all of them for a kind that refuses unknown options itself.
+    /// Returns the options that the kind of an address knows; all options for a kind that refuses unknown options itself.
     ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::Address`] if the kind of the address is unknown.
@@ -242,8 +244,8 @@ impl Schemes {
         })
     }
 
-    /// Returns the names of options that a kind, its inner kinds, and the stores that a file of this machine may lead to know; `None` if
-    /// any name is accepted.
+    /// Returns the names of the options that are valid for an address: of its kind, of the kinds of inner addresses, and of the remote
+    /// stores that references may name. `None` if the kind accepts any name.
     fn known_with(&self, address: &StoreAddress, options: &StoreOptions) -> Result<Option<Vec<&'static str>>> {
         let Some(mut known) = self.known(address)? else { return Ok(None) };
         if known.contains(&ALLOW) {
@@ -260,7 +262,8 @@ impl Schemes {
         Ok(Some(known))
     }
 
-    /// Returns the names of options that a kind and its inner kinds know; `None` if any name is accepted.
+    /// Returns the names of the options that the kind of an address and the kinds of its inner addresses know; `None` if one of them
+    /// accepts any name.
     fn known(&self, address: &StoreAddress) -> Result<Option<Vec<&'static str>>> {
         let Some(own) = self.of(address)?.options else { return Ok(None) };
         let mut known = own.to_vec();

@@ -1,4 +1,4 @@
-//! Recognition of files and directories of other formats, by their first bytes or names, if a Zarr hierarchy is expected.
+//! Recognition of files and stores of other formats at a place where a Zarr hierarchy is expected, by their first bytes or names.
 
 use std::fs::File;
 use std::io::Read;
@@ -43,7 +43,7 @@ const FILES: &[(usize, &[u8], &str, &str)] = &[
     (257, b"ustar", "a tar file", "unpack it first"),
     (0, b"\x1f\x8b", "a file compressed by gzip", "unpack it first"),
 ];
-/// Names of formats that builds with their features open as stores.
+/// Name of the format of HDF5 files; this and the next two are formats that builds with the right features open as stores.
 pub(super) const HDF5: &str = "an HDF5 file";
 pub(super) const NETCDF: &str = "a netCDF file";
 pub(super) const REFERENCES: &str = "references of kerchunk";
@@ -67,20 +67,20 @@ const PARQUET: &str = if cfg!(feature = "references-parquet") {
 };
 const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
 
-/// The member that an ordinary `.zmetadata` does not have. Writers have it at the end.
+/// Member that only the `.zmetadata` of references has; writers write it at the end.
 #[cfg(feature = "references-parquet")]
 const RECORD_SIZE: &[u8] = b"\"record_size\"";
-/// Number of bytes at each end of a `.zmetadata` that the member is looked for in.
+/// Number of bytes at each end of a `.zmetadata` in which the member is searched.
 #[cfg(feature = "references-parquet")]
 const ENDS: u64 = 4096;
 /// Number of bytes at the beginning of a file that are examined.
 const HEAD: u64 = 4096;
-/// Names of documents that show that their directory is a node.
+/// Names of documents; a directory that contains one is a node.
 const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
-/// Maximum number of directories above a file that are examined for an array to which the file may belong.
+/// Maximum number of directories above a file in which the document of an array is searched.
 const ABOVE: usize = 8;
 
-/// Recognizes the format of a file that was given where a store is expected; `None` if the format is unknown, or if the path is not a file.
+/// Recognizes the format of a file at a place where a store is expected; `None` if the format is unknown, or if the path is not a file.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -102,12 +102,12 @@ pub fn signature_of_file(path: &Path) -> Option<Signature> {
     by_bytes.or_else(|| of_node(path))
 }
 
-/// Number of bytes of a `.zmetadata` that is parsed at most, as for opening it.
+/// Maximum size in bytes of a `.zmetadata` that is parsed; opening refuses a larger one.
 #[cfg(feature = "references-parquet")]
 const MAX_METADATA: u64 = 256 << 20;
 
-/// Whether a path of this machine is a folder of references: the member `record_size` is looked for at both ends of its `.zmetadata`, where
-/// all known writers have it. `references:PATH` opens other ones.
+/// Whether a path of this machine is a folder of references. The member `record_size` is searched at both ends of `.zmetadata`, where all
+/// known writers write it. `references:PATH` also opens a folder with the member at another place.
 #[cfg(feature = "references-parquet")]
 pub(super) fn is_reference_folder(path: &Path) -> bool {
     let has_member = |bytes: &[u8]| bytes.windows(RECORD_SIZE.len()).any(|found| found == RECORD_SIZE);
@@ -121,7 +121,7 @@ pub(super) fn is_reference_folder(path: &Path) -> bool {
             bytes.clear();
             (&file).take(ENDS).read_to_end(&mut bytes)?;
             if has_member(&bytes) {
-                // The error of opening says that it is too large.
+                // Opening fails with an error that says that the file is too large.
                 if file.metadata()?.len() > MAX_METADATA {
                     return Ok(true);
                 }
@@ -144,7 +144,7 @@ fn of_bytes(head: &[u8]) -> Option<Signature> {
         return Some(Signature { what, hint: hint.to_owned() });
     }
     let text = String::from_utf8_lossy(head);
-    // Members of an object, or strings with documents, by their keys.
+    // Finds a member of an object, whose value begins with `begins`.
     let has = |member: &str, begins: char| {
         text.match_indices(member).any(|(at, _)| {
             let rest = text.get(at + member.len()..).unwrap_or_default().trim_start();
@@ -198,7 +198,7 @@ pub fn signature_of_store(store: &dyn Store) -> Option<Signature> {
     {
         return signature("an N5 container", "zarr-python 2 reads it by N5FSStore, and copies it to Zarr");
     }
-    // Writers have it at the end.
+    // The member is searched at both ends, since writers write it at the end.
     let has_record_size = |range| part(".zmetadata", range).is_some_and(|text| text.contains("\"record_size\""));
     if has_key(".zmetadata") && [ByteRange::First(HEAD), ByteRange::Suffix(HEAD)].into_iter().any(has_record_size) {
         return signature("references of kerchunk in Parquet", PARQUET);

@@ -3,7 +3,7 @@
 use super::*;
 use zarr_store::ErrorKind;
 
-/// Returns the schemes of this build, and the schemes of two stores on a network.
+/// Returns the table of this build, with two further kinds of remote stores that are empty stores in memory.
 fn table() -> Schemes {
     let mut schemes = schemes();
     let open = |_: &StoreAddress, _: &StoreOptions, _: &Schemes| -> Result<Arc<dyn Store>> {
@@ -19,7 +19,7 @@ fn node(text: &str, store: &str, path: Option<&str>) {
     let (address, found) = table().node(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let shown = address.url().unwrap_or_else(|| address.to_string());
     assert_eq!((shown.as_str(), found.as_deref()), (store, path), "{text}");
-    // The store alone is the same, and so is it with an explicit root.
+    // Parsing the address of the store again gives the same address, also with an explicit root.
     if let Some(scheme) = address.scheme() {
         assert!(store.starts_with(scheme), "{text}");
         assert_eq!(table().address(store).unwrap(), address, "{text}");
@@ -63,7 +63,7 @@ fn zip_files_are_at_any_address() {
     node("zip:s3://bucket/x.zip/a/b", "zip:s3://bucket/x.zip", Some("/a/b"));
     node("zip::s3://bucket/x.zip", "zip:s3://bucket/x.zip", None);
     node("ZIP::s3://bucket/x.zip::/a", "zip:s3://bucket/x.zip", Some("/a"));
-    // `x` is no scheme, so that this is a node.
+    // `x` is not a scheme, so that it is the path of a node.
     node("zip::x", "zip", Some("x"));
     let (address, _) = table().node("zip:s3://bucket/x.zip::/a").unwrap();
     assert_eq!(address.inner().unwrap().url().as_deref(), Some("s3://bucket/x.zip"));
@@ -94,7 +94,7 @@ fn sqlite_files_are_opened_and_made() {
     store.set_all(&Key::new("a").unwrap(), b"1").unwrap();
     assert!(folder.path().join("x-wal").exists());
     assert_eq!(open(&address).unwrap().list().unwrap().len(), 1);
-    // The file is there: what follows is a node.
+    // The file exists, so that the names behind it are the path of a node.
     node(&format!("{address}/a/b"), &address, Some("/a/b"));
     let read_only = open_with(&address, &"read_only=true".parse().unwrap()).unwrap();
     assert!(!read_only.capabilities().write);
