@@ -121,11 +121,10 @@ impl<'f> Pages<'f> {
         }
     }
 
+    /// Makes a page of the bytes `content` that follow its header.
     fn page(&self, header: &Header, content: &'f [u8], budget: &mut Budget) -> Result<Page<'f>> {
-        let negative =
-            |what: &str| Bad::page(format!("{} as {what}", header.values), "an integer that is not negative");
-        let count = usize::try_from(header.values).map_err(|_| negative("the number of values"))?;
-        let size = usize::try_from(header.size).map_err(|_| negative("the size of a page"))?;
+        let count = usize::try_from(header.values).map_err(|_| negative(header.values, "the number of values"))?;
+        let size = usize::try_from(header.size).map_err(|_| negative(header.size, "the size of a page"))?;
         match header.kind {
             DICTIONARY => match header.encoding {
                 PLAIN | PLAIN_DICTIONARY => {
@@ -147,7 +146,11 @@ impl<'f> Pages<'f> {
                     let found = format!("levels of {} and {} bytes", header.repetitions, header.levels);
                     Bad::page(found, "none of repetitions, and others inside of the page")
                 })?;
-                let size = size.checked_sub(levels.len()).ok_or_else(|| negative("the size of values"))?;
+                let values_size = size.checked_sub(levels.len());
+                let size = values_size.ok_or_else(|| {
+                    let found = format!("levels of {} bytes in a page of {size}", levels.len());
+                    Bad::page(found, "levels that are not longer than the page")
+                })?;
                 let codec = if header.is_compressed { self.codec } else { UNCOMPRESSED };
                 let content = decompress(codec, values, size, budget)?;
                 let levels = if self.is_optional { Levels::Before(levels) } else { Levels::None };
@@ -185,6 +188,11 @@ fn header(reader: &mut Reader<'_>) -> Result<Header> {
         }
     }
     Ok(header)
+}
+
+/// Makes the error of a number of a page header that is negative.
+fn negative(found: i64, what: &str) -> Bad {
+    Bad::page(format!("{found} as {what}"), "an integer that is not negative")
 }
 
 /// Decompresses the content of a page. A content that does not have `size` bytes is an error.
