@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 pub use answer::{Answer, Pinned};
-pub use borrowed::{CallBytes, CallPieces};
-pub use fallback::fallback;
+pub use borrowed::{CallBytes, CallPieces, lend_values};
+pub use fallback::{fallback, fallback_blocking};
 
 use crate::{
     ByteRange, CopySource, Durability, GetOptions, Key, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor,

@@ -89,7 +89,7 @@ pub use async_store::{AsyncStore, BoxFuture};
 pub use below::{Answering, Asynchronous, Below, Blocking};
 pub use bounded::{Bounded, CacheCounts, Evict, Ring, Slot};
 pub use bytes::Bytes;
-pub use call::{Answer, Call, CallBytes, CallPieces, Pinned, fallback};
+pub use call::{Answer, Call, CallBytes, CallPieces, Pinned, fallback, fallback_blocking, lend_values};
 pub use capabilities::Capabilities;
 pub use conflicts::Conflicts;
 pub use copy::{Copied, CopySource};

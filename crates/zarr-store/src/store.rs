@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::below::{Blocking, at_once};
 use crate::capabilities::{check_writable, refuse};
 use crate::{
     AccessProfile, Answer, AsyncStore, ByteRange, Call, CallPieces, Capabilities, Copied, CopySource, Durability,
     Error, Fetched, GetOptions, GotMany, Key, Leftover, Listing, Location, Lock, Operation, Pinned, Prefix, Result,
-    SetOptions, SetStream, SizeVisitor, ValueGet, Version, fallback,
+    SetOptions, SetStream, SizeVisitor, ValueGet, Version, fallback_blocking, lend_values,
 };
 
 /// Key-value store of bytes: the contract for implementers, who test their stores with [`crate::testing::contract`].
@@ -46,7 +45,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// If none of the gets was made. Else each outcome has its own.
     fn get_many(&self, gets: Vec<ValueGet<'_>>) -> Result<GotMany> {
-        at_once(fallback(Blocking(self), Call::get_many(gets)))?.into_got_many()
+        fallback_blocking(self, Call::get_many(gets))?.into_got_many()
     }
 
     /// Where the value at `key` lies in a file, if the store knows that without a request. `None` for a value that has a file of its own,
@@ -94,7 +93,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// The errors of [`Store::set`]; [`crate::Error::Memory`] if there is not enough memory for the value.
     fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
-        at_once(fallback(Blocking(self), Call::set_pieces(key, CallPieces::Lent(pieces), options)))?.into_version()
+        fallback_blocking(self, Call::set_pieces(key, CallPieces::Lent(pieces), options))?.into_version()
     }
 
     /// Begins to set the value at `key` to pieces that follow one after another, behind `head` bytes that are passed last: for values that
@@ -105,7 +104,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// [`crate::Error::ReadOnly`] if the store takes no writes. The precondition of `options` is compared in
     /// [`finish_set`](Store::finish_set).
     fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
-        at_once(fallback(Blocking(self), Call::begin_set(key, head, options)))?.into_begun()
+        fallback_blocking(self, Call::begin_set(key, head, options))?.into_begun()
     }
 
     /// Appends pieces to a value that is being set, behind the pieces that were appended before. The steps of one set must be made one
@@ -114,7 +113,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// The errors of the store below.
     fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
-        at_once(fallback(Blocking(self), Call::append_to_set(key, stream, pieces)))?.into_done()
+        fallback_blocking(self, Call::append_to_set(key, stream, pieces))?.into_done()
     }
 
     /// Finishes the set of a value whose pieces are all appended: sets it, with the bytes `head` in front, as [`Store::set`] does.
@@ -123,7 +122,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// The errors of [`Store::set_pieces`]; [`crate::Error::Failed`] if `head` has another length than the set was begun with, or if the
     /// stream is finished already.
     fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
-        at_once(fallback(Blocking(self), Call::finish_set(key, stream, head)))?.into_version()
+        fallback_blocking(self, Call::finish_set(key, stream, head))?.into_version()
     }
 
     /// Sets values in this order, each as [`Store::set`] does without a precondition. A store that can do a part of the work once for all
@@ -144,7 +143,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// The errors of [`Store::set`]; [`crate::Error::Precondition`] names the key that exists. Values before the failed one may be set.
     fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
-        at_once(fallback(Blocking(self), Call::create_many(values, durability)))?.into_done()
+        fallback_blocking(self, Call::create_many(values, durability))?.into_done()
     }
 
     /// Returns the location of the value at `key` in a storage service, for [`Store::copy`]; `None` (the default) for stores without
@@ -187,7 +186,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list.
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        at_once(fallback(Blocking(self), Call::list_prefix(prefix)))?.into_keys()
+        fallback_blocking(self, Call::list_prefix(prefix))?.into_keys()
     }
 
     /// Calls `visit` once with each key under `prefix`, at any depth, in any order, and the size of its value in bytes. The keys are those
@@ -199,7 +198,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list. After an error some keys may have been visited.
     fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
-        at_once(fallback(Blocking(self), Call::list_sizes(prefix, visit)))?.into_done()
+        fallback_blocking(self, Call::list_sizes(prefix, visit))?.into_done()
     }
 
     /// Removes all keys under `prefix`: at once if [`Capabilities::erases_at_once`] is set, otherwise one after another in any order. A
@@ -208,7 +207,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes, [`crate::Error::Unsupported`] if it cannot list.
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        at_once(fallback(Blocking(self), Call::erase_prefix(prefix)))?.into_done()
+        fallback_blocking(self, Call::erase_prefix(prefix))?.into_done()
     }
 
     /// Writes `parts` into the value at `key`, each at its offset in bytes, in order. The value grows if a part ends behind it, with zeros
@@ -220,7 +219,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes; [`crate::Error::Memory`] if the new value does not fit.
     fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
-        at_once(fallback(Blocking(self), Call::set_partial(key, parts)))?.into_done()
+        fallback_blocking(self, Call::set_partial(key, parts))?.into_done()
     }
 
     /// Renames all keys under the prefix `from`, at once, so that they begin with `to`. No key may be under `to`, neither prefix may be the
@@ -230,7 +229,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes.
     fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
-        at_once(fallback(Blocking(self), Call::rename_prefix(from, to)))?.into_bool()
+        fallback_blocking(self, Call::rename_prefix(from, to))?.into_bool()
     }
 
     /// Exchanges the keys under two prefixes: keys under `a` get the names that they would have under `b`, and the reverse. Neither prefix
@@ -241,7 +240,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes.
     fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
-        at_once(fallback(Blocking(self), Call::exchange_prefixes(a, b)))?.into_bool()
+        fallback_blocking(self, Call::exchange_prefixes(a, b))?.into_bool()
     }
 
     /// Returns the path, from the root, of the first symbolic link under `prefix`, or of `prefix` itself if it is a link: its target may be
@@ -347,14 +346,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
             Call::BeginSet { key, head, options } => Answer::Begun(self.begin_set(&key, head, &options)?),
             Call::AppendToSet { key, stream, pieces } => done(self.append_to_set(&key, &stream, pieces))?,
             Call::FinishSet { key, stream, head } => Answer::Set(self.finish_set(&key, &stream, head)?),
-            Call::SetMany { values } => {
-                let values: Vec<(&Key, &[u8])> = values.iter().map(|(key, value)| (&**key, &**value)).collect();
-                done(self.set_many(&values))?
-            }
-            Call::CreateMany { values, durability } => {
-                let values: Vec<(&Key, &[u8])> = values.iter().map(|(key, value)| (&**key, &**value)).collect();
-                done(self.create_many(&values, durability))?
-            }
+            Call::SetMany { values } => done(self.set_many(&lend_values(&values)))?,
+            Call::CreateMany { values, durability } => done(self.create_many(&lend_values(&values), durability))?,
             Call::SetPartial { key, parts } => {
                 let parts: Vec<(u64, &[u8])> = parts.iter().map(|(offset, part)| (*offset, &**part)).collect();
                 done(self.set_partial(&key, &parts))?

@@ -42,6 +42,13 @@ pub enum Answer {
     Locked(Option<Lock>),
 }
 
+/// Answer of a call without an output.
+impl From<()> for Answer {
+    fn from((): ()) -> Self {
+        Self::Done
+    }
+}
+
 /// Pinned store, blocking or async like the store that was called.
 #[derive(Clone)]
 pub enum Pinned {

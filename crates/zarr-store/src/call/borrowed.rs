@@ -5,6 +5,14 @@ use std::ops::Deref;
 
 use bytes::Bytes;
 
+use crate::Key;
+
+/// Returns the keys and values of a call that sets several values, borrowed.
+#[must_use]
+pub fn lend_values<'c>(values: &'c [(Cow<'_, Key>, CallBytes<'_>)]) -> Vec<(&'c Key, &'c [u8])> {
+    values.iter().map(|(key, value)| (&**key, &**value)).collect()
+}
+
 /// Value of a set, borrowed or owned.
 #[derive(Clone, Debug)]
 pub enum CallBytes<'a> {

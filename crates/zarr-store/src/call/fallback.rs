@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Answer, Call, CallBytes};
+use crate::below::{Blocking, at_once};
 use crate::capabilities::{check_writable, refuse};
 use crate::durability::ALWAYS;
 use crate::pieces::join_pieces;
@@ -10,8 +11,21 @@ use crate::set_stream::Collected;
 use crate::snapshot::NEWEST;
 use crate::splice::splice_and_set;
 use crate::{
-    Below, Copied, Error, Fetched, GetInto, GotMany, Key, Lock, Operation, Precondition, Result, SetOptions, ValueGet,
+    Below, Copied, Error, Fetched, GetInto, GotMany, Key, Lock, Operation, Precondition, Result, SetOptions, Store,
+    ValueGet,
 };
+
+/// Answers a call for a blocking store without a better way, as [`fallback`] does for both kinds of stores.
+///
+/// # Errors
+/// The errors of [`fallback`].
+pub fn fallback_blocking<S: Store + ?Sized>(store: &S, call: Call<'_>) -> Result<Answer> {
+    match call {
+        // The call that is made most often has an answer without other calls.
+        Call::GetInto { .. } => Ok(Answer::GotInto(GetInto::Declined)),
+        call => at_once(fallback(Blocking(store), call)),
+    }
+}
 
 /// Answers a call for a store without a better way: by other calls of `store`, or by an answer that is right for every store. The default
 /// methods of [`Store`](crate::Store) and [`AsyncStore`](crate::AsyncStore) use this function.

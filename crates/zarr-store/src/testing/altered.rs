@@ -3,10 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::below::{Blocking, at_once};
 use crate::{
     AccessProfile, Answer, AsyncStore, ByteRange, Call, Capabilities, CopySource, Fetched, GetInto, Key, Location,
-    Result, Store, fallback,
+    Result, Store, fallback_blocking,
 };
 
 /// Function that answers a get in place of the store.
@@ -93,7 +92,7 @@ impl<S: Store> Store for Altered<S> {
                     GetInto::Found(value.len() as u64)
                 })))
             }
-            (call @ Call::GetMany { .. }, Some(_)) => at_once(fallback(Blocking(self), call)),
+            (call @ Call::GetMany { .. }, Some(_)) => fallback_blocking(self, call),
             // Gets would not be answered by the function.
             (Call::Pin { .. }, _) => Ok(Answer::Pinned(None)),
             (call, _) => self.store.call(call),
