@@ -11,8 +11,9 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use zarr::store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, ByteRangeExt, Bytes, Capabilities, Error, ErrorKind, Fetched,
-    GetOptions, Key, Listing, Operation, Prefix, Result, SetOptions, Snapshot, Version,
+    self, AccessProfile, AsyncStore, Asynchronous, BoxFuture, ByteRange, ByteRangeExt, Bytes, Call, Capabilities,
+    Error, ErrorKind, Fetched, GetOptions, Key, Listing, Operation, Prefix, Result, SetOptions, Snapshot, Version,
+    fallback,
 };
 
 /// Reply of a store of Python.
@@ -212,43 +213,51 @@ impl fmt::Display for PythonStore {
     }
 }
 
+impl PythonStore {
+    async fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        if let Some(kept) = of_kept(self, key, ranges, options) {
+            return kept.map(Some);
+        }
+        let is_whole = ranges.is_empty() || *ranges == [ByteRange::Full];
+        if !is_whole && let Some(found) = self.get_ranges(key, ranges, options).await? {
+            return Ok(found);
+        }
+        let found = self.bytes(Operation::Get, key, Ask::Get(key, &ByteRange::Full)).await?;
+        found.map(|bytes| of_whole(self, key, bytes, ranges, options)).transpose()
+    }
+
+    async fn set(&self, key: &Key, value: Bytes, _: &SetOptions) -> Result<Option<Version>> {
+        self.bytes(Operation::Set, key, Ask::Set(key, value)).await.map(|_| None)
+    }
+
+    async fn erase(&self, key: &Key) -> Result<()> {
+        self.bytes(Operation::Erase, key, Ask::Erase(key)).await.map(|_| ())
+    }
+
+    async fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.names(prefix, false).await.map(|(keys, prefixes)| Listing::new(keys, prefixes))
+    }
+
+    async fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        let (mut keys, _) = self.names(prefix, true).await?;
+        keys.sort_unstable();
+        Ok(keys)
+    }
+}
+
 impl AsyncStore for PythonStore {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<store::Answer>> {
         Box::pin(async move {
-            if let Some(kept) = of_kept(self, key, ranges, options) {
-                return kept.map(Some);
-            }
-            let is_whole = ranges.is_empty() || *ranges == [ByteRange::Full];
-            if !is_whole && let Some(found) = self.get_ranges(key, ranges, options).await? {
-                return Ok(found);
-            }
-            let found = self.bytes(Operation::Get, key, Ask::Get(key, &ByteRange::Full)).await?;
-            found.map(|bytes| of_whole(self, key, bytes, ranges, options)).transpose()
-        })
-    }
-
-    fn set<'a>(&'a self, key: &'a Key, value: Bytes, _: &'a SetOptions) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move { self.bytes(Operation::Set, key, Ask::Set(key, value)).await.map(|_| None) })
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.bytes(Operation::Erase, key, Ask::Erase(key)).await.map(|_| ()) })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async move { self.names(prefix, false).await.map(|(keys, prefixes)| Listing::new(keys, prefixes)) })
-    }
-
-    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        Box::pin(async move {
-            let (mut keys, _) = self.names(prefix, true).await?;
-            keys.sort_unstable();
-            Ok(keys)
+            Ok(match call {
+                Call::Get { key, ranges, options } => store::Answer::Got(self.get(&key, &ranges, &options).await?),
+                Call::Set { key, value, options } => {
+                    store::Answer::Set(self.set(&key, value.into_bytes(), &options).await?)
+                }
+                Call::Erase { key } => self.erase(&key).await?.into(),
+                Call::ListDir { prefix } => store::Answer::Listing(self.list_dir(&prefix).await?),
+                Call::ListPrefix { prefix } => store::Answer::Keys(self.list_prefix(&prefix).await?),
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
     }
 
@@ -259,6 +268,8 @@ impl AsyncStore for PythonStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE.concurrency(self.concurrency).part_size(None)
     }
+
+    zarr::store::async_methods_by_call! {}
 }
 
 /// Returns the ranges of a value that was requested as a whole. If a snapshot is requested, it stores the value, so that further ranges

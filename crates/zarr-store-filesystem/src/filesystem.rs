@@ -40,8 +40,8 @@ use std::sync::Arc;
 pub use leftovers::LookedThrough;
 use vfs::{Escapes, Vfs};
 use zarr_store::{
-    AccessProfile, ByteRange, Bytes, Capabilities, Durability, Error, Fetched, GetInto, GetOptions, Key, Leftover,
-    Listing, Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
+    AccessProfile, Answer, Call, Capabilities, Durability, Error, Operation, Pinned, Result, Store, fallback_blocking,
+    lend_values,
 };
 
 /// A store of files in a directory: the key `g/a/0.0` is the file `g/a/0.0`.
@@ -279,77 +279,49 @@ impl fmt::Debug for FilesystemStore {
 }
 
 impl Store for FilesystemStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        self.read(key, ranges, options)
-    }
-
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
-        self.read_into(key, into)
-    }
-
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        self.install(key, &[value], &options.when, options.durability).map(Some)
-    }
-
-    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
-        self.install(key, pieces, &options.when, options.durability).map(Some)
-    }
-
-    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
-        self.begin_stream(key, head, options)
-    }
-
-    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
-        self.append_to_stream(key, stream, &pieces)
-    }
-
-    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
-        self.finish_stream(key, stream, &head).map(Some)
-    }
-
-    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
-        self.install_many(values)
-    }
-
-    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
-        self.create_together(values, durability)
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        self.remove(key, None).map(|_| ())
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.list_directory(prefix)
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        self.list_tree(prefix)
-    }
-
-    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
-        self.visit_tree(prefix, visit)
-    }
-
-    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        self.remove_tree(prefix)
-    }
-
-    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
-        self.rename_tree(from, to)
-    }
-
-    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
-        self.exchange_trees(a, b)
-    }
-
-    fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
-        let path = prefix.as_str().trim_end_matches('/');
-        self.first_link(path).map_err(|error| self.fail(Operation::List, path, error))
-    }
-
-    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<Leftover>> {
-        self.find_leftovers(prefix, remove)
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.read(&key, &ranges, &options)?),
+            Call::GetInto { key, into } => Answer::GotInto(self.read_into(&key, into)?),
+            Call::Set { key, value, options } => {
+                Answer::Set(Some(self.install(&key, &[&value], &options.when, options.durability)?))
+            }
+            Call::SetPieces { key, pieces, options } => {
+                Answer::Set(Some(self.install(&key, &pieces.slices(), &options.when, options.durability)?))
+            }
+            Call::BeginSet { key, head, options } => Answer::Begun(self.begin_stream(&key, head, &options)?),
+            Call::AppendToSet { key, stream, pieces } => self.append_to_stream(&key, &stream, &pieces)?.into(),
+            Call::FinishSet { key, stream, head } => Answer::Set(Some(self.finish_stream(&key, &stream, &head)?)),
+            Call::SetMany { values } => self.install_many(&lend_values(&values))?.into(),
+            Call::CreateMany { values, durability } => self.create_together(&lend_values(&values), durability)?.into(),
+            Call::Erase { key } => {
+                self.remove(&key, None)?;
+                Answer::Done
+            }
+            Call::ListDir { prefix } => Answer::Listing(self.list_directory(&prefix)?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_tree(&prefix)?),
+            Call::ListSizes { prefix, visit } => self.visit_tree(&prefix, &visit)?.into(),
+            Call::ErasePrefix { prefix } => self.remove_tree(&prefix)?.into(),
+            Call::RenamePrefix { from, to } => Answer::Is(self.rename_tree(&from, &to)?),
+            Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange_trees(&a, &b)?),
+            Call::FindLink { prefix } => {
+                let path = prefix.as_str().trim_end_matches('/');
+                Answer::Link(self.first_link(path).map_err(|error| self.fail(Operation::List, path, error))?)
+            }
+            Call::Leftovers { prefix, remove } => Answer::Leftovers(self.find_leftovers(&prefix, remove)?),
+            Call::Pin { prefix } => Answer::Pinned(self.pin_directory(&prefix)?.map(Pinned::Blocking)),
+            Call::IsInPlace => {
+                Answer::Is(self.vfs.is_in_place().map_err(|error| self.fail(Operation::Get, "", error))?)
+            }
+            Call::Lock { prefix } => Answer::Locked(self.lock_prefix(&prefix)?),
+            Call::Barrier if !self.options.sync_on_request => Answer::Done,
+            Call::Flush | Call::Barrier => {
+                self.vfs.sync_all().map_err(|error| self.fail(Operation::Flush, "", error))?.into()
+            }
+            call @ (Call::GetMany { .. } | Call::SetPartial { .. } | Call::Copy { .. }) => {
+                return fallback_blocking(self, call);
+            }
+        })
     }
 
     fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
@@ -358,28 +330,8 @@ impl Store for FilesystemStore {
         Some((Arc::new(parent), name))
     }
 
-    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
-        self.pin_directory(prefix)
-    }
-
-    fn is_in_place(&self) -> Result<bool> {
-        self.vfs.is_in_place().map_err(|error| self.fail(Operation::Get, "", error))
-    }
-
-    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
-        self.lock_prefix(prefix)
-    }
-
     fn take_warnings(&self) -> Vec<String> {
         self.refused.take_warning(self).into_iter().chain(self.unnamed.take_warnings(self)).collect()
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.vfs.sync_all().map_err(|error| self.fail(Operation::Flush, "", error))
-    }
-
-    fn barrier(&self) -> Result<()> {
-        if self.options.sync_on_request { self.flush() } else { Ok(()) }
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -397,4 +349,6 @@ impl Store for FilesystemStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::LOCAL
     }
+
+    zarr_store::methods_by_call! {}
 }

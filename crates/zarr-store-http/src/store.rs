@@ -8,8 +8,8 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tokio::runtime::Handle;
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, Listing,
-    Operation, Prefix, Result,
+    self as store, AccessProfile, AsyncStore, Asynchronous, BoxFuture, Call, Capabilities, Error, ErrorKind, Key,
+    Operation, Prefix, Result, fallback,
 };
 use zarr_store_runtime::http::{Client, ClientOptions};
 use zarr_store_runtime::{
@@ -188,16 +188,20 @@ impl Source for Values {
 }
 
 impl AsyncStore for HttpStore {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        let (values, asked, ranges, options) =
-            (Values(Arc::clone(&self.inner)), key.clone(), ranges.to_vec(), options.clone());
-        let get = async move { zarr_store_runtime::get(&values, &asked, &ranges, &options).await };
-        Box::pin(self.runtime.run(&self.inner.requests.base, Operation::Get, key.as_str(), get))
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<store::Answer>> {
+        Box::pin(async move {
+            match call {
+                Call::Get { key, ranges, options } => {
+                    let (values, asked) = (Values(Arc::clone(&self.inner)), key.clone().into_owned());
+                    let (ranges, options) = (ranges.into_owned(), options.into_owned());
+                    let get = async move { zarr_store_runtime::get(&values, &asked, &ranges, &options).await };
+                    let base = &self.inner.requests.base;
+                    self.runtime.run(base, Operation::Get, key.as_str(), get).await.map(store::Answer::Got)
+                }
+                Call::ListDir { prefix } | Call::ListPrefix { prefix } => Err(self.no_list(&prefix)),
+                call => fallback(Asynchronous(self), call).await,
+            }
+        })
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -208,15 +212,9 @@ impl AsyncStore for HttpStore {
         AccessProfile::REMOTE.concurrency(self.inner.concurrency)
     }
 
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async { Err(self.no_list(prefix)) })
-    }
-
-    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        Box::pin(async { Err(self.no_list(prefix)) })
-    }
-
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(self.runtime.sleep(duration))
     }
+
+    zarr_store::async_methods_by_call! {}
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::runtime::Handle;
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Fetched, GetOptions, Key,
-    Listing, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
+    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, Call, Capabilities, CopySource, Key, Operation, Result,
+    fallback,
 };
 use zarr_store_runtime::{IoRuntime, Remembered, Sizes};
 
@@ -129,15 +128,67 @@ impl fmt::Debug for BucketStore {
 }
 
 impl AsyncStore for BucketStore {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        let (asked, ranges, options) = (key.clone(), ranges.to_vec(), options.clone());
-        self.run(Operation::Get, key.as_str(), |inner| async move {
-            zarr_store_runtime::get(&Values(inner), &asked, &ranges, &options).await
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let (operation, name) = (call.operation(), call.name().to_owned());
+            Ok(match call {
+                Call::Get { key, ranges, options } => {
+                    let (key, ranges, options) = (key.into_owned(), ranges.into_owned(), options.into_owned());
+                    let get =
+                        |inner| async move { zarr_store_runtime::get(&Values(inner), &key, &ranges, &options).await };
+                    Answer::Got(self.run(operation, &name, get).await?)
+                }
+                Call::Set { key, value, options } => {
+                    let (key, value, when) = (key.into_owned(), value.into_bytes(), options.into_owned().when);
+                    Answer::Set(self.run(operation, &name, |inner| write::set(inner, key, value.into(), when)).await?)
+                }
+                Call::SetPieces { key, pieces, options } => {
+                    let (key, when) = (key.into_owned(), options.into_owned().when);
+                    let value = pieces.into_bytes().into_iter().collect();
+                    Answer::Set(self.run(operation, &name, |inner| write::set(inner, key, value, when)).await?)
+                }
+                // No request is made. Pieces are uploaded in parts of 8 MiB if the set has no condition, in S3 and Google Cloud Storage.
+                // Otherwise, and for values smaller than a part, they are held in memory, and finishing the set is a single put.
+                Call::BeginSet { key, head, options } => {
+                    Answer::Begun(stream::begin(&self.inner, &key, head, &options)?)
+                }
+                Call::AppendToSet { key, stream, pieces } => {
+                    let streamed = stream::take(&self.inner, &key, &stream)?;
+                    let streamed = self.run(operation, &name, |_| streamed.append(pieces)).await?;
+                    stream::put_back(&self.inner, &key, &stream, streamed)?.into()
+                }
+                Call::FinishSet { key, stream, head } => {
+                    stream.check_head(&self.inner.subject.address, &key, &head)?;
+                    let streamed = stream::take(&self.inner, &key, &stream)?;
+                    Answer::Set(self.run(operation, &name, |_| streamed.finish(head)).await?)
+                }
+                // A source of another bucket, service or account cannot be copied by this service.
+                Call::Copy { from, to } if self.copy_source(&to).is_some_and(|target| target.is_beside(&from)) => {
+                    let (from, to) = (from.into_owned(), to.into_owned());
+                    Answer::Copied(self.run(operation, &name, |inner| copy::copy(inner, from, to)).await?)
+                }
+                Call::Erase { key } => {
+                    let key = key.into_owned();
+                    self.run(operation, &name, |inner| erase::erase(inner, key)).await?.into()
+                }
+                Call::ErasePrefix { prefix } => {
+                    let prefix = prefix.into_owned();
+                    self.run(operation, &name, |inner| erase::erase_prefix(inner, prefix)).await?.into()
+                }
+                Call::ListDir { prefix } => {
+                    let prefix = prefix.into_owned();
+                    Answer::Listing(self.run(operation, &name, |inner| list_dir(inner, prefix)).await?)
+                }
+                Call::ListPrefix { prefix } => {
+                    let prefix = prefix.into_owned();
+                    Answer::Keys(self.run(operation, &name, |inner| list_prefix(inner, prefix)).await?)
+                }
+                Call::ListSizes { prefix, visit } => {
+                    let (prefix, visit) = (prefix.into_owned(), visit.into_owned());
+                    self.run(operation, &name, |inner| list_sizes(inner, prefix, visit)).await?.into()
+                }
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
     }
 
@@ -152,94 +203,8 @@ impl AsyncStore for BucketStore {
         AccessProfile::REMOTE.concurrency(self.inner.common.concurrency)
     }
 
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        let (set, when) = (key.clone(), options.when.clone());
-        self.run(Operation::Set, key.as_str(), |inner| write::set(inner, set, value.into(), when))
-    }
-
-    fn set_pieces<'a>(
-        &'a self,
-        key: &'a Key,
-        pieces: Vec<Bytes>,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        let (set, when) = (key.clone(), options.when.clone());
-        self.run(Operation::Set, key.as_str(), |inner| write::set(inner, set, pieces.into_iter().collect(), when))
-    }
-
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         Some(CopySource::new(self.inner.service.as_ref()?, self.inner.subject.address.names.object(key.as_str())))
-    }
-
-    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
-        // A source of another bucket, service or account cannot be copied by this service.
-        if self.copy_source(to).is_none_or(|target| !target.is_beside(from)) {
-            return Box::pin(async { Ok(Copied::Declined) });
-        }
-        let (from, copied) = (from.clone(), to.clone());
-        self.run(Operation::Set, to.as_str(), |inner| copy::copy(inner, from, copied))
-    }
-
-    /// Begins a set without a request. Pieces are uploaded in parts of 8 MiB if the set has no condition, in S3 and Google Cloud Storage.
-    /// Otherwise, and for values smaller than a part, they are held in memory, and finishing the set is a single put.
-    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
-        Box::pin(async move { stream::begin(&self.inner, key, head, options) })
-    }
-
-    fn append_to_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        pieces: Vec<Bytes>,
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let streamed = stream::take(&self.inner, key, stream)?;
-            let streamed = self.run(Operation::Set, key.as_str(), |_| streamed.append(pieces)).await?;
-            stream::put_back(&self.inner, key, stream, streamed)
-        })
-    }
-
-    fn finish_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        head: Bytes,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            stream.check_head(&self.inner.subject.address, key, &head)?;
-            let streamed = stream::take(&self.inner, key, stream)?;
-            self.run(Operation::Set, key.as_str(), |_| streamed.finish(head)).await
-        })
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        let erased = key.clone();
-        self.run(Operation::Erase, key.as_str(), |inner| erase::erase(inner, erased))
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        let listed = prefix.clone();
-        self.run(Operation::List, prefix.as_str(), |inner| list_dir(inner, listed))
-    }
-
-    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        let listed = prefix.clone();
-        self.run(Operation::List, prefix.as_str(), |inner| list_prefix(inner, listed))
-    }
-
-    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
-        let (listed, visit) = (prefix.clone(), SizeVisitor::clone(visit));
-        self.run(Operation::List, prefix.as_str(), |inner| list_sizes(inner, listed, visit))
-    }
-
-    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
-        let erased = prefix.clone();
-        self.run(Operation::Erase, prefix.as_str(), |inner| erase::erase_prefix(inner, erased))
     }
 
     fn take_warnings(&self) -> Vec<String> {
@@ -249,4 +214,6 @@ impl AsyncStore for BucketStore {
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(self.runtime.sleep(duration))
     }
+
+    zarr_store::async_methods_by_call! {}
 }

@@ -20,11 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
-#[cfg(unix)]
-use zarr_store::Lock;
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Operation, Prefix,
-    Result, SetOptions, SizeVisitor, Store, Version, backoff,
+    AccessProfile, Answer, Call, Capabilities, Error, Operation, Result, Store, backoff, fallback_blocking, lend_values,
 };
 
 use failure::Fault;
@@ -238,66 +235,30 @@ impl fmt::Debug for SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        self.read(key, ranges, options)
-    }
-
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
-        self.read_into(key, into)
-    }
-
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        self.set_value(key, value, options).map(Some)
-    }
-
-    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
-        self.set_values(values)
-    }
-
-    fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
-        self.set_parts(key, parts)
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        self.erase_value(key)
-    }
-
-    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        self.erase_under(prefix)
-    }
-
-    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
-        self.rename(from, to)
-    }
-
-    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
-        self.exchange(a, b)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.list_directly(prefix)
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        self.list_all(prefix)
-    }
-
-    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
-        self.visit_all(prefix, visit)
-    }
-
-    #[cfg(unix)]
-    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
-        self.lock_prefix(prefix)
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.sync()
-    }
-
-    fn barrier(&self) -> Result<()> {
-        // Nothing to do: changes are on the disk, or in order in a journal.
-        Ok(())
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.read(&key, &ranges, &options)?),
+            Call::GetInto { key, into } => Answer::GotInto(self.read_into(&key, into)?),
+            Call::Set { key, value, options } => Answer::Set(Some(self.set_value(&key, &value, &options)?)),
+            Call::SetMany { values } => self.set_values(&lend_values(&values))?.into(),
+            Call::SetPartial { key, parts } => {
+                let parts: Vec<(u64, &[u8])> = parts.iter().map(|(offset, part)| (*offset, &**part)).collect();
+                self.set_parts(&key, &parts)?.into()
+            }
+            Call::Erase { key } => self.erase_value(&key)?.into(),
+            Call::ErasePrefix { prefix } => self.erase_under(&prefix)?.into(),
+            Call::RenamePrefix { from, to } => Answer::Is(self.rename(&from, &to)?),
+            Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange(&a, &b)?),
+            Call::ListDir { prefix } => Answer::Listing(self.list_directly(&prefix)?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_all(&prefix)?),
+            Call::ListSizes { prefix, visit } => self.visit_all(&prefix, &visit)?.into(),
+            #[cfg(unix)]
+            Call::Lock { prefix } => Answer::Locked(self.lock_prefix(&prefix)?),
+            Call::Flush => self.sync()?.into(),
+            // Nothing to do: changes are on the disk, or in order in a journal.
+            Call::Barrier => Answer::Done,
+            call => return fallback_blocking(self, call),
+        })
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -316,4 +277,6 @@ impl Store for SqliteStore {
         // To find a piece again costs more than in a file: all pieces at once.
         AccessProfile::LOCAL.read_size(None)
     }
+
+    zarr_store::methods_by_call! {}
 }

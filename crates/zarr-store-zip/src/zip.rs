@@ -30,8 +30,8 @@ use opening::Opening;
 use update::Update;
 use write::{Content, Session};
 use zarr_store::{
-    AccessProfile, ByteRange, Bytes, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix,
-    Result, SetOptions, SetStream, SizeVisitor, Store, Version,
+    AccessProfile, Answer, ByteRange, Call, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation,
+    Prefix, Result, SizeVisitor, Store, fallback_blocking,
 };
 
 pub use not_blocking::AsyncZipStore;
@@ -369,8 +369,9 @@ impl fmt::Debug for ZipStore {
     }
 }
 
-impl Store for ZipStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+impl ZipStore {
+    /// Returns ranges of a value, or of what was written of it.
+    fn read(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         match &self.access {
             Access::File(file, archive) => archive.get(key, ranges, options, |getting| file::get(file, getting)),
             Access::Value(store, at, archive) => {
@@ -381,21 +382,24 @@ impl Store for ZipStore {
         }
     }
 
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+    /// Returns the keys and prefixes directly under `prefix`, also of what was written.
+    fn list_directly(&self, prefix: &Prefix) -> Result<Listing> {
         match (self.archive(), self.session()) {
             (None, Some(session)) => session.list_dir(prefix),
             (archive, _) => Ok(archive.map(|archive| archive.entries.list_dir(prefix)).unwrap_or_default()),
         }
     }
 
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+    /// Returns all keys under `prefix`, also of what was written.
+    fn list_all(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         match (self.archive(), self.session()) {
             (None, Some(session)) => session.list_prefix(prefix),
             (archive, _) => Ok(archive.map(|archive| archive.entries.list_prefix(prefix)).unwrap_or_default()),
         }
     }
 
-    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+    /// Passes all keys under `prefix` to `visit`, with the sizes of their values.
+    fn visit_all(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
         match (self.archive(), self.session()) {
             (None, Some(session)) => session.visit_sizes(prefix, visit),
             (archive, _) => {
@@ -407,37 +411,44 @@ impl Store for ZipStore {
         }
     }
 
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        self.written(Operation::Set)?.set(key, &Content::slice(value), options).map(Some)
-    }
-
-    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
-        self.written(Operation::Set)?.begin_set(key, head, options)
-    }
-
-    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
-        self.written(Operation::Set)?.append_to_set(key, stream, &pieces)
-    }
-
-    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
-        self.written(Operation::Set)?.finish_set(key, stream, &head).map(Some)
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        self.written(Operation::Erase)?.erase(key)
-    }
-
-    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        // Refused by a store that reads although nothing may be there.
-        self.written(Operation::Erase)?.erase_prefix(prefix)
-    }
-
-    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+    /// Takes the lock of `prefix`; `None` if another holds it.
+    fn lock_prefix(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         match &self.access {
             Access::File(..) | Access::Value(..) => Ok(Lock::in_process(self, prefix)),
             Access::Write(session) => session.try_lock(prefix),
             Access::Update(update) => update.begin()?.try_lock(prefix),
         }
+    }
+}
+
+impl Store for ZipStore {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.read(&key, &ranges, &options)?),
+            Call::ListDir { prefix } => Answer::Listing(self.list_directly(&prefix)?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_all(&prefix)?),
+            Call::ListSizes { prefix, visit } => self.visit_all(&prefix, &visit)?.into(),
+            Call::Set { key, value, options } => {
+                Answer::Set(Some(self.written(Operation::Set)?.set(&key, &Content::slice(&value), &options)?))
+            }
+            Call::BeginSet { key, head, options } => {
+                Answer::Begun(self.written(Operation::Set)?.begin_set(&key, head, &options)?)
+            }
+            Call::AppendToSet { key, stream, pieces } => {
+                self.written(Operation::Set)?.append_to_set(&key, &stream, &pieces)?.into()
+            }
+            Call::FinishSet { key, stream, head } => {
+                Answer::Set(Some(self.written(Operation::Set)?.finish_set(&key, &stream, &head)?))
+            }
+            Call::Erase { key } => self.written(Operation::Erase)?.erase(&key)?.into(),
+            // Refused by a store that reads although nothing may be there.
+            Call::ErasePrefix { prefix } => self.written(Operation::Erase)?.erase_prefix(&prefix)?.into(),
+            Call::Lock { prefix } => Answer::Locked(self.lock_prefix(&prefix)?),
+            Call::Flush => self.session().map_or(Ok(()), Session::flush)?.into(),
+            // All writes take effect together at a flush.
+            Call::Barrier => Answer::Done,
+            call => return fallback_blocking(self, call),
+        })
     }
 
     fn take_warnings(&self) -> Vec<String> {
@@ -446,15 +457,6 @@ impl Store for ZipStore {
             Access::Value(store, ..) => store.take_warnings(),
             Access::Write(_) | Access::Update(_) => self.session().map(Session::take_warnings).unwrap_or_default(),
         }
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.session().map_or(Ok(()), Session::flush)
-    }
-
-    /// Does nothing, since all writes take effect together at a flush.
-    fn barrier(&self) -> Result<()> {
-        Ok(())
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -467,4 +469,6 @@ impl Store for ZipStore {
     fn access_profile(&self) -> AccessProfile {
         self.archive().map_or(opened::LOCAL, |archive| archive.profile)
     }
+
+    zarr_store::methods_by_call! {}
 }

@@ -12,8 +12,8 @@ use bytes::Bytes;
 
 use crate::pieces::join_pieces;
 use crate::{
-    AccessProfile, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
-    SetOptions, SizeVisitor, Snapshot, Store, Version,
+    AccessProfile, Answer, ByteRange, Call, Capabilities, Fetched, GetInto, GetOptions, Key, Listing, Lock,
+    Precondition, Prefix, Result, SizeVisitor, Snapshot, Store, Version, fallback_blocking,
 };
 
 /// Number of maps that the keys are distributed over, so that threads seldom wait for each other.
@@ -82,20 +82,9 @@ impl MemoryStore {
     fn write(&self, key: &Key) -> RwLockWriteGuard<'_, BTreeMap<Key, Value>> {
         self.shard(key).write().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-fn name(version: u64) -> Version {
-    Version::new(&version.to_string())
-}
-
-impl fmt::Display for MemoryStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("memory:")
-    }
-}
-
-impl Store for MemoryStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+    /// Returns ranges of a value, of the state that a snapshot holds, or of the newest one.
+    fn find(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         // The snapshot holds the state in memory.
         let named =
             options.if_match.as_ref().and_then(|state| Some((state.handle::<Bytes>()?, state.version().cloned())));
@@ -112,20 +101,8 @@ impl Store for MemoryStore {
         Ok(Some(fetched))
     }
 
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        self.set_bytes(key, Bytes::copy_from_slice(value), &options.when).map(Some)
-    }
-
-    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
-        self.set_bytes(key, join_pieces(pieces)?.into(), &options.when).map(Some)
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        self.write(key).remove(key);
-        Ok(())
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+    /// Returns the keys and prefixes directly under `prefix`, sorted.
+    fn directly_under(&self, prefix: &Prefix) -> Listing {
         let mut listing = Listing::default();
         for shard in &self.shards {
             let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
@@ -137,10 +114,11 @@ impl Store for MemoryStore {
             listing.prefixes.dedup();
         }
         listing.keys.sort_unstable();
-        Ok(listing)
+        listing
     }
 
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+    /// Returns all keys under `prefix`, sorted.
+    fn keys_under(&self, prefix: &Prefix) -> Vec<Key> {
         let mut keys = Vec::new();
         for shard in &self.shards {
             let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
@@ -148,10 +126,11 @@ impl Store for MemoryStore {
             keys.extend(under.map(|(key, _)| key).take_while(|key| prefix.contains(key)).cloned());
         }
         keys.sort_unstable();
-        Ok(keys)
+        keys
     }
 
-    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+    /// Passes all keys under `prefix` to `visit`, with the sizes of their values.
+    fn visit_under(&self, prefix: &Prefix, visit: &SizeVisitor) {
         for shard in &self.shards {
             let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
             let under = shard.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
@@ -159,10 +138,10 @@ impl Store for MemoryStore {
                 visit(key.clone(), value.bytes.len() as u64);
             }
         }
-        Ok(())
     }
 
-    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+    /// Exchanges the keys under `a` and `b`; `false` if one has none, or one prefix contains the other.
+    fn exchange(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
         if a.as_str().starts_with(b.as_str()) || b.as_str().starts_with(a.as_str()) {
             return Ok(false);
         }
@@ -194,11 +173,50 @@ impl Store for MemoryStore {
         Ok(true)
     }
 
-    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+    /// Takes the lock of `prefix`; `None` if another thread holds it.
+    fn lock(&self, prefix: &Prefix) -> Option<Lock> {
         // All stores in memory have the same address, so the pointer is added.
         let lock = Lock::in_process(&format_args!("{self}{:p}", &raw const self.clock), prefix);
         // No other process reaches the memory of this one.
-        Ok(lock.map(Lock::between_processes))
+        lock.map(Lock::between_processes)
+    }
+}
+
+fn name(version: u64) -> Version {
+    Version::new(&version.to_string())
+}
+
+impl fmt::Display for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("memory:")
+    }
+}
+
+impl Store for MemoryStore {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.find(&key, &ranges, &options)?),
+            Call::GetInto { .. } => Answer::GotInto(GetInto::Declined),
+            Call::Set { key, value, options } => {
+                Answer::Set(Some(self.set_bytes(&key, Bytes::copy_from_slice(&value), &options.when)?))
+            }
+            Call::SetPieces { key, pieces, options } => {
+                Answer::Set(Some(self.set_bytes(&key, join_pieces(&pieces.slices())?.into(), &options.when)?))
+            }
+            Call::Erase { key } => {
+                self.write(&key).remove(&*key);
+                Answer::Done
+            }
+            Call::ListDir { prefix } => Answer::Listing(self.directly_under(&prefix)),
+            Call::ListPrefix { prefix } => Answer::Keys(self.keys_under(&prefix)),
+            Call::ListSizes { prefix, visit } => {
+                self.visit_under(&prefix, &visit);
+                Answer::Done
+            }
+            Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange(&a, &b)?),
+            Call::Lock { prefix } => Answer::Locked(self.lock(&prefix)),
+            call => return fallback_blocking(self, call),
+        })
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -208,4 +226,6 @@ impl Store for MemoryStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::MEMORY
     }
+
+    crate::methods_by_call! {}
 }

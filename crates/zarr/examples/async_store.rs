@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zarr::AsyncStore;
 use zarr::prelude::*;
 use zarr::store::{
-    AccessProfile, BoxFuture, ByteRange, Bytes, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result,
-    SetOptions, Version, block_on,
+    AccessProfile, Answer, Asynchronous, BoxFuture, Bytes, Call, Capabilities, Fetched, Key, Listing, Result, block_on,
+    fallback,
 };
 
 /// Store of values in memory. The values have no versions: writers of parts of one chunk have to take turns.
@@ -31,37 +31,29 @@ impl fmt::Display for RemoteMap {
 }
 
 impl AsyncStore for RemoteMap {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            let Some(value) = self.map().await.get(key).cloned() else { return Ok(None) };
-            Fetched::of_value(self, key, value, None, ranges, options).map(Some)
-        })
-    }
-
-    fn set<'a>(&'a self, key: &'a Key, value: Bytes, _: &'a SetOptions) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            self.map().await.insert(key.clone(), value);
-            Ok(None)
-        })
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            self.map().await.remove(key);
-            Ok(())
-        })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async move {
-            let map = self.map().await;
-            let first = |from: Bound<&str>| map.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key);
-            Ok(Listing::directly_under(prefix, first))
+            Ok(match call {
+                Call::Get { key, ranges, options } => {
+                    let Some(value) = self.map().await.get(&*key).cloned() else { return Ok(Answer::Got(None)) };
+                    Answer::Got(Some(Fetched::of_value(self, &key, value, None, &ranges, &options)?))
+                }
+                Call::Set { key, value, .. } => {
+                    self.map().await.insert(key.into_owned(), value.into_bytes());
+                    Answer::Set(None)
+                }
+                Call::Erase { key } => {
+                    self.map().await.remove(&*key);
+                    Answer::Done
+                }
+                Call::ListDir { prefix } => {
+                    let map = self.map().await;
+                    let first =
+                        |from: Bound<&str>| map.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key);
+                    Answer::Listing(Listing::directly_under(&prefix, first))
+                }
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
     }
 
@@ -72,6 +64,8 @@ impl AsyncStore for RemoteMap {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE
     }
+
+    zarr::store::async_methods_by_call! {}
 }
 
 async fn run(store: &Arc<dyn AsyncStore>) -> zarr::Result<Vec<i32>> {

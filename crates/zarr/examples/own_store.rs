@@ -8,8 +8,7 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zarr::prelude::*;
 use zarr::store::{
-    AccessProfile, ByteRange, Bytes, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result, SetOptions,
-    Version,
+    AccessProfile, Answer, Bytes, Call, Capabilities, Fetched, Key, Listing, Result, Version, fallback_blocking,
 };
 
 #[derive(Debug, Default)]
@@ -35,30 +34,34 @@ impl fmt::Display for MapStore {
 }
 
 impl Store for MapStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        let values = self.values();
-        let Some((value, version)) = values.map.get(key) else { return Ok(None) };
-        Fetched::of_value(self, key, value.clone(), Some(version.clone()), ranges, options).map(Some)
-    }
-
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        let mut values = self.values();
-        options.when.check(self, key, values.map.get(key).map(|(_, version)| version))?;
-        values.sets += 1;
-        let version = Version::new(&values.sets.to_string());
-        values.map.insert(key.clone(), (Bytes::copy_from_slice(value), version.clone()));
-        Ok(Some(version))
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        self.values().map.remove(key);
-        Ok(())
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        let values = self.values();
-        let first = |from: Bound<&str>| values.map.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key);
-        Ok(Listing::directly_under(prefix, first))
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => {
+                let Some((value, version)) = self.values().map.get(&*key).cloned() else {
+                    return Ok(Answer::Got(None));
+                };
+                Answer::Got(Some(Fetched::of_value(self, &key, value, Some(version), &ranges, &options)?))
+            }
+            Call::Set { key, value, options } => {
+                let mut values = self.values();
+                options.when.check(self, &key, values.map.get(&*key).map(|(_, version)| version))?;
+                values.sets += 1;
+                let version = Version::new(&values.sets.to_string());
+                values.map.insert(key.into_owned(), (value.into_bytes(), version.clone()));
+                Answer::Set(Some(version))
+            }
+            Call::Erase { key } => {
+                self.values().map.remove(&*key);
+                Answer::Done
+            }
+            Call::ListDir { prefix } => {
+                let map = &self.values().map;
+                let first =
+                    |from: Bound<&str>| map.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key);
+                Answer::Listing(Listing::directly_under(&prefix, first))
+            }
+            call => return fallback_blocking(self, call),
+        })
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -68,6 +71,8 @@ impl Store for MapStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::MEMORY
     }
+
+    zarr::store::methods_by_call! {}
 }
 
 fn main() -> zarr::Result<()> {

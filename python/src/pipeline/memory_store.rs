@@ -8,8 +8,8 @@ use pyo3::types::{PyBytes, PySlice};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::store::{
-    AccessProfile, ByteRange, ByteRangeExt, Bytes, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, Operation,
-    Result, SetOptions, Store, Version,
+    AccessProfile, Answer, ByteRange, ByteRangeExt, Bytes, Call, Capabilities, Error, ErrorKind, Fetched, GetOptions,
+    Key, Operation, Result, SetOptions, Store, Version, fallback_blocking,
 };
 
 /// Mapping of keys to buffers.
@@ -83,7 +83,7 @@ impl fmt::Display for MemoryStore {
     }
 }
 
-impl Store for MemoryStore {
+impl MemoryStore {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         let found = self.with(Operation::Get, key, |py, values| {
             let Some(value) = values.value(py, key)? else { return Ok(None) };
@@ -124,6 +124,17 @@ impl Store for MemoryStore {
             done => done,
         })
     }
+}
+
+impl Store for MemoryStore {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::none().write(true).suffix_ranges(true)
@@ -132,4 +143,6 @@ impl Store for MemoryStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::MEMORY
     }
+
+    zarr::store::methods_by_call! {}
 }

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use zarr::store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key,
-    Operation, Result, SetOptions, Version,
+    self, AccessProfile, AsyncStore, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities, Error, ErrorKind,
+    Fetched, GetOptions, Key, Operation, Result, SetOptions, Version, fallback,
 };
 
 /// Request to the Python object of a chunk.
@@ -316,37 +316,41 @@ impl fmt::Display for PythonStore {
     }
 }
 
+impl PythonStore {
+    async fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        if let Some(kept) = of_kept(self, key, ranges, options) {
+            return kept.map(Some);
+        }
+        if !self.requests.get().without_ranges()
+            && let Some(found) = self.get_ranges(key, ranges, options).await?
+        {
+            return Ok(found);
+        }
+        self.get_whole(key, ranges, options).await
+    }
+
+    async fn set(&self, key: &Key, value: Bytes, _: &SetOptions) -> Result<Option<Version>> {
+        let answer = self.ask(key, Operation::Set, Ask::Set(value))?;
+        self.answered(key, Operation::Set, answer).await.map(|_| None)
+    }
+
+    async fn erase(&self, key: &Key) -> Result<()> {
+        let answer = self.ask(key, Operation::Erase, Ask::Erase)?;
+        self.answered(key, Operation::Erase, answer).await.map(|_| ())
+    }
+}
+
 impl AsyncStore for PythonStore {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<store::Answer>> {
         Box::pin(async move {
-            if let Some(kept) = of_kept(self, key, ranges, options) {
-                return kept.map(Some);
-            }
-            if !self.requests.get().without_ranges()
-                && let Some(found) = self.get_ranges(key, ranges, options).await?
-            {
-                return Ok(found);
-            }
-            self.get_whole(key, ranges, options).await
-        })
-    }
-
-    fn set<'a>(&'a self, key: &'a Key, value: Bytes, _: &'a SetOptions) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            let answer = self.ask(key, Operation::Set, Ask::Set(value))?;
-            self.answered(key, Operation::Set, answer).await.map(|_| None)
-        })
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let answer = self.ask(key, Operation::Erase, Ask::Erase)?;
-            self.answered(key, Operation::Erase, answer).await.map(|_| ())
+            Ok(match call {
+                Call::Get { key, ranges, options } => store::Answer::Got(self.get(&key, &ranges, &options).await?),
+                Call::Set { key, value, options } => {
+                    store::Answer::Set(self.set(&key, value.into_bytes(), &options).await?)
+                }
+                Call::Erase { key } => self.erase(&key).await?.into(),
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
     }
 
@@ -357,4 +361,6 @@ impl AsyncStore for PythonStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE.concurrency(self.concurrency).part_size(None)
     }
+
+    zarr::store::async_methods_by_call! {}
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use zarr_store::{ErrorKind, Precondition, StoreExt, testing};
+use zarr_store::{ByteRange, ErrorKind, Key, Precondition, Prefix, StoreExt, testing};
 
 /// Calls `check` with a store on a new directory, for each kind of access to files that this system supports.
 pub(super) fn each(check: impl Fn(&FilesystemStore)) {

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use super::contract::{each, key};
 use super::vfs::{Directory, Kind, Stat};
 use super::*;
-use zarr_store::{ErrorKind, Precondition, StoreExt};
+use zarr_store::{ByteRange, ErrorKind, GetInto, Key, Precondition, Prefix, StoreExt};
 
 /// Access to files whose calls fail from the N-th call, as on a full or dying disk, or only at the N-th call.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::contract::{each, key};
 use super::*;
-use zarr_store::{SizeVisitor, StoreExt, testing};
+use zarr_store::{ByteRange, Prefix, SizeVisitor, StoreExt, testing};
 
 #[test]
 fn links_do_not_lead_out() {

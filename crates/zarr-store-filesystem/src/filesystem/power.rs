@@ -8,7 +8,7 @@ use recorded::{Chance, Disk, Recorded};
 
 use super::contract::{each, key};
 use super::*;
-use zarr_store::{Precondition, StoreExt};
+use zarr_store::{Bytes, Key, Precondition, Prefix, SetOptions, StoreExt};
 
 /// Change of a store.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::contract::{each, key};
 use super::*;
-use zarr_store::{Precondition, Snapshot, StoreExt};
+use zarr_store::{ByteRange, GetOptions, Precondition, Prefix, SetOptions, Snapshot, StoreExt, Version};
 
 fn prefix(text: &str) -> Prefix {
     Prefix::new(text).expect("a prefix")

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use super::*;
 use rusqlite::params;
-use zarr_store::{Durability, ErrorKind, Precondition, Snapshot, StoreExt, testing};
+use zarr_store::{
+    ByteRange, Durability, ErrorKind, GetOptions, Key, Listing, Precondition, Prefix, SetOptions, Snapshot, StoreExt,
+    Version, testing,
+};
 
 use crate::SqliteFault;
 

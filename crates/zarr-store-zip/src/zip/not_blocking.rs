@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result,
-    SizeVisitor,
+    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, ByteRange, Call, Capabilities, Fetched, GetOptions,
+    Key, Result, fallback,
 };
 
 use super::opened::{self, Archive};
@@ -72,37 +72,33 @@ impl fmt::Debug for AsyncZipStore {
     }
 }
 
+impl AsyncZipStore {
+    /// Returns ranges of a value; `None` if the key does not exist.
+    async fn read(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        let Some(entry) = self.archive.entries.find(key) else { return Ok(None) };
+        let fetched = match self.archive.begin(entry, ranges)? {
+            Some(getting) => plan::run_async(&*self.store, &self.key, getting)
+                .await
+                .map_err(|fault| self.archive.fail(fault, key))?,
+            None => Fetched::new(),
+        };
+        self.archive.end(entry, fetched, options).map(Some)
+    }
+}
+
 impl AsyncStore for AsyncZipStore {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            let Some(entry) = self.archive.entries.find(key) else { return Ok(None) };
-            let fetched = match self.archive.begin(entry, ranges)? {
-                Some(getting) => plan::run_async(&*self.store, &self.key, getting)
-                    .await
-                    .map_err(|fault| self.archive.fail(fault, key))?,
-                None => Fetched::new(),
-            };
-            self.archive.end(entry, fetched, options).map(Some)
-        })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async move { Ok(self.archive.entries.list_dir(prefix)) })
-    }
-
-    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        Box::pin(async move { Ok(self.archive.entries.list_prefix(prefix)) })
-    }
-
-    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            self.archive.entries.visit_sizes(prefix, visit);
-            Ok(())
+            Ok(match call {
+                Call::Get { key, ranges, options } => Answer::Got(self.read(&key, &ranges, &options).await?),
+                Call::ListDir { prefix } => Answer::Listing(self.archive.entries.list_dir(&prefix)),
+                Call::ListPrefix { prefix } => Answer::Keys(self.archive.entries.list_prefix(&prefix)),
+                Call::ListSizes { prefix, visit } => {
+                    self.archive.entries.visit_sizes(&prefix, &visit);
+                    Answer::Done
+                }
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
     }
 
@@ -121,4 +117,6 @@ impl AsyncStore for AsyncZipStore {
     fn take_warnings(&self) -> Vec<String> {
         self.store.take_warnings()
     }
+
+    zarr_store::async_methods_by_call! {}
 }

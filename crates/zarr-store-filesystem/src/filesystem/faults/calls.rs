@@ -1,6 +1,6 @@
 //! Tests of the number of file system calls of operations.
 
-use zarr_store::{Precondition, Request, StoreExt};
+use zarr_store::{ByteRange, Key, Precondition, Request, SetOptions, StoreExt};
 
 use super::super::contract::{each, key};
 use super::*;

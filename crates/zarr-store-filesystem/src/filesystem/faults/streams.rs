@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use zarr_store::{Precondition, StoreExt};
+use zarr_store::{Bytes, Precondition, Prefix, SetOptions, StoreExt};
 
 use super::super::contract::{each, key};
 use super::*;

@@ -1,7 +1,7 @@
 //! Tests that an SQLite store behaves like a map in memory.
 
 use proptest::prelude::*;
-use zarr_store::{ErrorKind, MemoryStore};
+use zarr_store::{ByteRange, ErrorKind, Key, MemoryStore, Prefix};
 
 use super::*;
 
