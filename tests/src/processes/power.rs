@@ -8,7 +8,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zarr::Store;
-use zarr_store::{Bytes, Capabilities, Durability, Key, MemoryStore, Prefix, SetOptions, StoreExt, Version};
+use zarr_store::{
+    Answer, Bytes, Call, Capabilities, Durability, Key, MemoryStore, Prefix, SetOptions, StoreExt, Version,
+    fallback_blocking,
+};
 
 /// Store in memory that records which of its changes a loss of power may undo. It fulfils the promises of [`Durability`] and
 /// [`Store::barrier`], and no more: each change that is not synced may be lost, independently of others.
@@ -109,7 +112,7 @@ impl fmt::Display for Volatile {
     }
 }
 
-impl Store for Volatile {
+impl Volatile {
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
         let version = self.store.set_if(key, value, &options.when)?;
         let is_synced = options.durability == Durability::Full;
@@ -173,14 +176,35 @@ impl Store for Volatile {
         *self.log() = Log { synced, changes: Vec::new() };
         Ok(())
     }
+}
+
+impl Store for Volatile {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            Call::ErasePrefix { prefix } => self.erase_prefix(&prefix)?.into(),
+            Call::RenamePrefix { from, to } => Answer::Is(self.rename_prefix(&from, &to)?),
+            Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange_prefixes(&a, &b)?),
+            Call::Flush => self.flush()?.into(),
+            call @ (Call::Get { .. }
+            | Call::ListDir { .. }
+            | Call::ListPrefix { .. }
+            | Call::FindLink { .. }
+            | Call::Lock { .. }) => return self.store.call(call),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities().durable(true).erases_at_once(self.like_files).exchanges(self.like_files)
     }
 
-    zarr_store::delegate! { |this| this.store;
-        get, list_dir, list_prefix, find_link, try_lock, access_profile
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.store.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// Disks with the stores of a scenario.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zarr::Store;
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Operation, Prefix,
-    SetOptions, StoreExt, Version,
+    AccessProfile, Answer, ByteRange, Call, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
+    Operation, Prefix, SetOptions, StoreExt, Version, fallback_blocking,
 };
 
 /// Number of steps that no verb reaches.
@@ -71,7 +71,7 @@ impl fmt::Display for Stopping {
 
 /// Operations on several values use the defaults of the trait, so that each value is a step, except operations that a store does in one
 /// step.
-impl Store for Stopping {
+impl Stopping {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
         self.step(Operation::Get, key.as_str())?;
         self.store.get(key, ranges, options)
@@ -138,6 +138,27 @@ impl Store for Stopping {
         self.step(Operation::Flush, "/")?;
         self.store.barrier()
     }
+}
+
+impl Store for Stopping {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::GetInto { key, into } => Answer::GotInto(self.get_into(&key, into)?),
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix)?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_prefix(&prefix)?),
+            Call::ErasePrefix { prefix } => self.erase_prefix(&prefix)?.into(),
+            Call::FindLink { prefix } => Answer::Link(self.find_link(&prefix)?),
+            Call::RenamePrefix { from, to } => Answer::Is(self.rename_prefix(&from, &to)?),
+            Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange_prefixes(&a, &b)?),
+            Call::Lock { prefix } => Answer::Locked(self.try_lock(&prefix)?),
+            Call::Flush => self.flush()?.into(),
+            Call::Barrier => self.barrier()?.into(),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities()
@@ -146,6 +167,8 @@ impl Store for Stopping {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// Interrupts a verb at each of its steps, on arrays of every layout, in memory and in files.

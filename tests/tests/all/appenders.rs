@@ -11,8 +11,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use zarr_array::{AsyncArray, Dialect, ErrorKind, NewArray, View, json};
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, Fetched, GetOptions, Key, Listing,
-    Lock, MemoryStore, Operation, Precondition, Prefix, Result, SetOptions, Store, StoreExt, Version,
+    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities, Error, Fetched,
+    GetOptions, Key, Listing, Lock, MemoryStore, Operation, Precondition, Prefix, Result, SetOptions, Store, StoreExt,
+    Version, fallback,
 };
 use zarr_tests::random::Random;
 
@@ -92,53 +93,50 @@ impl fmt::Display for Process {
     }
 }
 
+impl Process {
+    async fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        self.turn().await;
+        self.store.get(key, ranges, options)
+    }
+
+    async fn set(&self, key: &Key, value: Bytes, options: &SetOptions) -> Result<Option<Version>> {
+        let set = Set { key: key.clone(), value: value.clone(), when: options.when.clone() };
+        let mut sent = Sent { process: self, set: Some(set) };
+        self.turn().await;
+        sent.set = None;
+        if self.is_full && !key.as_str().ends_with("zarr.json") {
+            return Err(Error::io(self, Operation::Set, key.as_str(), io::Error::other("full")));
+        }
+        self.store.set(key, &value, options)
+    }
+
+    async fn erase(&self, key: &Key) -> Result<()> {
+        self.turn().await;
+        self.store.erase(key)
+    }
+
+    async fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.turn().await;
+        self.store.list_dir(prefix)
+    }
+
+    async fn try_lock(&self, _: &Prefix) -> Result<Option<Lock>> {
+        Ok(Some(Lock::new(())))
+    }
+}
+
 impl AsyncStore for Process {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            self.turn().await;
-            self.store.get(key, ranges, options)
+            Ok(match call {
+                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options).await?),
+                Call::Set { key, value, options } => Answer::Set(self.set(&key, value.into_bytes(), &options).await?),
+                Call::Erase { key } => self.erase(&key).await?.into(),
+                Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix).await?),
+                Call::Lock { prefix } => Answer::Locked(self.try_lock(&prefix).await?),
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
-    }
-
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            let set = Set { key: key.clone(), value: value.clone(), when: options.when.clone() };
-            let mut sent = Sent { process: self, set: Some(set) };
-            self.turn().await;
-            sent.set = None;
-            if self.is_full && !key.as_str().ends_with("zarr.json") {
-                return Err(Error::io(self, Operation::Set, key.as_str(), io::Error::other("full")));
-            }
-            self.store.set(key, &value, options)
-        })
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            self.turn().await;
-            self.store.erase(key)
-        })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async move {
-            self.turn().await;
-            self.store.list_dir(prefix)
-        })
-    }
-
-    fn try_lock<'a>(&'a self, _: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
-        Box::pin(async { Ok(Some(Lock::new(()))) })
     }
 
     fn pause(&self, _: Duration) -> BoxFuture<'_, ()> {
@@ -152,6 +150,8 @@ impl AsyncStore for Process {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
+
+    zarr_store::async_methods_by_call! {}
 }
 
 const COLUMNS: usize = 4;

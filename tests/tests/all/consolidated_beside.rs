@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use zarr::check::{CheckOptions, Code, Event, check};
 use zarr::dataset::{Dataset, NewDataset, NewVariable};
 use zarr::hierarchy::{consolidate, consolidated_above, open_node, set_attributes, staleness, walk_consolidated};
-use zarr::store::{FilesystemStore, Key, MemoryStore, Store, StoreExt};
+use zarr::store::{Answer, Call, FilesystemStore, Key, MemoryStore, Store, StoreExt, fallback_blocking};
 use zarr_array::{Array, Dialect, ErrorKind, Group, NewArray, NewGroup, json};
 use zarr_store::AccessProfile;
 use zarr_store::testing::Altered;
@@ -334,13 +334,27 @@ impl std::fmt::Display for Unconditional {
 }
 
 impl Store for Unconditional {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        match call {
+            call @ (Call::Get { .. }
+            | Call::Set { .. }
+            | Call::Erase { .. }
+            | Call::ListDir { .. }
+            | Call::ListPrefix { .. }
+            | Call::Lock { .. }) => self.0.call(call),
+            call => fallback_blocking(self, call),
+        }
+    }
+
     fn capabilities(&self) -> zarr::store::Capabilities {
         self.0.capabilities().conditional(false)
     }
 
-    zarr_store::delegate! { |this| this.0;
-        get, set, erase, list_dir, list_prefix, try_lock, access_profile
+    fn access_profile(&self) -> AccessProfile {
+        self.0.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// Who changes a node and finds no copies to exchange has its change in those that are written at that moment.

@@ -5,7 +5,7 @@ use flate2::read::GzDecoder;
 use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use zarr::store::{Key, MemoryStore, Prefix, Store, StoreExt};
+use zarr::store::{Answer, Call, Key, MemoryStore, Prefix, Store, StoreExt, fallback_blocking};
 use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup};
 use zarr_json::{Value, json};
 use zarr_meta::Dialect;
@@ -241,11 +241,22 @@ impl fmt::Display for Unlisted {
 }
 
 impl Store for Unlisted {
-    zarr_store::delegate! { |this| this.0; get, set, erase, access_profile }
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        match call {
+            call @ (Call::Get { .. } | Call::Set { .. } | Call::Erase { .. }) => self.0.call(call),
+            call => fallback_blocking(self, call),
+        }
+    }
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::none().write(true)
     }
+
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.0.access_profile()
+    }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// Operations: where a store cannot list, nodes are found by their paths, and children are not.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tempfile::TempDir;
 use zarr::store::{
-    Capabilities, FilesystemStore, Key, MemoryStore, Operation, Prefix, Result, SetOptions, Store, StoreExt, Version,
+    Answer, Call, Capabilities, FilesystemStore, Key, MemoryStore, Operation, Prefix, Result, SetOptions, Store,
+    StoreExt, Version, fallback_blocking,
 };
 use zarr_array::{Array, Dialect, Error, ErrorKind, Group, NewArray, NewGroup, View};
 
@@ -34,7 +35,7 @@ impl fmt::Display for Interrupted {
     }
 }
 
-impl Store for Interrupted {
+impl Interrupted {
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
         self.change()?;
         self.store.set(key, value, options)
@@ -78,14 +79,32 @@ impl Store for Interrupted {
         self.change()?;
         self.store.exchange_prefixes(a, b)
     }
+}
+
+impl Store for Interrupted {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            Call::ErasePrefix { prefix } => self.erase_prefix(&prefix)?.into(),
+            Call::RenamePrefix { from, to } => Answer::Is(self.rename_prefix(&from, &to)?),
+            Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange_prefixes(&a, &b)?),
+            call @ (Call::Get { .. } | Call::ListDir { .. } | Call::ListPrefix { .. } | Call::Lock { .. }) => {
+                return self.store.call(call);
+            }
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities().erases_at_once(self.at_once).exchanges(self.at_once)
     }
 
-    zarr_store::delegate! { |this| this.store;
-        get, list_dir, list_prefix, try_lock, access_profile
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.store.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 pub(crate) const DIALECTS: [Dialect; 4] = [Dialect::V2, Dialect::V3, Dialect::V3Protocol2019, Dialect::V3Draft2022];

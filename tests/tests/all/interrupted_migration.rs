@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zarr::store::{Error, FilesystemStore, Key, MemoryStore, Operation, SetOptions, Store, StoreExt, Version};
+use zarr::store::{
+    Answer, Call, Error, FilesystemStore, Key, MemoryStore, Operation, SetOptions, Store, StoreExt, Version,
+    fallback_blocking,
+};
 use zarr_array::{Array, Dialect, ErrorKind, NewArray, Result, View};
 use zarr_convert::{Migration, MigrationState};
 
@@ -39,7 +42,7 @@ impl fmt::Display for Failing {
     }
 }
 
-impl Store for Failing {
+impl Failing {
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
         self.change(key, || self.store.set(key, value, options))
     }
@@ -47,10 +50,27 @@ impl Store for Failing {
     fn erase(&self, key: &Key) -> zarr_store::Result<()> {
         self.change(key, || self.store.erase(key))
     }
+}
 
-    zarr_store::delegate! { |this| this.store;
-        get, try_lock, list_dir, capabilities, access_profile
+impl Store for Failing {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            call @ (Call::Get { .. } | Call::ListDir { .. } | Call::Lock { .. }) => return self.store.call(call),
+            call => return fallback_blocking(self, call),
+        })
     }
+
+    fn capabilities(&self) -> zarr_store::Capabilities {
+        self.store.capabilities()
+    }
+
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.store.access_profile()
+    }
+
+    zarr_store::methods_by_call! {}
 }
 
 fn migrate(store: &Arc<dyn Store>, to: Dialect) -> Result<()> {

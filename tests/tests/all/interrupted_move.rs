@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use zarr::store::{
-    Capabilities, Counted, FilesystemStore, Key, MemoryStore, Prefix, SetOptions, Store, StoreExt, Version,
+    Answer, Call, Capabilities, Counted, FilesystemStore, Key, MemoryStore, Prefix, SetOptions, Store, StoreExt,
+    Version, fallback_blocking,
 };
 use zarr_array::{Dialect, ErrorKind};
 
@@ -248,7 +249,7 @@ impl fmt::Debug for Beside {
     }
 }
 
-impl Store for Beside {
+impl Beside {
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
         self.change();
         self.store.set(key, value, options)
@@ -268,14 +269,33 @@ impl Store for Beside {
         self.change();
         Ok(self.renames && self.store.rename_prefix(from, to)?)
     }
+}
+
+impl Store for Beside {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            Call::ErasePrefix { prefix } => self.erase_prefix(&prefix)?.into(),
+            Call::RenamePrefix { from, to } => Answer::Is(self.rename_prefix(&from, &to)?),
+            call @ (Call::Get { .. }
+            | Call::ExchangePrefixes { .. }
+            | Call::ListDir { .. }
+            | Call::ListPrefix { .. }
+            | Call::Lock { .. }) => return self.store.call(call),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities().erases_at_once(self.renames).exchanges(self.renames)
     }
 
-    zarr_store::delegate! { |this| this.store;
-        get, list_dir, list_prefix, exchange_prefixes, try_lock, access_profile
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.store.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// Others move the same node to another path, at each call of a move. Where a store renames, one of the two has done it; and none that

@@ -6,8 +6,9 @@ use std::time::Duration;
 use zarr::hierarchy::{Copies, Walk, Warning, consolidated_below, open_group, walk, walk_consolidated};
 use zarr::prelude::*;
 use zarr::store::{
-    AccessProfile, AsyncAsSync, BoxFuture, ByteRange, Bytes, Capabilities, Counted, Fetched, GetOptions, Key, Listing,
-    MemoryStore, Prefix, Result, SetOptions, StoreExt, SyncAsAsync, Version, block_on,
+    AccessProfile, Answer, AsyncAsSync, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities, Counted,
+    Fetched, GetOptions, Key, Listing, MemoryStore, Prefix, Result, SetOptions, StoreExt, SyncAsAsync, Version,
+    block_on, fallback,
 };
 use zarr::{AsyncStore, Dialect, Store};
 
@@ -58,23 +59,36 @@ impl fmt::Display for Rounds {
     }
 }
 
-impl AsyncStore for Rounds {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            self.round(key.to_string()).await;
-            self.values.get(key, ranges, options).await
-        })
+impl Rounds {
+    async fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        self.round(key.to_string()).await;
+        self.values.get(key, ranges, options).await
     }
 
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+    async fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.round(format!("list {prefix}")).await;
+        self.values.list_dir(prefix).await
+    }
+
+    async fn set(&self, key: &Key, value: Bytes, options: &SetOptions) -> Result<Option<Version>> {
+        self.values.set(key, value, options).await
+    }
+
+    async fn erase(&self, key: &Key) -> Result<()> {
+        self.values.erase(key).await
+    }
+}
+
+impl AsyncStore for Rounds {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            self.round(format!("list {prefix}")).await;
-            self.values.list_dir(prefix).await
+            Ok(match call {
+                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options).await?),
+                Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix).await?),
+                Call::Set { key, value, options } => Answer::Set(self.set(&key, value.into_bytes(), &options).await?),
+                Call::Erase { key } => self.erase(&key).await?.into(),
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
     }
 
@@ -82,22 +96,11 @@ impl AsyncStore for Rounds {
         AccessProfile::REMOTE
     }
 
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        self.values.set(key, value, options)
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        self.values.erase(key)
-    }
-
     fn capabilities(&self) -> Capabilities {
         self.values.capabilities()
     }
+
+    zarr_store::async_methods_by_call! {}
 }
 
 /// A group with an attribute, and an array with an attribute and names of its dimensions.

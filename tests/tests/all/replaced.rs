@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use zarr::convert::{Conversion, ConvertOptions, Transfer};
 use zarr::hierarchy::{consolidate, erase_node, open_node, walk};
 use zarr::prelude::*;
-use zarr::store::{FilesystemStore, Key, MemoryStore, Prefix, StoreExt};
+use zarr::store::{Answer, Call, FilesystemStore, Key, MemoryStore, Prefix, StoreExt, fallback_blocking};
 use zarr::{Dialect, Error, ErrorKind};
 use zarr_store::testing::Altered;
 
@@ -277,15 +277,51 @@ impl fmt::Display for Declining {
     }
 }
 
-impl Store for Declining {
+impl Declining {
     fn exchange_prefixes(&self, _: &Prefix, _: &Prefix) -> zarr_store::Result<bool> {
         Ok(false)
     }
+}
 
-    zarr_store::delegate! { |this| this.0;
-        get, get_into, set, set_pieces, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, as_async,
-        find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+impl Store for Declining {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange_prefixes(&a, &b)?),
+            call @ (Call::GetMany { .. }
+            | Call::BeginSet { .. }
+            | Call::AppendToSet { .. }
+            | Call::FinishSet { .. }
+            | Call::CreateMany { .. }
+            | Call::Copy { .. }
+            | Call::ListSizes { .. }
+            | Call::Leftovers { .. }
+            | Call::Pin { .. }
+            | Call::IsInPlace) => return fallback_blocking(self, call),
+            call => return self.0.call(call),
+        })
     }
+
+    fn as_async(&self) -> Option<Arc<dyn zarr_store::AsyncStore>> {
+        self.0.as_async()
+    }
+
+    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+        self.0.parent()
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.0.take_warnings()
+    }
+
+    fn capabilities(&self) -> zarr_store::Capabilities {
+        self.0.capabilities()
+    }
+
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.0.access_profile()
+    }
+
+    zarr_store::methods_by_call! {}
 }
 
 #[test]

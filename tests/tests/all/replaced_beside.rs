@@ -10,7 +10,7 @@ use zarr::convert::{Conversion, ConvertOptions, Transfer};
 use zarr::hierarchy::{erase_node, open_node};
 use zarr::prelude::*;
 use zarr::stats::{Statistics, StatsOptions};
-use zarr::store::{FilesystemStore, MemoryStore, Prefix, SqliteStore};
+use zarr::store::{Answer, Call, FilesystemStore, MemoryStore, Pinned, Prefix, SqliteStore, fallback_blocking};
 use zarr::{Error, ErrorKind, Options};
 use zarr_store::{ByteRange, Fetched, GetInto, GetOptions, Key, SetOptions, Version};
 
@@ -61,7 +61,7 @@ impl fmt::Display for Disturbed {
     }
 }
 
-impl Store for Disturbed {
+impl Disturbed {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
         self.1.request(key.as_str());
         self.0.get(key, ranges, options)
@@ -94,12 +94,50 @@ impl Store for Disturbed {
     fn pin(&self, prefix: &Prefix) -> zarr_store::Result<Option<Arc<dyn Store>>> {
         Ok(self.0.pin(prefix)?.map(|pinned| Arc::new(Self(pinned, Arc::clone(&self.1))) as Arc<dyn Store>))
     }
+}
 
-    zarr_store::delegate! { |this| this.0;
-        begin_set, append_to_set, finish_set, copy_source, copy, list_dir, list_prefix, list_sizes, erase_prefix, set_partial,
-        rename_prefix, exchange_prefixes, as_async, find_link, leftovers, parent, is_in_place, try_lock, take_warnings,
-        flush, barrier, capabilities, access_profile
+impl Store for Disturbed {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::GetInto { key, into } => Answer::GotInto(self.get_into(&key, into)?),
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::SetPieces { key, pieces, options } => {
+                Answer::Set(self.set_pieces(&key, &pieces.slices(), &options)?)
+            }
+            Call::SetMany { values } => self.set_many(&zarr_store::lend_values(&values))?.into(),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            Call::Pin { prefix } => Answer::Pinned(self.pin(&prefix)?.map(Pinned::Blocking)),
+            call @ (Call::GetMany { .. } | Call::CreateMany { .. }) => return fallback_blocking(self, call),
+            call => return self.0.call(call),
+        })
     }
+
+    fn copy_source(&self, key: &Key) -> Option<zarr_store::CopySource> {
+        self.0.copy_source(key)
+    }
+
+    fn as_async(&self) -> Option<Arc<dyn zarr_store::AsyncStore>> {
+        self.0.as_async()
+    }
+
+    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+        self.0.parent()
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.0.take_warnings()
+    }
+
+    fn capabilities(&self) -> zarr_store::Capabilities {
+        self.0.capabilities()
+    }
+
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.0.access_profile()
+    }
+
+    zarr_store::methods_by_call! {}
 }
 
 const OLD: [i32; 16] = [1; 16];

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use zarr::Dialect;
 use zarr::hierarchy::{erase_node, open_node, walk};
-use zarr::store::{FilesystemStore, MemoryStore, Operation, Prefix, Store};
+use zarr::store::{Answer, Call, FilesystemStore, MemoryStore, Operation, Prefix, Store, fallback_blocking};
 use zarr_store::Leftover;
 
 /// Bytes in all files of a directory, whether they are values or not.
@@ -73,14 +73,38 @@ impl fmt::Display for Stuck {
     }
 }
 
-impl Store for Stuck {
+impl Stuck {
     fn leftovers(&self, prefix: &Prefix, _: bool) -> zarr_store::Result<Vec<Leftover>> {
         Err(zarr_store::Error::io(self, Operation::Erase, prefix.as_str(), std::io::Error::other("not permitted")))
     }
+}
 
-    zarr_store::delegate! { |this| this.0;
-        get, set, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, try_lock, capabilities, access_profile
+impl Store for Stuck {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Leftovers { prefix, remove } => Answer::Leftovers(self.leftovers(&prefix, remove)?),
+            call @ (Call::Get { .. }
+            | Call::Set { .. }
+            | Call::Erase { .. }
+            | Call::ErasePrefix { .. }
+            | Call::RenamePrefix { .. }
+            | Call::ExchangePrefixes { .. }
+            | Call::ListDir { .. }
+            | Call::ListPrefix { .. }
+            | Call::Lock { .. }) => return self.0.call(call),
+            call => return fallback_blocking(self, call),
+        })
     }
+
+    fn capabilities(&self) -> zarr_store::Capabilities {
+        self.0.capabilities()
+    }
+
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.0.access_profile()
+    }
+
+    zarr_store::methods_by_call! {}
 }
 
 #[test]

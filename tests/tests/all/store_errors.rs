@@ -5,8 +5,8 @@ use std::sync::Arc;
 use zarr::prelude::*;
 use zarr::store::testing::{self, Altered};
 use zarr::store::{
-    AccessProfile, ByteRange, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, MemoryStore, Operation, Result,
-    StoreExt, SyncAsAsync, block_on,
+    AccessProfile, Answer, ByteRange, Call, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, MemoryStore,
+    Operation, Result, StoreExt, SyncAsAsync, block_on, fallback_blocking,
 };
 use zarr::{AsyncArray, AsyncStore};
 
@@ -28,12 +28,21 @@ impl fmt::Display for OneValue {
     }
 }
 
-impl Store for OneValue {
+impl OneValue {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         match key.as_str() {
             "a/b" => Fetched::of_value(self, key, b"value".to_vec(), None, ranges, options).map(Some),
             _ => Ok(None),
         }
+    }
+}
+
+impl Store for OneValue {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            call => return fallback_blocking(self, call),
+        })
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -43,6 +52,8 @@ impl Store for OneValue {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zarr_grid::Selection;
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Error, ErrorKind, GetOptions, Key, MemoryStore, Operation, Store, StoreExt,
+    AccessProfile, Answer, ByteRange, Call, Capabilities, Error, ErrorKind, GetOptions, Key, MemoryStore, Operation,
+    Store, StoreExt, fallback_blocking,
 };
 
 /// Store that looks remote, counts gets of chunks, and retains replaced values, as buckets that keep all generations do: a get that
@@ -34,7 +35,7 @@ impl Far {
     }
 }
 
-impl Store for Far {
+impl Far {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
         if key.as_str().contains("c/") {
             self.gets.fetch_add(1, Ordering::Relaxed);
@@ -78,6 +79,19 @@ impl Store for Far {
     fn list_prefix(&self, prefix: &zarr_store::Prefix) -> zarr_store::Result<Vec<Key>> {
         self.newest.list_prefix(prefix)
     }
+}
+
+impl Store for Far {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix)?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_prefix(&prefix)?),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.newest.capabilities()
@@ -86,6 +100,8 @@ impl Store for Far {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// Codecs for shards of 16 x 16 elements with inner chunks of 4 x 4. If `is_nested`, shards of 8 x 8 elements lie between them.

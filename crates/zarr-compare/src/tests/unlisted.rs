@@ -5,7 +5,9 @@ use crate::{ArrayDigest, CompareOptions, Comparison, DigestOptions, Hash, Side};
 use std::fmt;
 use std::sync::Arc;
 use zarr_array::{Array, NewArray, Result};
-use zarr_store::{Error, ErrorKind, Key, MemoryStore, Operation, Prefix, Store};
+use zarr_store::{
+    Answer, Call, Capabilities, Error, ErrorKind, Key, MemoryStore, Operation, Prefix, Store, fallback_blocking,
+};
 
 /// Store that fails to list all keys below a prefix.
 #[derive(Debug)]
@@ -17,12 +19,34 @@ impl fmt::Display for Unlisted {
     }
 }
 
-impl Store for Unlisted {
+impl Unlisted {
     fn list_prefix(&self, prefix: &Prefix) -> zarr_store::Result<Vec<Key>> {
         Err(Error::failed(self, Operation::List, prefix.to_string(), self.1, "no lists here"))
     }
+}
 
-    zarr_store::delegate! { |this| this.0; get, set, erase, list_dir, list_sizes, access_profile, capabilities }
+impl Store for Unlisted {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_prefix(&prefix)?),
+            call @ (Call::Get { .. }
+            | Call::Set { .. }
+            | Call::Erase { .. }
+            | Call::ListDir { .. }
+            | Call::ListSizes { .. }) => return self.0.call(call),
+            call => return fallback_blocking(self, call),
+        })
+    }
+
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.0.access_profile()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// Creates an array with two of ten chunks stored.

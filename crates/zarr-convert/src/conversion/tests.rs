@@ -10,7 +10,10 @@ use zarr_array::{Array, Group, NewArray, NewGroup, Registry, Store};
 use zarr_grid::{AxisChunks, AxisRange, ChunkGrid, Region, Run};
 use zarr_hierarchy::ErrorKind;
 use zarr_meta::{Dialect, NodePath};
-use zarr_store::{Capabilities, Durability, Key, MemoryStore, Precondition, SetOptions, StoreExt, Version};
+use zarr_store::{
+    Answer, Call, Capabilities, Durability, Key, MemoryStore, Precondition, SetOptions, StoreExt, Version,
+    fallback_blocking,
+};
 
 fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
@@ -294,7 +297,7 @@ impl std::fmt::Display for Waits {
     }
 }
 
-impl Store for Waits {
+impl Waits {
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
         self.wait(options.durability != Durability::None);
         self.store.set(key, value, options)
@@ -309,14 +312,38 @@ impl Store for Waits {
         self.wait(true);
         Ok(())
     }
+}
+
+impl Store for Waits {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::CreateMany { values, durability } => {
+                self.create_many(&zarr_store::lend_values(&values), durability)?.into()
+            }
+            Call::Flush => self.flush()?.into(),
+            call @ (Call::Get { .. }
+            | Call::SetMany { .. }
+            | Call::Erase { .. }
+            | Call::ErasePrefix { .. }
+            | Call::RenamePrefix { .. }
+            | Call::ExchangePrefixes { .. }
+            | Call::ListDir { .. }
+            | Call::ListPrefix { .. }
+            | Call::Lock { .. }) => return self.store.call(call),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities().durable(true)
     }
 
-    zarr_store::delegate! { |this| this.store;
-        get, set_many, erase, list_dir, list_prefix, rename_prefix, erase_prefix, exchange_prefixes, try_lock, access_profile
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.store.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// A copy of many arrays waits for the disk only a few times (regression: a copy of 2,000 small arrays waited 2,018 times).

@@ -7,7 +7,9 @@ use zarr_dataset::cf::time::{Calendar, DateTime};
 use zarr_dataset::{Dataset, ErrorKind, Labels, NewDataset, NewVariable, Values};
 use zarr_json::Value;
 use zarr_meta::Dialect;
-use zarr_store::{Key, MemoryStore, Operation, SetOptions, StoreExt, Version};
+use zarr_store::{
+    Answer, Call, Capabilities, Key, MemoryStore, Operation, SetOptions, StoreExt, Version, fallback_blocking,
+};
 
 pub(crate) fn store() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
@@ -454,7 +456,7 @@ impl Refusing {
     }
 }
 
-impl Store for Refusing {
+impl Refusing {
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
         self.check(key)?;
         self.0.set(key, value, options)
@@ -464,9 +466,42 @@ impl Store for Refusing {
         values.iter().try_for_each(|(key, _)| self.check(key))?;
         self.0.set_many(values)
     }
+}
 
-    zarr_store::delegate! { |this| this.0;
-        get, get_into, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
-        exchange_prefixes, find_link, leftovers, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+impl Store for Refusing {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::SetMany { values } => self.set_many(&zarr_store::lend_values(&values))?.into(),
+            call @ (Call::GetMany { .. }
+            | Call::SetPieces { .. }
+            | Call::BeginSet { .. }
+            | Call::AppendToSet { .. }
+            | Call::FinishSet { .. }
+            | Call::CreateMany { .. }
+            | Call::Copy { .. }
+            | Call::ListSizes { .. }
+            | Call::Pin { .. }
+            | Call::IsInPlace) => return fallback_blocking(self, call),
+            call => return self.0.call(call),
+        })
     }
+
+    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+        self.0.parent()
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.0.take_warnings()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.0.access_profile()
+    }
+
+    zarr_store::methods_by_call! {}
 }

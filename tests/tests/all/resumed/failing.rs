@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use zarr::Store;
-use zarr::store::{Key, Prefix, StoreExt, Version};
+use zarr::store::{Answer, Call, Key, Prefix, StoreExt, Version, fallback_blocking};
 use zarr_store::{
     AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Listing, Lock, Operation, Result, SetOptions,
 };
@@ -88,7 +88,7 @@ impl fmt::Display for Failing {
     }
 }
 
-impl Store for Failing {
+impl Failing {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         self.call(Operation::Get, key.as_str())?;
         if self.broken.as_deref() == Some(key.as_str()) && !ranges.is_empty() {
@@ -128,6 +128,21 @@ impl Store for Failing {
         self.call(Operation::Flush, "/")?;
         self.store.flush()
     }
+}
+
+impl Store for Failing {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix)?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_prefix(&prefix)?),
+            Call::Lock { prefix } => Answer::Locked(self.try_lock(&prefix)?),
+            Call::Flush => self.flush()?.into(),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         (self.limit)(self.store.capabilities().erases_at_once(false))
@@ -136,4 +151,6 @@ impl Store for Failing {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }

@@ -7,7 +7,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use zarr::convert::Part;
 use zarr_store::{
-    ByteRange, Capabilities, Durability, Error, Fetched, GetOptions, Operation, Result, SetOptions, Version,
+    Answer, ByteRange, Call, Capabilities, Durability, Error, Fetched, GetOptions, Operation, Result, SetOptions,
+    Version, fallback_blocking,
 };
 
 fn part(options: &ConvertOptions, number: u64, of: u64) -> ConvertOptions {
@@ -64,7 +65,7 @@ impl fmt::Display for Disturbed {
     }
 }
 
-impl Store for Disturbed {
+impl Disturbed {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         self.call(Operation::Get, key);
         self.store.get(key, ranges, options)
@@ -74,10 +75,33 @@ impl Store for Disturbed {
         self.call(Operation::Erase, key);
         self.store.erase(key)
     }
+}
 
-    zarr_store::delegate! { |this| this.store;
-        set, list_dir, list_prefix, exchange_prefixes, try_lock, flush, barrier, capabilities, access_profile
+impl Store for Disturbed {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            call @ (Call::Set { .. }
+            | Call::ExchangePrefixes { .. }
+            | Call::ListDir { .. }
+            | Call::ListPrefix { .. }
+            | Call::Lock { .. }
+            | Call::Flush
+            | Call::Barrier) => return self.store.call(call),
+            call => return fallback_blocking(self, call),
+        })
     }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.store.access_profile()
+    }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// The member of a journal that is a text, with its name.
@@ -261,7 +285,7 @@ impl fmt::Display for Disk {
     }
 }
 
-impl Store for Disk {
+impl Disk {
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
         self.call(Operation::Set, key.as_str())?;
         let version = self.store.set(key, value, options)?;
@@ -287,12 +311,31 @@ impl Store for Disk {
     fn flush(&self) -> Result<()> {
         self.barrier()
     }
+}
+
+impl Store for Disk {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            Call::Barrier => self.barrier()?.into(),
+            Call::Flush => self.flush()?.into(),
+            call @ (Call::Get { .. } | Call::ListDir { .. } | Call::ListPrefix { .. } | Call::Lock { .. }) => {
+                return self.store.call(call);
+            }
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities().durable(true).erases_at_once(false)
     }
 
-    zarr_store::delegate! { |this| this.store; get, list_dir, list_prefix, try_lock, access_profile }
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.store.access_profile()
+    }
+
+    zarr_store::methods_by_call! {}
 }
 
 fn stored(contents: &Contents) -> Arc<dyn Store> {

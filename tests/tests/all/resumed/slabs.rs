@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 use zarr::convert::{Action, Conversion, ConvertOptions};
 use zarr::prelude::*;
-use zarr::store::{ByteRange, Capabilities, Fetched, GetOptions, Key};
+use zarr::store::{Answer, ByteRange, Call, Capabilities, Fetched, GetOptions, Key, fallback_blocking};
 use zarr_store::{AccessProfile, Result};
 
 /// A store whose gets of chunks wait for each other.
@@ -27,7 +27,7 @@ impl fmt::Display for Meeting {
     }
 }
 
-impl Store for Meeting {
+impl Meeting {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         if key.as_str().contains("/c/") && !ranges.is_empty() {
             self.begun.fetch_add(1, SeqCst);
@@ -42,6 +42,16 @@ impl Store for Meeting {
         }
         self.store.get(key, ranges, options)
     }
+}
+
+impl Store for Meeting {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            call @ (Call::ListDir { .. } | Call::ListPrefix { .. }) => return self.store.call(call),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities()
@@ -51,7 +61,7 @@ impl Store for Meeting {
         self.store.access_profile()
     }
 
-    zarr_store::delegate! { |this| this.store; list_dir, list_prefix }
+    zarr_store::methods_by_call! {}
 }
 
 #[test]

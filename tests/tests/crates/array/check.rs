@@ -7,8 +7,8 @@ use zarr_array::{Array, NewArray, Protection, Registry, Store};
 use zarr_array::{CheckDepth, CheckedChunk, ChunkFaultKind};
 use zarr_grid::ChunkIndex;
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, MemoryStore, Operation, Precondition,
-    Result, StoreExt, Version,
+    AccessProfile, Answer, ByteRange, Call, Capabilities, Error, Fetched, GetOptions, Key, MemoryStore, Operation,
+    Precondition, Result, StoreExt, Version, fallback_blocking,
 };
 
 /// Bytes of an inner chunk without its checksum.
@@ -92,7 +92,7 @@ impl fmt::Display for Odd {
     }
 }
 
-impl Store for Odd {
+impl Odd {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         if key.as_str().ends_with(self.broken) {
             return Err(Error::io(self, Operation::Get, key.as_str(), std::io::Error::other("a bad sector")));
@@ -105,6 +105,15 @@ impl Store for Odd {
         }
         self.inner.get(key, ranges, options)
     }
+}
+
+impl Store for Odd {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::none()
@@ -113,6 +122,8 @@ impl Store for Odd {
     fn access_profile(&self) -> AccessProfile {
         self.inner.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 fn odd(inner: &Arc<dyn Store>, broken: &'static str, replaces: u32) -> Arc<dyn Store> {
@@ -209,7 +220,7 @@ impl fmt::Display for Slow {
     }
 }
 
-impl Store for Slow {
+impl Slow {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         const WHILE: std::time::Duration = std::time::Duration::from_millis(10);
         if key.as_str() == "c/0" {
@@ -225,6 +236,15 @@ impl Store for Slow {
         self.under_way.fetch_sub(1, Ordering::SeqCst);
         self.inner.get(key, ranges, options)
     }
+}
+
+impl Store for Slow {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::none()
@@ -233,6 +253,8 @@ impl Store for Slow {
     fn access_profile(&self) -> AccessProfile {
         self.inner.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 #[test]

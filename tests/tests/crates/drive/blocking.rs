@@ -9,8 +9,9 @@ use zarr_drive::{
 };
 use zarr_store::testing::Altered;
 use zarr_store::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Counted, Error, Fetched, GetOptions, Key, Listing, MemoryStore,
-    Precondition, Prefix, Reply, Request, Result, SetOptions, Store, StoreExt, Version,
+    AccessProfile, Answer, AsyncStore, Asynchronous, ByteRange, Call, Capabilities, Counted, Error, Fetched,
+    GetOptions, Key, Listing, MemoryStore, Precondition, Prefix, Reply, Request, Result, SetOptions, Store, StoreExt,
+    Version, fallback,
 };
 
 /// Asks once and returns the replies.
@@ -335,34 +336,36 @@ impl Slow {
     }
 }
 
+impl Slow {
+    async fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        self.wait().await;
+        self.0.get(key, ranges, options).await
+    }
+
+    async fn set(&self, key: &Key, value: zarr_store::Bytes, options: &SetOptions) -> Result<Option<Version>> {
+        self.0.set(key, value, options).await
+    }
+
+    async fn erase(&self, key: &Key) -> Result<()> {
+        self.0.erase(key).await
+    }
+
+    async fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.0.list_dir(prefix).await
+    }
+}
+
 impl AsyncStore for Slow {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> zarr_store::BoxFuture<'a, Result<Option<Fetched>>> {
+    fn call<'a>(&'a self, call: Call<'a>) -> zarr_store::BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            self.wait().await;
-            self.0.get(key, ranges, options).await
+            Ok(match call {
+                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options).await?),
+                Call::Set { key, value, options } => Answer::Set(self.set(&key, value.into_bytes(), &options).await?),
+                Call::Erase { key } => self.erase(&key).await?.into(),
+                Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix).await?),
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
-    }
-
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: zarr_store::Bytes,
-        options: &'a SetOptions,
-    ) -> zarr_store::BoxFuture<'a, Result<Option<Version>>> {
-        self.0.set(key, value, options)
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> zarr_store::BoxFuture<'a, Result<()>> {
-        self.0.erase(key)
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> zarr_store::BoxFuture<'a, Result<Listing>> {
-        self.0.list_dir(prefix)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -372,6 +375,8 @@ impl AsyncStore for Slow {
     fn access_profile(&self) -> AccessProfile {
         self.0.access_profile()
     }
+
+    zarr_store::async_methods_by_call! {}
 }
 
 #[test]

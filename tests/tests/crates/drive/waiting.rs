@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use zarr_drive::{AsyncAsSync, Job, Next, SyncAsAsync, block_on, run, run_async, unblock};
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key,
-    MemoryStore, Reply, Request, Result, SetOptions, Snapshot, Store, StoreExt, Version,
+    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities, Error, ErrorKind,
+    Fetched, GetOptions, Key, MemoryStore, Reply, Request, Result, SetOptions, Snapshot, Store, StoreExt, Version,
+    fallback,
 };
 
 /// Values behind a network, in a way: each request takes a millisecond.
@@ -84,53 +85,50 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-impl AsyncStore for Far {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            let _under_way = UnderWay::new(self);
-            self.pause(Duration::from_millis(1)).await;
-            let mut change = self.change.lock().expect("a lock");
-            if let Some((after, name, value)) =
-                change.take_if(|(after, ..)| *after < self.requests.load(Ordering::SeqCst))
-            {
-                let _ = after;
-                match value {
-                    Some(value) => drop(self.values.set_all(&Key::new(name)?, &value)?),
-                    None => self.values.erase(&Key::new(name)?)?,
-                }
+impl Far {
+    async fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        let _under_way = UnderWay::new(self);
+        self.pause(Duration::from_millis(1)).await;
+        let mut change = self.change.lock().expect("a lock");
+        if let Some((after, name, value)) = change.take_if(|(after, ..)| *after < self.requests.load(Ordering::SeqCst))
+        {
+            let _ = after;
+            match value {
+                Some(value) => drop(self.values.set_all(&Key::new(name)?, &value)?),
+                None => self.values.erase(&Key::new(name)?)?,
             }
-            drop(change);
-            let mut fetched = self.values.get(key, ranges, options)?;
-            if let Some(fetched) = &mut fetched {
-                fetched.version = fetched.version.take_if(|_| self.has_versions);
-                // It holds no old states.
-                fetched.snapshot = fetched.version.clone().map(Snapshot::of_version);
-            }
-            let came = fetched.iter().flat_map(Fetched::parts).map(|part| part.len() as u64).sum();
-            let bytes = self.bytes.fetch_add(came, Ordering::SeqCst) + came;
-            self.most_bytes.fetch_max(bytes, Ordering::SeqCst);
-            Ok(fetched)
-        })
+        }
+        drop(change);
+        let mut fetched = self.values.get(key, ranges, options)?;
+        if let Some(fetched) = &mut fetched {
+            fetched.version = fetched.version.take_if(|_| self.has_versions);
+            // It holds no old states.
+            fetched.snapshot = fetched.version.clone().map(Snapshot::of_version);
+        }
+        let came = fetched.iter().flat_map(Fetched::parts).map(|part| part.len() as u64).sum();
+        let bytes = self.bytes.fetch_add(came, Ordering::SeqCst) + came;
+        self.most_bytes.fetch_max(bytes, Ordering::SeqCst);
+        Ok(fetched)
     }
 
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
+    async fn set(&self, key: &Key, value: Bytes, options: &SetOptions) -> Result<Option<Version>> {
+        let _under_way = UnderWay::new(self);
+        let bytes = self.bytes.fetch_add(value.len() as u64, Ordering::SeqCst) + value.len() as u64;
+        self.most_bytes.fetch_max(bytes, Ordering::SeqCst);
+        self.pause(Duration::from_millis(1)).await;
+        self.bytes.fetch_sub(value.len() as u64, Ordering::SeqCst);
+        self.values.set(key, &value, options)
+    }
+}
+
+impl AsyncStore for Far {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            let _under_way = UnderWay::new(self);
-            let bytes = self.bytes.fetch_add(value.len() as u64, Ordering::SeqCst) + value.len() as u64;
-            self.most_bytes.fetch_max(bytes, Ordering::SeqCst);
-            self.pause(Duration::from_millis(1)).await;
-            self.bytes.fetch_sub(value.len() as u64, Ordering::SeqCst);
-            self.values.set(key, &value, options)
+            Ok(match call {
+                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options).await?),
+                Call::Set { key, value, options } => Answer::Set(self.set(&key, value.into_bytes(), &options).await?),
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
     }
 
@@ -141,6 +139,8 @@ impl AsyncStore for Far {
     fn access_profile(&self) -> AccessProfile {
         self.profile
     }
+
+    zarr_store::async_methods_by_call! {}
 }
 
 fn key(text: &str) -> Key {

@@ -1,6 +1,6 @@
 //! The abstract store interface of the drafts of version 3, by their terms and with their examples.
 
-use zarr::store::FilesystemStore;
+use zarr::store::{Answer, Call, FilesystemStore, fallback_blocking};
 use zarr_store::*;
 
 fn key(text: &str) -> Key {
@@ -133,7 +133,7 @@ impl std::fmt::Display for Whole {
     }
 }
 
-impl Store for Whole {
+impl Whole {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         let Some(value) = self.0.get_all(key)? else { return Ok(None) };
         Fetched::of_value(self, key, value, None, ranges, options).map(Some)
@@ -146,6 +146,17 @@ impl Store for Whole {
     fn erase(&self, key: &Key) -> Result<()> {
         self.0.erase(key)
     }
+}
+
+impl Store for Whole {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::Erase { key } => self.erase(&key)?.into(),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::none().write(true)
@@ -154,6 +165,8 @@ impl Store for Whole {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::MEMORY
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// Partial access, several keys at once and prefixes come from whole values where a store has no more.

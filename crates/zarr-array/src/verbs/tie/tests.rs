@@ -2,7 +2,9 @@ use crate::{Array, ChunkCache, ErrorKind, NewArray, Options, Registry};
 use std::sync::Arc;
 use std::time::Duration;
 use zarr_store::testing::Altered;
-use zarr_store::{AccessProfile, Counted, MemoryStore, Prefix, Store};
+use zarr_store::{
+    AccessProfile, Answer, Call, Capabilities, Counted, MemoryStore, Pinned, Prefix, Store, fallback_blocking,
+};
 
 fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
@@ -129,7 +131,7 @@ mod held {
         }
     }
 
-    impl Store for Exchanging {
+    impl Exchanging {
         fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
             if key.as_str().starts_with("a/c") {
                 self.called(When::ChunkRead);
@@ -154,11 +156,45 @@ mod held {
             self.called(When::Locked);
             self.store.try_lock(prefix)
         }
+    }
 
-        zarr_store::delegate! { |this| this.store;
-            erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes,
-            find_link, leftovers, parent, is_in_place, take_warnings, flush, barrier, capabilities, access_profile
+    impl Store for Exchanging {
+        fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+            Ok(match call {
+                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+                Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+                Call::Pin { prefix } => Answer::Pinned(self.pin(&prefix)?.map(Pinned::Blocking)),
+                Call::Lock { prefix } => Answer::Locked(self.try_lock(&prefix)?),
+                call @ (Call::GetMany { .. }
+                | Call::GetInto { .. }
+                | Call::SetPieces { .. }
+                | Call::BeginSet { .. }
+                | Call::AppendToSet { .. }
+                | Call::FinishSet { .. }
+                | Call::SetMany { .. }
+                | Call::CreateMany { .. }
+                | Call::Copy { .. }) => return fallback_blocking(self, call),
+                call => return self.store.call(call),
+            })
         }
+
+        fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+            self.store.parent()
+        }
+
+        fn take_warnings(&self) -> Vec<String> {
+            self.store.take_warnings()
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            self.store.capabilities()
+        }
+
+        fn access_profile(&self) -> AccessProfile {
+            self.store.access_profile()
+        }
+
+        zarr_store::methods_by_call! {}
     }
 
     /// Two arrays with the same metadata in a directory, with or without locks.

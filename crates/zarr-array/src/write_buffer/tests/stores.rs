@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use zarr_codec::CodecEntry;
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Counted, Error, Fetched, GetOptions, Key,
-    Listing, MemoryStore, Operation, Prefix, Result, SetOptions, Version,
+    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities, Counted, Error,
+    Fetched, GetOptions, Key, Listing, MemoryStore, Operation, Prefix, Result, SetOptions, Version, fallback,
+    fallback_blocking,
 };
 
 pub(super) fn registry() -> Arc<Registry> {
@@ -132,20 +133,50 @@ impl fmt::Display for Faulty {
     }
 }
 
-impl Store for Faulty {
+impl Faulty {
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
         self.check(key)?;
         self.store.set(key, value, options)
+    }
+}
+
+impl Store for Faulty {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            call @ (Call::GetMany { .. }
+            | Call::SetPieces { .. }
+            | Call::BeginSet { .. }
+            | Call::AppendToSet { .. }
+            | Call::FinishSet { .. }
+            | Call::SetMany { .. }
+            | Call::CreateMany { .. }
+            | Call::Copy { .. }
+            | Call::ExchangePrefixes { .. }
+            | Call::ListSizes { .. }
+            | Call::Pin { .. }
+            | Call::IsInPlace) => return fallback_blocking(self, call),
+            call => return self.store.call(call),
+        })
     }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities().conditional(!self.has_no_conditions.load(SeqCst))
     }
 
-    zarr_store::delegate! { |this| this.store;
-        get, get_into, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
-        find_link, leftovers, parent, try_lock, take_warnings, flush, barrier, access_profile
+    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+        self.store.parent()
     }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.store.take_warnings()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.store.access_profile()
+    }
+
+    zarr_store::methods_by_call! {}
 }
 
 /// Async store whose sets begin and do not end while it is stopped.
@@ -175,37 +206,39 @@ impl fmt::Display for Beginning {
     }
 }
 
+impl Beginning {
+    async fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        self.store.get(key, ranges, options)
+    }
+
+    async fn set(&self, key: &Key, value: Bytes, options: &SetOptions) -> Result<Option<Version>> {
+        if self.is_stopped.load(SeqCst) {
+            self.began.lock().unwrap().push(key.clone());
+            std::future::pending::<()>().await;
+        }
+        self.store.set(key, &value, options)
+    }
+
+    async fn erase(&self, key: &Key) -> Result<()> {
+        self.store.erase(key)
+    }
+
+    async fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.store.list_dir(prefix)
+    }
+}
+
 impl AsyncStore for Beginning {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move { self.store.get(key, ranges, options) })
-    }
-
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            if self.is_stopped.load(SeqCst) {
-                self.began.lock().unwrap().push(key.clone());
-                std::future::pending::<()>().await;
-            }
-            self.store.set(key, &value, options)
+            Ok(match call {
+                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options).await?),
+                Call::Set { key, value, options } => Answer::Set(self.set(&key, value.into_bytes(), &options).await?),
+                Call::Erase { key } => self.erase(&key).await?.into(),
+                Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix).await?),
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.store.erase(key) })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async move { self.store.list_dir(prefix) })
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -215,4 +248,6 @@ impl AsyncStore for Beginning {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
+
+    zarr_store::async_methods_by_call! {}
 }

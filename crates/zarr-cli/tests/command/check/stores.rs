@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use zarr::check::{CheckOptions, Code, Finding};
 use zarr::store::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, MemoryStore, Operation, Precondition,
-    Prefix, Result, StoreExt, StoreKind, Version,
+    AccessProfile, Answer, ByteRange, Call, Capabilities, Error, Fetched, GetOptions, Key, MemoryStore, Operation,
+    Precondition, Prefix, Result, StoreExt, StoreKind, Version, fallback_blocking,
 };
 use zarr::{Array, NewArray, Store};
 
@@ -30,7 +30,7 @@ impl fmt::Display for Odd {
     }
 }
 
-impl Store for Odd {
+impl Odd {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         if self.broken == Some(key.as_str()) {
             return Err(Error::io(self, Operation::Get, key.as_str(), std::io::Error::other("a bad sector")));
@@ -45,6 +45,17 @@ impl Store for Odd {
         self.listed.lock().unwrap().push(prefix.to_string());
         self.inner.list_prefix(prefix)
     }
+}
+
+impl Store for Odd {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_prefix(&prefix)?),
+            call @ (Call::Set { .. } | Call::Erase { .. } | Call::ListDir { .. }) => return self.inner.call(call),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities().list(!self.cannot_list)
@@ -58,7 +69,7 @@ impl Store for Odd {
         profile
     }
 
-    zarr::store::delegate! { |this| this.inner; set, erase, list_dir }
+    zarr::store::methods_by_call! {}
 }
 
 /// Sets values.
@@ -264,7 +275,7 @@ impl fmt::Debug for Appending {
     }
 }
 
-impl Store for Appending {
+impl Appending {
     fn list_dir(&self, prefix: &Prefix) -> Result<zarr::store::Listing> {
         if prefix.as_str() == "a/c/"
             && let Some(append) = self.append.lock().unwrap().take()
@@ -273,10 +284,30 @@ impl Store for Appending {
         }
         self.inner.list_dir(prefix)
     }
+}
 
-    zarr::store::delegate! { |this| this.inner;
-        get, set, erase, list_prefix, try_lock, capabilities, access_profile
+impl Store for Appending {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix)?),
+            call @ (Call::Get { .. }
+            | Call::Set { .. }
+            | Call::Erase { .. }
+            | Call::ListPrefix { .. }
+            | Call::Lock { .. }) => return self.inner.call(call),
+            call => return fallback_blocking(self, call),
+        })
     }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn access_profile(&self) -> zarr::store::AccessProfile {
+        self.inner.access_profile()
+    }
+
+    zarr::store::methods_by_call! {}
 }
 
 /// The append may also have written its chunks and not the shape yet: the check waits for the lock that it holds.

@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use zarr_hierarchy::ErrorKind;
 use zarr_json::Map;
 use zarr_meta::NodePath;
-use zarr_store::{Capabilities, MemoryStore, StoreExt};
+use zarr_store::{Answer, Call, Capabilities, MemoryStore, StoreExt, fallback_blocking};
 
 fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
@@ -235,21 +235,39 @@ impl fmt::Display for Slow {
     }
 }
 
-impl Store for Slow {
+impl Slow {
     fn barrier(&self) -> zarr_store::Result<()> {
         while !self.is_let_through.load(SeqCst) {
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
     }
+}
+
+impl Store for Slow {
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        Ok(match call {
+            Call::Barrier => self.barrier()?.into(),
+            call @ (Call::Get { .. }
+            | Call::Set { .. }
+            | Call::Erase { .. }
+            | Call::ListDir { .. }
+            | Call::ListPrefix { .. }
+            | Call::Lock { .. }
+            | Call::Flush) => return self.store.call(call),
+            call => return fallback_blocking(self, call),
+        })
+    }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities().durable(true)
     }
 
-    zarr_store::delegate! { |this| this.store;
-        get, set, erase, list_dir, list_prefix, try_lock, flush, access_profile
+    fn access_profile(&self) -> zarr_store::AccessProfile {
+        self.store.access_profile()
     }
+
+    zarr_store::methods_by_call! {}
 }
 
 #[test]
