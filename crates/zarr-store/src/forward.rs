@@ -11,15 +11,39 @@ use crate::{
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store + ?Sized> Store for Arc<S> {
-    crate::delegate! { |this| (**this);
-        get, get_many, location, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
-        copy_source, copy, erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async,
-        find_link, leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, capabilities, access_profile
-    }
-
     fn call(&self, call: Call<'_>) -> Result<Answer> {
         (**self).call(call)
     }
+
+    fn capabilities(&self) -> Capabilities {
+        (**self).capabilities()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        (**self).access_profile()
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        (**self).copy_source(key)
+    }
+
+    fn location(&self, key: &Key) -> Option<Location> {
+        (**self).location(key)
+    }
+
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        (**self).as_async()
+    }
+
+    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+        (**self).parent()
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        (**self).take_warnings()
+    }
+
+    crate::methods_by_call! {}
 }
 
 #[deny(clippy::missing_trait_methods)]

@@ -58,7 +58,6 @@ mod capabilities;
 mod conflicts;
 mod copy;
 mod counted;
-mod delegate;
 mod durability;
 mod error;
 mod ext;
