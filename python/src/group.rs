@@ -15,7 +15,7 @@ use zarr::hierarchy::{StoredNode, Summary, Walk, consolidate, erase_node, node_e
 use zarr::json::Value;
 use zarr::meta::consolidated::document_key;
 use zarr::options::ChunkCache;
-use zarr::store::{ByteRange, GetOptions, Key, StoreKind};
+use zarr::store::{ByteRange, GetOptions, Key, StoreExt, StoreKind};
 use zarr::{Array, Dialect, Group, Opened, Result, Store};
 
 /// Group, with the store that contains it.

@@ -268,8 +268,6 @@ impl AsyncStore for PythonStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE.concurrency(self.concurrency).part_size(None)
     }
-
-    zarr::store::async_methods_by_call! {}
 }
 
 /// Returns the ranges of a value that was requested as a whole. If a snapshot is requested, it stores the value, so that further ranges

@@ -14,6 +14,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
+use zarr::store::StoreExt;
 use zarr::{Error, ErrorKind, Result, Store};
 
 /// Interval at which a long operation checks for signals.

@@ -167,7 +167,8 @@ impl AsyncGroup {
     /// The errors of [`AsyncGroup::create`].
     pub async fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
         self.created.note();
-        let group = Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry).await?;
+        let group =
+            Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry).await?;
         Ok(group.with_strict_writers(self.strict_writers))
     }
 

@@ -9,11 +9,11 @@ use std::sync::Arc;
 #[cfg(feature = "parallel")]
 use zarr_drive::Threads;
 use zarr_drive::{Job, Limits, Pool, Spawn, run, run_async, run_async_with, run_on};
-use zarr_store::{AccessProfile, AsyncStore, Capabilities, Prefix, Store};
+use zarr_store::{AccessProfile, AsyncStore, AsyncStoreExt, Capabilities, Prefix, Store, StoreExt};
 
 /// Driver that runs the jobs of an array on its store.
 pub(crate) trait Drive: Sync {
-    /// Store with a [pinned](Store::pin) prefix.
+    /// Store with a [pinned](zarr_store::StoreExt::pin) prefix.
     type Pinned: Debug + Send + Sync;
 
     /// Runs a job on the store. Errors name the array.
@@ -27,7 +27,7 @@ pub(crate) trait Drive: Sync {
         job: J,
     ) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// Returns the store with `prefix` [pinned](Store::pin); `None` if the store cannot pin prefixes.
+    /// Returns the store with `prefix` [pinned](zarr_store::StoreExt::pin); `None` if the store cannot pin prefixes.
     fn pin(&self, prefix: &Prefix) -> impl Future<Output = Result<Option<Self::Pinned>>> + Send;
 
     /// Returns whether the pinned prefix is still found under its name: not moved, replaced or erased.

@@ -6,7 +6,7 @@ use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::node::order;
 use zarr_hierarchy::open_stored_node;
 use zarr_meta::StoredNode;
-use zarr_store::{Key, Store};
+use zarr_store::{Key, Store, StoreExt};
 
 /// Time to wait for the lock of an array. An append holds the lock until the shape includes its chunks.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zarr_array::{Array, CheckDepth, CheckedChunk, ChunkFaultKind, Registry, Store};
 use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Result, consolidate, walk_stored};
-use zarr_store::{GetOptions, Key, Prefix};
+use zarr_store::{GetOptions, Key, Prefix, StoreExt};
 
 /// Number of chunks that are checked again together, before the torn ones among them are erased.
 const BATCH: usize = 64;

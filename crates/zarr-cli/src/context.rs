@@ -19,7 +19,7 @@ use zarr::meta::Dialect;
 use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
 use zarr::registry::Registry;
-use zarr::store::{IcechunkCommit, Schemes, StoreAddress, StoreOptions, signature_of_file};
+use zarr::store::{IcechunkCommit, Schemes, StoreAddress, StoreExt, StoreOptions, signature_of_file};
 use zarr::virtualize::{Input, Joined, SaveOptions, Saved};
 use zarr::{Array, Options, Store};
 

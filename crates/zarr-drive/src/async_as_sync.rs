@@ -80,6 +80,4 @@ impl Store for AsyncAsSync {
     fn take_warnings(&self) -> Vec<String> {
         self.0.take_warnings()
     }
-
-    zarr_store::methods_by_call! {}
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use zarr_store::{AccessProfile, Error, Fetched, GotMany, Key, Location, Reply, Request, Result, Store, ValueGet};
+use zarr_store::{
+    AccessProfile, Error, Fetched, GotMany, Key, Location, Reply, Request, Result, Store, StoreExt, ValueGet,
+};
 
 use crate::coalesce::coalesce;
 use crate::replies::{check_replies, conflict};

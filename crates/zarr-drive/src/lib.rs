@@ -56,7 +56,7 @@
 //! value, and get large ranges in parts ([`DriverGet`] lists the gets of a driver); the blocking driver merges as well.
 //!
 //! A store may have [locations of values in files](zarr_store::Capabilities::locates). Gets of values that lie near each other in one file are
-//! then joined to one [call of the store](zarr_store::Store::get_many), within the same limits of gaps and sizes. The blocking driver joins the
+//! then joined to one [call of the store](zarr_store::StoreExt::get_many), within the same limits of gaps and sizes. The blocking driver joins the
 //! gets of one job. The other drivers join the gets of all jobs of an operation, and delay such gets as long as more jobs can be started.
 //!
 //! A thread of a pool must not wait for another thread of the same pool. If the overlapped driver is called in a thread of its pool, the thread
@@ -66,7 +66,7 @@
 //! ([`block_on`]), and jobs run overlapped. [`SyncAsAsync`] makes an async store of a blocking store, whose futures block the thread that polls
 //! them.
 //!
-//! Two more places wait, in default methods of `zarr-store`: `Store::set_partial` sleeps between attempts, and `AsyncStore::pause` has a thread
+//! Two more places wait, in `zarr-store`: `StoreExt::set_partial` sleeps between attempts, and `AsyncStore::pause` has a thread
 //! that wakes the future.
 //!
 //! # Features

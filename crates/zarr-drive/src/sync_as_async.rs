@@ -64,6 +64,4 @@ impl AsyncStore for SyncAsAsync {
     fn take_warnings(&self) -> Vec<String> {
         self.0.take_warnings()
     }
-
-    zarr_store::async_methods_by_call! {}
 }

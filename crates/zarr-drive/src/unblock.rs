@@ -269,6 +269,4 @@ impl AsyncStore for Sent {
     fn take_warnings(&self) -> Vec<String> {
         self.store.take_warnings()
     }
-
-    zarr_store::async_methods_by_call! {}
 }

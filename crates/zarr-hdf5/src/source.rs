@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use hdf5_reader::{Storage, StorageBuffer};
-use zarr_store::{ByteRange, Bytes, Error, ErrorKind, GetOptions, Key, Operation, Result, Snapshot, Store, StoreKind};
+use zarr_store::{
+    ByteRange, Bytes, Error, ErrorKind, GetOptions, Key, Operation, Result, Snapshot, Store, StoreExt, StoreKind,
+};
 
 use crate::blocks::Blocks;
 use crate::fault::Fault;

@@ -5,7 +5,7 @@ use crate::hierarchy::{document_names, in_store, walk};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, StoredNode, consolidated, document_keys};
-use zarr_store::{Key, Prefix, Store};
+use zarr_store::{Key, Prefix, Store, StoreExt};
 
 /// Finds a key that [`Erasure`](crate::Erasure) would erase with `node` and that is neither a document nor a chunk of `node`: a key of a
 /// node below it (even below an array, which a walk does not show), or a file of other software. `None` if there is no such key, or if the

@@ -1,7 +1,7 @@
 //! Branches and tags, and the snapshots that they name.
 
 use zarr_json::Value;
-use zarr_store::{ByteRange, Bytes};
+use zarr_store::{ByteRange, Bytes, StoreExt};
 use zarr_store::{Error, GetOptions, Key, Prefix, Result};
 
 use crate::fault::IcechunkFault;

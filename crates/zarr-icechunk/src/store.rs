@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use zarr_store::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Prefix,
-    Result, SizeVisitor, Store, Version,
+    AccessProfile, Answer, AsyncStore, ByteRange, Call, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Result,
+    Store, StoreExt, Version, fallback_blocking,
 };
 
 use crate::chunk_key;
@@ -135,25 +135,30 @@ impl fmt::Display for IcechunkStore {
     }
 }
 
+impl Inner {
+    /// Answers the calls that are the same in both ways: gets and lists.
+    async fn answer(&self, way: Way, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(way, &key, &ranges, &options).await?),
+            Call::ListDir { prefix } => Answer::Listing(self.list_dir(way, &prefix).await?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_prefix(way, &prefix).await?),
+            Call::ListSizes { prefix, visit } => {
+                self.visit(way, &prefix, &mut |key, size| visit(key, size)).await?.into()
+            }
+            call => return Err(Error::Unsupported { store: self.name.clone(), operation: call.operation() }),
+        })
+    }
+}
+
 impl Store for IcechunkStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        wait(self.0.get(Way::Blocking, key, ranges, options))
-    }
-
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
-        self.0.get_into(key, into)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        wait(self.0.list_dir(Way::Blocking, prefix))
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        wait(self.0.list_prefix(Way::Blocking, prefix))
-    }
-
-    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
-        wait(self.0.visit(Way::Blocking, prefix, &mut |key, size| visit(key, size)))
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::GetInto { key, into } => Answer::GotInto(self.0.get_into(&key, into)?),
+            call @ (Call::Get { .. } | Call::ListDir { .. } | Call::ListPrefix { .. } | Call::ListSizes { .. }) => {
+                return wait(self.0.answer(Way::Blocking, call));
+            }
+            call => return fallback_blocking(self, call),
+        })
     }
 
     fn capabilities(&self) -> Capabilities {

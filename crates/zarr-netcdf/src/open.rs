@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_json::Map;
-use zarr_store::{ByteRange, Bytes, Error, Fetched, GetOptions, Key, Prefix, Result, Snapshot, Store};
+use zarr_store::{ByteRange, Bytes, Error, Fetched, GetOptions, Key, Prefix, Result, Snapshot, Store, StoreExt};
 use zarr_store_virtual::{ChunkKeyForm, Separator, VirtualStore};
 
 use crate::cursor::Lack;

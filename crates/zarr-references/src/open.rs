@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use zarr_store::{ByteRange, Bytes, Error, Fetched, GetOptions, Key, Prefix, Result, Store};
+use zarr_store::{ByteRange, Bytes, Error, Fetched, GetOptions, Key, Prefix, Result, Store, StoreExt};
 use zarr_store_virtual::{Chunk, VirtualStore};
 
 use crate::arrays::{Arrays, DOCUMENTS, split};

@@ -66,7 +66,7 @@ fn all_forms_of_references_are_read() {
         assert_eq!(value(&store, "a/0.2"), None);
         assert_eq!(value(&store, "other").as_deref(), Some("a value"));
         assert_eq!(value(&store, "a/.zattrs").as_deref(), Some(r#"{"units": "m", "list": [1, "]"]}"#));
-        let listed = Store::list_dir(&store, &Prefix::new("a/").expect("a prefix")).expect("list").keys;
+        let listed = StoreExt::list_dir(&store, &Prefix::new("a/").expect("a prefix")).expect("list").keys;
         let listed: Vec<&str> = listed.iter().map(Key::as_str).collect();
         assert_eq!(listed, ["a/.zarray", "a/.zattrs", "a/0.0", "a/0.1", "a/1.0", "a/1.1", "a/1.2"]);
         assert!(Store::take_warnings(&store).is_empty());

@@ -7,7 +7,7 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use zarr_json::Value;
-use zarr_store::{ByteRange, Bytes, Error, ErrorKind, Fetched, GetOptions, Key, Store};
+use zarr_store::{ByteRange, Bytes, Error, ErrorKind, Fetched, GetOptions, Key, StoreExt};
 use zarr_store_virtual::{Chunk, SourceFile, SourceId, VirtualArray, VirtualStore};
 
 /// Function that returns the address by which references name a file.
@@ -197,7 +197,7 @@ impl<'a> References<'a> {
             return Err(too_much(size(length)));
         }
         let (options, ranges) = (GetOptions::default(), [ByteRange::Full]);
-        let fetched = Store::get(self.store, &key, &ranges, &options)?;
+        let fetched = StoreExt::get(self.store, &key, &ranges, &options)?;
         let fetched = Fetched::checked(self.store, &key, fetched, 1, &options)?;
         let bytes = fetched.map(Fetched::into_bytes).unwrap_or_default();
         let sum = size(bytes.len() as u64);

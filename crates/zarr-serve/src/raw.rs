@@ -11,7 +11,7 @@ use crate::value_body::ValueBody;
 use hyper::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, ETAG, RANGE};
 use hyper::{HeaderMap, Response, StatusCode};
 use std::sync::Arc;
-use zarr_store::{GetOptions, Key, Snapshot, Store};
+use zarr_store::{GetOptions, Key, Snapshot, Store, StoreExt};
 
 /// Number of attempts for a value that is replaced between two requests to the store.
 const ATTEMPTS: usize = 3;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
-use zarr_store::{ByteRange, GetOptions, Key, Snapshot, Store};
+use zarr_store::{ByteRange, GetOptions, Key, Snapshot, Store, StoreExt};
 
 /// Greatest size of a value that is read by one get if there is memory to spare: some stores decompress a whole value for any part of it.
 const WHOLE: u64 = 8 << 20;

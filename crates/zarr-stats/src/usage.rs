@@ -7,7 +7,7 @@ use zarr_grid::total_size;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_scan::{OtherKeys, lock, outermost};
-use zarr_store::{Key, Prefix, SizeVisitor, Store, StoreKind};
+use zarr_store::{Key, Prefix, SizeVisitor, Store, StoreExt, StoreKind};
 
 /// Storage usage of a node, without the nodes below it.
 #[derive(Clone, Debug)]

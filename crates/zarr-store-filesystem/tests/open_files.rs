@@ -1,6 +1,6 @@
 //! The limit of files that a process holds open. It is alone in its process: it uses up the limit, by which other tests would fail.
 
-use zarr_store::{ByteRange, Fetched, GetOptions, Key, Snapshot, Store, StoreExt};
+use zarr_store::{ByteRange, Fetched, GetOptions, Key, Snapshot, StoreExt};
 use zarr_store_filesystem::FilesystemStore;
 
 fn get(store: &FilesystemStore, range: ByteRange, options: &GetOptions) -> zarr_store::Result<Fetched> {

@@ -215,6 +215,4 @@ impl AsyncStore for HttpStore {
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(self.runtime.sleep(duration))
     }
-
-    zarr_store::async_methods_by_call! {}
 }

@@ -130,14 +130,14 @@ pub trait Source: fmt::Display + Send + Sync {
     fn concurrency(&self) -> usize;
 }
 
-/// Implements [`zarr_store::AsyncStore::get`] by requests to `source`: as few as the ranges need, concurrently. Runs on tokio.
+/// Implements [`zarr_store::AsyncStoreExt::get`] by requests to `source`: as few as the ranges need, concurrently. Runs on tokio.
 ///
 /// All ranges are of one state of the value. Responses name its version; if versions differ, the get begins again and requires one
 /// version. Without versions, a single request reads all ranges with the bytes between them. Ranges are checked against the size of
 /// the value before a body is read.
 ///
 /// # Errors
-/// The errors of [`zarr_store::AsyncStore::get`].
+/// The errors of [`zarr_store::AsyncStoreExt::get`].
 pub async fn get(
     source: &dyn Source,
     key: &Key,

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use zarr_store::{ByteRange, Key, Precondition, Prefix, Store, StoreExt};
+use zarr_store::{ByteRange, Key, Precondition, Prefix, StoreExt};
 use zarr_store_sqlite::{Journal, SqliteOptions, SqliteStore};
 
 const JOURNALS: [Journal; 2] = [Journal::Rollback, Journal::Wal];

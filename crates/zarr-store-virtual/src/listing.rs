@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use zarr_store::{Error, GetOptions, Key, Listing, Prefix, Result, SizeVisitor, Store};
+use zarr_store::{Error, GetOptions, Key, Listing, Prefix, Result, SizeVisitor, StoreExt};
 
 use crate::contents::{ArrayChunks, Contents};
 use crate::found::Table;
@@ -126,7 +126,7 @@ impl Contents {
     /// Returns the size of a file that is one chunk as a whole. `key` is the key of the chunk.
     fn file_size(&self, key: &Key, source: &Source) -> Result<u64> {
         let options = source.state.as_ref().map_or_else(GetOptions::default, |state| state.options.clone());
-        let Some(fetched) = Store::get(&source.store, &source.key, &[], &options)? else {
+        let Some(fetched) = StoreExt::get(&source.store, &source.key, &[], &options)? else {
             let fault = VirtualFault::NoFile { key: key.clone(), file: source.to_string() };
             return Err(fault.of(self.name.clone()));
         };

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use zarr_store::{AsyncStore, ByteRange, Bytes, Error, Fetched, GetOptions, Key, Result, Store};
+use zarr_store::{
+    AsyncStore, AsyncStoreExt, ByteRange, Bytes, Error, Fetched, GetOptions, Key, Result, Store, StoreExt,
+};
 
 pub use load_cache::LoadCache;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, GotMany, Key, Listing,
-    Location, Prefix, Result, SizeVisitor, ValueGet, sleep,
+    AccessProfile, Answer, AsyncStore, AsyncStoreExt, Asynchronous, BoxFuture, ByteRange, Call, Capabilities, Fetched,
+    GetOptions, GotMany, Key, Location, Result, StoreExt, ValueGet, fallback, sleep,
 };
 
 use crate::VirtualStore;
@@ -24,78 +24,86 @@ impl VirtualStore {
     }
 }
 
-impl AsyncStore for VirtualStore {
-    /// Gets a value. A file in a store that blocks is read during the poll of the future, which then blocks; a chunk that has to be made is
-    /// made on another thread.
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            let contents = self.contents();
-            let got = match contents.begin(key, ranges, options)? {
-                Begin::Get(got) => got,
-                Begin::Find(index, chunks) => {
-                    let found = chunks.find_without_blocking(key, index).await?;
-                    contents.found(found, key, ranges, options)?
-                }
-            };
-            let asked = match got {
-                Get::Done(reply) => return Ok(reply),
-                Get::Ask(asked) => asked,
-                Get::Make(chunk) => {
-                    let bytes = self.contents().making.run(move || chunk.make()).await??;
-                    return self.contents().made(key, bytes, ranges, options);
-                }
-            };
-            let source = &asked.source;
-            let got = match &source.not_blocking {
-                Some(store) => store.get(&source.key, &asked.ranges, &asked.options).await,
-                None => source.store.get(&source.key, &asked.ranges, &asked.options),
-            };
-            asked.end(got)
-        })
+impl VirtualStore {
+    /// Gets ranges of a value. A file in a store that blocks is read during the poll of the future, which then blocks; a chunk that has to
+    /// be made is made on another thread.
+    async fn read_not_blocking(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+    ) -> Result<Option<Fetched>> {
+        let contents = self.contents();
+        let got = match contents.begin(key, ranges, options)? {
+            Begin::Get(got) => got,
+            Begin::Find(index, chunks) => {
+                let found = chunks.find_without_blocking(key, index).await?;
+                contents.found(found, key, ranges, options)?
+            }
+        };
+        let asked = match got {
+            Get::Done(reply) => return Ok(reply),
+            Get::Ask(asked) => asked,
+            Get::Make(chunk) => {
+                let bytes = self.contents().making.run(move || chunk.make()).await??;
+                return self.contents().made(key, bytes, ranges, options);
+            }
+        };
+        let source = &asked.source;
+        let got = match &source.not_blocking {
+            Some(store) => store.get(&source.key, &asked.ranges, &asked.options).await,
+            None => source.store.get(&source.key, &asked.ranges, &asked.options),
+        };
+        asked.end(got)
     }
 
-    fn get_many<'a>(&'a self, gets: Vec<ValueGet<'a>>) -> BoxFuture<'a, Result<GotMany>> {
+    /// Gets several values. Ranges that lie near each other in one file are one request.
+    async fn read_many_not_blocking(&self, gets: Vec<ValueGet<'_>>) -> Result<GotMany> {
+        let mut together = Together::new(self.contents(), &gets);
+        for part in together.parts() {
+            let Some(source) = part.source() else { continue };
+            let (ranges, options) = ([part.range()], part.options());
+            let got = match &source.not_blocking {
+                Some(store) => store.get(&source.key, &ranges, &options).await,
+                None => source.store.get(&source.key, &ranges, &options),
+            };
+            together.answered(part, got);
+        }
+        for (number, get) in together.rest() {
+            let got = self.read_not_blocking(&get.key, &get.ranges, &get.options).await;
+            together.put(number, got);
+        }
+        together.end()
+    }
+}
+
+impl AsyncStore for VirtualStore {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
-            let mut together = Together::new(self.contents(), &gets);
-            for part in together.parts() {
-                let Some(source) = part.source() else { continue };
-                let (ranges, options) = ([part.range()], part.options());
-                let got = match &source.not_blocking {
-                    Some(store) => store.get(&source.key, &ranges, &options).await,
-                    None => source.store.get(&source.key, &ranges, &options),
-                };
-                together.answered(part, got);
-            }
-            for (number, get) in together.rest() {
-                let got = AsyncStore::get(self, &get.key, &get.ranges, &get.options).await;
-                together.put(number, got);
-            }
-            together.end()
+            Ok(match call {
+                Call::Get { key, ranges, options } => {
+                    Answer::Got(self.read_not_blocking(&key, &ranges, &options).await?)
+                }
+                Call::GetMany { gets } => Answer::GotMany(self.read_many_not_blocking(gets).await?),
+                Call::ListDir { prefix } => {
+                    let prefix = prefix.into_owned();
+                    Answer::Listing(self.listed(move |contents| contents.list_dir(&prefix)).await?)
+                }
+                Call::ListPrefix { prefix } => {
+                    let prefix = prefix.into_owned();
+                    Answer::Keys(self.listed(move |contents| contents.list_prefix(&prefix)).await?)
+                }
+                Call::ListSizes { prefix, visit } => {
+                    let (prefix, visit) = (prefix.into_owned(), visit.into_owned());
+                    self.listed(move |contents| contents.visit_sizes(&prefix, &visit)).await?.into()
+                }
+                call => return fallback(Asynchronous(self), call).await,
+            })
         })
     }
 
     fn location(&self, key: &Key) -> Option<Location> {
         self.contents().location(key)
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        let prefix = prefix.clone();
-        Box::pin(self.listed(move |contents| contents.list_dir(&prefix)))
-    }
-
-    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        let prefix = prefix.clone();
-        Box::pin(self.listed(move |contents| contents.list_prefix(&prefix)))
-    }
-
-    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
-        let (prefix, visit) = (prefix.clone(), visit.clone());
-        Box::pin(self.listed(move |contents| contents.visit_sizes(&prefix, &visit)))
     }
 
     fn capabilities(&self) -> Capabilities {

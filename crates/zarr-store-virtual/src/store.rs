@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use zarr_store::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Fetched, GetOptions, GotMany, Key, Listing, Location, Prefix,
-    Result, SizeVisitor, Store, ValueGet,
+    AccessProfile, Answer, AsyncStore, ByteRange, Call, Capabilities, Fetched, GetOptions, GotMany, Key, Location,
+    Result, Store, StoreExt, ValueGet, fallback_blocking,
 };
 
 use crate::contents::Contents;
@@ -46,8 +46,9 @@ impl fmt::Debug for VirtualStore {
     }
 }
 
-impl Store for VirtualStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+impl VirtualStore {
+    /// Returns ranges of a value; `None` if the key does not exist.
+    fn read(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         let got = match self.0.begin(key, ranges, options)? {
             Begin::Get(got) => got,
             Begin::Find(index, chunks) => self.0.found(chunks.find(key, index)?, key, ranges, options)?,
@@ -62,7 +63,8 @@ impl Store for VirtualStore {
         }
     }
 
-    fn get_many(&self, gets: Vec<ValueGet<'_>>) -> Result<GotMany> {
+    /// Gets several values, those that lie beside each other by one request.
+    fn read_many(&self, gets: Vec<ValueGet<'_>>) -> Result<GotMany> {
         let mut together = Together::new(&self.0, &gets);
         for part in together.parts() {
             let Some(source) = part.source() else { continue };
@@ -70,25 +72,26 @@ impl Store for VirtualStore {
             together.answered(part, got);
         }
         for (number, get) in together.rest() {
-            together.put(number, Store::get(self, &get.key, &get.ranges, &get.options));
+            together.put(number, self.read(&get.key, &get.ranges, &get.options));
         }
         together.end()
+    }
+}
+
+impl Store for VirtualStore {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.read(&key, &ranges, &options)?),
+            Call::GetMany { gets } => Answer::GotMany(self.read_many(gets)?),
+            Call::ListDir { prefix } => Answer::Listing(self.0.list_dir(&prefix)?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.0.list_prefix(&prefix)?),
+            Call::ListSizes { prefix, visit } => self.0.visit_sizes(&prefix, &visit)?.into(),
+            call => return fallback_blocking(self, call),
+        })
     }
 
     fn location(&self, key: &Key) -> Option<Location> {
         self.0.location(key)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.0.list_dir(prefix)
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        self.0.list_prefix(prefix)
-    }
-
-    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
-        self.0.visit_sizes(prefix, visit)
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -182,8 +182,8 @@ proptest! {
             prop_assert_eq!(got.as_deref(), Some(&**value), "{}", name);
         }
         let below = prefix(below);
-        prop_assert_eq!(Store::list_dir(&store, &below).expect("list"), model.list_dir(&below).expect("list"));
-        prop_assert_eq!(Store::list_prefix(&store, &below).expect("list"), model.list_prefix(&below).expect("list"));
+        prop_assert_eq!(StoreExt::list_dir(&store, &below).expect("list"), model.list_dir(&below).expect("list"));
+        prop_assert_eq!(StoreExt::list_prefix(&store, &below).expect("list"), model.list_prefix(&below).expect("list"));
         testing::check_sizes(&store, &below);
         for index in 0..total as u64 {
             let mut name = at.to_owned();
@@ -344,9 +344,9 @@ fn a_short_file_and_a_missing_one_are_errors() {
             let (key, options) = (key(name), GetOptions::default());
             let ranges = [ByteRange::Full];
             if blocking {
-                Store::get(store, &key, &ranges, &options)
+                StoreExt::get(store, &key, &ranges, &options)
             } else {
-                block_on(AsyncStore::get(store, &key, &ranges, &options))
+                block_on(zarr_store::AsyncStoreExt::get(store, &key, &ranges, &options))
             }
         };
         let files = Arc::new(files());
@@ -358,7 +358,7 @@ fn a_short_file_and_a_missing_one_are_errors() {
         );
         assert_eq!(error.kind(), ErrorKind::Invalid);
         // A get of no ranges asks for the file if it asks for a version, and then finds that the file is too short.
-        let size = Store::get(&store, &key("a/c/1"), &[], &GetOptions::snapshot());
+        let size = StoreExt::get(&store, &key("a/c/1"), &[], &GetOptions::snapshot());
         assert!(size.expect_err("short").to_string().contains("found 8192 bytes"));
         files.erase(&key("dir/x.bin")).expect("erase");
         let error = get(&store, "a/c/0").expect_err("missing");
@@ -371,17 +371,18 @@ fn a_chunk_has_the_version_of_its_file() {
     let files = Arc::new(files());
     let store = of_state(files.clone(), None);
     let chunk = key("a/c/0");
-    let first = Store::get(&store, &chunk, &[ByteRange::Full], &GetOptions::snapshot()).expect("get").expect("there");
+    let first =
+        StoreExt::get(&store, &chunk, &[ByteRange::Full], &GetOptions::snapshot()).expect("get").expect("there");
     let version = first.version.clone().expect("a version");
     let unchanged = GetOptions::if_none_match(version);
-    assert!(Store::get(&store, &chunk, &[ByteRange::Full], &unchanged).expect("get").expect("there").is_unchanged());
+    assert!(StoreExt::get(&store, &chunk, &[ByteRange::Full], &unchanged).expect("get").expect("there").is_unchanged());
     // A store in memory holds the value of a snapshot; a version alone may name a value that is gone.
     let same = GetOptions::if_match(first.version.clone().map(Snapshot::of_version));
     files.set_all(&key("dir/x.bin"), &[7; 100]).expect("set");
-    let changed = Store::get(&store, &chunk, &[ByteRange::Full], &unchanged).expect("get").expect("there");
+    let changed = StoreExt::get(&store, &chunk, &[ByteRange::Full], &unchanged).expect("get").expect("there");
     assert_eq!((changed.is_unchanged(), changed.part(0)), (false, &[7; 40][..]));
     for ranges in [&[ByteRange::Full][..], &[ByteRange::Range(50..60)], &[]] {
-        let error = Store::get(&store, &chunk, ranges, &same).expect_err("another state");
+        let error = StoreExt::get(&store, &chunk, ranges, &same).expect_err("another state");
         assert!(error.is_precondition(), "{error}");
         assert_eq!((error.store(), error.key()), (Some("virtual:x"), Some("a/c/0")));
     }
@@ -394,7 +395,8 @@ fn a_file_in_one_state_is_read_in_no_other() {
     let state = got.version.clone().map(Snapshot::of_version);
     let store = of_state(files.clone(), state);
     let chunk = key("a/c/0");
-    let fetched = Store::get(&store, &chunk, &[ByteRange::Full], &GetOptions::snapshot()).expect("get").expect("there");
+    let fetched =
+        StoreExt::get(&store, &chunk, &[ByteRange::Full], &GetOptions::snapshot()).expect("get").expect("there");
     assert_eq!(fetched.version, got.version);
     files.set_all(&key("dir/x.bin"), &[7; 100]).expect("set");
     for _ in 0..2 {
@@ -422,10 +424,15 @@ fn a_store_is_as_far_away_as_its_files() {
     assert_eq!(Store::access_profile(&far).kind, StoreKind::Remote);
     let not_blocking = far.as_async().expect("a store that does not block");
     for (name, value) in &values {
-        let got = block_on(not_blocking.get(&key(name), &[ByteRange::Full], &GetOptions::default()));
+        let got = block_on(zarr_store::AsyncStoreExt::get(
+            &not_blocking,
+            &key(name),
+            &[ByteRange::Full],
+            &GetOptions::default(),
+        ));
         assert_eq!(got.expect("get").expect("there").part(0), &**value, "{name}");
     }
-    let listed = block_on(not_blocking.list_prefix(&Prefix::root())).expect("list");
+    let listed = block_on(zarr_store::AsyncStoreExt::list_prefix(&not_blocking, &Prefix::root())).expect("list");
     assert_eq!(listed, values.keys().map(|name| key(name)).collect::<Vec<_>>());
 }
 
@@ -454,9 +461,9 @@ fn arrays_beside_and_below_each_other_are_listed_as_their_keys_say() {
     for at in ["", "a/", "a/b/", "a/b/c/", "a/b/c/d/", "a/b/c/d/c/", "a/b0/", "e/", "e/f/", "e/f/g/", "h/", "b/", "c/"]
     {
         let at = prefix(at);
-        let (found, expected) = (Store::list_dir(&store, &at), Store::list_dir(&model, &at));
+        let (found, expected) = (StoreExt::list_dir(&store, &at), StoreExt::list_dir(&model, &at));
         assert_eq!(found.expect("list"), expected.expect("list"), "{at}");
-        let (found, expected) = (Store::list_prefix(&store, &at), Store::list_prefix(&model, &at));
+        let (found, expected) = (StoreExt::list_prefix(&store, &at), StoreExt::list_prefix(&model, &at));
         assert_eq!(found.expect("list"), expected.expect("list"), "{at}");
     }
 }
@@ -468,8 +475,8 @@ fn lists_below_an_array_take_no_longer_where_there_are_more_arrays() {
         let store = of_arrays(names.iter().map(|at| (at.as_str(), true)));
         let begin = std::time::Instant::now();
         for at in names.iter().cycle().take(2000) {
-            assert_eq!(Store::list_dir(&store, &prefix(at)).expect("list").prefixes.len(), 1);
-            assert_eq!(Store::list_prefix(&store, &prefix(at)).expect("list").len(), 1);
+            assert_eq!(StoreExt::list_dir(&store, &prefix(at)).expect("list").prefixes.len(), 1);
+            assert_eq!(StoreExt::list_prefix(&store, &prefix(at)).expect("list").len(), 1);
         }
         begin.elapsed()
     };

@@ -58,7 +58,7 @@ pub use not_blocking::AsyncZipStore;
 /// Values are appended as uncompressed entries in the order in which they are set, with the time 1980-01-01 and the mode 644, so that
 /// the same values result in the same bytes. Zip64 is used only if numbers require it.
 ///
-/// All sets and erases take effect in the zip file together, by [`Store::flush`] or [`ZipStore::close`]. Until then the file at the
+/// All sets and erases take effect in the zip file together, by [`StoreExt::flush`](zarr_store::StoreExt::flush) or [`ZipStore::close`]. Until then the file at the
 /// path is unchanged or missing. It stays so if the process is killed or the store is dropped: failed work leaves no file that looks
 /// complete. The new file is written under the name `.NAME.zarr-tmp` beside the zip file. It is removed with the store, or by the
 /// next writer.
@@ -73,7 +73,7 @@ pub use not_blocking::AsyncZipStore;
 /// [`ZipFault::Kept`](crate::ZipFault::Kept), unless [`ZipOptions::replace`] permits them. The bytes of old values stay in the file
 /// until [`ZipStore::repack`], or until no value is left; a warning tells their number ([`Store::take_warnings`]).
 ///
-/// A value that is set piece by piece ([`Store::begin_set`]) is stored in a separate file until it is complete, not in memory.
+/// A value that is set piece by piece ([`StoreExt::begin_set`](zarr_store::StoreExt::begin_set)) is stored in a separate file until it is complete, not in memory.
 ///
 /// One store writes to a zip file at a time, ensured by an advisory lock of the file `.NAME.zarr-lock` beside it; another store gets
 /// [`ZipFault::Locked`](crate::ZipFault::Locked). Changes by other software meanwhile are not overwritten: the flush fails with
@@ -90,7 +90,7 @@ pub use not_blocking::AsyncZipStore;
 ///
 /// # Example
 /// ```
-/// use zarr_store::{Key, StoreExt};
+/// use zarr_store::{Key};
 /// use zarr_store_zip::ZipStore;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("x.zarr.zip");
@@ -169,7 +169,7 @@ impl ZipStore {
     /// # Example
     /// ```
     /// use std::sync::Arc;
-    /// use zarr_store::{Key, MemoryStore, StoreExt};
+    /// use zarr_store::{Key, MemoryStore};
     /// use zarr_store_zip::ZipStore;
     ///
     /// let below = Arc::new(MemoryStore::new());
@@ -209,7 +209,7 @@ impl ZipStore {
     ///
     /// # Example
     /// ```
-    /// # use zarr_store::{Key, StoreExt};
+    /// # use zarr_store::{Key};
     /// # use zarr_store_zip::{ZipOptions, ZipStore};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("x.zarr.zip");
@@ -235,7 +235,7 @@ impl ZipStore {
     ///
     /// # Example
     /// ```
-    /// # use zarr_store::{Key, Store, StoreExt};
+    /// # use zarr_store::{Key, Store};
     /// # use zarr_store_zip::ZipStore;
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("x.zarr.zip");
@@ -269,7 +269,7 @@ impl ZipStore {
     ///
     /// # Example
     /// ```
-    /// # use zarr_store::{Key, StoreExt};
+    /// # use zarr_store::{Key};
     /// # use zarr_store_zip::{ZipArrangement, ZipStore};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("x.ozx");
@@ -292,10 +292,10 @@ impl ZipStore {
         self
     }
 
-    /// Flushes everything that was written, as [`Store::flush`] does, and ends writing. Has no effect on a store that reads.
+    /// Flushes everything that was written, as [`StoreExt::flush`](zarr_store::StoreExt::flush) does, and ends writing. Has no effect on a store that reads.
     ///
     /// # Errors
-    /// The errors of [`Store::flush`]. Then the store is not closed, and the call can be repeated.
+    /// The errors of [`StoreExt::flush`](zarr_store::StoreExt::flush). Then the store is not closed, and the call can be repeated.
     pub fn close(&self) -> Result<()> {
         self.session().map_or(Ok(()), Session::close)
     }
@@ -304,7 +304,7 @@ impl ZipStore {
     /// values are copied, which temporarily takes as much space on the disk.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`] if the store is not for writing; the errors of [`Store::flush`]. Then the file is unchanged.
+    /// [`Error::ReadOnly`] if the store is not for writing; the errors of [`StoreExt::flush`](zarr_store::StoreExt::flush). Then the file is unchanged.
     pub fn repack(&self) -> Result<u64> {
         self.written(Operation::Set)?.repack()
     }
@@ -469,6 +469,4 @@ impl Store for ZipStore {
     fn access_profile(&self) -> AccessProfile {
         self.archive().map_or(opened::LOCAL, |archive| archive.profile)
     }
-
-    zarr_store::methods_by_call! {}
 }

@@ -79,7 +79,7 @@ impl Fetched {
     /// of the value.
     ///
     /// # Errors
-    /// The errors of [`crate::Store::get`].
+    /// The errors of [`crate::StoreExt::get`].
     ///
     /// # Example
     /// ```

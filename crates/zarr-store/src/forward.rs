@@ -42,8 +42,6 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     fn take_warnings(&self) -> Vec<String> {
         (**self).take_warnings()
     }
-
-    crate::methods_by_call! {}
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -75,8 +73,6 @@ impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
     fn take_warnings(&self) -> Vec<String> {
         (**self).take_warnings()
     }
-
-    crate::async_methods_by_call! {}
 }
 
 /// Implements [`Wrapper`] for references and boxes, which forward every call.

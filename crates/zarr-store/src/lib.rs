@@ -49,10 +49,10 @@
 #![forbid(unsafe_code)]
 
 mod access_profile;
+mod async_ext;
 mod async_store;
 mod below;
 mod bounded;
-mod by_call;
 mod call;
 mod capabilities;
 mod conflicts;
@@ -84,6 +84,7 @@ mod version;
 mod wrapper;
 
 pub use access_profile::{AccessProfile, StoreKind};
+pub use async_ext::AsyncStoreExt;
 pub use async_store::{AsyncStore, BoxFuture};
 pub use below::{Answering, Asynchronous, Below, Blocking};
 pub use bounded::{Bounded, CacheCounts, Evict, Ring, Slot};
@@ -95,7 +96,7 @@ pub use copy::{Copied, CopySource};
 pub use counted::{Counted, Counts};
 pub use durability::{Durability, SetOptions};
 pub use error::{Error, ErrorKind, KeyFault, Operation, Result};
-pub use ext::{AsyncStoreExt, StoreExt};
+pub use ext::StoreExt;
 pub use fetched::Fetched;
 pub use key::Key;
 pub use listing::{Leftover, Listed, Listing, SizeVisitor};

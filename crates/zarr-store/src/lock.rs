@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::Prefix;
 
-/// Advisory lock of a prefix, which is released when the lock and its clones are dropped. See [`crate::Store::try_lock`].
+/// Advisory lock of a prefix, which is released when the lock and its clones are dropped. See [`crate::StoreExt::try_lock`].
 #[derive(Clone)]
 pub struct Lock {
     _held: Arc<dyn Any + Send + Sync>,

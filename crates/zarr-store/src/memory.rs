@@ -226,6 +226,4 @@ impl Store for MemoryStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::MEMORY
     }
-
-    crate::methods_by_call! {}
 }

@@ -29,7 +29,7 @@ pub enum Request {
         /// Precondition and durability.
         options: SetOptions,
     },
-    /// Begins to set a value piece by piece, as [`crate::Store::begin_set`] does.
+    /// Begins to set a value piece by piece, as [`crate::StoreExt::begin_set`] does.
     BeginSet {
         /// Key of the value.
         key: Key,
@@ -38,7 +38,7 @@ pub enum Request {
         /// Precondition and durability.
         options: SetOptions,
     },
-    /// Appends pieces to a value that is being set, as [`crate::Store::append_to_set`] does.
+    /// Appends pieces to a value that is being set, as [`crate::StoreExt::append_to_set`] does.
     AppendToSet {
         /// Key of the value.
         key: Key,
@@ -47,7 +47,7 @@ pub enum Request {
         /// Pieces to append.
         pieces: Vec<Bytes>,
     },
-    /// Finishes the set of a value whose pieces are all appended, as [`crate::Store::finish_set`] does. The reply is that of `Set`.
+    /// Finishes the set of a value whose pieces are all appended, as [`crate::StoreExt::finish_set`] does. The reply is that of `Set`.
     FinishSet {
         /// Key of the value.
         key: Key,
@@ -61,31 +61,31 @@ pub enum Request {
         /// Key to remove.
         key: Key,
     },
-    /// Removes all keys under a prefix, as [`crate::Store::erase_prefix`] does.
+    /// Removes all keys under a prefix, as [`crate::StoreExt::erase_prefix`] does.
     ErasePrefix {
         /// Prefix whose keys are removed.
         prefix: Prefix,
     },
-    /// Renames all keys under a prefix, as [`crate::Store::rename_prefix`] does.
+    /// Renames all keys under a prefix, as [`crate::StoreExt::rename_prefix`] does.
     RenamePrefix {
         /// Old prefix of the keys.
         from: Prefix,
         /// New prefix of the keys.
         to: Prefix,
     },
-    /// Exchanges the keys under two prefixes, as [`crate::Store::exchange_prefixes`] does.
+    /// Exchanges the keys under two prefixes, as [`crate::StoreExt::exchange_prefixes`] does.
     ExchangePrefixes {
         /// First prefix.
         a: Prefix,
         /// Second prefix.
         b: Prefix,
     },
-    /// Takes the lock of a prefix, as [`crate::Store::try_lock`] does.
+    /// Takes the lock of a prefix, as [`crate::StoreExt::try_lock`] does.
     Lock {
         /// Prefix to lock.
         prefix: Prefix,
     },
-    /// Orders earlier writes before later writes on the disk, as [`crate::Store::barrier`] does.
+    /// Orders earlier writes before later writes on the disk, as [`crate::StoreExt::barrier`] does.
     Barrier,
     /// Pauses the job.
     Pause {

@@ -165,8 +165,6 @@ where
     fn take_warnings(&self) -> Vec<String> {
         self.below().take_warnings()
     }
-
-    crate::methods_by_call! {}
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -213,8 +211,6 @@ where
     fn take_warnings(&self) -> Vec<String> {
         self.below().take_warnings()
     }
-
-    crate::async_methods_by_call! {}
 }
 
 #[cfg(test)]

@@ -64,8 +64,6 @@ impl AsyncStore for RemoteMap {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE
     }
-
-    zarr::store::async_methods_by_call! {}
 }
 
 async fn run(store: &Arc<dyn AsyncStore>) -> zarr::Result<Vec<i32>> {

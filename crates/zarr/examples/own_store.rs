@@ -71,8 +71,6 @@ impl Store for MapStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::MEMORY
     }
-
-    zarr::store::methods_by_call! {}
 }
 
 fn main() -> zarr::Result<()> {

@@ -244,6 +244,7 @@ fn hierarchy_above(path: &Path) -> Option<PathBuf> {
 #[cfg(all(test, feature = "filesystem"))]
 mod tests {
     use super::*;
+    use crate::store::StoreExt;
     use crate::{NewArray, NewGroup};
 
     #[test]

@@ -17,7 +17,7 @@ use std::thread;
 use zarr::codec::View;
 use zarr::dtype::HeapRef;
 use zarr::grid::{AxisSelection, Region};
-use zarr::store::{FilesystemStore, GetOptions, Store};
+use zarr::store::{FilesystemStore, GetOptions, Store, StoreExt};
 use zarr::{Array, Error, Result, Selection};
 
 /// Number of chunks that are checked at the same time.

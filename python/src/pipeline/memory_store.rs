@@ -143,6 +143,4 @@ impl Store for MemoryStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::MEMORY
     }
-
-    zarr::store::methods_by_call! {}
 }

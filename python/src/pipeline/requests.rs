@@ -361,6 +361,4 @@ impl AsyncStore for PythonStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE.concurrency(self.concurrency).part_size(None)
     }
-
-    zarr::store::async_methods_by_call! {}
 }

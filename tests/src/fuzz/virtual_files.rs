@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use zarr::store::{Key, MemoryStore, Prefix, Store, StoreExt};
+use zarr::store::{Key, MemoryStore, Prefix, StoreExt};
 use zarr_references::ReferencesOptions;
 
 use super::hdf5::read;
@@ -43,7 +43,7 @@ pub(super) fn parquet(input: &[u8]) -> bool {
     let store = store.expect("the documents are sound");
     // Ranges may be outside of the file, whose place is a fault of the reference then.
     let _ = store.get_all(&key("a/0"));
-    Store::list_prefix(&store, &Prefix::root()).is_ok()
+    StoreExt::list_prefix(&store, &Prefix::root()).is_ok()
 }
 
 /// The files of references in the archive of the fixtures.

@@ -9,7 +9,7 @@ use flate2::write::DeflateEncoder;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
-use zarr::store::{ByteRange, Bytes, Fetched, Key, MemoryStore, Store, StoreExt, ZipOptions, ZipStore};
+use zarr::store::{ByteRange, Bytes, Fetched, Key, MemoryStore, StoreExt, ZipOptions, ZipStore};
 
 /// First bytes of a record before a value. The next constants are those of entries of the directory and of the end record.
 pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";

@@ -14,7 +14,7 @@ use zarr_store::{
 };
 
 /// Store in memory that records which of its changes a loss of power may undo. It fulfils the promises of [`Durability`] and
-/// [`Store::barrier`], and no more: each change that is not synced may be lost, independently of others.
+/// [`StoreExt::barrier`](zarr_store::StoreExt::barrier), and no more: each change that is not synced may be lost, independently of others.
 #[derive(Debug)]
 struct Volatile {
     store: MemoryStore,
@@ -203,8 +203,6 @@ impl Store for Volatile {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Disks with the stores of a scenario.

@@ -167,8 +167,6 @@ impl Store for Stopping {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Interrupts a verb at each of its steps, on arrays of every layout, in memory and in files.

@@ -150,8 +150,6 @@ impl AsyncStore for Process {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::async_methods_by_call! {}
 }
 
 const COLUMNS: usize = 4;

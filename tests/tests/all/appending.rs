@@ -10,6 +10,7 @@ use zarr::store::{
 };
 use zarr::{Array, AsyncStore, ErrorKind, NewArray, Store};
 use zarr_array::View;
+use zarr_store::StoreExt;
 
 /// An array, and pieces to be appended to it.
 #[derive(Clone, Debug)]
@@ -251,8 +252,6 @@ impl Store for Silent {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Elements that may be published are not appended once more, by nobody.

@@ -353,8 +353,6 @@ impl Store for Unconditional {
     fn access_profile(&self) -> AccessProfile {
         self.0.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Who changes a node and finds no copies to exchange has its change in those that are written at that moment.

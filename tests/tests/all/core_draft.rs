@@ -255,8 +255,6 @@ impl Store for Unlisted {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.0.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Operations: where a store cannot list, nodes are found by their paths, and children are not.

@@ -103,8 +103,6 @@ impl Store for Interrupted {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 pub(crate) const DIALECTS: [Dialect; 4] = [Dialect::V2, Dialect::V3, Dialect::V3Protocol2019, Dialect::V3Draft2022];

@@ -69,8 +69,6 @@ impl Store for Failing {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 fn migrate(store: &Arc<dyn Store>, to: Dialect) -> Result<()> {

@@ -294,8 +294,6 @@ impl Store for Beside {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Others move the same node to another path, at each call of a move. Where a store renames, one of the two has done it; and none that

@@ -43,8 +43,6 @@ impl Store for Unlocked {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.0.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 #[derive(Clone, Debug)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 use zarr::hierarchy::{Copies, Walk, Warning, consolidated_below, open_group, walk, walk_consolidated};
 use zarr::prelude::*;
 use zarr::store::{
-    AccessProfile, Answer, AsyncAsSync, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities, Counted,
-    Fetched, GetOptions, Key, Listing, MemoryStore, Prefix, Result, SetOptions, StoreExt, SyncAsAsync, Version,
-    block_on, fallback,
+    AccessProfile, Answer, AsyncAsSync, AsyncStoreExt, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities,
+    Counted, Fetched, GetOptions, Key, Listing, MemoryStore, Prefix, Result, SetOptions, StoreExt, SyncAsAsync,
+    Version, block_on, fallback,
 };
 use zarr::{AsyncStore, Dialect, Store};
 
@@ -99,8 +99,6 @@ impl AsyncStore for Rounds {
     fn capabilities(&self) -> Capabilities {
         self.values.capabilities()
     }
-
-    zarr_store::async_methods_by_call! {}
 }
 
 /// A group with an attribute, and an array with an attribute and names of its dimensions.

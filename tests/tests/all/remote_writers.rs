@@ -203,7 +203,7 @@ fn strict_writers_refuse_stores_without_conditions() {
     let new = NewArray::new(&[6, 4], "int16").chunks(&[2, 4]).codecs("bytes").unwrap();
     let error = group.create_array("c", new).unwrap().write((1, 1), &[1_i16]).expect_err("refused");
     assert!(error.to_string().contains("strict writers"), "{error}");
-    let mut below = group.create_group("d", zarr::NewGroup::new()).unwrap();
+    let mut below = group.create_group("d", NewGroup::new()).unwrap();
     let error = below.set_attribute("x", &1).expect_err("refused");
     assert!(error.to_string().contains("strict writers"), "{error}");
     // And all of it is done where there are conditions, or nobody asks for them.

@@ -320,8 +320,6 @@ impl Store for Declining {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.0.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 #[test]

@@ -12,7 +12,7 @@ use zarr::prelude::*;
 use zarr::stats::{Statistics, StatsOptions};
 use zarr::store::{Answer, Call, FilesystemStore, MemoryStore, Pinned, Prefix, SqliteStore, fallback_blocking};
 use zarr::{Error, ErrorKind, Options};
-use zarr_store::{ByteRange, Fetched, GetInto, GetOptions, Key, SetOptions, Version};
+use zarr_store::{ByteRange, Fetched, GetInto, GetOptions, Key, SetOptions, StoreExt, Version};
 
 /// Change of a store at a chosen request of another.
 type Act = Box<dyn FnOnce() + Send>;
@@ -136,8 +136,6 @@ impl Store for Disturbed {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.0.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 const OLD: [i32; 16] = [1; 16];

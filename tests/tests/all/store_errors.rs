@@ -52,8 +52,6 @@ impl Store for OneValue {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 #[test]

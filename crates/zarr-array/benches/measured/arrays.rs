@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use tempfile::TempDir;
 use zarr_array::{Array, NewArray, Options, Registry, Store};
-use zarr_store::{Key, MemoryStore, Prefix};
+use zarr_store::{Key, MemoryStore, Prefix, StoreExt};
 use zarr_store_filesystem::FilesystemStore;
 
 pub(crate) const LITTLE: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;

@@ -100,8 +100,6 @@ impl Store for Far {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Codecs for shards of 16 x 16 elements with inner chunks of 4 x 4. If `is_nested`, shards of 8 x 8 elements lie between them.

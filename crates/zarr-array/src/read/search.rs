@@ -63,6 +63,7 @@ impl<D: Drive> ArrayRead<'_, D> {
 mod tests {
     use crate::{Array, ChunkCache, MissingChunks, MissingReport, NewArray, Options, Registry, Store};
     use std::sync::Arc;
+    use zarr_store::StoreExt;
     use zarr_store::{Counted, MemoryStore};
 
     /// Number of chunks of one element each, just enough for a search.

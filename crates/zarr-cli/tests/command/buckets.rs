@@ -227,7 +227,7 @@ fn a_zip_file_in_a_bucket_is_read_by_ranges() {
     let source = zarr::store::open(folder.path("x.zarr").to_str().unwrap()).unwrap();
     for key in zarr::store::StoreExt::list(&source).unwrap() {
         let value = zarr::store::StoreExt::get_all(&source, &key).unwrap().unwrap();
-        zarr::Store::set(&zip, &key, &value, &zarr::store::SetOptions::default()).unwrap();
+        zarr::store::StoreExt::set(&zip, &key, &value, &zarr::store::SetOptions::default()).unwrap();
     }
     zip.close().unwrap();
     server.put("data", "f/x.zip", std::fs::read(folder.path("x.zip")).unwrap());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use zarr_dtype::DataTypes;
 use zarr_hierarchy::Result;
 use zarr_meta::StoredNode;
-use zarr_store::{Key, Prefix};
+use zarr_store::{Key, Prefix, StoreExt};
 
 /// Returns whether two arrays have equal documents, apart from attributes, and equal bytes under their chunk keys. Then their elements are
 /// equal, even though they cannot be decoded.

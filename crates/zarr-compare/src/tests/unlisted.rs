@@ -45,8 +45,6 @@ impl Store for Unlisted {
     fn capabilities(&self) -> Capabilities {
         self.0.capabilities()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Creates an array with two of ten chunks stored.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zarr_hierarchy::Result;
-use zarr_store::{Durability, Key, Store};
+use zarr_store::{Durability, Key, Store, StoreExt};
 
 /// Nodes whose chunks are written, and whose documents wait until the chunks are on the disk.
 pub(super) struct DocumentQueue<'t> {
@@ -54,7 +54,7 @@ impl<'t> DocumentQueue<'t> {
     }
 
     /// Creates the nodes in order, with few waits for the disk: one wait for the chunks and for the documents before the deciding
-    /// documents, and the waits of [`Store::create_many`].
+    /// documents, and the waits of [`StoreExt::create_many`](zarr_store::StoreExt::create_many).
     fn create_together(&self, waiting: Vec<NodeDocuments>) -> Result<()> {
         let nodes = waiting.iter().map(NodeDocuments::apart).collect::<Result<Vec<_>>>()?;
         // The document that is for the whole hierarchy makes its root, which is created before the others that have it.

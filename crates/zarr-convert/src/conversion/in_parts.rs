@@ -14,7 +14,7 @@ use super::{Action, Conversion, reencode};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
-use zarr_store::{Key, Store};
+use zarr_store::{Key, Store, StoreExt};
 
 /// Greatest number of missing parts that an error lists.
 const LISTED: usize = 20;

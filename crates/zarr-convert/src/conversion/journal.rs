@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Error, Result};
 use zarr_scan::{lock, try_lock};
-use zarr_store::{Durability, Key, Precondition, SetOptions, Store, Version};
+use zarr_store::{Durability, Key, Precondition, SetOptions, Store, StoreExt, Version};
 
 /// Number of chunks stored since the last entry that causes a new entry.
 const CHUNKS: u64 = 64;

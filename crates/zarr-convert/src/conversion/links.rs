@@ -2,7 +2,7 @@
 
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
-use zarr_store::{Prefix, Store};
+use zarr_store::{Prefix, Store, StoreExt};
 /// Checks that `node` is no symbolic link and contains none: erasing the node key by key would erase the target of the link.
 pub(super) fn check_links(store: &dyn Store, node: &StoredNode) -> Result<()> {
     for prefix in node.own_prefixes() {

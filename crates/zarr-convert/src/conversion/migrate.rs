@@ -31,7 +31,7 @@ use zarr_hierarchy::jobs::document_options;
 use zarr_hierarchy::{Error, ErrorKind, Result, consolidate, open_stored_node};
 use zarr_json::NamedConfig;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
-use zarr_store::{Key, Precondition, Store};
+use zarr_store::{Key, Precondition, Store, StoreExt};
 
 /// A conversion of a whole hierarchy into another dialect in its own store.
 ///

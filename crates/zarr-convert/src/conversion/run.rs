@@ -13,7 +13,7 @@ use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::ListNode;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers, consolidate};
-use zarr_store::{Key, Store};
+use zarr_store::{Key, Store, StoreExt};
 
 /// Next steps of a run that owns the journal.
 struct RunPlan {

@@ -342,8 +342,6 @@ impl Store for Waits {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// A copy of many arrays waits for the disk only a few times (regression: a copy of 2,000 small arrays waited 2,018 times).

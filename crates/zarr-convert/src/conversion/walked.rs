@@ -4,7 +4,7 @@ use std::sync::Arc;
 use zarr_hierarchy::node::pin;
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, in_store, open_node, walk};
 use zarr_meta::{NodePath, StoredNode};
-use zarr_store::{Conflicts, GetOptions, Key, Store, Version};
+use zarr_store::{Conflicts, GetOptions, Key, Store, StoreExt, Version};
 
 /// Greatest number of times that the nodes are listed again after another process has replaced them.
 const MAX_TRIES: u32 = 20;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_dataset::{Dataset, DatasetOptions, ErrorKind};
 use zarr_json::json;
 use zarr_meta::Dialect;
-use zarr_store::{Key, MemoryStore, SetOptions, Store};
+use zarr_store::{Key, MemoryStore, SetOptions, Store, StoreExt};
 
 #[test]
 fn unreadable_attributes_break_one_variable() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_array::{Group, NewArray, NewGroup, Store};
 use zarr_dataset::{DataTree, Dataset, DatasetOptions, ErrorKind};
 use zarr_meta::Dialect;
-use zarr_store::{Counted, MemoryStore};
+use zarr_store::{Counted, MemoryStore, StoreExt};
 
 /// Fills a root with the coordinate `y`, which all groups below inherit, `/a` and `/a/b` with variables along `x` and `y`, and `/d/e` with
 /// a variable along `z`.

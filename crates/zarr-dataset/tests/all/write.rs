@@ -502,6 +502,4 @@ impl Store for Refusing {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.0.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Error, Fetched, GetOptions, Key, Precondition, Result, Snapshot,
-    StoreKind, Version,
+    AccessProfile, AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Error, Fetched, GetOptions, Key, Precondition,
+    Result, Snapshot, StoreKind, Version,
 };
 
 use super::future_set::all;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_drive::{Job, Next};
 use zarr_grid::ChunkGrid;
 use zarr_meta::{ArrayMetadata, Dialect, Node, StoredNode};
-use zarr_store::{Key, Prefix, Reply, Store};
+use zarr_store::{Key, Prefix, Reply, Store, StoreExt};
 
 /// Job that reads the document of an array and compares it with the document that the array was opened from.
 ///
@@ -56,7 +56,7 @@ impl Job for StillThere<'_> {
     }
 }
 
-/// Returns the prefix of a node for [`Store::pin`]: its documents and chunks are under the prefix, and no other nodes but those below it.
+/// Returns the prefix of a node for [`StoreExt::pin`](zarr_store::StoreExt::pin): its documents and chunks are under the prefix, and no other nodes but those below it.
 /// `None` for the root, and if documents and chunks are stored apart.
 ///
 /// # Errors
@@ -71,7 +71,7 @@ pub fn pin_prefix(found: &StoredNode) -> Result<Option<Prefix>> {
 }
 
 /// Returns a store in which the keys of the node `found` stay those of this node even if others move, replace or erase it: see
-/// [`Store::pin`]. `None` if the store cannot do that.
+/// [`StoreExt::pin`](zarr_store::StoreExt::pin). `None` if the store cannot do that.
 ///
 /// # Errors
 /// [`ErrorKind::Store`].

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result,
-    SizeVisitor, sleep,
+    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, Call, Capabilities, Result, fallback, sleep,
 };
 
 use super::Inner;
@@ -22,25 +21,15 @@ impl fmt::Display for NotBlocking {
 }
 
 impl AsyncStore for NotBlocking {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(self.0.get(Way::NotBlocking, key, ranges, options))
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(self.0.list_dir(Way::NotBlocking, prefix))
-    }
-
-    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        Box::pin(self.0.list_prefix(Way::NotBlocking, prefix))
-    }
-
-    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.0.visit(Way::NotBlocking, prefix, &mut |key, size| visit(key, size)).await })
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            match call {
+                Call::Get { .. } | Call::ListDir { .. } | Call::ListPrefix { .. } | Call::ListSizes { .. } => {
+                    self.0.answer(Way::NotBlocking, call).await
+                }
+                call => fallback(Asynchronous(self), call).await,
+            }
+        })
     }
 
     fn capabilities(&self) -> Capabilities {

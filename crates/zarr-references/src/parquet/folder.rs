@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use zarr_json::{ParseOptions, Value};
-use zarr_store::{AccessProfile, AsyncStore, BoxFuture, Bytes, Error, Key, Prefix, Result, Store, StoreKind};
+use zarr_store::{AccessProfile, AsyncStore, BoxFuture, Bytes, Error, Key, Prefix, Result, Store, StoreExt, StoreKind};
 use zarr_store_virtual::lookup::{EitherStore, LoadCache, Way, wait};
 use zarr_store_virtual::{FindChunks, FoundChunk, VirtualStore};
 

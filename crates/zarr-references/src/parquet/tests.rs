@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use zarr_store::{
-    AccessProfile, ByteRange, Bytes, Capabilities, Counted, Error, ErrorKind, Fetched, GetOptions, Key, MemoryStore,
-    Prefix, Result, Store, StoreExt,
+    AccessProfile, Answer, Bytes, Call, Capabilities, Counted, Error, ErrorKind, Key, MemoryStore, Prefix, Result,
+    Store, StoreExt, fallback_blocking,
 };
 use zarr_store_virtual::VirtualStore;
 
@@ -101,10 +101,10 @@ proptest! {
             model.set_all(&key, &store.get_all(&key).expect("get").expect("there")).expect("set");
         }
         for prefix in ["", "g/", "g/a/"].map(|text| Prefix::new(text).expect("a prefix")) {
-            prop_assert_eq!(Store::list_dir(&store, &prefix).expect("list"), Store::list_dir(&model, &prefix).expect("list"));
+            prop_assert_eq!(StoreExt::list_dir(&store, &prefix).expect("list"), StoreExt::list_dir(&model, &prefix).expect("list"));
             prop_assert_eq!(
-                Store::list_prefix(&store, &prefix).expect("list"),
-                Store::list_prefix(&model, &prefix).expect("list")
+                StoreExt::list_prefix(&store, &prefix).expect("list"),
+                StoreExt::list_prefix(&model, &prefix).expect("list")
             );
             zarr_store::testing::check_sizes(&store, &prefix);
         }
@@ -157,8 +157,8 @@ fn without_lists(files: Arc<MemoryStore>) -> impl Store {
         }
     }
     impl Store for Web {
-        fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-            self.0.get(key, ranges, options)
+        fn call(&self, call: Call<'_>) -> Result<Answer> {
+            if let Call::Get { .. } = call { self.0.call(call) } else { fallback_blocking(self, call) }
         }
         fn capabilities(&self) -> Capabilities {
             Capabilities::none()
@@ -213,12 +213,12 @@ fn lists_look_at_the_files_that_there_are() {
     let store = open(&files);
     let prefix = Prefix::new("a/").expect("a prefix");
     let names: Vec<String> =
-        Store::list_prefix(&store, &prefix).expect("list").iter().map(ToString::to_string).collect();
+        StoreExt::list_prefix(&store, &prefix).expect("list").iter().map(ToString::to_string).collect();
     assert_eq!(names, ["a/.zarray", "a/0", "a/274877906944", "a/549755813888", "a/824633720832"]);
     let far = Arc::new(without_lists(files));
     let store = open_parquet(far, &folder(), &ReferencesOptions::default()).expect("a store");
     store.get_all(&key("a/274877906944")).expect("get").expect("there");
-    let error = Store::list_prefix(&store, &prefix).expect_err("refused");
+    let error = StoreExt::list_prefix(&store, &prefix).expect_err("refused");
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(
         error.to_string().contains("found 1099511628 files that cannot be listed, expected at most 65536"),
@@ -227,7 +227,7 @@ fn lists_look_at_the_files_that_there_are() {
     let few = self::files();
     written(&few, 100, 25, 10);
     let store = open_parquet(Arc::new(without_lists(few)), &folder(), &ReferencesOptions::default()).expect("a store");
-    assert_eq!(Store::list_prefix(&store, &prefix).expect("list").len(), 5);
+    assert_eq!(StoreExt::list_prefix(&store, &prefix).expect("list").len(), 5);
 }
 
 #[test]

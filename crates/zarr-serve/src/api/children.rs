@@ -8,7 +8,7 @@ use std::thread;
 use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_json::{Map, Value, json};
 use zarr_meta::{DETECTION_KEYS, Dialect, Documents, Node, NodePath, StoredNode, facts};
-use zarr_store::{ByteRange, GetOptions, Key, Prefix, Store, StoreKind};
+use zarr_store::{ByteRange, GetOptions, Key, Prefix, Store, StoreExt, StoreKind};
 
 /// Greatest and default number of nodes in a page.
 const PAGE: usize = 500;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_array::{Array, Group, NewArray, NewGroup, Store};
 use zarr_meta::Dialect;
 use zarr_serve::{ServeLimits, ServeOptions};
-use zarr_store::{Counted, Key, MemoryStore, SetOptions};
+use zarr_store::{Counted, Key, MemoryStore, SetOptions, StoreExt};
 
 fn counted() -> (Arc<Counted<MemoryStore>>, Arc<dyn Store>) {
     let counted = Arc::new(Counted::new(MemoryStore::new()));

@@ -7,7 +7,8 @@ use zarr_array::{NewArray, Store};
 use zarr_hierarchy::walk;
 use zarr_stats::{BenchOptions, CodecBench, Statistics, StatsOptions, Usage};
 use zarr_store::{
-    Answer, Call, Capabilities, Error, ErrorKind, MemoryStore, Operation, Prefix, SizeVisitor, fallback_blocking,
+    Answer, Call, Capabilities, Error, ErrorKind, MemoryStore, Operation, Prefix, SizeVisitor, StoreExt,
+    fallback_blocking,
 };
 
 /// Store whose listing of sizes fails after it has returned some keys.
@@ -49,8 +50,6 @@ impl Store for Unlisted {
     fn capabilities(&self) -> Capabilities {
         self.0.capabilities()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 #[test]

@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_drive::{AsyncAsSync, block_on};
-use zarr_store::{
-    AsyncStore, AsyncStoreExt, ByteRange, Bytes, GetOptions, Key, Prefix, SetOptions, Store, StoreExt, testing,
-};
+use zarr_store::{AsyncStore, AsyncStoreExt, ByteRange, Bytes, GetOptions, Key, Prefix, SetOptions, StoreExt, testing};
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Operation, TestServer};
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use zarr_drive::{AsyncAsSync, block_on, for_each};
 use zarr_store::{
-    AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, Key, Precondition, Prefix, Result, SetOptions, Store,
-    StoreExt, Version,
+    AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, Key, Precondition, Prefix, Result, SetOptions, StoreExt,
+    Version,
 };
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Etags, Fault, FaultKind, Logged, Operation, TestServer};

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use zarr_drive::{AsyncAsSync, block_on};
 use zarr_store::{
-    AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Prefix, Result, SetOptions,
-    Store, StoreExt, Version, testing,
+    AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Prefix, Result, SetOptions, StoreExt,
+    Version, testing,
 };
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer, beside_each_other};

@@ -5,7 +5,7 @@ use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use zarr_drive::{AsyncAsSync, block_on};
-use zarr_store::{AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, Precondition, SetOptions, Store, StoreExt};
+use zarr_store::{AsyncStoreExt, ByteRange, Error, ErrorKind, Precondition, SetOptions, StoreExt};
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Fault, FaultKind, Operation, TestServer, beside_each_other};
 

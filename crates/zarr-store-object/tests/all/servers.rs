@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use zarr_drive::{AsyncAsSync, block_on};
 use zarr_store::{
-    AsyncStore, AsyncStoreExt, ByteRange, Copied, ErrorKind, GetOptions, Key, Precondition, Prefix, SetOptions, Store,
+    AsyncStore, AsyncStoreExt, ByteRange, Copied, ErrorKind, GetOptions, Key, Precondition, Prefix, SetOptions,
     StoreExt, testing,
 };
 use zarr_store_object::BucketStore;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use zarr_drive::block_on;
-use zarr_store::{AsyncStore, AsyncStoreExt, Bytes, ErrorKind, Precondition, Result, SetOptions, Version};
+use zarr_store::{AsyncStoreExt, Bytes, ErrorKind, Precondition, Result, SetOptions, Version};
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer, beside_each_other};
 

@@ -6,9 +6,7 @@ use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use zarr_drive::block_on;
-use zarr_store::{
-    AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Result, SetOptions, Version,
-};
+use zarr_store::{AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Result, SetOptions, Version};
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
 

@@ -94,8 +94,11 @@ fn chunks_that_are_looked_up_are_values_as_others() {
             model.set_all(&key(name), value).expect("set");
         }
         for prefix in ["", "a/", "a/c/", "a/c/1/", "b/"].map(|text| Prefix::new(text).expect("a prefix")) {
-            assert_eq!(Store::list_dir(&store, &prefix).expect("list"), model.list_dir(&prefix).expect("list"));
-            assert_eq!(Store::list_prefix(&store, &prefix).expect("list"), model.list_prefix(&prefix).expect("list"));
+            assert_eq!(StoreExt::list_dir(&store, &prefix).expect("list"), model.list_dir(&prefix).expect("list"));
+            assert_eq!(
+                StoreExt::list_prefix(&store, &prefix).expect("list"),
+                model.list_prefix(&prefix).expect("list")
+            );
             testing::check_sizes(&store, &prefix);
         }
     }
@@ -110,7 +113,12 @@ fn a_store_is_as_far_away_as_the_files_that_may_be_found() {
     assert_eq!(Store::access_profile(&store).kind, StoreKind::Remote);
     let not_blocking = store.as_async().expect("a store that does not block");
     for (name, value) in values {
-        let got = block_on(not_blocking.get(&key(&name), &[zarr_store::ByteRange::Full], &GetOptions::default()));
+        let got = block_on(zarr_store::AsyncStoreExt::get(
+            &not_blocking,
+            &key(&name),
+            &[zarr_store::ByteRange::Full],
+            &GetOptions::default(),
+        ));
         assert_eq!(got.expect("get").expect("there").part(0), value, "{name}");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use zarr_drive::{AsyncAsSync, Job, Limits, Next, Pool, run, run_async, run_async_with, run_on};
-use zarr_store::{Operation, Prefixed, ReadOnly, Reply, Request, StoreBase, ValueGet};
+use zarr_store::{AsyncStoreExt, Operation, Prefixed, ReadOnly, Reply, Request, StoreBase, StoreExt, ValueGet};
 
 use super::*;
 
@@ -59,13 +59,13 @@ proptest! {
             .collect();
         let gets = || asked.iter().map(|(key, ranges, options)| ValueGet::new(key, ranges, options)).collect();
         let single: Vec<_> =
-            asked.iter().map(|(key, ranges, options)| outcome(Store::get(&store, key, ranges, options))).collect();
+            asked.iter().map(|(key, ranges, options)| outcome(StoreExt::get(&store, key, ranges, options))).collect();
         let of_single = counted.take().gets;
         for is_blocking in [true, false] {
             let got = if is_blocking {
-                Store::get_many(&store, gets())
+                StoreExt::get_many(&store, gets())
             } else {
-                block_on(AsyncStore::get_many(&store, gets()))
+                block_on(AsyncStoreExt::get_many(&store, gets()))
             };
             let got: Vec<_> = got.expect("gets").into_iter().map(outcome).collect();
             prop_assert_eq!(&got, &single);
@@ -218,7 +218,7 @@ fn an_error_of_a_range_of_the_file_is_one_of_each_chunk() {
     let keys = [0, 1, 5].map(|index| key(&format!("a/c/{index}")));
     let gets = |store: &VirtualStore| {
         let (ranges, options) = ([ByteRange::Full], GetOptions::default());
-        Store::get_many(store, keys.iter().map(|key| ValueGet::new(key, &ranges, &options)).collect()).expect("gets")
+        StoreExt::get_many(store, keys.iter().map(|key| ValueGet::new(key, &ranges, &options)).collect()).expect("gets")
     };
     for (key, got) in keys.iter().zip(gets(&store)) {
         let error = got.expect_err("no line");
@@ -233,11 +233,11 @@ fn an_error_of_a_range_of_the_file_is_one_of_each_chunk() {
     let keys = [0, 1].map(|index| key(&format!("a/c/{index}")));
     let (ranges, options) = ([ByteRange::Full], GetOptions::default());
     let near = |store: &VirtualStore| {
-        let got = Store::get_many(store, keys.iter().map(|key| ValueGet::new(key, &ranges, &options)).collect());
+        let got = StoreExt::get_many(store, keys.iter().map(|key| ValueGet::new(key, &ranges, &options)).collect());
         got.expect("gets").into_iter().map(outcome).collect::<Vec<_>>()
     };
     let single = |store: &VirtualStore| {
-        keys.iter().map(|key| outcome(Store::get(store, key, &ranges, &options))).collect::<Vec<_>>()
+        keys.iter().map(|key| outcome(StoreExt::get(store, key, &ranges, &options))).collect::<Vec<_>>()
     };
     assert_eq!(near(&store), single(&store));
     assert!(near(&store)[0].is_ok() && near(&store)[1].as_ref().is_err_and(|error| error.contains("found 8192 bytes")));
@@ -277,7 +277,7 @@ fn a_fault_between_two_chunks_is_the_fault_of_neither() {
     let store = builder.build().expect("a store");
     let (ranges, options) = ([ByteRange::Full], GetOptions::default());
     let keys = [0, 2].map(|index| key(&format!("a/c/{index}")));
-    let got = Store::get_many(&store, keys.iter().map(|key| ValueGet::new(key, &ranges, &options)).collect());
+    let got = StoreExt::get_many(&store, keys.iter().map(|key| ValueGet::new(key, &ranges, &options)).collect());
     for (got, value) in got.expect("gets").into_iter().zip([0, 2]) {
         assert_eq!(got.expect("read").expect("a chunk").part(0), [value; 100]);
     }
@@ -294,7 +294,7 @@ fn no_more_is_read_between_parts_than_the_profile_allows() {
     ];
     let options = GetOptions::default();
     let gets = keys.iter().zip(&ranges).map(|(key, ranges)| ValueGet::new(key, ranges, &options)).collect();
-    for (got, sizes) in Store::get_many(&store, gets).expect("gets").into_iter().zip([[10, 10], [10, 7]]) {
+    for (got, sizes) in StoreExt::get_many(&store, gets).expect("gets").into_iter().zip([[10, 10], [10, 7]]) {
         let got = got.expect("read").expect("a chunk");
         assert_eq!([got.part(0).len(), got.part(1).len()], sizes);
     }
@@ -357,7 +357,7 @@ fn a_chunk_whose_making_panics_is_an_error() {
     let store = builder.build().expect("a store");
     let get = |name: &str| {
         let (key, options) = (key(name), GetOptions::default());
-        block_on(AsyncStore::get(&store, &key, &[ByteRange::Full], &options))
+        block_on(AsyncStoreExt::get(&store, &key, &[ByteRange::Full], &options))
     };
     assert!(matches!(get("a/c/0"), Err(Error::Job(_))));
     assert_eq!(get("a/c/1").expect("made").expect("there").part(0), b"made 8");

@@ -19,7 +19,7 @@ use super::plan;
 /// ```
 /// use std::sync::Arc;
 /// use zarr_drive::{SyncAsAsync, block_on};
-/// use zarr_store::{AsyncStore, Key, MemoryStore, Prefix, StoreExt};
+/// use zarr_store::{AsyncStore, Key, MemoryStore, Prefix};
 /// use zarr_store_zip::AsyncZipStore;
 ///
 /// let below = MemoryStore::new();
@@ -117,6 +117,4 @@ impl AsyncStore for AsyncZipStore {
     fn take_warnings(&self) -> Vec<String> {
         self.store.take_warnings()
     }
-
-    zarr_store::async_methods_by_call! {}
 }

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use zarr_drive::{SyncAsAsync, block_on};
 use zarr_store::testing::{self, Altered};
 use zarr_store::{
-    AccessProfile, AsyncStore, ByteRange, Bytes, Counted, Counts, ErrorKind, Fetched, GetOptions, Key, MemoryStore,
-    Prefix, Store, StoreExt,
+    AccessProfile, AsyncStore, AsyncStoreExt, ByteRange, Bytes, Counted, Counts, ErrorKind, Fetched, GetOptions, Key,
+    MemoryStore, Prefix, Store, StoreExt,
 };
 
 use super::archive::{Member, archive, member, stored};

@@ -4,7 +4,7 @@
 //! memory on.
 
 use smallvec::SmallVec;
-use zarr_store::{AsyncStore, ByteRange, Error, Fetched, GetOptions, Key, Snapshot, Store};
+use zarr_store::{AsyncStore, AsyncStoreExt, ByteRange, Error, Fetched, GetOptions, Key, Snapshot, Store, StoreExt};
 
 use crate::ZipFault;
 

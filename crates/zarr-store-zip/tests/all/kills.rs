@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use zarr_store::{Store, StoreExt};
+use zarr_store::StoreExt;
 use zarr_store_zip::{ZipFault, ZipOptions, ZipStore};
 
 use crate::other_software::is_sound;

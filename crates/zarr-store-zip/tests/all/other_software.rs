@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use zarr_store::StoreExt;
 use zarr_store::testing::contract_read;
-use zarr_store::{Store, StoreExt};
 use zarr_store_zip::{ZipOptions, ZipStore};
 
 use crate::{folder, key};

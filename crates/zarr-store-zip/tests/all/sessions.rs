@@ -3,7 +3,7 @@
 use std::fs;
 
 use zarr_store::testing::{contract_read, contract_read_only};
-use zarr_store::{ByteRange, Error, ErrorKind, GetOptions, Precondition, Prefix, Store, StoreExt};
+use zarr_store::{ByteRange, Error, ErrorKind, GetOptions, Precondition, Prefix, StoreExt};
 use zarr_store_zip::{ZipFault, ZipOptions, ZipStore};
 
 use crate::{files, folder, key};

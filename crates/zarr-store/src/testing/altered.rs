@@ -129,6 +129,4 @@ impl<S: Store> Store for Altered<S> {
     fn take_warnings(&self) -> Vec<String> {
         self.store.take_warnings()
     }
-
-    crate::methods_by_call! {}
 }

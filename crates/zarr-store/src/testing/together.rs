@@ -1,6 +1,6 @@
 //! Gets that are made together have the outcomes of gets that are made one by one.
 
-use crate::{ByteRange, Fetched, GetOptions, Key, Result, Store, ValueGet};
+use crate::{ByteRange, Fetched, GetOptions, Key, Result, Store, StoreExt, ValueGet};
 
 use super::key;
 

@@ -49,8 +49,6 @@ impl Store for Noting {
     fn location(&self, key: &Key) -> Option<Location> {
         Some(Location::new(key.as_str().len() as u64, 0..3))
     }
-
-    crate::methods_by_call! {}
 }
 
 impl AsyncStore for Noting {
@@ -69,8 +67,6 @@ impl AsyncStore for Noting {
     fn location(&self, key: &Key) -> Option<Location> {
         Some(Location::new(key.as_str().len() as u64, 0..3))
     }
-
-    crate::async_methods_by_call! {}
 }
 
 /// Returns the kind of a call, followed by all keys, prefixes and other names in the call.

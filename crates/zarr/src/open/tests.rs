@@ -1,6 +1,7 @@
 use super::*;
 use crate::ErrorKind;
 use crate::store::{MemoryStore, SyncAsAsync, block_on};
+use zarr_store::StoreExt;
 
 #[test]
 fn stores_that_do_not_block_have_the_same_builder() {

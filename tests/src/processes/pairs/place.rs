@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zarr::dtype::Cast;
-use zarr::store::{Prefix, StoreOptions};
+use zarr::store::{Prefix, StoreExt, StoreOptions};
 use zarr::{Dialect, NewArray, NewGroup, Store};
 use zarr_testserver::{Bucket, TestServer};
 

@@ -151,6 +151,4 @@ impl Store for Failing {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }

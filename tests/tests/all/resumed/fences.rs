@@ -100,8 +100,6 @@ impl Store for Disturbed {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// The member of a journal that is a text, with its name.
@@ -334,8 +332,6 @@ impl Store for Disk {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 fn stored(contents: &Contents) -> Arc<dyn Store> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use zarr::convert::{Action, Conversion, ConvertOptions};
 use zarr::prelude::*;
 use zarr::store::{Answer, ByteRange, Call, Capabilities, Fetched, GetOptions, Key, fallback_blocking};
-use zarr_store::{AccessProfile, Result};
+use zarr_store::{AccessProfile, Result, StoreExt};
 
 /// A store whose gets of chunks wait for each other.
 #[derive(Debug)]
@@ -60,8 +60,6 @@ impl Store for Meeting {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 #[test]

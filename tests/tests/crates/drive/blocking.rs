@@ -9,9 +9,9 @@ use zarr_drive::{
 };
 use zarr_store::testing::Altered;
 use zarr_store::{
-    AccessProfile, Answer, AsyncStore, Asynchronous, ByteRange, Call, Capabilities, Counted, Error, Fetched,
-    GetOptions, Key, Listing, MemoryStore, Precondition, Prefix, Reply, Request, Result, SetOptions, Store, StoreExt,
-    Version, fallback,
+    AccessProfile, Answer, AsyncStore, AsyncStoreExt, Asynchronous, ByteRange, Call, Capabilities, Counted, Error,
+    Fetched, GetOptions, Key, Listing, MemoryStore, Precondition, Prefix, Reply, Request, Result, SetOptions, Store,
+    StoreExt, Version, fallback,
 };
 
 /// Asks once and returns the replies.
@@ -375,8 +375,6 @@ impl AsyncStore for Slow {
     fn access_profile(&self) -> AccessProfile {
         self.0.access_profile()
     }
-
-    zarr_store::async_methods_by_call! {}
 }
 
 #[test]

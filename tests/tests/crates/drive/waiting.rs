@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use zarr_drive::{AsyncAsSync, Job, Next, SyncAsAsync, block_on, run, run_async, unblock};
 use zarr_store::{
-    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities, Error, ErrorKind,
-    Fetched, GetOptions, Key, MemoryStore, Reply, Request, Result, SetOptions, Snapshot, Store, StoreExt, Version,
-    fallback,
+    AccessProfile, Answer, AsyncStore, AsyncStoreExt, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities,
+    Error, ErrorKind, Fetched, GetOptions, Key, MemoryStore, Reply, Request, Result, SetOptions, Snapshot, Store,
+    StoreExt, Version, fallback,
 };
 
 /// Values behind a network, in a way: each request takes a millisecond.
@@ -139,8 +139,6 @@ impl AsyncStore for Far {
     fn access_profile(&self) -> AccessProfile {
         self.profile
     }
-
-    zarr_store::async_methods_by_call! {}
 }
 
 fn key(text: &str) -> Key {

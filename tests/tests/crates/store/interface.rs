@@ -165,8 +165,6 @@ impl Store for Whole {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::MEMORY
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Partial access, several keys at once and prefixes come from whole values where a store has no more.

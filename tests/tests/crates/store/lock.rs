@@ -21,7 +21,7 @@ fn a_lock_says_whom_it_excludes() {
     let lock = Lock::in_process(&"one process", &Prefix::root()).expect("free");
     assert!(!lock.excludes_processes());
     assert!(Lock::between_processes(lock).excludes_processes());
-    let memory = Store::try_lock(&MemoryStore::new(), &Prefix::root()).expect("a lock");
+    let memory = StoreExt::try_lock(&MemoryStore::new(), &Prefix::root()).expect("a lock");
     assert!(memory.expect("free").excludes_processes());
 }
 

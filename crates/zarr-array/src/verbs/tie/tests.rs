@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zarr_store::testing::Altered;
 use zarr_store::{
-    AccessProfile, Answer, Call, Capabilities, Counted, MemoryStore, Pinned, Prefix, Store, fallback_blocking,
+    AccessProfile, Answer, Call, Capabilities, Counted, MemoryStore, Pinned, Prefix, Store, StoreExt, fallback_blocking,
 };
 
 fn registry() -> Arc<Registry> {
@@ -193,8 +193,6 @@ mod held {
         fn access_profile(&self) -> AccessProfile {
             self.store.access_profile()
         }
-
-        zarr_store::methods_by_call! {}
     }
 
     /// Two arrays with the same metadata in a directory, with or without locks.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use zarr_codec::CodecEntry;
 use zarr_store::{
     AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities, Counted, Error,
-    Fetched, GetOptions, Key, Listing, MemoryStore, Operation, Prefix, Result, SetOptions, Version, fallback,
+    Fetched, GetOptions, Key, Listing, MemoryStore, Operation, Prefix, Result, SetOptions, StoreExt, Version, fallback,
     fallback_blocking,
 };
 
@@ -114,7 +114,7 @@ impl Faulty {
     }
 
     pub(super) fn get_all(&self, key: &Key) -> Result<Option<Bytes>> {
-        zarr_store::StoreExt::get_all(&self.store, key)
+        StoreExt::get_all(&self.store, key)
     }
 
     fn check(&self, key: &Key) -> Result<()> {
@@ -175,8 +175,6 @@ impl Store for Faulty {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 /// Async store whose sets begin and do not end while it is stopped.
@@ -248,6 +246,4 @@ impl AsyncStore for Beginning {
     fn access_profile(&self) -> AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::async_methods_by_call! {}
 }

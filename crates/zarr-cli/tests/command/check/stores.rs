@@ -68,8 +68,6 @@ impl Store for Odd {
         }
         profile
     }
-
-    zarr::store::methods_by_call! {}
 }
 
 /// Sets values.
@@ -303,11 +301,9 @@ impl Store for Appending {
         self.inner.capabilities()
     }
 
-    fn access_profile(&self) -> zarr::store::AccessProfile {
+    fn access_profile(&self) -> AccessProfile {
         self.inner.access_profile()
     }
-
-    zarr::store::methods_by_call! {}
 }
 
 /// The append may also have written its chunks and not the shape yet: the check waits for the lock that it holds.

@@ -8,7 +8,7 @@ use zarr_json::{Map, Value, json};
 use zarr_meta::Dialect;
 use zarr_meta::conventions::{Convention, Conventions};
 use zarr_ome::Version;
-use zarr_store::MemoryStore;
+use zarr_store::{MemoryStore, StoreExt};
 
 fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();

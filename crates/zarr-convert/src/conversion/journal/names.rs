@@ -4,7 +4,7 @@ use super::super::part::Part;
 use zarr_hierarchy::Result;
 use zarr_hierarchy::node::{self, is_part_journal, is_scratch, is_scratch_of, journal_key};
 use zarr_meta::NodePath;
-use zarr_store::{Key, Prefix, Store};
+use zarr_store::{Key, Prefix, Store, StoreExt};
 
 /// Returns the key of the journal of a conversion to `path`, beside the node. `part` is `None` for the shared or only journal.
 pub(in super::super) fn key(path: &NodePath, part: Option<Part>) -> Result<Key> {

@@ -266,8 +266,6 @@ impl Store for Slow {
     fn access_profile(&self) -> zarr_store::AccessProfile {
         self.store.access_profile()
     }
-
-    zarr_store::methods_by_call! {}
 }
 
 #[test]

@@ -10,7 +10,7 @@ use zarr_hierarchy::jobs::{Operation, TakeLock};
 use zarr_hierarchy::node::{check_same_chunks, order};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, StoredNode};
-use zarr_store::{Key, Lock, Prefix, Store, backoff};
+use zarr_store::{Key, Lock, Prefix, Store, StoreExt, backoff};
 
 /// Hint for an old node without a new node, although the migration is done.
 const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which is refused where it would \

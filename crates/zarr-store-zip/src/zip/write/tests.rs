@@ -8,7 +8,7 @@ use crate::zip::archive::{archive, stored};
 use crate::zip::directory;
 use crate::zip::entry::{DEFLATED, STORED};
 use crate::{ZipOptions, ZipStore};
-use zarr_store::{Store, StoreExt, testing};
+use zarr_store::{StoreExt, testing};
 
 fn key(text: &str) -> Key {
     Key::new(text).expect("a key")
