@@ -336,7 +336,7 @@ impl Array {
     /// The elements are appended behind elements that others appended since the array was opened, and this array then has the elements of
     /// others, too. An interrupted append leaves the array as it was; the next append overwrites its elements.
     ///
-    /// Appends to an array wait for each other, by a lock of the store ([`StoreExt::try_lock`](zarr_store::StoreExt::try_lock)), which is shared
+    /// Appends to an array wait for each other, by a lock of the store ([`try_lock`](zarr_store::StoreExt::try_lock)), which is shared
     /// by all processes of a machine on files, and by the threads of a process on other stores. If the lock does not exclude other
     /// processes, and the store has conditional sets ([`Capabilities::conditional`](zarr_store::Capabilities::conditional)), appends take
     /// turns by a claim in the document of the array: white space at its end, which no reader sees. An append then sets the document once

@@ -11,7 +11,8 @@ use crate::replies::conflict;
 use crate::trace::Span;
 
 /// Answers `requests` one after another, and appends the replies to `replies`. Consecutive requests that set values become one call of
-/// [`StoreExt::set_many`](zarr_store::StoreExt::set_many). Gets of values that lie near each other in a file ([`Store::location`]) become one call of [`StoreExt::get_many`](zarr_store::StoreExt::get_many).
+/// [`set_many`](zarr_store::StoreExt::set_many). Gets of values that lie near each other in a file ([`Store::location`]) become one call of
+/// [`get_many`](zarr_store::StoreExt::get_many).
 ///
 /// # Errors
 /// The errors of the store.

@@ -66,8 +66,8 @@
 //! ([`block_on`]), and jobs run overlapped. [`SyncAsAsync`] makes an async store of a blocking store, whose futures block the thread that polls
 //! them.
 //!
-//! Two more places wait, in `zarr-store`: `StoreExt::set_partial` sleeps between attempts, and `AsyncStore::pause` has a thread
-//! that wakes the future.
+//! Two more places wait, in answers to calls that stores do not give themselves (`zarr-store`): `StoreExt::set_partial` sleeps between
+//! attempts, and `AsyncStore::pause` has a thread that wakes the future.
 //!
 //! # Features
 //! `parallel` (default): forked jobs run on the threads of a [`Pool`], which are those of rayon or own [`Threads`]. Without this feature,

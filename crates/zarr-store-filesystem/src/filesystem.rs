@@ -52,13 +52,13 @@ use zarr_store::{
 ///   new and the system supports it, that file has no name before; otherwise it has a temporary name and is renamed.
 ///   Temporary names are `.`, 32 hexadecimal digits, `.zarr-tmp` (they cannot be keys here) and are never listed. A temporary
 ///   file that a killed process left behind is removed by the next store that writes to the directory: its owner held a lock
-///   on it, or it is older than a day if there are no locks. A value that is set piece by piece ([`StoreExt::begin_set`](zarr_store::StoreExt::begin_set)) has a
+///   on it, or it is older than a day if there are no locks. A value that is set piece by piece ([`begin_set`](zarr_store::StoreExt::begin_set)) has a
 ///   temporary file until it is finished; if another process erases its whole prefix meanwhile, finishing it fails.
 /// - All ranges of one get are of one state of the value, and so are the ranges of several gets with a
 ///   [`zarr_store::Snapshot`], for which the file is held open (at most a quarter of the files that the process may have open;
 ///   beyond that, the file is opened again and its version is compared). A write in place, without a rename, is detected by
 ///   the length and time of the file, unless both stay the same within the granularity of the file system's clock.
-/// - Writes survive the end of the process. They survive a loss of power after [`StoreExt::flush`](zarr_store::StoreExt::flush), or as
+/// - Writes survive the end of the process. They survive a loss of power after [`flush`](zarr_store::StoreExt::flush), or as
 ///   [`FilesystemOptions::durability`] and [`SetOptions::durability`] say.
 /// - [`zarr_store::Precondition::NotExists`] holds between processes too if the file system has hard links.
 ///   [`zarr_store::Precondition::Version`] holds between all threads of this process, and by advisory locks (`flock`) between
@@ -107,11 +107,11 @@ pub struct FilesystemStore {
 pub struct FilesystemOptions {
     /// Least durability of all sets and erases.
     pub durability: Durability,
-    /// Whether the store obeys a higher [`SetOptions::durability`] (as for metadata), waits for the disk in [`StoreExt::barrier`](zarr_store::StoreExt::barrier), and removes
-    /// the name of an erased prefix from the disk before the values under it. If false, only `durability` and [`StoreExt::flush`](zarr_store::StoreExt::flush) wait for the
+    /// Whether the store obeys a higher [`SetOptions::durability`] (as for metadata), waits for the disk in [`barrier`](zarr_store::StoreExt::barrier), and removes
+    /// the name of an erased prefix from the disk before the values under it. If false, only `durability` and [`flush`](zarr_store::StoreExt::flush) wait for the
     /// disk, for very many small nodes. Default true.
     pub sync_on_request: bool,
-    /// Whether conditional sets and [`StoreExt::try_lock`](zarr_store::StoreExt::try_lock) exclude other processes by advisory locks (`flock`). Default true.
+    /// Whether conditional sets and [`try_lock`](zarr_store::StoreExt::try_lock) exclude other processes by advisory locks (`flock`). Default true.
     pub locks: bool,
 }
 

@@ -25,7 +25,7 @@ use crate::{copy, erase, stream, write};
 /// A prefix in a bucket of S3, Google Cloud Storage or Azure Blob Storage, as a store.
 ///
 /// The futures need no particular runtime, and dropping a future ends its request. Values are read with GET only, never HEAD. Versions are
-/// ETags, or generations in Google Cloud Storage. The service copies values within the bucket ([`AsyncStoreExt::copy`](zarr_store::AsyncStoreExt::copy)).
+/// ETags, or generations in Google Cloud Storage. The service copies values within the bucket ([`copy`](zarr_store::AsyncStoreExt::copy)).
 ///
 /// # Addresses
 /// `s3://bucket/prefix`, `gs://bucket/prefix` (also `gcs://`), `az://container/prefix` and

@@ -35,12 +35,12 @@ pub use options::{Journal, SqliteOptions};
 ///
 /// # Guarantees
 /// - Each set is a transaction: a value is replaced as a whole or not at all, even if the write fails, the process is killed or other
-///   processes read meanwhile. [`StoreExt::set_many`](zarr_store::StoreExt::set_many) (much faster for many small values), [`StoreExt::set_partial`](zarr_store::StoreExt::set_partial), [`StoreExt::erase_prefix`](zarr_store::StoreExt::erase_prefix)
-///   and [`StoreExt::rename_prefix`](zarr_store::StoreExt::rename_prefix) are transactions as well.
+///   processes read meanwhile. [`set_many`](zarr_store::StoreExt::set_many) (much faster for many small values), [`set_partial`](zarr_store::StoreExt::set_partial), [`erase_prefix`](zarr_store::StoreExt::erase_prefix)
+///   and [`rename_prefix`](zarr_store::StoreExt::rename_prefix) are transactions as well.
 /// - All ranges of one get are of one state of the value. A range of a large value is read without the rest: directly in files that this
 ///   library creates, which have `auto_vacuum` for that; in other files SQLite steps through the pages before the range.
 /// - With [`Journal::Rollback`] a set is on the disk when it returns, whatever its [`zarr_store::Durability`]. With [`Journal::Wal`] a loss
-///   of power loses at most the last changes since [`StoreExt::flush`](zarr_store::StoreExt::flush) or a set with [`zarr_store::Durability::Full`], and keeps all changes
+///   of power loses at most the last changes since [`flush`](zarr_store::StoreExt::flush) or a set with [`zarr_store::Durability::Full`], and keeps all changes
 ///   before the first lost change.
 /// - [`zarr_store::Precondition`]s hold between all connections and processes. A version is a random number that is drawn at each set,
 ///   stored in the table `zarr_version(k TEXT PRIMARY KEY, n INTEGER)` by triggers on `zarr`, so that sets of other programs change it,
@@ -51,7 +51,7 @@ pub use options::{Journal, SqliteOptions};
 ///   [`Journal::Wal`] SQLite itself creates or needs the files `-wal` and `-shm`.)
 /// - Strings that are no keys are not listed. A value stored as `TEXT` consists of the UTF-8 bytes of its string.
 /// - The file does not shrink when values are erased: new values reuse their space. `VACUUM` in SQLite makes the file smaller.
-/// - [`StoreExt::try_lock`](zarr_store::StoreExt::try_lock) excludes other processes on Unix, by the lock of an empty file beside the SQLite file that exists while the lock
+/// - [`try_lock`](zarr_store::StoreExt::try_lock) excludes other processes on Unix, by the lock of an empty file beside the SQLite file that exists while the lock
 ///   is held (its name is that of the SQLite file, `-lock-` and 16 hexadecimal digits). On other systems, and if no file can be created
 ///   there, it excludes only other threads of this process.
 ///

@@ -58,7 +58,7 @@ pub use not_blocking::AsyncZipStore;
 /// Values are appended as uncompressed entries in the order in which they are set, with the time 1980-01-01 and the mode 644, so that
 /// the same values result in the same bytes. Zip64 is used only if numbers require it.
 ///
-/// All sets and erases take effect in the zip file together, by [`StoreExt::flush`](zarr_store::StoreExt::flush) or [`ZipStore::close`]. Until then the file at the
+/// All sets and erases take effect in the zip file together, by [`flush`](zarr_store::StoreExt::flush) or [`ZipStore::close`]. Until then the file at the
 /// path is unchanged or missing. It stays so if the process is killed or the store is dropped: failed work leaves no file that looks
 /// complete. The new file is written under the name `.NAME.zarr-tmp` beside the zip file. It is removed with the store, or by the
 /// next writer.
@@ -73,7 +73,7 @@ pub use not_blocking::AsyncZipStore;
 /// [`ZipFault::Kept`](crate::ZipFault::Kept), unless [`ZipOptions::replace`] permits them. The bytes of old values stay in the file
 /// until [`ZipStore::repack`], or until no value is left; a warning tells their number ([`Store::take_warnings`]).
 ///
-/// A value that is set piece by piece ([`StoreExt::begin_set`](zarr_store::StoreExt::begin_set)) is stored in a separate file until it is complete, not in memory.
+/// A value that is set piece by piece ([`begin_set`](zarr_store::StoreExt::begin_set)) is stored in a separate file until it is complete, not in memory.
 ///
 /// One store writes to a zip file at a time, ensured by an advisory lock of the file `.NAME.zarr-lock` beside it; another store gets
 /// [`ZipFault::Locked`](crate::ZipFault::Locked). Changes by other software meanwhile are not overwritten: the flush fails with
@@ -292,10 +292,10 @@ impl ZipStore {
         self
     }
 
-    /// Flushes everything that was written, as [`StoreExt::flush`](zarr_store::StoreExt::flush) does, and ends writing. Has no effect on a store that reads.
+    /// Flushes everything that was written, as [`flush`](zarr_store::StoreExt::flush) does, and ends writing. Has no effect on a store that reads.
     ///
     /// # Errors
-    /// The errors of [`StoreExt::flush`](zarr_store::StoreExt::flush). Then the store is not closed, and the call can be repeated.
+    /// The errors of [`flush`](zarr_store::StoreExt::flush). Then the store is not closed, and the call can be repeated.
     pub fn close(&self) -> Result<()> {
         self.session().map_or(Ok(()), Session::close)
     }
@@ -304,7 +304,7 @@ impl ZipStore {
     /// values are copied, which temporarily takes as much space on the disk.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`] if the store is not for writing; the errors of [`StoreExt::flush`](zarr_store::StoreExt::flush). Then the file is unchanged.
+    /// [`Error::ReadOnly`] if the store is not for writing; the errors of [`flush`](zarr_store::StoreExt::flush). Then the file is unchanged.
     pub fn repack(&self) -> Result<u64> {
         self.written(Operation::Set)?.repack()
     }

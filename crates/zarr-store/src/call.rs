@@ -18,8 +18,8 @@ use crate::{
     ValueGet,
 };
 
-/// Operation on a store, which [`Store::call`](crate::Store::call) and [`AsyncStore::call`](crate::AsyncStore::call) answer: a method of
-/// the same name, with its arguments.
+/// Operation on a store, which [`Store::call`](crate::Store::call) and [`AsyncStore::call`](crate::AsyncStore::call) answer: the method of
+/// [`StoreExt`](crate::StoreExt) of the same name, with its arguments.
 ///
 /// A call borrows its arguments, so that no value is copied; a store that wraps another may replace a key or a prefix by an owned
 /// one. Such a store matches on every kind of call, so that a new kind is a change for all of them.

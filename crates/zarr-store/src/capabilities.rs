@@ -32,19 +32,19 @@ pub struct Capabilities {
     pub suffix_ranges: bool,
     /// Whether sets are conditional: checking a [`Precondition`](crate::Precondition) and setting the value are one atomic step.
     pub conditional: bool,
-    /// Whether all earlier writes survive a loss of power after [`StoreExt::flush`](crate::StoreExt::flush).
+    /// Whether all earlier writes survive a loss of power after [`flush`](crate::StoreExt::flush).
     pub durable: bool,
-    /// Whether [`StoreExt::erase_prefix`](crate::StoreExt::erase_prefix) erases all keys at once, except under the root, a mount point or a
+    /// Whether [`erase_prefix`](crate::StoreExt::erase_prefix) erases all keys at once, except under the root, a mount point or a
     /// prefix that may not be renamed: there keys are erased before the keys below them, hidden ones first.
     pub erases_at_once: bool,
-    /// Whether [`StoreExt::exchange_prefixes`](crate::StoreExt::exchange_prefixes) exchanges the keys under two prefixes: in one step, except on
+    /// Whether [`exchange_prefixes`](crate::StoreExt::exchange_prefixes) exchanges the keys under two prefixes: in one step, except on
     /// file systems without a call for an exchange.
     pub exchanges: bool,
-    /// Whether values that are set become visible to others, and survive the process, only at [`StoreExt::flush`](crate::StoreExt::flush).
+    /// Whether values that are set become visible to others, and survive the process, only at [`flush`](crate::StoreExt::flush).
     pub appears_at_flush: bool,
-    /// Whether a value that is set piece by piece ([`StoreExt::begin_set`](crate::StoreExt::begin_set)) is never in memory as a whole.
+    /// Whether a value that is set piece by piece ([`begin_set`](crate::StoreExt::begin_set)) is never in memory as a whole.
     pub streams: bool,
-    /// [`Store::location`](crate::Store::location) says where values lie, and [`StoreExt::get_many`](crate::StoreExt::get_many) gets those that lie
+    /// [`Store::location`](crate::Store::location) says where values lie, and [`get_many`](crate::StoreExt::get_many) gets those that lie
     /// beside each other by one request.
     pub locates: bool,
 }

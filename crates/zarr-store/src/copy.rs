@@ -37,7 +37,7 @@ impl CopySource {
     }
 }
 
-/// Outcome of [`StoreExt::copy`](crate::StoreExt::copy).
+/// Outcome of [`copy`](crate::StoreExt::copy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copied {
     /// The value is set.

@@ -5,7 +5,7 @@ use crate::Precondition;
 /// Changes that survive a loss of power after a set or an erase has returned. The end of the process loses nothing at any level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// No change is guaranteed to survive. [`StoreExt::flush`](crate::StoreExt::flush) makes all earlier writes durable at once, which is much
+    /// No change is guaranteed to survive. [`flush`](crate::StoreExt::flush) makes all earlier writes durable at once, which is much
     /// faster.
     #[default]
     None,

@@ -13,8 +13,8 @@
 //! # Ok::<(), zarr_store::Error>(())
 //! ```
 //!
-//! A call of a method is also a value, a [`Call`], with an [`Answer`]: a store that wraps another changes calls and answers ([`Wrapper`]),
-//! with one implementation for blocking and async stores.
+//! Each operation on a store is a value, a [`Call`], with an [`Answer`]; the methods of [`StoreExt`] and [`AsyncStoreExt`] make them. A store
+//! that wraps another changes calls and answers ([`Wrapper`]), with one implementation for blocking and async stores.
 //!
 //! Jobs make a [`Request`] to a store, and receive a [`Reply`]. The drivers that run jobs, and wait for the replies, are in the crate
 //! `zarr-drive`.

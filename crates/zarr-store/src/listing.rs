@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Key, Prefix};
 
-/// Function that [`StoreExt::list_sizes`](crate::StoreExt::list_sizes) calls with each key and the size of its value in bytes, possibly on
+/// Function that [`list_sizes`](crate::StoreExt::list_sizes) calls with each key and the size of its value in bytes, possibly on
 /// another thread.
 pub type SizeVisitor = Arc<dyn Fn(Key, u64) + Send + Sync>;
 
-/// Temporary file or directory that a killed writer left behind: see [`StoreExt::leftovers`](crate::StoreExt::leftovers).
+/// Temporary file or directory that a killed writer left behind: see [`leftovers`](crate::StoreExt::leftovers).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Leftover {
     /// Path from the root of the store.
@@ -74,7 +74,7 @@ impl Listing {
     }
 }
 
-/// Collector of the keys and sizes that [`StoreExt::list_sizes`](crate::StoreExt::list_sizes) passes to a visitor.
+/// Collector of the keys and sizes that [`list_sizes`](crate::StoreExt::list_sizes) passes to a visitor.
 #[derive(Debug, Default)]
 pub struct Listed(Arc<Mutex<Vec<(Key, u64)>>>);
 

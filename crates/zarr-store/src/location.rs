@@ -22,7 +22,7 @@ impl Location {
     }
 }
 
-/// A get of one value among several that are made together: the arguments of [`StoreExt::get`](crate::StoreExt::get).
+/// A get of one value among several that are made together: the arguments of [`get`](crate::StoreExt::get).
 #[derive(Clone, Debug)]
 pub struct ValueGet<'a> {
     /// The key.

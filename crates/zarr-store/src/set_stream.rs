@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::{Error, ErrorKind, Key, Operation, Result, SetOptions};
 
-/// Stream of a value that is being set piece by piece, returned by [`StoreExt::begin_set`](crate::StoreExt::begin_set). It belongs to the store
+/// Stream of a value that is being set piece by piece, returned by [`begin_set`](crate::StoreExt::begin_set). It belongs to the store
 /// and the key of that call.
 ///
 /// If the stream and its clones are dropped before the set is finished, nothing is set, and the store removes the pieces.
@@ -40,7 +40,7 @@ impl SetStream {
         self.state.downcast_ref().ok_or_else(fail)
     }
 
-    /// Checks the number of bytes `head` that [`StoreExt::finish_set`](crate::StoreExt::finish_set) receives for the front of the value.
+    /// Checks the number of bytes `head` that [`finish_set`](crate::StoreExt::finish_set) receives for the front of the value.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if `head` has another length than the set was begun with.

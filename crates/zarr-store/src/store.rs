@@ -81,7 +81,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// Returns the access profile of the store: how its values are best read and written.
     fn access_profile(&self) -> AccessProfile;
 
-    /// Returns the location of the value at `key` in a storage service, for [`StoreExt::copy`](crate::StoreExt::copy); `None` (the default) for stores without
+    /// Returns the location of the value at `key` in a storage service, for [`copy`](crate::StoreExt::copy); `None` (the default) for stores without
     /// copies.
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         let _ = key;
@@ -107,7 +107,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     }
 }
 
-/// Outcome of [`StoreExt::get_into`](crate::StoreExt::get_into).
+/// Outcome of [`get_into`](crate::StoreExt::get_into).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GetInto {
     /// The value exists and has this size in bytes. Its bytes are in `into` if that has the same length; otherwise the content of `into` is
@@ -115,6 +115,6 @@ pub enum GetInto {
     Found(u64),
     /// The key does not exist.
     Missing,
-    /// Nothing was read: the caller uses [`StoreExt::get`](crate::StoreExt::get).
+    /// Nothing was read: the caller uses [`get`](crate::StoreExt::get).
     Declined,
 }

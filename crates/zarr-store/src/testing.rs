@@ -105,7 +105,7 @@ pub fn contract_read_only(store: &dyn Store) {
     assert_eq!(listed(), before);
 }
 
-/// Checks that [`StoreExt::list_sizes`](crate::StoreExt::list_sizes) visits the keys that [`StoreExt::list_prefix`](crate::StoreExt::list_prefix) returns, each once, with the sizes of their values. Stores
+/// Checks that [`list_sizes`](crate::StoreExt::list_sizes) visits the keys that [`list_prefix`](crate::StoreExt::list_prefix) returns, each once, with the sizes of their values. Stores
 /// may have keys without values, such as links that lead elsewhere: only sizes that gets return are compared.
 ///
 /// # Panics

@@ -119,7 +119,7 @@ pub fn open_with(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>
 /// other path a directory.
 ///
 /// # Zip files
-/// Values that are written to a zip file are in the file after [`StoreExt::flush`](zarr_store::StoreExt::flush), all at once. Without a flush the file stays unchanged or
+/// Values that are written to a zip file are in the file after [`flush`](zarr_store::StoreExt::flush), all at once. Without a flush the file stays unchanged or
 /// missing, so that failed work leaves no file that looks complete. `Conversion::run` ends with a flush.
 /// Values may be replaced and erased; their bytes stay in the file, about which there is a warning ([`Store::take_warnings`]).
 /// Each flush after new writes copies the file, except on file systems that share blocks: few flushes of many values are fast. In `.ozx`,

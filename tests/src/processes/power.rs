@@ -14,7 +14,7 @@ use zarr_store::{
 };
 
 /// Store in memory that records which of its changes a loss of power may undo. It fulfils the promises of [`Durability`] and
-/// [`StoreExt::barrier`](zarr_store::StoreExt::barrier), and no more: each change that is not synced may be lost, independently of others.
+/// [`barrier`](zarr_store::StoreExt::barrier), and no more: each change that is not synced may be lost, independently of others.
 #[derive(Debug)]
 struct Volatile {
     store: MemoryStore,

@@ -54,7 +54,7 @@ impl<'t> DocumentQueue<'t> {
     }
 
     /// Creates the nodes in order, with few waits for the disk: one wait for the chunks and for the documents before the deciding
-    /// documents, and the waits of [`StoreExt::create_many`](zarr_store::StoreExt::create_many).
+    /// documents, and the waits of [`create_many`](zarr_store::StoreExt::create_many).
     fn create_together(&self, waiting: Vec<NodeDocuments>) -> Result<()> {
         let nodes = waiting.iter().map(NodeDocuments::apart).collect::<Result<Vec<_>>>()?;
         // The document that is for the whole hierarchy makes its root, which is created before the others that have it.

@@ -56,7 +56,7 @@ impl Job for StillThere<'_> {
     }
 }
 
-/// Returns the prefix of a node for [`StoreExt::pin`](zarr_store::StoreExt::pin): its documents and chunks are under the prefix, and no other nodes but those below it.
+/// Returns the prefix of a node for [`pin`](zarr_store::StoreExt::pin): its documents and chunks are under the prefix, and no other nodes but those below it.
 /// `None` for the root, and if documents and chunks are stored apart.
 ///
 /// # Errors
@@ -71,7 +71,7 @@ pub fn pin_prefix(found: &StoredNode) -> Result<Option<Prefix>> {
 }
 
 /// Returns a store in which the keys of the node `found` stay those of this node even if others move, replace or erase it: see
-/// [`StoreExt::pin`](zarr_store::StoreExt::pin). `None` if the store cannot do that.
+/// [`pin`](zarr_store::StoreExt::pin). `None` if the store cannot do that.
 ///
 /// # Errors
 /// [`ErrorKind::Store`].

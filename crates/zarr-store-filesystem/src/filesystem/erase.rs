@@ -16,7 +16,7 @@ impl FilesystemStore {
     /// is lost.
     ///
     /// # Errors
-    /// The errors of [`StoreExt::erase`](zarr_store::StoreExt::erase).
+    /// The errors of [`erase`](zarr_store::StoreExt::erase).
     pub fn erase_version(&self, key: &Key, version: &Version) -> Result<bool> {
         self.remove(key, Some(version))
     }

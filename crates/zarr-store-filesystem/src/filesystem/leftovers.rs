@@ -72,7 +72,7 @@ impl FilesystemStore {
     }
 
     /// Finds the temporary files directly under a prefix whose owners are dead, and removes them if `remove`. Implements
-    /// [`StoreExt::leftovers`](zarr_store::StoreExt::leftovers).
+    /// [`leftovers`](zarr_store::StoreExt::leftovers).
     pub(super) fn find_leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<Leftover>> {
         let path = prefix.as_str().trim_end_matches('/');
         let fail = |error| self.fail(Operation::List, path, error);

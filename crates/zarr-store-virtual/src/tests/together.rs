@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use zarr_drive::{AsyncAsSync, Job, Limits, Next, Pool, run, run_async, run_async_with, run_on};
-use zarr_store::{AsyncStoreExt, Operation, Prefixed, ReadOnly, Reply, Request, StoreBase, StoreExt, ValueGet};
+use zarr_store::{AsyncStoreExt, Operation, Prefixed, ReadOnly, Reply, Request, StoreBase, ValueGet};
 
 use super::*;
 

@@ -8,7 +8,7 @@ use crate::{
     Version,
 };
 
-/// Answer to a [`Call`](crate::Call): the output of the method of [`Store`] with the same name.
+/// Answer to a [`Call`](crate::Call): the output of the method of [`StoreExt`](crate::StoreExt) with the same name.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Answer {

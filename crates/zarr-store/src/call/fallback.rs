@@ -27,8 +27,8 @@ pub fn fallback_blocking<S: Store + ?Sized>(store: &S, call: Call<'_>) -> Result
     }
 }
 
-/// Answers a call for a store without a better way: by other calls of `store`, or by an answer that is right for every store. The default
-/// methods of [`Store`](crate::Store) and [`AsyncStore`](crate::AsyncStore) use this function.
+/// Answers a call for a store without a better way: by other calls of `store`, or by an answer that is right for every store. Stores
+/// pass calls to this function from [`AsyncStore::call`](crate::AsyncStore::call), and from [`Wrapper::answer`](crate::Wrapper::answer).
 ///
 /// # Errors
 /// The errors of the other calls. [`Error::Unsupported`] for a get and a listing, and [`Error::ReadOnly`] for a set and an erase, which no
