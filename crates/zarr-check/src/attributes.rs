@@ -1,6 +1,6 @@
 //! Places of attributes in the documents of a node.
 
-use crate::Finding;
+use crate::{Finding, section};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use zarr_json::{ParseOptions, Value, parse};
@@ -26,9 +26,11 @@ impl<'n> AttributeDocuments<'n> {
         let below = pointer.strip_prefix("/attributes").filter(|below| !below.is_empty());
         let name = below.and_then(|below| below.split('/').nth(1)).unwrap_or_default();
         let own = self.document_of(name);
+        let full = below.unwrap_or_default();
         let pointer = below.filter(|_| own.is_some()).unwrap_or(pointer).to_owned();
+        let section = section::of(finding.code, full);
         let key = own.or_else(|| self.found.document_key()).map(str::to_owned);
-        Finding { key, pointer: Some(pointer), ..finding }
+        Finding { key, pointer: Some(pointer), section, ..finding }
     }
 
     /// Key of the separate document of attributes, which some dialects have, if the attribute `name` is a member of it.

@@ -13,7 +13,7 @@ use crate::documents::{code_of, code_of_open};
 use crate::hierarchy::Hierarchy;
 use crate::keys::Keys;
 use crate::sink::Sink;
-use crate::{CheckOptions, Event, Finding, Level, Report, conventions, documents, ome, unfinished};
+use crate::{CheckOptions, Code, Convention, Event, Finding, Level, Report, conventions, documents, ome, unfinished};
 use std::sync::Arc;
 use zarr_array::{Registry, Store};
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk_stored};
@@ -75,10 +75,7 @@ pub fn check<F: IntoFlow>(
     let can_list = store.capabilities().list;
     beside(&walk, &hierarchy, can_list && options.level > Level::Documents, &sink);
     documents::copies_inside(&hierarchy, &sink);
-    if options.conventions {
-        conventions::check(&**store, &hierarchy, &sink)?;
-        ome::check(&hierarchy, &sink)?;
-    }
+    check_conventions(store, &hierarchy, options, &sink)?;
     sink.go_on()?;
     if options.level > Level::Documents {
         let mut chunks = Chunks::new(&hierarchy, options, &sink);
@@ -91,6 +88,28 @@ pub fn check<F: IntoFlow>(
     }
     sink.go_on()?;
     Ok(sink.into_report())
+}
+
+/// Checks the conventions that the options name, or else those of which the store has something.
+fn check_conventions(
+    store: &Arc<dyn Store>,
+    hierarchy: &Hierarchy,
+    options: &CheckOptions,
+    sink: &Sink<'_>,
+) -> Result<()> {
+    for &convention in Convention::ALL.iter().filter(|convention| options.checks(**convention)) {
+        let is_named = options.named.contains(&convention);
+        let is_any = match convention {
+            Convention::Ome => ome::check(hierarchy, is_named, sink)?,
+            Convention::GeoZarr => continue,
+            Convention::Cf => conventions::check(&**store, hierarchy, sink)?,
+        };
+        if let Some(first) = hierarchy.nodes.first().filter(|_| is_named && !is_any) {
+            let message = format!("found nothing of the convention {}", convention.name());
+            sink.find(Finding::new(Code::NoConvention, message).at_path(&first.path));
+        }
+    }
+    Ok(())
 }
 
 /// Whether an error for the first node is a finding: it says what is wrong with the node's documents.

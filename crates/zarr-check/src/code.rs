@@ -146,6 +146,20 @@ codes! {
         "The attribute `coordinates` names an array that is not there." "Correct the attribute, or restore the array.";
     BadUnits "bad-units" Warning
         "The attributes `units` and `calendar` of times cannot be read." "Correct them: `days since 2000-01-01`.";
+    BadEncoding "bad-encoding" Warning
+        "An attribute by which values are packed or marked as missing cannot be used: `scale_factor`, `add_offset`, `_FillValue`, `missing_value`, `valid_range`." "Correct the attribute: software fails to decode the values, or decodes others.";
+    MissingVariable "missing-variable" Warning
+        "An attribute of the CF conventions names an array that is not there: `bounds`, `grid_mapping`, `ancillary_variables`, `cell_measures`, `formula_terms` and others." "Correct the attribute, or restore the array.";
+    BadBounds "bad-bounds" Warning
+        "The bounds of a coordinate do not have its shape and one more dimension." "Write the bounds with the shape of the coordinate, and a last dimension for the corners of each cell.";
+    BadFlags "bad-flags" Warning
+        "`flag_values`, `flag_masks` and `flag_meanings` do not belong together." "Give each flag one value or mask of the data type of the array, and one word as meaning.";
+    BadGridMapping "bad-grid-mapping" Warning
+        "A grid mapping of the CF conventions does not say which it is." "Give it the attribute `grid_mapping_name`, or `crs_wkt`.";
+    NoConvention "no-convention" Warning
+        "Nothing in the store follows a convention that was to be checked." "Check another node, or write the attributes of the convention: `zarr convert --convention`.";
+    ImageAdvice "image-advice" Note
+        "Metadata of OME-Zarr lacks something that its specification recommends. It is looked for with `--convention ome`." "Add the member, if its value is known.";
     BadImage "bad-image" Error
         "The metadata of an OME-Zarr image cannot be read, or the positions of its elements." "Correct the member that is named.";
     UnknownImage "unknown-image" Warning

@@ -1,10 +1,14 @@
-//! Checks of the conventions of xarray: dimensions that agree by name, coordinates that exist, times with valid units.
+//! Checks of the conventions of CF and xarray: dimensions that agree by name, arrays that exist where attributes name them, times with
+//! valid units, values that can be decoded.
+
+mod names;
+mod values;
 
 use crate::attributes::AttributeDocuments;
 use crate::hierarchy::Hierarchy;
 use crate::ome::is_pyramid;
 use crate::sink::Sink;
-use crate::{Code, Finding};
+use crate::{Code, Finding, section};
 use std::collections::{HashMap, HashSet};
 use zarr_cf::time::{Calendar, TimeUnits};
 use zarr_hierarchy::{ErrorKind, Result};
@@ -15,9 +19,10 @@ use zarr_store::Store;
 /// Maximum number of paths of coordinates that are looked up outside of the checked node.
 const MOST_ABOVE: usize = 1000;
 
-/// Checks the conventions of xarray in all groups.
-pub(crate) fn check(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
+/// Checks the conventions of CF and xarray in all groups. Returns whether an array has attributes of CF.
+pub(crate) fn check(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<bool> {
     let mut above = NodesAbove { store, seen: HashMap::new() };
+    let mut is_any = false;
     let mut sizes: HashMap<(String, &str), (u64, &StoredNode)> = HashMap::new();
     let pyramids: HashSet<String> = hierarchy
         .nodes
@@ -25,18 +30,35 @@ pub(crate) fn check(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) -
         .filter(|node| is_pyramid(node.node.attributes()))
         .map(|node| node.path.to_string())
         .collect();
-    for found in &hierarchy.nodes {
+    for (number, found) in hierarchy.nodes.iter().enumerate() {
         let Node::Array(array) = &found.node else { continue };
         let group = found.path.parent().map_or_else(String::new, |group| group.to_string());
         if !pyramids.contains(&group) {
             dimensions(found, array, &group, &mut sizes, sink);
         }
         let attributes = &array.attributes;
-        coordinates(hierarchy, &mut above, found, attributes, sink)?;
+        is_any |= is_cf(attributes);
+        names::check(hierarchy, &mut above, found, array, sink)?;
         units(found, attributes, sink);
+        values::check(found, hierarchy.array(number), sink);
         sink.go_on()?;
     }
-    Ok(())
+    Ok(is_any)
+}
+
+/// Whether attributes of an array are some that only CF has.
+fn is_cf(attributes: &Map) -> bool {
+    const OWN: [&str; 8] = [
+        "standard_name",
+        "units",
+        "calendar",
+        "scale_factor",
+        "add_offset",
+        "flag_meanings",
+        "grid_mapping_name",
+        "cell_methods",
+    ];
+    OWN.into_iter().chain(names::ATTRIBUTES).any(|name| attributes.contains_key(name))
 }
 
 fn dimensions<'n>(
@@ -54,34 +76,6 @@ fn dimensions<'n>(
             sink.find(at_document(Finding::new(Code::DimensionSizes, message), found, "/shape"));
         }
     }
-}
-
-/// Checks that the arrays in the attribute `coordinates` exist, in the group or in groups above.
-fn coordinates(
-    hierarchy: &Hierarchy,
-    above: &mut NodesAbove<'_>,
-    found: &StoredNode,
-    attributes: &Map,
-    sink: &Sink<'_>,
-) -> Result<()> {
-    let Some(listed) = attributes.get("coordinates").and_then(Value::as_str) else { return Ok(()) };
-    let Some(first) = hierarchy.nodes.first() else { return Ok(()) };
-    let places = AttributeDocuments::new(found);
-    for name in listed.split_whitespace() {
-        let mut is_at = |group: NodePath| {
-            let Ok(path) = group.join(name) else { return false };
-            match path.is_within(&first.path) {
-                true => hierarchy.node(&path).is_some() || hierarchy.is_broken(&path),
-                false => above.may_have(&path),
-            }
-        };
-        if !found.path.ancestors().any(&mut is_at) {
-            let message = format!("names {name:?}, and there is no such array in the group or above");
-            sink.find(places.at(Finding::new(Code::MissingCoordinate, message), "/attributes/coordinates"));
-        }
-        sink.go_on()?;
-    }
-    Ok(())
 }
 
 /// Nodes outside of the checked node, above and beside it, which the walk has not seen.
@@ -124,6 +118,12 @@ fn units(found: &StoredNode, attributes: &Map, sink: &Sink<'_>) {
 }
 
 fn at_document(finding: Finding, found: &StoredNode, pointer: &str) -> Finding {
+    let section = section::of(finding.code, "");
     let finding = finding.at_path(&found.path);
-    Finding { key: found.document_key().map(str::to_owned), pointer: Some(found.document_pointer(pointer)), ..finding }
+    Finding {
+        section,
+        key: found.document_key().map(str::to_owned),
+        pointer: Some(found.document_pointer(pointer)),
+        ..finding
+    }
 }

@@ -25,6 +25,9 @@ pub struct Finding {
     pub inner: Vec<ChunkIndex>,
     /// Range of bytes in the value of the key; `None` if the finding concerns no particular range.
     pub bytes: Option<Range<u64>>,
+    /// Section of the convention that has the rule, such as `CF 8.1` or `OME-Zarr, "plate" metadata`; `None` if the finding concerns no
+    /// convention.
+    pub section: Option<&'static str>,
     /// Message: what was found, and what was expected.
     pub message: String,
     /// Advice: what to do about the finding.
@@ -41,6 +44,7 @@ impl Finding {
             chunk: None,
             inner: Vec::new(),
             bytes: None,
+            section: None,
             message: message.into(),
             advice: code.remedy().to_owned(),
         }

@@ -1,5 +1,6 @@
 //! Checks of the conventions of OME-Zarr: whether the metadata of groups is valid, and fits the nodes in the store.
 
+mod advice;
 mod images;
 mod labels;
 mod plates;
@@ -16,12 +17,15 @@ use zarr_hierarchy::{ErrorKind, Result};
 use zarr_meta::{Node, NodePath, StoredNode};
 use zarr_ome::{Metadata, ValueError};
 
-/// Checks all groups that have metadata of OME-Zarr.
-pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
-    for group in &hierarchy.nodes {
-        let Some(metadata) = metadata(group) else { continue };
-        sink.go_on()?;
+/// Checks all groups that have metadata of OME-Zarr, and with `is_named` also what is only recommended. Returns whether there are any.
+pub(crate) fn check(hierarchy: &Hierarchy, is_named: bool, sink: &Sink<'_>) -> Result<bool> {
+    let mut is_any = false;
+    for group in hierarchy.nodes.iter().filter(|node| node.node.as_array().is_none()) {
         let places = AttributeDocuments::new(group);
+        advice::outside_of_scene(group, &places, sink);
+        sink.go_on()?;
+        let Some(metadata) = metadata(group) else { continue };
+        is_any = true;
         if let Err(error) = metadata.version() {
             let code = match error.kind() {
                 ErrorKind::UnsupportedVersion => Code::UnknownImage,
@@ -40,8 +44,11 @@ pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
         images::check(hierarchy, group, &metadata, &places, sink)?;
         plates::check(hierarchy, group, &metadata, &places, sink)?;
         labels::check(hierarchy, group, &metadata, &places, sink)?;
+        if is_named {
+            advice::check(&metadata, &places, sink)?;
+        }
     }
-    Ok(())
+    Ok(is_any)
 }
 
 /// Metadata of OME-Zarr of a group; `None` for an array, and for a group without such metadata.

@@ -18,6 +18,33 @@ pub enum Level {
     Chunks,
 }
 
+/// Convention about the attributes of nodes that a check knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Convention {
+    /// OME-Zarr: images, labels, plates, wells and scenes.
+    Ome,
+    /// GeoZarr: the conventions `proj`, `spatial` and `multiscales`.
+    GeoZarr,
+    /// CF, and the names of dimensions and coordinates as xarray reads them.
+    Cf,
+}
+
+impl Convention {
+    /// All conventions.
+    pub const ALL: &[Self] = &[Self::Ome, Self::GeoZarr, Self::Cf];
+
+    /// Name of the convention: `ome`, `geozarr` or `cf`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ome => "ome",
+            Self::GeoZarr => "geozarr",
+            Self::Cf => "cf",
+        }
+    }
+}
+
 /// Options of a check. `CheckOptions::default()` has the defaults, and a method sets each option.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -26,8 +53,11 @@ pub struct CheckOptions {
     pub level: Level,
     /// Share of the chunks that are checked, above 0 and up to 1; by default 1. A hash of its key decides whether a chunk is in the sample.
     pub sample: f64,
-    /// Whether the conventions of xarray and of OME-Zarr are checked; by default they are.
+    /// Whether conventions are checked; by default they are.
     pub conventions: bool,
+    /// Conventions that are checked, also what they only recommend. A convention of which the store has nothing is a finding. Empty for
+    /// what all conventions require.
+    pub named: Vec<Convention>,
     /// Dialect of the nodes that are checked; `None` for nodes of all dialects.
     pub dialect: Option<Dialect>,
     /// Options with which arrays are opened, such as threads, limits, and requests in flight.
@@ -36,7 +66,14 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { level: Level::default(), sample: 1.0, conventions: true, dialect: None, arrays: Options::default() }
+        Self {
+            level: Level::default(),
+            sample: 1.0,
+            conventions: true,
+            named: Vec::new(),
+            dialect: None,
+            arrays: Options::default(),
+        }
     }
 }
 
@@ -57,6 +94,17 @@ impl CheckOptions {
     #[must_use]
     pub fn conventions(self, conventions: bool) -> Self {
         Self { conventions, ..self }
+    }
+
+    /// Sets [`named`](Self::named).
+    #[must_use]
+    pub fn named(self, named: Vec<Convention>) -> Self {
+        Self { named, ..self }
+    }
+
+    /// Whether a convention is checked.
+    pub(crate) fn checks(&self, convention: Convention) -> bool {
+        self.conventions && (self.named.is_empty() || self.named.contains(&convention))
     }
 
     /// Sets [`dialect`](Self::dialect).

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use zarr::check::{
-    CheckCounts, CheckOptions, Code, Event, FailedRepair, Finding, Level, Repair, RepairAction, RepairReport, Report,
-    Severity,
+    CheckCounts, CheckOptions, Code, Convention, Event, FailedRepair, Finding, Level, Repair, RepairAction,
+    RepairReport, Report, Severity,
 };
 use zarr::meta::json::{Map, Value};
 
@@ -31,7 +31,11 @@ pub(crate) struct Check {
     /// Check only this share of the chunks, such as 0.1 or 10%. Each run chooses the same chunks.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "1")]
     sample: f64,
-    /// Do not check the conventions of xarray and OME-Zarr: dimensions, coordinates, units of times, levels of images.
+    /// Check only these conventions (ome, geozarr, cf; separated by commas), including their recommendations. By default the requirements of
+    /// each convention that the store uses are checked.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 1, value_parser = convention, conflicts_with = "no_conventions")]
+    convention: Vec<Convention>,
+    /// Do not check the conventions of CF, xarray, OME-Zarr and GeoZarr: dimensions, coordinates, units of times, levels of images.
     #[arg(long)]
     no_conventions: bool,
     /// Print at most N findings of each code, and the number of further findings; 0 for all findings. --json prints all findings.
@@ -84,6 +88,12 @@ fn share(text: &str) -> Result<f64, String> {
     share.filter(|share| *share > 0.0 && *share <= 1.0).ok_or_else(|| "expected a share such as 0.1 or 10%".to_owned())
 }
 
+/// Parses the name of a convention.
+fn convention(text: &str) -> Result<Convention, String> {
+    let known = Convention::ALL.iter().find(|convention| convention.name() == text).copied();
+    known.ok_or_else(|| "expected ome, geozarr or cf".to_owned())
+}
+
 pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
     let changes = args.repair || args.drop_torn;
     if changes && !args.dry_run {
@@ -100,6 +110,7 @@ pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
         .level(args.level.into())
         .sample(args.sample)
         .conventions(!args.no_conventions)
+        .named(args.convention.clone())
         .dialect(location.dialect)
         .arrays(context.options().strict(false));
     let mut printer = Printer::new(context, args)?;
@@ -373,6 +384,7 @@ fn facts(finding: &Finding) -> Map {
         "chunk": or_null(finding.chunk.as_ref().map(|chunk| list(chunk))),
         "inner": finding.inner.iter().map(|inner| list(inner)).collect::<Vec<_>>(),
         "bytes": or_null(finding.bytes.as_ref().map(|bytes| list(&[bytes.start, bytes.end]))),
+        "section": or_null(finding.section),
         "message": finding.message.as_str(),
         "advice": finding.advice.as_str(),
     }

@@ -6,7 +6,7 @@ use crate::folder::Folder;
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
-use zarr::check::{CheckOptions, Code};
+use zarr::check::{CheckOptions, Code, Convention};
 use zarr::options::Limits;
 use zarr::store::{Key, MemoryStore, StoreExt};
 use zarr::{Array, NewArray, Options, Store};
@@ -22,6 +22,10 @@ pub(super) fn of_odd_stores() -> BTreeSet<Code> {
     for (code, values) in documents() {
         add(code, of(&values), CheckOptions::default());
     }
+    let plain = of(&[("zarr.json", GROUP.to_owned())]);
+    add(Code::NoConvention, plain, CheckOptions::default().named(vec![Convention::Ome]));
+    let label = GROUP.replacen('}', r#", "attributes": {"ome": {"version": "0.5", "image-label": {}}}}"#, 1);
+    add(Code::ImageAdvice, of(&[("zarr.json", label)]), CheckOptions::default().named(vec![Convention::Ome]));
     let folder = Folder::new();
     folder.ok(&["create", "s", "/", "--group"]);
     fs::create_dir(folder.path("s/empty")).unwrap();

@@ -87,6 +87,14 @@ fn edit_attributes(sample: &Sample, store: &dyn Store, path: &str, change: impl 
     }
 }
 
+/// Adds attributes to a node, and gives the place of its attributes: the key of the document, and the pointer to them.
+fn attribute(sample: &Sample, store: &dyn Store, path: &str, added: &[(&str, Value)]) -> Option<String> {
+    let key = edit_attributes(sample, store, path, |map| {
+        added.iter().for_each(|(name, value)| drop(map.insert(*name, value.clone())));
+    })?;
+    Some(format!("{key}#{}", if key.ends_with(".json") { "/attributes" } else { "" }))
+}
+
 /// Replaces a text in the metadata of the image.
 fn replace(sample: &Sample, store: &dyn Store, from: &str, to: &str, code: &'static [Code]) -> Option<Expected> {
     let changed = MULTISCALES.replacen(from, to, 1);
@@ -172,5 +180,34 @@ pub(super) const ALL: &[Damage] = &[
     }),
     found("labels in a list are gone", |sample, store| {
         member(sample, store, "/img/labels", "/labels/0", "\"nuclei\"", &[Code::MissingImage])
+    }),
+    found("bounds of a coordinate are gone", |sample, store| {
+        let place = attribute(sample, store, "/g/time", &[("bounds", json!("time_bounds"))])?;
+        expect(&[Code::MissingVariable], format!("{place}/bounds"))
+    }),
+    found("bounds of a coordinate have another shape", |sample, store| {
+        let place = attribute(sample, store, "/g/time", &[("bounds", json!("time"))])?;
+        expect(&[Code::BadBounds], format!("{place}/bounds"))
+    }),
+    found("a grid mapping does not say which it is", |sample, store| {
+        let place = attribute(sample, store, "/g/time", &[("grid_mapping", json!("time"))])?;
+        expect(&[Code::BadGridMapping], format!("{place}/grid_mapping"))
+    }),
+    found("a scale factor is no number", |sample, store| {
+        let place = attribute(sample, store, "/g/time", &[("scale_factor", json!("ten"))])?;
+        expect(&[Code::BadEncoding], format!("{place}/scale_factor"))
+    }),
+    found("a scale factor is 0", |sample, store| {
+        let place = attribute(sample, store, "/g/time", &[("scale_factor", json!(0.0))])?;
+        expect(&[Code::BadEncoding], format!("{place}/scale_factor"))
+    }),
+    found("a mark of missing data is not of the data type", |sample, store| {
+        let place = attribute(sample, store, "/g/time", &[("missing_value", json!({"a": 1}))])?;
+        expect(&[Code::BadEncoding], format!("{place}/missing_value"))
+    }),
+    found("flags have fewer meanings than values", |sample, store| {
+        let flags = [("flag_values", json!([0, 1, 2])), ("flag_meanings", json!("good bad"))];
+        let place = attribute(sample, store, "/g/time", &flags)?;
+        expect(&[Code::BadFlags], format!("{place}/flag_values"))
     }),
 ];
