@@ -13,7 +13,9 @@ use crate::documents::{code_of, code_of_open};
 use crate::hierarchy::Hierarchy;
 use crate::keys::Keys;
 use crate::sink::Sink;
-use crate::{CheckOptions, Code, Convention, Event, Finding, Level, Report, conventions, documents, ome, unfinished};
+use crate::{
+    CheckOptions, Code, Convention, Event, Finding, Level, Report, conventions, documents, geo, ome, unfinished,
+};
 use std::sync::Arc;
 use zarr_array::{Registry, Store};
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk_stored};
@@ -101,7 +103,7 @@ fn check_conventions(
         let is_named = options.named.contains(&convention);
         let is_any = match convention {
             Convention::Ome => ome::check(hierarchy, is_named, sink)?,
-            Convention::GeoZarr => continue,
+            Convention::GeoZarr => geo::check(hierarchy, is_named, sink)?,
             Convention::Cf => conventions::check(&**store, hierarchy, sink)?,
         };
         if let Some(first) = hierarchy.nodes.first().filter(|_| is_named && !is_any) {

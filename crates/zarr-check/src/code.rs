@@ -160,6 +160,16 @@ codes! {
         "Nothing in the store follows a convention that was to be checked." "Check another node, or write the attributes of the convention: `zarr convert --convention`.";
     ImageAdvice "image-advice" Note
         "Metadata of OME-Zarr lacks something that its specification recommends. It is looked for with `--convention ome`." "Add the member, if its value is known.";
+    BadGeo "bad-geo" Error
+        "An attribute of GeoZarr (`proj:`, `spatial:`, `multiscales`, `zarr_conventions`) breaks a rule of its convention." "Correct the member that is named.";
+    GeoDimensions "geo-dimensions" Error
+        "`spatial:dimensions` is missing in an array with other attributes of `spatial:`, or names no dimension of the array." "Name the dimensions of y and x, as the array does.";
+    GeoContradiction "geo-contradiction" Warning
+        "Attributes of GeoZarr contradict each other, the shape of the array, or its grid mapping." "Find out which is right, and correct the other one.";
+    MissingAsset "missing-asset" Error
+        "The `asset` of a level of a GeoZarr pyramid leads to no node." "Correct the path, or restore the node.";
+    GeoAdvice "geo-advice" Note
+        "Attributes of GeoZarr lack something that the convention recommends. It is looked for with `--convention geozarr`." "Add the attribute, if its value is known.";
     BadImage "bad-image" Error
         "The metadata of an OME-Zarr image cannot be read, or the positions of its elements." "Correct the member that is named.";
     UnknownImage "unknown-image" Warning

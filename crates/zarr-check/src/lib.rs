@@ -39,6 +39,7 @@ mod code;
 mod conventions;
 mod documents;
 mod finding;
+mod geo;
 mod grown_arrays;
 mod hierarchy;
 mod keys;

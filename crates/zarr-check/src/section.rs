@@ -3,7 +3,7 @@
 use crate::Code;
 
 /// Sections of the CF conventions, by codes of findings.
-const OF_CODES: [(Code, &str); 9] = [
+const OF_CODES: [(Code, &str); 14] = [
     (Code::BadUnits, "CF 4.4, time coordinate"),
     (Code::DimensionSizes, "CF 2.4, dimensions"),
     (Code::MissingCoordinate, "CF 5, coordinate systems"),
@@ -11,6 +11,11 @@ const OF_CODES: [(Code, &str); 9] = [
     (Code::BadBounds, "CF 7.1, cell boundaries"),
     (Code::BadFlags, "CF 3.5, flags"),
     (Code::BadGridMapping, "CF 5.6, grid mappings"),
+    (Code::BadGeo, "GeoZarr, attributes"),
+    (Code::GeoDimensions, "GeoZarr, spatial:dimensions"),
+    (Code::GeoContradiction, "GeoZarr, attributes"),
+    (Code::MissingAsset, "GeoZarr, multiscales layout"),
+    (Code::GeoAdvice, "GeoZarr, attributes"),
     (Code::ImageVersion, "OME-Zarr, metadata"),
     (Code::UnknownImage, "OME-Zarr, metadata"),
 ];

@@ -68,6 +68,7 @@
 //! | `compare` | `zarr::compare`: where stored data differ, and digests of data | |
 //! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
 //! | `dataset` | `zarr::dataset`: groups as data sets of named variables, CF decoding, selection by label | |
+//! | `geo` | `zarr::geo`: GeoZarr attributes, with coordinate reference systems, extents and pixel sizes | |
 //! | `ome` | `zarr::ome`: OME-Zarr images, their levels, axes and scales | |
 //! | `view` | `zarr::view`: pictures of arrays, as PNG and in terminals; colour maps | |
 //! | `virtualize` | `zarr::virtualize`: references to the chunks of files, and files joined along a dimension | |
@@ -108,6 +109,8 @@ pub mod compare;
 pub mod convert;
 #[cfg(feature = "dataset")]
 pub mod dataset;
+#[cfg(feature = "geo")]
+pub mod geo;
 pub mod hierarchy;
 pub mod meta;
 #[cfg(feature = "ome")]

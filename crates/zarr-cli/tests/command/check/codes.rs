@@ -26,6 +26,14 @@ pub(super) fn of_odd_stores() -> BTreeSet<Code> {
     add(Code::NoConvention, plain, CheckOptions::default().named(vec![Convention::Ome]));
     let label = GROUP.replacen('}', r#", "attributes": {"ome": {"version": "0.5", "image-label": {}}}}"#, 1);
     add(Code::ImageAdvice, of(&[("zarr.json", label)]), CheckOptions::default().named(vec![Convention::Ome]));
+    let pyramid = r#"{"multiscales": {"layout": [{"asset": "0"}]}, "spatial:dimensions": ["y", "x"]}"#;
+    let pyramid = GROUP.replacen('}', &format!(r#", "attributes": {pyramid}}}"#), 1);
+    let pyramid = of(&[("zarr.json", pyramid), ("0/zarr.json", GROUP.to_owned())]);
+    add(Code::GeoAdvice, pyramid, CheckOptions::default().named(vec![Convention::GeoZarr]));
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(&[1], "uint8").codecs("bytes").unwrap().attribute("spatial:shape", vec![1, 1]);
+    zarr::create((&store, "/")).array(new).unwrap();
+    add(Code::GeoDimensions, store, CheckOptions::default());
     let folder = Folder::new();
     folder.ok(&["create", "s", "/", "--group"]);
     fs::create_dir(folder.path("s/empty")).unwrap();
@@ -83,6 +91,8 @@ fn documents() -> Vec<(Code, Vec<(&'static str, String)>)> {
     let array = r#"{"shape": [1], "data_type": {"extension": "https://example.org/x", "type": "x", "fallback": "int8"},
         "chunk_grid": {"type": "regular", "chunk_shape": [1], "separator": "/"}, "chunk_memory_layout": "C",
         "fill_value": 0, "extensions": [], "attributes": {}}"#;
+    let georeference = r#""attributes": {"spatial:bbox": [0, 0, 1, 1], "spatial:shape": [2, 2],
+        "spatial:transform": [1, 0, 0, 0, 1, 0]}"#;
     let large = group(&format!(r#""attributes": {{"text": "{}"}}"#, "x".repeat(17 << 20)));
     vec![
         (Code::UnsupportedVersion, vec![("zarr.json", GROUP.replacen('3', "9", 1))]),
@@ -90,6 +100,12 @@ fn documents() -> Vec<(Code, Vec<(&'static str, String)>)> {
         (Code::TooLarge, vec![("zarr.json", large)]),
         (Code::FallbackType, vec![("zarr.json", entry.to_owned()), ("meta/a.array.json", array.to_owned())]),
         (Code::OddName, vec![("zarr.json", GROUP.to_owned()), ("__a/zarr.json", GROUP.to_owned())]),
+        (Code::BadGeo, vec![("zarr.json", group(r#""attributes": {"proj:code": "4326"}"#))]),
+        (
+            Code::MissingAsset,
+            vec![("zarr.json", group(r#""attributes": {"multiscales": {"layout": [{"asset": "0"}]}}"#))],
+        ),
+        (Code::GeoContradiction, vec![("zarr.json", group(georeference))]),
         (Code::UnknownConsolidated, vec![("zarr.json", copy("other", "{}"))]),
     ]
 }

@@ -1,0 +1,104 @@
+//! Grid mappings of the CF conventions: coordinate reference systems as attributes of a variable that others name.
+//!
+//! CF describes a coordinate reference system by parameters; programs add WKT in `crs_wkt` (CF) or `spatial_ref` (GDAL, rioxarray).
+//! [`read`] knows both, and recognises the parameters that [`attributes`] writes. Both know latitude and longitude and the UTM zones of
+//! WGS 84 by their parameters alone.
+//!
+//! ```
+//! use zarr_geo::{Crs, grid_mapping};
+//!
+//! let attributes = grid_mapping::attributes(&Crs::epsg(32633)).unwrap();
+//! assert_eq!(attributes.get("grid_mapping_name").unwrap().as_str(), Some("transverse_mercator"));
+//! assert_eq!(attributes.get("longitude_of_central_meridian").unwrap().as_f64(), Some(15.0));
+//! assert_eq!(grid_mapping::read(&attributes), Some(Crs::epsg(32633)));
+//! ```
+
+use crate::crs::{code_of_wkt, is_wkt2};
+use crate::{Crs, Transform};
+use zarr_json::{Map, Value};
+
+/// Latitude and longitude of WGS 84.
+const WGS84: u32 = 4326;
+
+/// Zones of UTM on WGS 84: the code of zone 0, and the offset of northings, of the northern and the southern hemisphere.
+const UTM: [(u32, f64); 2] = [(32600, 0.0), (32700, 10_000_000.0)];
+
+/// Ellipsoid of WGS 84.
+const ELLIPSOID: [(&str, f64); 2] = [("semi_major_axis", 6_378_137.0), ("inverse_flattening", 298.257_223_563)];
+
+/// Reads the coordinate reference system that the attributes of a grid mapping describe; `None` if it is not known: no WKT2, no code of
+/// EPSG in WKT1, and no parameters that are recognised.
+pub fn read(attributes: &Map) -> Option<Crs> {
+    let text = |name: &str| attributes.get(name).and_then(Value::as_str);
+    for wkt in ["crs_wkt", "spatial_ref"].into_iter().filter_map(text) {
+        if let Some(code) = code_of_wkt(wkt) {
+            return Some(Crs::epsg(code));
+        }
+        if is_wkt2(wkt) {
+            return Some(Crs::Wkt2(wkt.to_owned()));
+        }
+    }
+    let candidates = match text("grid_mapping_name")? {
+        "latitude_longitude" => vec![WGS84],
+        "transverse_mercator" => {
+            let meridian = attributes.get("longitude_of_central_meridian").and_then(Value::as_f64)?;
+            let zone = ((meridian + 183.0) / 6.0).round();
+            let zone = (1.0..=60.0).contains(&zone).then_some(zone as u32)?;
+            UTM.map(|(base, _)| base + zone).to_vec()
+        }
+        _ => return None,
+    };
+    candidates
+        .into_iter()
+        .map(Crs::epsg)
+        .find(|crs| self::attributes(crs).is_some_and(|known| agrees(&known, attributes)))
+}
+
+/// Whether all numbers of `known` are in `found`.
+fn agrees(known: &Map, found: &Map) -> bool {
+    known.iter().filter_map(|(name, value)| Some((name, value.as_f64()?))).all(|(name, number)| {
+        let other = found.get(name).and_then(Value::as_f64);
+        other.is_some_and(|other| (other - number).abs() <= 1e-9 * number.abs())
+    })
+}
+
+/// Returns the attributes of a grid mapping for a coordinate reference system; `None` if its parameters are not known: of a code other than
+/// EPSG:4326 and the UTM zones of WGS 84, and of PROJJSON. A description in WKT2 is written as it is, without a name of the grid mapping.
+pub fn attributes(crs: &Crs) -> Option<Map> {
+    let mut attributes = Map::new();
+    if let Crs::Wkt2(text) = crs {
+        attributes.insert("crs_wkt", text.as_str());
+        return Some(attributes);
+    }
+    let code = crs.epsg_code()?;
+    let numbers: Vec<(&str, f64)> = if code == WGS84 {
+        attributes.insert("grid_mapping_name", "latitude_longitude");
+        vec![("longitude_of_prime_meridian", 0.0)]
+    } else {
+        let (zone, northing) = UTM.into_iter().find_map(|(base, northing)| {
+            let zone = code.checked_sub(base).filter(|zone| (1..=60).contains(zone))?;
+            Some((zone, northing))
+        })?;
+        attributes.insert("grid_mapping_name", "transverse_mercator");
+        vec![
+            ("longitude_of_prime_meridian", 0.0),
+            ("latitude_of_projection_origin", 0.0),
+            ("longitude_of_central_meridian", f64::from(zone) * 6.0 - 183.0),
+            ("scale_factor_at_central_meridian", 0.9996),
+            ("false_easting", 500_000.0),
+            ("false_northing", northing),
+        ]
+    };
+    for (name, number) in numbers.into_iter().chain(ELLIPSOID) {
+        attributes.insert(name, number);
+    }
+    Some(attributes)
+}
+
+/// Reads the transformation in the attribute `GeoTransform` of a grid mapping, as GDAL and rioxarray write it: six numbers in a text.
+pub fn transform(attributes: &Map) -> Option<Transform> {
+    let text = attributes.get("GeoTransform").and_then(Value::as_str)?;
+    let numbers: Option<Vec<f64>> = text.split_whitespace().map(|number| number.parse().ok()).collect();
+    let numbers: [f64; 6] = numbers?.try_into().ok()?;
+    numbers.iter().all(|number| number.is_finite()).then(|| Transform::from_gdal(numbers))
+}

@@ -1,0 +1,185 @@
+//! Tests of georeferences: what is written is read again, and each rule has a fault.
+
+use crate::{ATTRIBUTE, Convention, Crs, Georeference, Level, Registration, Transform, grid_mapping};
+use zarr_json::{Map, Value, json};
+
+fn scene() -> Georeference {
+    Georeference::new()
+        .crs(Crs::epsg(32633))
+        .dimensions("y", "x")
+        .transform(Transform([10.0, 0.0, 500_000.0, 0.0, -10.0, 5_000_000.0]))
+        .shape(1200, 1000)
+}
+
+fn written(georeference: &Georeference) -> Map {
+    let mut attributes = Map::new();
+    georeference.write(&mut attributes);
+    attributes
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let wkt = r#"PROJCRS["WGS 84 / UTM zone 33N",ID["EPSG",32633]]"#;
+    let json = json!({"type": "GeographicCRS", "name": "WGS 84", "id": {"authority": "EPSG", "code": 4326}});
+    for georeference in [
+        scene(),
+        scene().registration(Registration::Node),
+        scene().crs(wkt.parse::<Crs>().unwrap()),
+        scene().crs(Crs::ProjJson(json.as_object().unwrap().clone())),
+        scene().pyramid(&[("0", [1200, 1000]), ("1", [600, 500]), ("2", [300, 250])]),
+    ] {
+        let read = Georeference::read(&written(&georeference)).unwrap();
+        assert!(read.faults.is_empty(), "{:?}", read.faults);
+        assert_eq!(read.extent(), georeference.extent());
+        assert_eq!(Georeference { bbox: None, ..read }, georeference);
+    }
+}
+
+#[test]
+fn other_attributes_stay_and_old_ones_go() {
+    let mut attributes = json!({"title": "a", "proj:wkt2": "GEOGCRS[\"x\"]", ATTRIBUTE: [{"uuid": "other"}]});
+    let Value::Object(map) = &mut attributes else { unreachable!() };
+    scene().write(map);
+    scene().write(map);
+    assert!(map.contains_key("title") && !map.contains_key("proj:wkt2"));
+    assert_eq!(map.get(ATTRIBUTE).unwrap().as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn extents_follow_from_transformations() {
+    assert_eq!(scene().extent(), Some([500_000.0, 4_988_000.0, 510_000.0, 5_000_000.0]));
+    let points = scene().registration(Registration::Node);
+    assert_eq!(points.extent(), Some([500_000.0, 4_988_010.0, 509_990.0, 5_000_000.0]));
+    assert!(scene().bbox([500_000.0, 4_988_000.0, 510_000.0, 5_000_000.0]).contradiction().is_none());
+    assert!(scene().bbox([500_000.0, 4_988_000.0, 510_001.0, 5_000_000.0]).contradiction().is_some());
+    let turned = Transform([0.0, 2.0, 0.0, -1.0, 0.0, 0.0]);
+    assert_eq!((turned.pixel_size(), turned.extent(10.0, 20.0)), ((1.0, 2.0), [0.0, -10.0, 40.0, 0.0]));
+    assert_eq!(Transform::from_gdal(turned.to_gdal()), turned);
+}
+
+#[test]
+fn each_rule_has_a_fault() {
+    let base = written(&scene().pyramid(&[("0", [1200, 1000]), ("1", [600, 500])]));
+    assert!(Georeference::read(&base).unwrap().faults.is_empty());
+    for (at, value) in [
+        ("/proj:code", json!("epsg:4326")),
+        ("/proj:code", json!(4326)),
+        ("/proj:wkt2", json!("GEOGCS[\"WGS 84\"]")),
+        ("/proj:projjson", json!("x")),
+        ("/spatial:dimensions", json!(["y"])),
+        ("/spatial:dimensions", json!(["x", "x"])),
+        ("/spatial:dimensions/1", json!(1)),
+        ("/spatial:bbox", json!([0, 0, 1])),
+        ("/spatial:bbox", json!([1, 0, 0, 1])),
+        ("/spatial:transform", json!([1, 0, 0, 0, 1])),
+        ("/spatial:transform/3", json!("1")),
+        ("/spatial:transform_type", json!(1)),
+        ("/spatial:shape", json!([10])),
+        ("/spatial:shape/0", json!(0)),
+        ("/spatial:shape/1", json!(1.5)),
+        ("/spatial:registration", json!("center")),
+        ("/multiscales/layout", json!([])),
+        ("/multiscales/layout", json!({})),
+        ("/multiscales/layout/0/asset", json!("/0")),
+        ("/multiscales/layout/0/asset", json!("../0")),
+        ("/multiscales/layout/0/asset", json!(0)),
+        ("/multiscales/layout/1/derived_from", json!("7")),
+        ("/multiscales/layout/1/transform/scale", json!("2")),
+        ("/multiscales/layout/1/spatial:shape", json!([1])),
+        ("/multiscales/layout/1/spatial:transform", json!([1])),
+        ("/multiscales/layout/1/resampling_method", json!(1)),
+        ("/multiscales/resampling_method", json!(1)),
+        ("/zarr_conventions", json!([])),
+        ("/zarr_conventions/0", json!({"name": "multiscales"})),
+    ] {
+        let mut changed = base.clone();
+        changed.set_pointer(at, value.clone()).unwrap();
+        let read = Georeference::read(&changed).unwrap();
+        let place = format!("/attributes{at}");
+        let is_there =
+            read.faults.iter().any(|fault| fault.pointer().starts_with(&place) || place.starts_with(fault.pointer()));
+        assert!(is_there, "{at} {value}: {:?}", read.faults);
+    }
+    let mut without = base.clone();
+    without.remove("proj:code");
+    assert_eq!(Georeference::read(&without).unwrap().faults[0].pointer(), "/attributes/zarr_conventions");
+    let mut level = base;
+    level.set_pointer("/multiscales/layout/1", json!({"asset": "1", "derived_from": "0"})).unwrap();
+    assert_eq!(Georeference::read(&level).unwrap().faults[0].pointer(), "/attributes/multiscales/layout/1");
+}
+
+#[test]
+fn other_attributes_are_no_georeference() {
+    for attributes in [
+        json!({}),
+        json!({"multiscales": [{"datasets": []}]}),
+        json!({"zarr_conventions": [{"uuid": "x"}]}),
+        json!({"spatial": 1, "crs": "EPSG:4326"}),
+    ] {
+        assert_eq!(Georeference::read(attributes.as_object().unwrap()), None, "{attributes}");
+    }
+    // Unusual, and permitted.
+    let attributes = json!({"proj:code": null, "spatial:transform_type": "rpc", "zarr_conventions": [
+        {"spec_url": "https://github.com/zarr-conventions/spatial/blob/v1/README.md"},
+        {"schema_url": "https://raw.githubusercontent.com/zarr-experimental/geo-proj/refs/tags/v1/schema.json"}
+    ], "proj:wkt2": "GEOGCRS[\"x\"]"});
+    let read = Georeference::read(attributes.as_object().unwrap()).unwrap();
+    assert!(read.faults.is_empty(), "{:?}", read.faults);
+    assert_eq!((read.transform_type.as_deref(), read.crs.unwrap().name()), (Some("rpc"), Some("x")));
+}
+
+#[test]
+fn arrays_inherit_what_they_do_not_say() {
+    let own = Georeference::new().dimensions("y", "x");
+    let of_group = scene();
+    let inherited = own.clone().inheriting(&of_group);
+    assert_eq!((inherited.crs, inherited.transform), (of_group.crs.clone(), of_group.transform));
+    let moved = own.transform(Transform([1.0, 0.0, 0.0, 0.0, 1.0, 0.0])).inheriting(&of_group);
+    assert_eq!((moved.pixel(), moved.shape), ((1.0, 1.0), None));
+}
+
+impl Georeference {
+    fn pixel(&self) -> (f64, f64) {
+        self.transform.unwrap().pixel_size()
+    }
+}
+
+#[test]
+fn steps_are_exact_where_coordinates_are_short() {
+    let narrow: Vec<f64> = (0..3600).map(|number| f64::from(-179.95_f32 + number as f32 * 0.1)).collect();
+    let exact: Vec<f64> = (0..1800).map(|number| 89.95 - 0.1 * f64::from(number)).collect();
+    assert_eq!(Transform::of_centres(&narrow, &exact), Some(Transform([0.1, 0.0, -180.0, 0.0, -0.1, 90.0])));
+    let thirds: Vec<f64> = (0..1080).map(|number| f64::from(number) / 3.0).collect();
+    let step = crate::regular_step(&thirds).unwrap();
+    assert!((step - 1.0 / 3.0).abs() < 1e-12, "{step}");
+    for uneven in
+        [&[0.0, 1.0, 2.1][..], &[1.0][..], &[][..], &[1.0, 1.0], &[0.0, f64::NAN, 2.0], &[0.0, 1.0, f64::INFINITY]]
+    {
+        assert_eq!(crate::regular_step(uneven), None, "{uneven:?}");
+    }
+}
+
+#[test]
+fn grid_mappings_are_read() {
+    for code in [4326, 32601, 32660, 32733] {
+        let crs = Crs::epsg(code);
+        assert_eq!(grid_mapping::read(&grid_mapping::attributes(&crs).unwrap()), Some(crs));
+    }
+    assert_eq!(grid_mapping::attributes(&Crs::epsg(3035)), None);
+    let old = json!({"spatial_ref": "PROJCS[\"x\",GEOGCS[\"y\",AUTHORITY[\"EPSG\",\"4258\"]],AUTHORITY[\"EPSG\",\"3035\"]]", "GeoTransform": "4000000 100 0 3000000 0 -100"});
+    let old = old.as_object().unwrap();
+    assert_eq!(grid_mapping::read(old), Some(Crs::epsg(3035)));
+    assert_eq!(grid_mapping::transform(old).unwrap().pixel_size(), (100.0, 100.0));
+    let sphere = json!({"grid_mapping_name": "latitude_longitude", "earth_radius": 6371229});
+    assert_eq!(grid_mapping::read(sphere.as_object().unwrap()), None);
+    let unknown = json!({"spatial_ref": "PROJCS[\"x\"]", "grid_mapping_name": "polar_stereographic"});
+    assert_eq!(grid_mapping::read(unknown.as_object().unwrap()), None);
+}
+
+#[test]
+fn conventions_are_known_by_uuid() {
+    for convention in Convention::ALL {
+        assert!(convention.is_entry(&Value::Object(convention.entry())));
+    }
+    assert!(Level::new("0").derived_from.is_none());
+}

@@ -1,0 +1,3 @@
+//! GeoZarr attributes of nodes: coordinate reference systems, extents, pixel sizes, pyramids.
+
+pub use zarr_geo::*;
