@@ -55,6 +55,9 @@ mod remote {}
 #[doc = include_str!("../../docs/guide/netcdf-and-hdf5.md")]
 mod netcdf_and_hdf5 {}
 
+#[doc = include_str!("../../docs/guide/maps.md")]
+mod maps {}
+
 #[doc = include_str!("../../docs/guide/files-as-one.md")]
 mod files_as_one {}
 

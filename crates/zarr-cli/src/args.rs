@@ -95,9 +95,10 @@ pub(crate) struct ByConvention {
     /// that format has them (0.4 in v2, 0.5 in v3).
     #[arg(long, help_heading = METADATA, hide_short_help = true)]
     pub(crate) literal: bool,
-    /// The convention that arrays follow: xarray, nczarr or none; by default the one by which their dimensions are named.
+    /// The convention that arrays follow: xarray, nczarr or none; by default the one by which their dimensions are named. `convert` writes
+    /// attributes of geozarr: --crs and --transform, or what CF says.
     #[arg(long, value_name = "NAME", value_parser = conventions, help_heading = METADATA, hide_short_help = true)]
-    pub(crate) convention: Option<Conventions>,
+    pub(crate) convention: Option<NamedConvention>,
     /// Make strings (`string` with vlen-utf8) of objects (`|O` of v2 with json2, msgpack2) in arrays all of whose elements are strings, which
     /// are read for it before anything is written. By default they stay objects, which no other software reads in v3.
     #[arg(long, help_heading = METADATA, hide_short_help = true)]
@@ -107,17 +108,35 @@ pub(crate) struct ByConvention {
 impl ByConvention {
     pub(crate) fn apply(self, options: ConvertOptions) -> ConvertOptions {
         let options = options.literal(self.literal).objects_as_strings(self.objects_as_strings);
-        options.conventions(self.convention.unwrap_or_default())
+        options.conventions(match self.convention {
+            Some(NamedConvention::Followed(conventions)) => conventions,
+            Some(NamedConvention::GeoZarr) | None => Conventions::default(),
+        })
+    }
+
+    /// Whether attributes of GeoZarr are to be written.
+    pub(crate) fn is_geozarr(self) -> bool {
+        matches!(self.convention, Some(NamedConvention::GeoZarr))
     }
 }
 
-/// Parses the value of `--convention`: `none`, `xarray` or `nczarr`.
-fn conventions(text: &str) -> Result<Conventions, String> {
+/// Convention that an argument names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NamedConvention {
+    /// Convention that the arrays of the source follow.
+    Followed(Conventions),
+    /// GeoZarr, whose attributes are written.
+    GeoZarr,
+}
+
+/// Parses the value of `--convention`: `none`, `xarray`, `nczarr` or `geozarr`.
+fn conventions(text: &str) -> Result<NamedConvention, String> {
     match text {
-        "none" => Ok(Conventions::Ignore),
-        "xarray" => Ok(Conventions::Assume(Convention::Xarray)),
-        "nczarr" => Ok(Conventions::Assume(Convention::NcZarr)),
-        _ => Err("expected xarray, nczarr or none".to_owned()),
+        "none" => Ok(NamedConvention::Followed(Conventions::Ignore)),
+        "xarray" => Ok(NamedConvention::Followed(Conventions::Assume(Convention::Xarray))),
+        "nczarr" => Ok(NamedConvention::Followed(Conventions::Assume(Convention::NcZarr))),
+        "geozarr" => Ok(NamedConvention::GeoZarr),
+        _ => Err("expected xarray, nczarr, none or geozarr".to_owned()),
     }
 }
 

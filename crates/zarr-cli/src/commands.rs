@@ -32,6 +32,7 @@ mod digest;
 mod dry_run;
 mod du;
 pub(crate) mod examples;
+mod geozarr;
 mod help;
 mod info;
 mod list;

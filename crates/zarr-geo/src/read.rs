@@ -26,7 +26,7 @@ impl Georeference {
         let is_own = |name: &str| name.starts_with("proj:") || name.starts_with("spatial:");
         let has_layout = attributes.get("multiscales").is_some_and(|it| it.get("layout").is_some());
         let is_listed = Convention::ALL.iter().any(|convention| convention.is_registered(attributes));
-        if !attributes.keys().any(|name| is_own(name)) && !has_layout && !is_listed {
+        if !attributes.keys().any(is_own) && !has_layout && !is_listed {
             return None;
         }
         let mut read = Self::new();

@@ -78,7 +78,7 @@ impl Transform {
 const MOST_OFF: f64 = 1e-3;
 
 /// Returns the step between evenly spaced coordinates, which may fall; `None` if there are fewer than two, or if they are not even. A step
-/// that is short in decimal digits, such as 0.1, is returned exactly, although coordinates of 32 bits are not.
+/// that is a simple fraction, such as 0.1 or 5/6, is returned exactly, although coordinates of 32 bits are not.
 pub fn regular_step(coordinates: &[f64]) -> Option<f64> {
     Even::of(coordinates).map(|even| even.step)
 }
@@ -108,21 +108,24 @@ impl Even {
         if found.is_nan() || found > MOST_OFF * step.abs() || coordinates.iter().any(|it| it.is_nan()) {
             return None;
         }
-        // A short step that fits as well is the one that was meant.
-        let step = short(step, |short| deviation(short) <= found * 1.5 + step.abs() * 1e-12);
+        // A simple fraction that fits as well is the step that was meant.
+        let step = simple(step, (found + step.abs() * 1e-12) / steps as f64);
         Some(Self { first, step, deviation: found })
     }
 
     /// Coordinate of the edge of the first pixel.
     fn corner(&self) -> f64 {
-        let corner = self.first - self.step / 2.0;
-        short(corner, |short| (short - corner).abs() <= self.deviation + self.step.abs() * 1e-12)
+        simple(self.first - self.step / 2.0, self.deviation + self.step.abs() * 1e-12)
     }
 }
 
-/// Returns the number of the fewest decimal digits near `number` that `fits`; `number` itself if none does.
-fn short(number: f64, fits: impl Fn(f64) -> bool) -> f64 {
-    let mut rounded = (0..=15_usize).filter_map(|digits| format!("{number:.digits$}").parse().ok());
+/// Greatest denominator of a fraction that is taken for simple: that of degrees in seconds of arc.
+const MOST_PARTS: u32 = 3600;
+
+/// Returns the fraction of the least denominator that is at most `off` from a number; the number itself if there is none. So 0.8333333,
+/// read from coordinates of 32 bits, is 5/6, and 0.1 is 1/10.
+fn simple(number: f64, off: f64) -> f64 {
+    let fractions = (1..=MOST_PARTS).map(|parts| (number * f64::from(parts)).round() / f64::from(parts));
     // Zero is never negative.
-    rounded.find(|short| fits(*short)).unwrap_or(number) + 0.0
+    fractions.into_iter().find(|fraction| (fraction - number).abs() <= off).unwrap_or(number) + 0.0
 }

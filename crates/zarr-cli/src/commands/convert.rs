@@ -4,6 +4,7 @@ use super::bar::Bar;
 use super::consolidated::keeping;
 use super::conversion_lines::{facts, ome_line, other_files, tell_other_ranks, tell_unread};
 use super::dry_run;
+use super::geozarr::Place;
 use super::read::select::ByDimension;
 use super::region;
 use super::skipped_items::SkippedItems;
@@ -33,7 +34,7 @@ const MAX_WARNINGS: usize = 6;
 
 /// Heading in the help for the options that choose nodes.
 const WHICH: &str = "Which nodes";
-const RESULT: &str = "The result";
+pub(super) const RESULT: &str = "The result";
 const INTERRUPTED: &str = "Interruptions, faults and parts";
 
 /// Copy a hierarchy or an array, or a region of a data set, into another format, chunk shape or compression.
@@ -118,11 +119,17 @@ pub(crate) struct Convert {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
     loss: Loss,
 }
 
 pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let started = Instant::now();
+    let is_geozarr = args.loss.meaning.is_geozarr();
+    if args.place.is_given() && !is_geozarr {
+        return Err(Failure::usage("--crs and --transform go with --convention geozarr"));
+    }
     refuse_several(&args.sources, args.concat.as_deref())?;
     let sources = args.sources.iter().map(|source| context.store_address(source)).collect::<Result<Vec<_>>>()?;
     let to = context.store_address(&args.target)?;
@@ -170,6 +177,9 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     };
     let path = args.node.as_deref().map_or(Ok(NodePath::root()), node_path)?;
     let location = NodeLocation { store: Arc::clone(&source), address: from, path, dialect: None };
+    if is_geozarr {
+        args.place.check(context, &source, &location.path)?;
+    }
     let options = match args.variables.is_empty() {
         true => options,
         false => of_variables(context, args, &location, options)?,
@@ -193,10 +203,15 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     }
     let above = args.node.as_deref().map(node_path).transpose()?.and_then(|path| path.parent());
     let skipped = keeping(context, &[(&target, above)], || {
-        carry_out(context, &conversion, &left(args, &target), |progress| match args.finish {
+        let skipped = carry_out(context, &conversion, &left(args, &target), |progress| match args.finish {
             true => conversion.finish(&target, progress),
             false => conversion.run(&target, progress),
-        })
+        })?;
+        // The nodes of parts are there after the last one.
+        if is_geozarr && args.part.is_none() {
+            args.place.write(context, &target, &location.path)?;
+        }
+        Ok(skipped)
     })?;
     // The stores are flushed even if items were left out, which is an error below.
     context.flush_stores()?;

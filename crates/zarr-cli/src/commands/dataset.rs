@@ -13,6 +13,7 @@ use clap::Args;
 use std::collections::VecDeque;
 use zarr::Group;
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
+use zarr::geo::Georeference;
 use zarr::meta::json::{Map, Value};
 
 /// Greatest number of groups that are searched for data sets.
@@ -177,8 +178,32 @@ impl GroupsBelow {
 
 /// Returns the lines of the overview of a data set, safe to print.
 fn overview(dataset: &Dataset) -> String {
-    let text = dataset.overview().to_string();
+    let text = format!("{}{}", dataset.overview(), places(dataset));
     text.split('\n').map(|line| format!("{}\n", escape::line(line))).collect()
+}
+
+/// Returns a line for each place that attributes of GeoZarr give to variables, below the overview; empty if there is none.
+fn places(dataset: &Dataset) -> String {
+    let of_group = Georeference::read(dataset.attributes());
+    let mut places: Vec<(String, Vec<&str>)> = Vec::new();
+    for variable in dataset.data_variables() {
+        let own = variable.stored().attributes().ok().and_then(Georeference::read);
+        let is_two = variable.dimensions().count() >= 2;
+        if own.is_none() && (of_group.is_none() || !is_two) {
+            continue;
+        }
+        let Ok(Some(found)) = dataset.georeference(variable.name()) else { continue };
+        let place = found.to_string();
+        match places.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, names)) => names.push(variable.name()),
+            None => places.push((place, vec![variable.name()])),
+        }
+    }
+    let line = |(place, names): &(String, Vec<&str>)| format!("\n  {}: {place}", names.join(", "));
+    match places.is_empty() {
+        true => String::new(),
+        false => format!("\nPlaces:{}", places.iter().map(line).collect::<String>()),
+    }
 }
 
 fn json(facts: Map, dataset: &Dataset) -> Map {

@@ -1,5 +1,6 @@
 //! Description of a node as JSON.
 
+use super::geozarr;
 use crate::object::object;
 use zarr::meta::StoredNode;
 use zarr::meta::json::Map;
@@ -9,6 +10,10 @@ use zarr::ome::Multiscales;
 /// Returns the facts about a node that `info`, `ls` and `tree` print as JSON.
 pub(crate) fn facts(found: &StoredNode) -> Map {
     let facts = zarr::meta::facts(found);
+    let facts = match geozarr::georeference(found) {
+        Some(georeference) => object! { ..facts, "geo": georeference.facts() },
+        None => facts,
+    };
     match image(found) {
         None => facts,
         Some(Ok(image)) => object! { ..facts, "ome": image.facts() },

@@ -1,6 +1,6 @@
 //! `zarr info`: prints everything about one node.
 
-use super::{chunks, describe};
+use super::{chunks, describe, geozarr};
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
@@ -63,17 +63,30 @@ fn source(location: &NodeLocation) -> Vec<(String, String)> {
     line.into_iter().collect()
 }
 
+/// Lines about where the elements of a node are by its attributes of GeoZarr, and the faults of these.
+fn place(location: &NodeLocation, found: &StoredNode) -> (Vec<(String, String)>, Vec<String>) {
+    let Some(georeference) = geozarr::whole(&location.store, found) else { return Default::default() };
+    let faults: Vec<String> = georeference.faults.iter().map(ToString::to_string).collect();
+    let mut lines = georeference.lines();
+    lines.extend(faults.iter().map(|fault| ("Warning".to_owned(), fault.clone())));
+    (lines, faults)
+}
+
 /// Prints a node: `facts` with --json.
 fn print(
     context: &Context,
     location: &NodeLocation,
     facts: Map,
+    found: &StoredNode,
     warnings: &[zarr::hierarchy::Warning],
     summary: Summary<'_>,
 ) -> Result<()> {
-    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-    let source = source(location);
-    context.page(|| object! { ..facts, "warnings": warnings }, || format!("{}\n", summary.section(&source)))
+    let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    let mut lines = source(location);
+    let (of_place, mut faults) = place(location, found);
+    lines.extend(of_place);
+    warnings.append(&mut faults);
+    context.page(|| object! { ..facts, "warnings": warnings }, || format!("{}\n", summary.section(&lines)))
 }
 
 /// Prints a group, with a section about the image that it is.
@@ -84,13 +97,18 @@ fn print_group(
     found: &StoredNode,
     summary: Summary<'_>,
 ) -> Result<()> {
-    let Some(image) = describe::image(found) else { return print(context, location, facts, &found.warnings, summary) };
+    let Some(image) = describe::image(found) else {
+        return print(context, location, facts, found, &found.warnings, summary);
+    };
     let mut warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
     let (mut lines, mut faults) = match &image {
         Ok(image) => (image.lines(), image.deviations.clone()),
         Err(error) => (Vec::new(), vec![error.to_string()]),
     };
     lines.extend(faults.iter().map(|fault| ("Warning".to_owned(), fault.clone())));
+    let (of_place, of_geo) = place(location, found);
+    lines.extend(of_place);
+    faults.extend(of_geo);
     warnings.append(&mut faults);
     context.print(|| object! { ..facts, "warnings": warnings }, || format!("{}\n", summary.section(&lines)))
 }
@@ -131,13 +149,13 @@ fn array(context: &Context, args: &Info, location: &NodeLocation, found: &Stored
             let summary = array.summary().sizes(&sizes);
             match args.chunks {
                 true => chunks::print(context, &array, facts, summary, args.axes.as_deref()),
-                false => print(context, location, facts, array.warnings(), summary),
+                false => print(context, location, facts, found, array.warnings(), summary),
             }
         }
         Err(error) => {
             let summary = Summary::of(found);
             let summary = instead.map_or(summary, |data_type| summary.data_type(data_type));
-            print(context, location, facts, &found.warnings, summary)?;
+            print(context, location, facts, found, &found.warnings, summary)?;
             Err(error.into())
         }
     }

@@ -93,6 +93,10 @@ impl Migrate {
 
 pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
     let names = args.names()?;
+    if args.loss.meaning.is_geozarr() {
+        let failure = Failure::usage("found --convention geozarr, expected xarray, nczarr or none");
+        return Err(failure.with_hint("`zarr convert --convention geozarr` writes attributes of GeoZarr"));
+    }
     if args.force && !args.overwrite && !args.undo {
         return Err(Failure::usage(
             "found --force without --overwrite and --undo, of which it says what they may drop",

@@ -194,6 +194,9 @@ fn verbs_print_what_the_schema_says() {
     check("info", &["info", "s", "a"]);
     check("info", &["info", CLIMATE, "sst"]);
     check("info", &["info", "s", "a", "--chunks"]);
+    let place = ["--convention", "geozarr", "--crs", "EPSG:32633", "--transform", "10,0,0,0,-10,0"];
+    folder.ok(&[&["convert", "s", "placed", "--node", "a"][..], &place].concat());
+    check("info", &["info", "placed", "a"]);
     check("du", &["du", "s", "--inner"]);
     check("du", &["du", CLIMATE, "--by", "codec"]);
     check("du", &["du", CLIMATE, "--by", "dtype"]);

@@ -26,6 +26,7 @@ mod elided;
 mod errors;
 mod first_steps;
 mod folder;
+mod geozarr;
 mod hdf5_files;
 mod hostile;
 mod icechunk;
