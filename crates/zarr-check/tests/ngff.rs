@@ -17,7 +17,7 @@ const OF_NODES: [Code; 5] =
 
 /// Samples, by their version and the end of their name, that the text of the specification and its schemas judge differently; `docs/check.md`
 /// says why.
-const DISPUTED: [(&str, &str); 11] = [
+const DISPUTED: [(&str, &str); 13] = [
     ("0.4", "valid/mismatch_axes_units.json"),
     ("0.4", "plate/minimal_no_acquisitions"),
     ("0.4", "plate/minimal_acquisitions"),
@@ -28,6 +28,8 @@ const DISPUTED: [(&str, &str); 11] = [
     ("0.6", "valid/plate/minimal_acquisitions.json"),
     ("0.6", "valid/plate/minimal_no_acquisitions.json"),
     ("0.6", "valid/plate/non_alphanumeric_row.json"),
+    ("0.6", "valid/plate/strict_acquisitions.json"),
+    ("0.6", "valid/plate/strict_no_acquisitions.json"),
     ("0.6", "valid/image/multiscales_example.json"),
 ];
 
