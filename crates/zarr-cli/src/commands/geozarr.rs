@@ -36,9 +36,9 @@ fn transform(text: &str) -> Result<Transform, String> {
 /// Arrays of which the place is known.
 enum Placed {
     /// Variables of a data set, each with its georeference.
-    Variables(Dataset, Vec<(String, Georeference)>),
+    Variables(Box<Dataset>, Vec<(String, Georeference)>),
     /// Array of no data set, with its georeference.
-    Array(Array, Georeference),
+    Array(Box<(Array, Georeference)>),
 }
 
 impl Place {
@@ -60,7 +60,8 @@ impl Place {
                     let all = all.iter().map(|(name, found)| Ok((dataset.variable(name)?, found.clone())));
                     dataset.write_georeferences(&all.collect::<zarr::Result<Vec<_>>>()?)?;
                 }
-                Placed::Array(mut array, found) => {
+                Placed::Array(alone) => {
+                    let (mut array, found) = *alone;
                     let mut attributes = array.attributes()?.clone();
                     found.write(&mut attributes);
                     array.set_attributes(attributes)?;
@@ -86,7 +87,7 @@ impl Place {
             if is_alone {
                 let array = Array::from_found(store, node, &context.registry, context.options())?;
                 let found = georeference_of(&array)?.map(|found| self.over(found));
-                all.extend(found.filter(|found| take(found)).map(|found| Placed::Array(array, found)));
+                all.extend(found.filter(|found| take(found)).map(|found| Placed::Array(Box::new((array, found)))));
                 continue;
             }
             let Node::Group(_) = node.node else { continue };
@@ -99,7 +100,7 @@ impl Place {
                 placed.extend(found.filter(|found| take(found)).map(|found| (variable.name().to_owned(), found)));
             }
             if !placed.is_empty() {
-                all.push(Placed::Variables(dataset, placed));
+                all.push(Placed::Variables(Box::new(dataset), placed));
             }
         }
         if !all.is_empty() {
