@@ -2,7 +2,7 @@
 
 Usage: python files.py ZARR FOLDER [ROUNDS] [SERVER]
 
-ZARR is the command, FOLDER gets the files (about 300 MB, once), SERVER is the program `zarr-testserver`: with it, reads of a server with a latency of
+ZARR is the command, FOLDER gets the files (about 400 MB, once), SERVER is the program `zarr-testserver`: with it, reads of a server with a latency of
 50 ms are measured as well. Needs h5py, netCDF4, zarr 3, xarray, dask, virtualizarr, obstore, fsspec and aiohttp. Each measurement is a process of its
 own, all software takes turns, and the least of all rounds is printed: CPU seconds of the process, wall seconds, and the most memory that it held. Times
 of Python are without its imports.
@@ -43,6 +43,13 @@ def make(folder):
 
             data.id.chunk_iter(add)
             (folder / f"{name}.json").write_text(json.dumps({"version": 1, "refs": refs}))
+    if not (folder / "records.nc").exists():
+        with netCDF4.Dataset(folder / "records.nc", "w", format="NETCDF3_64BIT_OFFSET") as file:
+            file.createDimension("t", None)
+            file.createDimension("x", 25)
+            # Records of two variables take turns, so that each record of one is a chunk.
+            file.createVariable("x", "f4", ("t", "x"))[:] = np.arange(25_000_000, dtype="f4").reshape(-1, 25)
+            file.createVariable("y", "f4", ("t",))[:] = np.arange(1_000_000, dtype="f4")
     if not (folder / "era.nc").exists():
         shape = (112, 512, 576)
         with netCDF4.Dataset(folder / "era.nc", "w") as file:
@@ -114,6 +121,19 @@ def references_fsspec(folder, name, protocol):
     assert group["x"][:].shape[0] == 10_000
 
 
+def million_fsspec(folder):
+    import fsspec
+    import fsspec.implementations.reference  # noqa: F401
+    import pandas  # noqa: F401
+    import zarr
+    from zarr.storage import FsspecStore
+
+    yield
+    system = fsspec.filesystem("reference", fo=str(folder / "million.parq"), remote_protocol="file", asynchronous=True, lazy=True)
+    array = zarr.open_group(FsspecStore(system, read_only=True), mode="r", zarr_format=2)["x"]
+    assert array[500_000, 3] == 12_500_003
+
+
 def python(function, *arguments):
     """Runs a measurement in this process, and prints what it took."""
     steps = function(*arguments)
@@ -148,6 +168,9 @@ def main():
     own = lambda name, *arguments: ([sys.executable, __file__, "--", name, str(folder), *arguments], True)
     command = lambda *arguments: ([zarr, *map(str, arguments)], False)
     out = folder / "ours.zarr"
+    million = folder / "million.parq"
+    if not million.exists():
+        subprocess.run([zarr, "virtualize", folder / "records.nc", "-o", million, "--inline", "0", "--quiet"], check=True)
     cases = {
         "table of 100,000 chunks": {
             "zarr": command("ls", folder / "many.h5"),
@@ -165,6 +188,10 @@ def main():
         "10,000 chunks of 100 bytes by references": {
             "zarr": command("read", folder / "small.json", "/x", "--as", "raw", "-o", "/dev/null"),
             "fsspec": own("references_fsspec", str(folder / "small.json"), "file"),
+        },
+        "an element of 1,000,000 references in Parquet": {
+            "zarr": command("read", million, "/x", "--isel", "t=500000", "--isel", "x=3", "--as", "raw", "-o", "/dev/null"),
+            "fsspec": own("million_fsspec"),
         },
     }
     server = None
@@ -193,7 +220,7 @@ def main():
                 all_of = [of_round for of_round in all_of if of_round]
                 least = [min(values) for values in zip(*all_of)] if all_of else None
                 text = "failed" if least is None else "CPU %.3f s, wall %.2f s, %.0f MiB" % tuple(least)
-                print(f"{case:42} {name:14} {text}", flush=True)
+                print(f"{case:46} {name:14} {text}", flush=True)
     finally:
         if server:
             server.terminate()
