@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -64,3 +66,34 @@ def test_errors(tmp_path: Path) -> None:
     zarr_rust.virtualize(ALIKE[0], tmp_path / "refs.json", overwrite=True)
     with pytest.raises(ValueError, match="grid"):
         zarr_rust.virtualize(ALIKE[0], tmp_path / "refs.json", grid="round", overwrite=True)  # type: ignore[arg-type]
+
+
+def test_progress(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    with pytest.warns(ZarrWarning):
+        zarr_rust.virtualize(ALIKE, tmp_path / "refs.json", concat="time", progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (6, 6) and told == sorted(set(told))
+
+
+def test_an_exception_of_progress_ends_the_call(tmp_path: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(done: int, total: int) -> None:
+        raise Enough
+
+    # So many files take longer than the time between two calls.
+    with pytest.raises(Enough):
+        zarr_rust.virtualize([ALIKE[0]] * 2000, tmp_path / "refs.json", concat="time", progress=stop)
+    assert not (tmp_path / "refs.json").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.usefixtures("interruptible")
+def test_a_signal_ends_the_call(tmp_path: Path) -> None:
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        zarr_rust.virtualize([ALIKE[0]] * 20000, tmp_path / "refs.json", concat="time")
+    timer.join()
+    assert not (tmp_path / "refs.json").exists()

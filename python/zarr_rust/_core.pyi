@@ -191,7 +191,11 @@ def convert(
 ) -> tuple[list[_ConvertedNode], list[tuple[str, list[int], str | None, str]], int, list[str], list[str]]: ...
 
 def virtualize(
-    files: Sequence[str], file_options: Sequence[tuple[str, str]], target: tuple[str, Sequence[tuple[str, str]]], settings: dict[str, Any]
+    files: Sequence[str],
+    file_options: Sequence[tuple[str, str]],
+    target: tuple[str, Sequence[tuple[str, str]]],
+    settings: dict[str, Any],
+    progress: Callable[[int, int], object] | None,
 ) -> tuple[int, int, int, int, list[str], list[str]]: ...
 
 class LookedThrough:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,6 +41,7 @@ def virtualize(
     dialect: str = "v2",
     relative: bool = False,
     overwrite: bool = False,
+    progress: Callable[[int, int], object] | None = None,
     file_options: Mapping[str, Any] | None = None,
     target_options: Mapping[str, Any] | None = None,
 ) -> References:
@@ -57,6 +58,9 @@ def virtualize(
     allows chunks of several lengths along the dimension, which documents of ``dialect="v3"`` have. With ``relative`` files are named relative
     to the references, below whose folder they lie; else by their whole addresses. A target that is there is an error, or is replaced with
     ``overwrite``. ``file_options`` and ``target_options`` are options of the stores.
+
+    ``progress(done, total)`` is called on the calling thread at most every 50 ms, and at the end, with steps: two for each file, which is opened, and
+    joined. An exception that it raises ends the call, as Ctrl-C does, and is raised: no references are written then.
 
     xarray opens the references with ``engine="zarr_rust"``, and by fsspec:
 
@@ -80,7 +84,7 @@ def virtualize(
         "overwrite": overwrite,
     }
     *numbers, elsewhere, warnings = _core.virtualize(
-        [address_of(file) for file in given], options_of(file_options), (address_of(target), options_of(target_options)), settings
+        [address_of(file) for file in given], options_of(file_options), (address_of(target), options_of(target_options)), settings, progress
     )
     for text in warnings:
         warn(text)

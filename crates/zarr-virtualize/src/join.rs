@@ -1,13 +1,14 @@
 //! Joining of several files into one store.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use zarr_array::{Group, Options, Registry};
 use zarr_compare::{ArrayDigest, DigestOptions};
 use zarr_dataset::{Dataset, DatasetOptions};
 use zarr_dtype::DataType;
-use zarr_hierarchy::{Error, Result};
+use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::{Map, Value, nearest_name};
 use zarr_meta::{ArrayMetadata, Dialect, GroupMetadata, Node, NodePath};
 use zarr_store::Prefix;
@@ -105,12 +106,35 @@ pub struct Joined {
 /// dimension of the first file; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if a variable of `options.variables` does not exist; the
 /// errors of the stores.
 pub fn join(inputs: &[Input], registry: &Arc<Registry>, options: &JoinOptions) -> Result<Joined> {
+    join_with(inputs, registry, options, &mut |_, _| ControlFlow::Continue(()))
+}
+
+/// As [`join`], and calls `report` after each step with the number of steps that are done and of all: a step is the nodes of a file, or an
+/// array of a file. Where `report` breaks, the join ends.
+///
+/// # Errors
+/// As [`join`]; [`Cancelled`](ErrorKind::Cancelled) if `report` breaks.
+pub fn join_with(
+    inputs: &[Input],
+    registry: &Arc<Registry>,
+    options: &JoinOptions,
+    report: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+) -> Result<Joined> {
     let Some(first) = inputs.first() else { return Err(Error::argument("found no files, expected at least one")) };
     if inputs.len() > 1 && options.concat.is_none() {
         let error = Error::argument(format!("found {} files and no dimension to join them along", inputs.len()));
         return Err(error.with_hint("--concat DIM names the dimension"));
     }
-    let mut files = inputs.iter().map(FileNodes::read).collect::<Result<Vec<_>>>()?;
+    let mut steps = Steps { done: 0, total: 0, report };
+    let mut files = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let file = FileNodes::read(input)?;
+        if files.is_empty() {
+            steps.total = (file.arrays.len() as u64 + 1).saturating_mul(inputs.len() as u64);
+        }
+        files.push(file);
+        steps.done()?;
+    }
     if !options.variables.is_empty() {
         let kept = kept_arrays(&files[0], registry, options)?;
         files.iter_mut().for_each(|file| keep(file, &kept));
@@ -130,6 +154,7 @@ pub fn join(inputs: &[Input], registry: &Arc<Registry>, options: &JoinOptions) -
         builder: VirtualStore::builder(name),
         sources: HashMap::new(),
         differences: Differences::default(),
+        steps,
     };
     let (mut nodes, mut coordinates) = (Vec::new(), Vec::new());
     for (path, attributes) in &files[0].groups {
@@ -244,6 +269,26 @@ struct Join<'a> {
     /// Source in the joined store of each source of a file, by the index of the file and the source in its store.
     sources: HashMap<(usize, SourceId), SourceId>,
     differences: Differences,
+    steps: Steps<'a>,
+}
+
+/// Steps of a join, and who is told about them.
+struct Steps<'a> {
+    done: u64,
+    total: u64,
+    report: &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+}
+
+impl Steps<'_> {
+    /// Counts a step.
+    fn done(&mut self) -> Result<()> {
+        // Arrays that are not kept are no steps.
+        self.done = (self.done + 1).min(self.total);
+        match (self.report)(self.done, self.total) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::new(ErrorKind::Cancelled, "the files were not joined to the end")),
+        }
+    }
 }
 
 impl<'a> Join<'a> {
@@ -268,6 +313,9 @@ impl<'a> Join<'a> {
                 self.check_equal(path, &arrays)?;
                 let mut join = TableJoin::new(first.chunks.counts(), 0)?;
                 self.add(&mut join, 0, first, None)?;
+                if arrays.len() == 1 {
+                    self.steps.done()?;
+                }
                 (first.metadata.clone(), first.chunks.counts().to_vec(), self.built(join)?)
             }
         };
@@ -315,6 +363,7 @@ impl<'a> Join<'a> {
         let mut join = TableJoin::new(&counts, axis)?;
         for (file, array) in arrays.iter().enumerate() {
             self.add(&mut join, file, array, divided)?;
+            self.steps.done()?;
         }
         Ok((metadata, counts, self.built(join)?))
     }
@@ -322,7 +371,7 @@ impl<'a> Join<'a> {
     /// Joins the arrays of all files along `axis` by new chunks that are made of decoded elements. Returns the metadata, the number of
     /// chunks along each axis, and the chunk table.
     fn of_values(
-        &self,
+        &mut self,
         path: &NodePath,
         axis: usize,
         arrays: &[&'a FileArray<'a>],
@@ -333,6 +382,7 @@ impl<'a> Join<'a> {
         for ((file, array), recount) in self.files.iter().zip(arrays).zip(recounts) {
             let array = file.open(array, self.registry, &self.options.arrays)?;
             parts.push(Part { name: file.input.name.clone(), array, recount });
+            self.steps.done()?;
         }
         let first = arrays[0];
         let has_one = first.is_dimension_coordinate() || self.options.values < u64::MAX;
@@ -394,7 +444,7 @@ impl<'a> Join<'a> {
     }
 
     /// Checks that the array at `path` has the same elements in all files.
-    fn check_equal(&self, path: &NodePath, arrays: &[&'a FileArray<'a>]) -> Result<()> {
+    fn check_equal(&mut self, path: &NodePath, arrays: &[&'a FileArray<'a>]) -> Result<()> {
         let mut expected = None;
         for (file, array) in self.files.iter().zip(arrays).filter(|_| arrays.len() > 1) {
             let array = file.open(array, self.registry, &self.options.arrays)?;
@@ -407,6 +457,7 @@ impl<'a> Join<'a> {
                 );
                 return Err(refused(&file.input.name, path, what));
             }
+            self.steps.done()?;
         }
         Ok(())
     }

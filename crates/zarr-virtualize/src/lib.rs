@@ -42,5 +42,5 @@ mod times;
 mod values;
 
 pub use input::Input;
-pub use join::{JoinOptions, Joined, join};
+pub use join::{JoinOptions, Joined, join, join_with};
 pub use zarr_references::{Reference, References, WriteFault, WriteOptions, WrittenReferences, write_json};

@@ -1,7 +1,9 @@
 //! Joined stores contain the elements of all files.
 
 use super::*;
-use zarr_virtualize::join;
+use std::ops::ControlFlow;
+use zarr_hierarchy::ErrorKind;
+use zarr_virtualize::{join, join_with};
 
 fn open(store: &Arc<dyn Store>, path: &str) -> Array {
     Array::open(store, path, &registry()).expect("an array")
@@ -123,4 +125,31 @@ fn attributes_that_differ_are_those_of_the_first_file() {
     let all = inputs(&files, &["a.nc", "b.nc", "c.nc"]);
     let joined = join(&all, &registry(), &along_time()).expect("joined");
     assert_eq!(joined.notes, ["/: attributes that differ among the files are those of a.nc: history"]);
+}
+
+#[test]
+fn steps_are_told_and_end_a_join() {
+    let (files, registry) = (files(), registry());
+    let all = inputs(&files, &["a.nc", "b.nc", "c.nc"]);
+    let mut told = Vec::new();
+    let mut report = |done, total| {
+        told.push((done, total));
+        ControlFlow::Continue(())
+    };
+    join_with(&all, &registry, &along_time(), &mut report).expect("joined");
+    let total = told.last().expect("steps").1;
+    assert_eq!(told, (1..=total).map(|done| (done, total)).collect::<Vec<_>>());
+    let one = inputs(&files, &["a.nc"]);
+    let mut last = (0, 1);
+    let mut report = |done, total| {
+        last = (done, total);
+        ControlFlow::Continue(())
+    };
+    join_with(&one, &registry, &JoinOptions::default(), &mut report).expect("one file");
+    assert_eq!(last.0, last.1);
+    for end in 1..=total {
+        let mut report = |done, _| if done == end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let error = join_with(&all, &registry, &along_time(), &mut report).expect_err("ended");
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+    }
 }
