@@ -8,6 +8,7 @@ pub mod cost;
 mod documents;
 mod files;
 mod hdf5;
+mod icechunk;
 mod laws;
 mod texts;
 mod virtual_files;
@@ -49,6 +50,8 @@ enum Kind {
     References,
     /// A file of references in Parquet.
     Parquet,
+    /// Files of an Icechunk repository.
+    Icechunk,
     /// A short text.
     Text(&'static texts::Text),
 }
@@ -73,6 +76,7 @@ const OTHERS: &[Target] = &[
     Target { name: "netcdf", kind: Kind::Netcdf },
     Target { name: "references", kind: Kind::References },
     Target { name: "references-parquet", kind: Kind::Parquet },
+    Target { name: "icechunk", kind: Kind::Icechunk },
     Target { name: "shard-index", kind: Kind::ShardIndex },
 ];
 
@@ -111,6 +115,7 @@ impl Target {
             Kind::Netcdf => virtual_files::netcdf(input),
             Kind::References => virtual_files::references(input),
             Kind::Parquet => virtual_files::parquet(input),
+            Kind::Icechunk => icechunk::run(input),
             Kind::Text(text) => (text.run)(&String::from_utf8_lossy(input)),
         }
     }
@@ -129,6 +134,7 @@ impl Target {
             Kind::Netcdf => virtual_files::seeds("netcdf", "nc")?,
             Kind::References => virtual_files::seeds("references", "json")?,
             Kind::Parquet => virtual_files::parquet_seeds()?,
+            Kind::Icechunk => icechunk::seeds()?,
             Kind::Text(text) => (text.seeds)()?,
         };
         inputs.sort();
@@ -144,6 +150,7 @@ impl Target {
             Kind::ShardIndex => chunks::mutate_index(random, input),
             Kind::Zip => zip::mutate(random, input),
             Kind::Hdf5 | Kind::Netcdf | Kind::References | Kind::Parquet => hdf5::mutate(random, input),
+            Kind::Icechunk => icechunk::mutate(random, input),
             Kind::Text(text) => texts::mutate(random, input, text.is_json),
         }
     }
