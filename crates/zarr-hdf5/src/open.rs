@@ -53,7 +53,9 @@ pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<
     let (mut bytes, mut chunks) = (0, 0);
     let mut arrays = Arrays::new(&nodes.list);
     for node in &nodes.list {
-        if node.is_array && dimensions.is_hidden(&file, node) {
+        // Without its root a store has no nodes.
+        let is_root = node.path.is_empty();
+        if node.is_array && !is_root && dimensions.is_hidden(&file, node) {
             continue;
         }
         let path = dimensions.path(node);
@@ -86,6 +88,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<
                 bytes += document.to_string().len();
                 documents.push((path, document));
             }
+            Err(refusal) if is_root => return Err(file.fault(&refusal)),
             Err(refusal) => warn(&refusal),
         }
         // An object with several paths has a document for each.

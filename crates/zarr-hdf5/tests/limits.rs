@@ -243,3 +243,13 @@ fn elements_of_many_numbers() {
 
 #[path = "limits/far.rs"]
 mod far;
+
+#[test]
+fn a_root_that_cannot_be_read_is_an_error() {
+    // A data set of references stands in the place of the root group.
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/regressions/hdf5/root-of-references");
+    let (below, key) = (Arc::new(MemoryStore::new()), Key::new("x.h5").unwrap());
+    below.set_all(&key, &std::fs::read(path).unwrap()).unwrap();
+    let error = zarr_hdf5::open(below, key, "x.h5").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+}
