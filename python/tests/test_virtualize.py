@@ -97,3 +97,25 @@ def test_a_signal_ends_the_call(tmp_path: Path) -> None:
         zarr_rust.virtualize([ALIKE[0]] * 20000, tmp_path / "refs.json", concat="time")
     timer.join()
     assert not (tmp_path / "refs.json").exists()
+
+
+@pytest.mark.parametrize("dialect", ["v2", "v3"])
+def test_a_new_dimension(tmp_path: Path, dialect: str) -> None:
+    pytest.importorskip("netCDF4")
+    paths = []
+    for number in range(3):
+        values = np.random.default_rng(number).standard_normal((4, 6)).astype("f4")
+        variables = {"t": (("time", "x"), values, {"units": "K"}), "s": ((), np.int32(number))}
+        same = {"time": np.arange(4.0), "x": np.arange(6), "label": (("x",), np.arange(6) * 2.0)}
+        paths.append(tmp_path / f"{number}.nc")
+        data = xr.Dataset(variables, coords={**same, "begun": ((), np.float64(number * 10))})
+        data.to_netcdf(paths[-1], engine="netcdf4", encoding={"t": {"zlib": True, "chunksizes": (2, 3)}})
+    parts = [xr.open_dataset(path, engine="netcdf4") for path in paths]
+    expected = xr.concat(parts, dim="run", coords="different", compat="equals", join="exact", data_vars="all")
+    with pytest.warns(ZarrWarning, match="run is a new dimension"):
+        zarr_rust.virtualize(paths, tmp_path / "refs.json", concat="run", dialect=dialect, inline=0)
+    found = xr.open_dataset(tmp_path / "refs.json", engine=ZarrRustBackend)
+    assert set(found.coords) == set(expected.coords)
+    for name in expected.variables:
+        assert found[name].dims == expected[name].dims, name
+        np.testing.assert_array_equal(found[name].values, expected[name].values, err_msg=str(name))

@@ -49,7 +49,8 @@ def virtualize(
     one file of JSON in the form of kerchunk (version 1), ``.parq`` or ``.parquet`` a folder of Parquet.
 
     ``files`` are addresses of netCDF and HDF5 files, references, Icechunk repositories and Zarr stores. Several are joined along the dimension
-    ``concat`` in their order: variables that have it are joined, and the others must be the same in each. What does not fit is a
+    ``concat`` in their order: variables that have it are joined, and the others must be the same in each. A dimension that no file has is new, before all others of each
+    variable but of coordinates that are the same in each file. What does not fit is a
     :class:`ValueError` that names the file, the variable and the rule. Times that a file counts in other units are counted in those of the first, exactly
     or not at all; other attributes that differ are those of the first file, with a :class:`~zarr_rust.errors.ZarrWarning`. ``variables`` are names of a data set of
     which these alone are kept, with their coordinates.

@@ -190,7 +190,7 @@ impl TableJoin {
         length: Option<u64>,
         mut source: impl FnMut(SourceId) -> SourceId,
     ) -> Result<(), zarr_store_virtual::VirtualFault> {
-        let (counts, table) = (array.chunks.counts(), array.chunks.table());
+        let (counts, table) = (array.counts(), array.chunks.table());
         let own = array.chunk_shape().and_then(|chunk| chunk.get(self.axis)).copied().unwrap_or(1);
         let total = array.metadata.shape.get(self.axis).copied().unwrap_or(1);
         let parts = length.map_or(1, |length| (own / length.max(1)).max(1));

@@ -9,7 +9,7 @@ use zarr_compare::{ArrayDigest, DigestOptions};
 use zarr_dataset::{Dataset, DatasetOptions};
 use zarr_dtype::DataType;
 use zarr_hierarchy::{Error, ErrorKind, Result};
-use zarr_json::{Map, Value, nearest_name};
+use zarr_json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, GroupMetadata, Node, NodePath};
 use zarr_store::Prefix;
 use zarr_store_virtual::{ChunkTable, SourceId, VirtualStore, VirtualStoreBuilder};
@@ -20,6 +20,7 @@ use crate::documents::put_documents;
 use crate::input::KEYS;
 use crate::nodes::{FileArray, FileNodes};
 use crate::rules::{Differences, check_members, refused};
+use crate::stacked::{is_new, stack};
 use crate::times::{Recount, time_units};
 use crate::values::{Part, Values, in_chunks, in_one_chunk};
 
@@ -27,7 +28,7 @@ use crate::values::{Part, Values, in_chunks, in_one_chunk};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct JoinOptions {
-    /// Dimension along which variables are joined; may be `None` for a single file.
+    /// Dimension along which variables are joined. It may be a dimension that no file has. `None` is allowed for a single file.
     pub concat: Option<String>,
     /// Names of the variables of the root group to include, with their coordinates. Empty: all arrays of all groups.
     pub variables: Vec<String>,
@@ -100,10 +101,12 @@ pub struct Joined {
 /// in other units than in the first file are converted to the units of the first file, exactly or not at all. All other attributes are those
 /// of the first file.
 ///
+/// A dimension that no file has is new. It becomes the first dimension of each variable, with one element for each file. Coordinates of
+/// dimensions do not get the new dimension, and must be equal in all files. Other coordinates, and bounds, get it only if they differ.
+///
 /// # Errors
 /// [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible), with the file and the variable, if files cannot be joined;
-/// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if `inputs` is empty, or has several files and `options.concat` is `None` or no
-/// dimension of the first file; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if a variable of `options.variables` does not exist; the
+/// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if `inputs` is empty, or has several files and `options.concat` is `None`; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if a variable of `options.variables` does not exist; the
 /// errors of the stores.
 pub fn join(inputs: &[Input], registry: &Arc<Registry>, options: &JoinOptions) -> Result<Joined> {
     join_with(inputs, registry, options, &mut |_, _| ControlFlow::Continue(()))
@@ -140,9 +143,12 @@ pub fn join_with(
         files.iter_mut().for_each(|file| keep(file, &kept));
     }
     check_nodes(&files)?;
+    let mut notes = Vec::new();
     if let Some(dimension) = &options.concat {
-        check_dimension(&files[0], dimension)?;
-        if files.len() > 1 {
+        if is_new(&files[0], dimension)? {
+            stack(&mut files, dimension, registry, options)?;
+            notes.push(format!("{dimension} is a new dimension: no variable of {} has it", first.name));
+        } else if files.len() > 1 {
             files.iter().try_for_each(|file| check_lengths(file, dimension))?;
         }
     }
@@ -174,7 +180,8 @@ pub fn join_with(
     let Join { mut builder, differences, .. } = join;
     let nodes: Vec<(&NodePath, &Node)> = nodes.iter().map(|(path, node)| (path, node)).collect();
     put_documents(&mut builder, &nodes, Dialect::V3)?;
-    Ok(Joined { store: builder.build()?, coordinates, notes: differences.lines(&first.name) })
+    notes.extend(differences.lines(&first.name));
+    Ok(Joined { store: builder.build()?, coordinates, notes })
 }
 
 /// Returns the name of the joined store. It differs for different lists of files, since a resumed conversion compares the name.
@@ -221,22 +228,6 @@ fn check_nodes(files: &[FileNodes<'_>]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Checks that a variable of the first file has the dimension. The error names similar dimensions.
-fn check_dimension(file: &FileNodes<'_>, dimension: &str) -> Result<()> {
-    if file.arrays.values().any(|array| array.axis(dimension).is_some()) {
-        return Ok(());
-    }
-    let names = file.arrays.values().filter_map(|array| array.metadata.dimension_names.as_ref());
-    let names: BTreeSet<&str> = names.flatten().flatten().map(String::as_str).collect();
-    let known: Vec<&str> = names.iter().copied().collect();
-    let message = format!("found no variable with the dimension {dimension:?}, expected one of {}", known.join(", "));
-    let error = Error::argument(message).at(|location| location.store = Some(file.input.name.clone()));
-    Err(match nearest_name(dimension, names) {
-        Some(near) => error.with_hint(format!("is {near:?} meant?")),
-        None => error.with_hint("a dimension that no file has is not made"),
-    })
 }
 
 /// Checks that no variable has the dimension twice, and that all variables of a group have it with the same length.
@@ -298,8 +289,8 @@ impl<'a> Join<'a> {
         let Some((first, others)) = arrays.split_first() else { return Err(Error::internal("an array of no file")) };
         let axis = self.options.concat.as_deref().and_then(|dimension| first.axis(dimension));
         let recounts = match axis {
-            Some(_) => self.recounts(path)?,
-            None => vec![None; arrays.len()],
+            Some(_) if !first.is_stacked => self.recounts(path)?,
+            _ => vec![None; arrays.len()],
         };
         for (at, other) in others.iter().enumerate() {
             let are_times = recounts.get(at + 1).is_some_and(Option::is_some);
@@ -308,7 +299,7 @@ impl<'a> Join<'a> {
             self.differences.note(path, &first.metadata.attributes, &other.metadata.attributes);
         }
         let (metadata, counts, table) = match axis {
-            Some(axis) if arrays.len() > 1 => self.along(path, axis, &arrays, recounts)?,
+            Some(axis) if arrays.len() > 1 || first.is_stacked => self.along(path, axis, &arrays, recounts)?,
             _ => {
                 self.check_equal(path, &arrays)?;
                 let mut join = TableJoin::new(first.chunks.counts(), 0)?;
@@ -340,12 +331,12 @@ impl<'a> Join<'a> {
         if let Some(along) = metadata.shape.get_mut(axis) {
             *along = length.ok_or_else(too_long)?;
         }
-        if first.is_dimension_coordinate() || recounts.iter().any(Option::is_some) {
+        if !first.is_stacked && first.is_dimension_coordinate() || recounts.iter().any(Option::is_some) {
             return self.of_values(path, axis, arrays, recounts, metadata);
         }
         let item = DataType::from_config(&metadata.data_type).map_or(u64::MAX, |it| it.item_size() as u64);
         let size = zarr_grid::total_size(&metadata.shape, item);
-        let is_small = size <= u128::from(self.options.values);
+        let is_small = !first.is_stacked && size <= u128::from(self.options.values);
         let joined = match plan(arrays, axis, self.options.rectilinear) {
             Ok(joined) if !is_small || matches!(joined, JoinedChunks::Regular(_)) => joined,
             _ if is_small => return self.of_values(path, axis, arrays, recounts, metadata),

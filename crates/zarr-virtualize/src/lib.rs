@@ -38,6 +38,7 @@ mod input;
 mod join;
 mod nodes;
 mod rules;
+mod stacked;
 mod times;
 mod values;
 

@@ -28,6 +28,8 @@ pub(crate) struct FileArray<'a> {
     pub(crate) metadata: ArrayMetadata,
     pub(crate) grid: ChunkGrid,
     pub(crate) chunks: VirtualArray<'a>,
+    /// Whether it has an axis of length 1 before those of the file.
+    pub(crate) is_stacked: bool,
     found: StoredNode,
 }
 
@@ -57,7 +59,7 @@ impl<'a> FileNodes<'a> {
                 let (found, expected) = (chunks.counts(), grid.grid_shape());
                 return Err(refuse(format!("found a table of {found:?} chunks, expected {expected:?}")));
             }
-            arrays.insert(path, FileArray { metadata, grid, chunks, found });
+            arrays.insert(path, FileArray { metadata, grid, chunks, is_stacked: false, found });
         }
         Ok(Self { input, groups, arrays, store: Arc::new(input.store.clone()) })
     }
@@ -75,6 +77,12 @@ impl<'a> FileNodes<'a> {
 }
 
 impl FileArray<'_> {
+    /// Returns the number of chunks along each axis.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        let more = self.is_stacked.then_some(1);
+        more.into_iter().chain(self.chunks.counts().iter().copied()).collect()
+    }
+
     /// Returns the axis of the dimension named `dimension`; `None` if the array does not have the dimension.
     pub(crate) fn axis(&self, dimension: &str) -> Option<usize> {
         let names = self.metadata.dimension_names.as_deref()?;
