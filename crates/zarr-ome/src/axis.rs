@@ -40,7 +40,7 @@ impl AxisKind {
         }
     }
 
-    fn of(name: Option<&str>) -> Self {
+    pub(crate) fn of(name: Option<&str>) -> Self {
         match name {
             Some("space") => Self::Space,
             Some("time") => Self::Time,
@@ -101,6 +101,20 @@ const SYMBOLS: [(&str, &str); 23] = [
     ("second", "s"),
     ("yard", "yd"),
 ];
+
+/// Returns the word of UDUNITS for a unit, which is a word or a symbol; `None` for no unit (empty).
+///
+/// # Errors
+/// The known units, if the unit is not known.
+pub(crate) fn unit_of(unit: &str) -> Result<Option<&'static str>, String> {
+    let plain = unit.replace(['u', 'μ'], "µ");
+    let known = SYMBOLS.iter().find(|(word, symbol)| *word == unit || *symbol == unit || *symbol == plain);
+    match known {
+        _ if unit.is_empty() => Ok(None),
+        Some((word, _)) => Ok(Some(word)),
+        None => Err(SYMBOLS.map(|(word, _)| word).join(", ")),
+    }
+}
 
 /// Reads the axes of a document. Adds deviations from the specification that do not prevent reading to `deviations`.
 pub(crate) fn axes(list: &At<'_>, version: Version, deviations: &mut Vec<ValueError>) -> Result<Vec<Axis>, ValueError> {

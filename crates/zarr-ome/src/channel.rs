@@ -44,7 +44,7 @@ fn channel(at: &At<'_>, deviations: &mut Vec<ValueError>) -> Result<Channel, Val
 }
 
 /// Parses a colour in hexadecimal digits, such as `FF8000`; some writers put a `#` in front.
-fn color(at: &At<'_>) -> Result<[u8; 3], ValueError> {
+pub(crate) fn color(at: &At<'_>) -> Result<[u8; 3], ValueError> {
     let text = at.text()?;
     let digits = text.strip_prefix('#').unwrap_or(text);
     let is_hex = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());

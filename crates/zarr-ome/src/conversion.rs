@@ -1,8 +1,11 @@
-//! Conversion of metadata between versions 0.4 and 0.5, which differ in the places of members and of the version.
+//! Conversion of metadata between versions. 0.4 and 0.5 differ in the places of members and of the version, so nothing in the members is
+//! read; 0.6 has other images, which are read and written as a [`Document`].
 
+use crate::document::{Document, Written};
 use crate::metadata::{MEMBERS, Metadata, OME};
 use crate::version::Version;
 use crate::{Error, ErrorKind, Result};
+use zarr_json::pointer::ValueError;
 use zarr_json::{Map, Value};
 
 /// Members that name the version themselves up to 0.4: the text of the specification says so (SHOULD), or, for `omero`, its example.
@@ -78,22 +81,97 @@ pub fn to_v04(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
             converted.insert(name, value.clone());
             continue;
         }
-        let mut rest = Map::new();
-        for (member, value) in ome.iter() {
-            match (member, MEMBERS.contains(&member)) {
-                ("version", _) => {}
-                (_, false) => drop(rest.insert(member, value.clone())),
-                (_, true) => match attributes.get(member) {
-                    Some(other) => return Err(in_the_way(member, other)),
-                    None => drop(converted.insert(member, with_version(member, value.clone(), &version))),
-                },
+        for (member, value) in spread(ome, &version).iter() {
+            match attributes.get(member).filter(|_| member != OME) {
+                Some(other) => return Err(in_the_way(member, other)),
+                None => drop(converted.insert(member, value.clone())),
             }
-        }
-        if !rest.is_empty() {
-            converted.insert(OME, rest);
         }
     }
     Ok(Some(converted))
+}
+
+/// Converts the attributes of a group to another version of OME-Zarr; `None` if the attributes have no metadata, or have that of `version`
+/// already. Attributes that are not of OME-Zarr are unchanged. `name` is the name of the group, as for [`Metadata::find`].
+///
+/// A conversion from 0.4 to 0.5, to 0.6 and back keeps everything but explicit identities. From 0.6 to older versions, names of coordinate
+/// systems and of transformations are dropped.
+///
+/// ```
+/// use zarr_json::json;
+/// use zarr_ome::{Version, to_version};
+///
+/// let axis = |name: &str| json!({"name": (name), "type": "space"});
+/// let level = json!({"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [2, 2]}]});
+/// let old = json!({"multiscales": [{"version": "0.4", "axes": [(axis("y")), (axis("x"))], "datasets": [(level)]}]});
+/// let new = to_version(old.as_object().unwrap(), None, Version::V06)?.unwrap();
+/// let level = new.get("ome").unwrap().pointer("/multiscales/0/datasets/0/coordinateTransformations/0").unwrap();
+/// assert_eq!(level.to_string(), r#"{"type":"scale","scale":[2,2],"input":{"path":"0"},"output":{"name":"physical"}}"#);
+/// assert_eq!(to_version(&new, None, Version::V04)?.as_ref(), old.as_object());
+/// # Ok::<(), zarr_ome::Error>(())
+/// ```
+///
+/// # Errors
+/// The errors of [`Metadata::version`], [`to_v05`] and [`Document::read`]; [`ErrorKind::NotExpressible`] with the JSON pointer of a part that
+/// `version` cannot hold.
+pub fn to_version(attributes: &Map, name: Option<&str>, version: Version) -> Result<Option<Map>> {
+    let Some(written) = to_version_without(attributes, name, version)? else { return Ok(None) };
+    match written.left_out.first() {
+        None => Ok(Some(written.attributes)),
+        Some(part) => Err(not_expressible(version, part)),
+    }
+}
+
+/// Converts as [`to_version`] does, and leaves out the parts that `version` cannot hold.
+///
+/// # Errors
+/// As [`to_version`], but for these parts.
+pub fn to_version_without(attributes: &Map, name: Option<&str>, version: Version) -> Result<Option<Written>> {
+    let Some(metadata) = Metadata::find(attributes, name) else { return Ok(None) };
+    let from = metadata.version()?;
+    let whole = |attributes: Option<Map>| attributes.map(|attributes| Written { attributes, left_out: Vec::new() });
+    match (from, version) {
+        (from, to) if from == to => return Ok(None),
+        (Version::V04, Version::V05) => return to_v05(attributes, name).map(whole),
+        (Version::V05, Version::V04) => return to_v04(attributes, name).map(whole),
+        _ => {}
+    }
+    let Some(document) = Document::read(attributes, name)? else { return Ok(None) };
+    let in_ome = if version == Version::V04 { Version::V05 } else { version };
+    let written = document.attributes_without(in_ome);
+    let mut converted = match metadata.is_in_ome() {
+        true => attributes.clone(),
+        false => to_v05(attributes, name)?.unwrap_or_default(),
+    };
+    for (name, value) in written.attributes.iter() {
+        converted.insert(name, value.clone());
+    }
+    if version == Version::V04 {
+        converted = to_v04(&converted, name)?.unwrap_or(converted);
+    }
+    Ok(Some(Written { attributes: converted, left_out: written.left_out }))
+}
+
+/// Returns the error about a part of metadata that a version cannot hold.
+pub(crate) fn not_expressible(version: Version, part: &ValueError) -> Error {
+    let message = format!("OME-Zarr {version} cannot hold it: found {}, expected {}", part.found(), part.expected());
+    Error::new(ErrorKind::NotExpressible, message).at(|location| location.pointer = Some(part.pointer().to_owned()))
+}
+
+/// Makes attributes of version 0.4 of the members of the attribute `ome`. Unknown members remain in `ome`.
+pub(crate) fn spread(ome: &Map, version: &str) -> Map {
+    let (mut converted, mut rest) = (Map::new(), Map::new());
+    for (member, value) in ome.iter() {
+        match MEMBERS.contains(&member) {
+            true => drop(converted.insert(member, with_version(member, value.clone(), version))),
+            false if member == "version" => {}
+            false => drop(rest.insert(member, value.clone())),
+        }
+    }
+    if !rest.is_empty() {
+        converted.insert(OME, rest);
+    }
+    converted
 }
 
 fn in_the_way(name: &str, value: &Value) -> Error {

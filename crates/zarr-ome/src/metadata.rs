@@ -12,6 +12,9 @@ pub(crate) const OME: &str = "ome";
 pub(crate) const MEMBERS: [&str; 8] =
     ["multiscales", "omero", "image-label", "labels", "plate", "well", "bioformats2raw.layout", "series"];
 
+/// Member of scenes, since version 0.6, only in the attribute [`OME`].
+pub(crate) const SCENE: &str = "scene";
+
 /// Metadata of OME-Zarr in the attributes of a group: up to version 0.4 in several attributes, later in the attribute `ome`.
 ///
 /// Attributes are metadata of OME-Zarr by their form. `multiscales` may belong to other conventions: as an object (GeoZarr), or as a list
@@ -107,7 +110,7 @@ impl<'a> Metadata<'a> {
     /// Returns the name of `version` for converted metadata. A suffix of the named version is preserved, for example of versions that
     /// others derive: SpatialData writes `0.4-dev-spatialdata` in Zarr v2 and `0.5-dev-spatialdata` in v3.
     pub(crate) fn version_in(&self, version: Version) -> String {
-        let stated = self.stated().ok().flatten().and_then(|stated| stated.value().as_str());
+        let stated = self.stated_text();
         let own = self.version().ok().map(|version| version.to_string());
         let rest = stated.zip(own.as_deref()).and_then(|(stated, own)| stated.strip_prefix(own));
         format!("{version}{}", rest.filter(|rest| rest.starts_with('-')).unwrap_or_default())
@@ -116,6 +119,11 @@ impl<'a> Metadata<'a> {
     /// Returns whether the metadata names no version.
     pub fn is_without_version(&self) -> bool {
         matches!(self.stated(), Ok(None))
+    }
+
+    /// Returns the text of the named version; `None` if the metadata names none.
+    pub(crate) fn stated_text(&self) -> Option<&'a str> {
+        self.stated().ok().flatten().and_then(|stated| stated.value().as_str())
     }
 
     /// Returns the version as it is written; `None` if the metadata names none.

@@ -229,7 +229,7 @@ fn multiscale(at: &At<'_>, version: Version, found: &mut Vec<ValueError>) -> Res
 }
 
 /// Returns the coordinate system to which the transformations of all levels lead.
-fn intrinsic<'v>(image: &At<'v>, datasets: &[At<'v>]) -> Result<At<'v>, ValueError> {
+pub(crate) fn intrinsic<'v>(image: &At<'v>, datasets: &[At<'v>]) -> Result<At<'v>, ValueError> {
     let list = image.member("coordinateSystems")?;
     let systems = list.items()?;
     let mut chosen = None::<(&'v str, At<'v>)>;

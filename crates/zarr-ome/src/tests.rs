@@ -2,6 +2,7 @@
 
 mod conversion;
 mod coordinates;
+mod documents;
 mod groups;
 
 use crate::{AxisKind, Error, ErrorKind, Image, Metadata, Multiscales, Version};

@@ -1,0 +1,327 @@
+//! Metadata of new images, from their axes, scales and levels.
+
+use crate::Result;
+use crate::axis::{Axis, AxisKind, unit_of};
+use crate::document::{Display, DisplayedChannel, Document, ImageDocument, LevelDocument, Placement, Window};
+use crate::multiscales::Multiscales;
+use crate::version::Version;
+use crate::{Error, ErrorKind};
+use zarr_json::{Map, Value};
+
+/// Method by which elements of a level were computed from blocks of elements of the level before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reduction {
+    /// Mean, least or greatest value, or another one of whole blocks, whose name the metadata get: elements lie at the centres of blocks.
+    OfBlocks(&'static str),
+    /// First element of each block, whose position stays.
+    First,
+}
+
+/// Metadata of an image that is to be written: axes, scales, levels, channels.
+///
+/// ```
+/// use zarr_ome::document::Window;
+/// use zarr_ome::{NewImage, Version};
+///
+/// let image = NewImage::new("cyx")?.name("cells").scale("y", 0.5, "um")?.scale("x", 0.5, "um")?;
+/// let image = image.level("0", &[1.0, 1.0, 1.0])?.level("1", &[1.0, 2.0, 2.0])?.channel("DAPI", Window::new(0.0, 255.0));
+/// let attributes = image.attributes(Version::V05)?;
+///
+/// let level = attributes.get("ome").unwrap().pointer("/multiscales/0/datasets/1/coordinateTransformations").unwrap();
+/// let expected = r#"[{"type":"scale","scale":[1,1,1]},{"type":"translation","translation":[0,0.25,0.25]}]"#;
+/// assert_eq!(level.to_string(), expected);
+/// # Ok::<(), zarr_ome::Error>(())
+/// ```
+///
+/// Positions are those of the centres of elements: an element of a level that is the mean of 2 elements lies half an element behind the first
+/// of them ([`Reduction`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewImage {
+    name: Option<String>,
+    axes: Vec<Axis>,
+    scale: Vec<f64>,
+    translation: Vec<f64>,
+    levels: Vec<(String, Vec<f64>)>,
+    reduction: Reduction,
+    channels: Vec<DisplayedChannel>,
+}
+
+impl NewImage {
+    /// Makes an image without levels, whose axes have names of one letter: `tczyx` are time, channel and space, other letters are axes in
+    /// space. Elements are 1 apart until [`scale`](Self::scale) is called.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if these are no axes of an image: 2 to 5, of which 2 or 3 are in space, behind time and channels.
+    pub fn new(axes: &str) -> Result<Self> {
+        let axis = |name: char| Axis { name: name.to_string(), kind: kind_of(name), unit: None };
+        Self::of_axes(axes.chars().map(axis).collect())
+    }
+
+    /// Makes an image without levels.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); also if two axes have the same name.
+    pub fn of_axes(axes: Vec<Axis>) -> Result<Self> {
+        let rank = axes.len();
+        let image = Self {
+            name: None,
+            axes,
+            scale: vec![1.0; rank],
+            translation: vec![0.0; rank],
+            levels: Vec::new(),
+            reduction: Reduction::OfBlocks("mean"),
+            channels: Vec::new(),
+        };
+        image.clone().level("0", &vec![1.0; rank])?.check()?;
+        Ok(image)
+    }
+
+    /// Sets the name of the image.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets the distance of the elements of level 0 along an axis, and its unit: a word of UDUNITS such as `micrometer`, or a symbol such as
+    /// `um`, `µm` or `ms`; empty for no unit.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if there is no such axis, the distance is not positive, or the unit is not known.
+    pub fn scale(mut self, axis: &str, distance: f64, unit: &str) -> Result<Self> {
+        let number = self.axis(axis)?;
+        if !(distance > 0.0 && distance.is_finite()) {
+            return Err(Error::argument(format!("axis {axis}: found the scale {distance}, expected a number above 0")));
+        }
+        let unit = unit_of(unit).map_err(|known| {
+            Error::argument(format!("axis {axis}: found the unit {unit:?}, expected one of {known}"))
+        })?;
+        if let (Some(axis), Some(scale)) = (self.axes.get_mut(number), self.scale.get_mut(number)) {
+            axis.unit = unit.map(str::to_owned);
+            *scale = distance;
+        }
+        Ok(self)
+    }
+
+    /// Sets scales that a text lists, such as `z=0.5um,y=0.1um,x=0.1um`: for each axis the distance of elements and, behind it, the unit.
+    ///
+    /// # Errors
+    /// As [`scale`](Self::scale); also for texts of another form.
+    pub fn scales(self, text: &str) -> Result<Self> {
+        text.split(',').map(str::trim).filter(|part| !part.is_empty()).try_fold(self, |image, part| {
+            let wrong =
+                || Error::argument(format!("found the scale {part:?}, expected AXIS=NUMBER and a unit, as z=0.5um"));
+            let (axis, value) = part.split_once('=').ok_or_else(wrong)?;
+            // An exponent belongs to the number only if digits follow it.
+            let ends = value.char_indices().map(|(at, _)| at).chain([value.len()]).rev();
+            let parsed = ends.filter_map(|end| {
+                let (number, unit) = value.split_at_checked(end)?;
+                let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+                Some((number.trim().parse::<f64>().ok().filter(|_| is_plain)?, unit))
+            });
+            let (distance, unit) = parsed.into_iter().next().ok_or_else(wrong)?;
+            image.scale(axis.trim(), distance, unit.trim())
+        })
+    }
+
+    /// Sets the position of the first element of level 0 along an axis, in the unit of the axis.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if there is no such axis, or the position is not finite.
+    pub fn translation(mut self, axis: &str, position: f64) -> Result<Self> {
+        let number = self.axis(axis)?;
+        if !position.is_finite() {
+            return Err(Error::argument(format!("axis {axis}: found the position {position}, expected a number")));
+        }
+        self.translation.get_mut(number).into_iter().for_each(|own| *own = position);
+        Ok(self)
+    }
+
+    /// Adds a level: the path of its array, and for each axis the number of elements of level 0 that one element stands for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if the path is empty or that of another level, or there is not a factor of at least 1 for each axis.
+    pub fn level(mut self, path: &str, factors: &[f64]) -> Result<Self> {
+        let rank = self.axes.len();
+        if path.is_empty() || self.levels.iter().any(|(other, _)| other == path) {
+            return Err(Error::argument(format!("found the path {path:?} of a level, expected one of its own")));
+        }
+        if factors.len() != rank || factors.iter().any(|factor| !(*factor >= 1.0 && factor.is_finite())) {
+            let message = format!("level {path}: found the factors {factors:?}, expected {rank} numbers of at least 1");
+            return Err(Error::argument(message));
+        }
+        self.levels.push((path.to_owned(), factors.to_vec()));
+        Ok(self)
+    }
+
+    /// Adds a level of an array of a shape, where level 0 has the shape `whole`. The factor of an axis is the whole number by which `whole`
+    /// is divided, rounded up or down; or the ratio of the lengths if there is no such number.
+    ///
+    /// ```
+    /// # use zarr_ome::{NewImage, Version};
+    /// let image = NewImage::new("yx")?.level_of_shape("0", &[101, 64], &[101, 64])?.level_of_shape("1", &[101, 64], &[51, 32])?;
+    /// let scale = image.document().images[0].levels[1].placement.scale.clone();
+    /// assert_eq!(scale, Some(vec![2.0, 2.0]));
+    /// # Ok::<(), zarr_ome::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`level`](Self::level); also if a shape has another number of axes, or an axis is empty or longer than that of level 0.
+    pub fn level_of_shape(self, path: &str, whole: &[u64], shape: &[u64]) -> Result<Self> {
+        let is_coarser = |(&whole, &len): (&u64, &u64)| len > 0 && len <= whole;
+        if whole.len() != shape.len() || !whole.iter().zip(shape).all(is_coarser) {
+            let message = format!("level {path}: found the shape {shape:?}, expected one that fits into {whole:?}");
+            return Err(Error::argument(message));
+        }
+        let factor = |(&whole, &len): (&u64, &u64)| {
+            let ratio = whole as f64 / len as f64;
+            let near = ratio.round().max(1.0) as u64;
+            if whole / near == len || whole.div_ceil(near) == len { near as f64 } else { ratio }
+        };
+        let factors: Vec<f64> = whole.iter().zip(shape).map(factor).collect();
+        self.level(path, &factors)
+    }
+
+    /// Adds levels, each as [`level`](Self::level) does.
+    ///
+    /// # Errors
+    /// As [`level`](Self::level).
+    pub fn levels<'a>(self, levels: impl IntoIterator<Item = (&'a str, &'a [f64])>) -> Result<Self> {
+        levels.into_iter().try_fold(self, |image, (path, factors)| image.level(path, factors))
+    }
+
+    /// Sets the method by which coarser levels are computed, which says where their elements lie. Default: means of blocks.
+    #[must_use]
+    pub fn reduction(mut self, reduction: Reduction) -> Self {
+        self.reduction = reduction;
+        self
+    }
+
+    /// Adds a channel with its name, and the values that are displayed as black and in the full colour.
+    #[must_use]
+    pub fn channel(self, label: &str, window: Window) -> Self {
+        let label = Some(label.to_owned());
+        self.channels([DisplayedChannel { label, window: Some(window), ..DisplayedChannel::default() }])
+    }
+
+    /// Adds channels. Channels without a colour get white if there is only one, and colours that differ otherwise.
+    #[must_use]
+    pub fn channels(mut self, channels: impl IntoIterator<Item = DisplayedChannel>) -> Self {
+        self.channels.extend(channels);
+        self
+    }
+
+    /// Axes of the image.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Paths of the levels.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.levels.iter().map(|(path, _)| path.as_str())
+    }
+
+    /// Number of channels with a name, a colour or a window.
+    pub fn channel_count(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// Returns the metadata.
+    pub fn document(&self) -> Document {
+        let mut document = Document::default();
+        let downscaling = match self.reduction {
+            _ if self.levels.len() < 2 => None,
+            Reduction::OfBlocks(name) => Some(name.to_owned()),
+            Reduction::First => Some("nearest".to_owned()),
+        };
+        document.images.push(ImageDocument {
+            name: self.name.clone(),
+            axes: self.axes.iter().cloned().map(Into::into).collect(),
+            levels: self.levels.iter().map(|(path, factors)| self.placed(path, factors)).collect(),
+            downscaling,
+            ..ImageDocument::default()
+        });
+        if !self.channels.is_empty() {
+            let count = self.channels.len();
+            let channel = |(number, channel): (usize, &DisplayedChannel)| DisplayedChannel {
+                color: channel.color.or(Some(color_of(number, count))),
+                active: channel.active.or(Some(true)),
+                ..channel.clone()
+            };
+            let channels = self.channels.iter().enumerate().map(channel).collect();
+            document.display = Some(Display { channels, ..Display::default() });
+        }
+        document
+    }
+
+    /// Returns the attributes of the group of the image.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if the image has no levels, or a channel has no window.
+    pub fn attributes(&self, version: Version) -> Result<Map> {
+        self.check()?;
+        self.document().attributes(version)
+    }
+
+    /// Returns the metadata `multiscales` of the image, with one image: the value of that member.
+    ///
+    /// # Errors
+    /// As [`attributes`](Self::attributes).
+    pub fn multiscales(&self, version: Version) -> Result<Value> {
+        let attributes = self.attributes(version)?;
+        let ome = attributes.get("ome").and_then(|ome| ome.get("multiscales"));
+        Ok(ome.or(attributes.get("multiscales")).cloned().unwrap_or_default())
+    }
+
+    fn axis(&self, name: &str) -> Result<usize> {
+        self.axes.iter().position(|axis| axis.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
+            Error::argument(format!("found no axis {name:?}, expected one of {}", names.join(", ")))
+        })
+    }
+
+    fn placed(&self, path: &str, factors: &[f64]) -> LevelDocument {
+        let scale: Vec<f64> = self.scale.iter().zip(factors).map(|(scale, factor)| scale * factor).collect();
+        let offset = |((scale, first), factor): ((&f64, &f64), &f64)| match self.reduction {
+            Reduction::OfBlocks(_) => first + (factor - 1.0) / 2.0 * scale,
+            Reduction::First => *first,
+        };
+        let translation: Vec<f64> = self.scale.iter().zip(&self.translation).zip(factors).map(offset).collect();
+        let is_moved = translation.iter().any(|&offset| offset != 0.0);
+        let placement = Placement { scale: Some(scale), translation: is_moved.then_some(translation) };
+        LevelDocument { path: path.to_owned(), placement, ..LevelDocument::default() }
+    }
+
+    /// Checks what is to be written by reading it.
+    fn check(&self) -> Result<()> {
+        if self.levels.is_empty() {
+            return Err(Error::argument("found an image without levels, expected at least one level"));
+        }
+        let attributes = self.document().attributes(Version::V05)?;
+        let argument = |error: &Error| Error::argument(format!("image: {}", error.message()));
+        let read = Multiscales::read(&attributes).map_err(|error| argument(&error))?;
+        let wrong = read.into_iter().flat_map(|read| read.deviations).next();
+        match wrong {
+            Some(text) => Err(Error::new(ErrorKind::Argument, format!("image: {text}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn kind_of(name: char) -> AxisKind {
+    match name {
+        't' => AxisKind::Time,
+        'c' => AxisKind::Channel,
+        _ => AxisKind::Space,
+    }
+}
+
+/// Returns a colour for a channel without one: white for a single channel, otherwise colours that add up to white.
+fn color_of(number: usize, count: usize) -> [u8; 3] {
+    const COLORS: [[u8; 3]; 6] = [[0, 0, 255], [0, 255, 0], [255, 0, 0], [0, 255, 255], [255, 0, 255], [255, 255, 0]];
+    match count {
+        1 => [255; 3],
+        _ => COLORS.get(number % COLORS.len()).copied().unwrap_or([255; 3]),
+    }
+}
