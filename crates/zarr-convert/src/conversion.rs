@@ -37,6 +37,7 @@ mod journal;
 mod lengths;
 mod links;
 mod migrate;
+mod new_image;
 mod options;
 mod others;
 mod part;
@@ -272,6 +273,7 @@ impl Conversion {
     /// If a node in the source is broken; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs in the options fit
     /// no array.
     pub fn examine(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<DryRun> {
+        let options = new_image::prepared(options)?;
         let plan::ConversionPlan { nodes, consolidate, left_out, others, unread } =
             plan::plan(source, registry, &options)?;
         let (mut planned, mut refused) = (Vec::new(), unread);

@@ -6,8 +6,10 @@ mod tests;
 use super::ConvertOptions;
 use std::collections::HashMap;
 use std::sync::Arc;
+use zarr_hierarchy::Result;
 use zarr_meta::conventions::{Conventions, FILL_VALUE};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, Note, StoredNode};
+use zarr_ome::document::Written;
 use zarr_ome::{Multiscales, Version};
 
 /// Axis names of each array that is a level of an OME-Zarr image, by the path of the array.
@@ -48,7 +50,8 @@ impl Images {
                 .is_some_and(|names| own.eq(names.iter().map(|name| Some(name.as_str()))))
     }
 
-    /// Returns the OME-Zarr step for a node; `None` unless the conversion is between v2 and v3 and respects conventions.
+    /// Returns the OME-Zarr step for a node; `None` unless the caller has chosen a version, or the conversion is
+    /// between v2 and v3 and respects conventions.
     pub(super) fn step<'a>(
         &'a self,
         found: &'a StoredNode,
@@ -59,11 +62,23 @@ impl Images {
         let is_between = to_v3 || (found.dialect.is_v3() && dialect.is_v2());
         let is_followed = !options.literal && options.conventions != Conventions::Ignore;
         let keeps_names = options.conventions != Conventions::Detect;
-        (is_between && is_followed).then_some(OmeConversion { images: self, found, to_v3, keeps_names })
+        let of_format = if to_v3 { Version::V05 } else { Version::V04 };
+        let version = options.ome_version.or((is_between && is_followed).then_some(of_format))?;
+        let is_chosen = options.ome_version.is_some();
+        Some(OmeConversion {
+            images: self,
+            found,
+            is_between,
+            to_v3,
+            keeps_names,
+            version,
+            is_chosen,
+            loses: options.ome_losses,
+        })
     }
 }
 
-/// OME-Zarr step of a conversion of one node between Zarr v2 and v3.
+/// OME-Zarr step of a conversion of one node: between Zarr v2 and v3, or to another version in the same format.
 ///
 /// Metadata of groups is changed while the node is in v3 form: before the node is fitted into v3, or after it was fitted into v2. So
 /// JSON pointers into attributes always refer to v3.
@@ -71,7 +86,16 @@ impl Images {
 pub(super) struct OmeConversion<'a> {
     images: &'a Images,
     found: &'a StoredNode,
+    /// Whether the format changes.
+    is_between: bool,
+    /// Whether it changes from v2 to v3.
     to_v3: bool,
+    /// Version to write.
+    version: Version,
+    /// Whether the caller has chosen the version, so that metadata in another one is an error.
+    is_chosen: bool,
+    /// Whether parts that the version cannot hold are left out.
+    loses: bool,
     /// Whether dimension names are kept in v2, since the caller has chosen a convention.
     keeps_names: bool,
 }
@@ -88,24 +112,24 @@ pub(super) struct OmeChange {
 impl OmeConversion<'_> {
     /// Returns whether the dimension names of an array are dropped, since they are the axis names of its image.
     pub(super) fn drops_names(self, array: &ArrayMetadata) -> bool {
-        !self.to_v3 && !self.keeps_names && self.images.name_alone(self.found, array)
+        self.is_between && !self.to_v3 && !self.keeps_names && self.images.name_alone(self.found, array)
     }
 
     /// Applies the step before the node is fitted into the dialect.
-    pub(super) fn before(self, node: &mut Node, notes: &mut Vec<Note>) -> OmeChange {
+    pub(super) fn before(self, node: &mut Node, notes: &mut Vec<Note>) -> Result<OmeChange> {
         match node {
             Node::Group(_) if self.to_v3 => self.metadata(node, notes),
             Node::Array(array) if self.drops_names(array) => {
                 array.dimension_names = None;
                 notes.push(Note::change("/dimension_names", "are those of the axes of the image"));
-                OmeChange::default()
+                Ok(OmeChange::default())
             }
-            _ => OmeChange::default(),
+            _ => Ok(OmeChange::default()),
         }
     }
 
     /// Applies the step after the node was fitted into the dialect.
-    pub(super) fn after(self, node: &mut Node, notes: &mut Vec<Note>) -> OmeChange {
+    pub(super) fn after(self, node: &mut Node, notes: &mut Vec<Note>) -> Result<OmeChange> {
         match node {
             Node::Group(_) if !self.to_v3 => self.metadata(node, notes),
             Node::Array(array) if self.to_v3 && array.dimension_names.is_none() => {
@@ -113,30 +137,38 @@ impl OmeConversion<'_> {
                     array.dimension_names = Some(names.iter().cloned().map(Some).collect());
                     notes.push(Note::change("/dimension_names", "become those of the axes of the image"));
                 }
-                OmeChange::default()
+                Ok(OmeChange::default())
             }
-            _ => OmeChange::default(),
+            _ => Ok(OmeChange::default()),
         }
     }
 
     /// Converts OME-Zarr metadata of a group to the other version.
-    fn metadata(self, node: &mut Node, notes: &mut Vec<Note>) -> OmeChange {
+    fn metadata(self, node: &mut Node, notes: &mut Vec<Note>) -> Result<OmeChange> {
         let (name, attributes) = (self.found.path.name(), node.attributes_mut());
-        let (converted, version) = match self.to_v3 {
-            true => (zarr_ome::to_v05(attributes, name), Version::V05),
-            false => (zarr_ome::to_v04(attributes, name), Version::V04),
+        let converted = match self.loses {
+            true => zarr_ome::to_version_without(attributes, name, self.version).map(|written| {
+                written.map(|Written { attributes, left_out, .. }| {
+                    let lost =
+                        |part: &zarr_ome::ValueError| Note::loss(part.pointer(), "cannot be held by the version");
+                    notes.extend(left_out.iter().map(lost));
+                    attributes
+                })
+            }),
+            false => zarr_ome::to_version(attributes, name, self.version),
         };
         match converted {
-            Ok(None) => OmeChange::default(),
+            Ok(None) => Ok(OmeChange::default()),
             Ok(Some(converted)) => {
                 *attributes = converted;
-                notes.push(Note::change("/attributes", format!("OME-Zarr metadata becomes that of {version}")));
-                OmeChange { version: Some(version), warning: None }
+                notes.push(Note::change("/attributes", format!("OME-Zarr metadata becomes that of {}", self.version)));
+                Ok(OmeChange { version: Some(self.version), warning: None })
             }
+            Err(error) if self.is_chosen => Err(error),
             Err(error) => {
                 let format = if self.to_v3 { "v3" } else { "v2" };
                 let warning = format!("stays as it is, and goes with no version of Zarr {format}: {}", error.message());
-                OmeChange { version: None, warning: Some(warning) }
+                Ok(OmeChange { version: None, warning: Some(warning) })
             }
         }
     }

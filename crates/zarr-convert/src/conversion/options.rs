@@ -9,6 +9,7 @@ use zarr_grid::Region;
 use zarr_hierarchy::Result;
 use zarr_meta::conventions::Conventions;
 use zarr_meta::{Dialect, NodePath};
+use zarr_ome::{NewImage, Version};
 use zarr_store::Store;
 
 /// Options of a [`Conversion`](super::Conversion), with defaults and a method for each option.
@@ -61,6 +62,15 @@ pub struct ConvertOptions {
     /// convention keep their meaning instead: see [`ForDialect::meaning`](zarr_meta::ForDialect::meaning). OME-Zarr metadata is converted
     /// to version 0.5 in Zarr v3, and to 0.4 in older versions, and the axes of images name the dimensions of levels.
     pub literal: bool,
+    /// Image that the converted array becomes a level of: the first one that the image names, below the group at the path in the target. The
+    /// group gets the metadata at the end, and the array the names of the axes. `None` if nodes stay what they are.
+    pub image: Option<NewImage>,
+    /// Version of OME-Zarr of images, plates, wells and labels. By default the version of the source, or that of the format if it changes:
+    /// 0.4 in Zarr v2, 0.5 in v3.
+    pub ome_version: Option<Version>,
+    /// Whether parts of OME-Zarr metadata that [`ome_version`](Self#structfield.ome_version) cannot hold are left out, with a note. By
+    /// default they are an error.
+    pub ome_losses: bool,
     /// Whether arrays of objects become arrays of the data type `string` with the codec `vlen-utf8`, which other software reads, if all
     /// their elements are strings. To find out, planning the conversion reads their elements. By default all arrays of objects keep their
     /// data type, which in Zarr v3 no other software reads ([`PlannedNode::unread`](super::PlannedNode::unread)).
@@ -112,6 +122,9 @@ impl Default for ConvertOptions {
             to: None,
             carry: false,
             literal: false,
+            image: None,
+            ome_version: None,
+            ome_losses: false,
             objects_as_strings: false,
             conventions: Conventions::Detect,
             memory: 1 << 30,
@@ -221,6 +234,27 @@ impl ConvertOptions {
     #[must_use]
     pub fn literal(mut self, literal: bool) -> Self {
         self.literal = literal;
+        self
+    }
+
+    /// Sets [`image`](Self#structfield.image).
+    #[must_use]
+    pub fn image(mut self, image: impl Into<Option<NewImage>>) -> Self {
+        self.image = image.into();
+        self
+    }
+
+    /// Sets [`ome_version`](Self#structfield.ome_version).
+    #[must_use]
+    pub fn ome_version(mut self, version: impl Into<Option<Version>>) -> Self {
+        self.ome_version = version.into();
+        self
+    }
+
+    /// Sets [`ome_losses`](Self#structfield.ome_losses).
+    #[must_use]
+    pub fn ome_losses(mut self, ome_losses: bool) -> Self {
+        self.ome_losses = ome_losses;
         self
     }
 

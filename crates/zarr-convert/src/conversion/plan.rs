@@ -6,8 +6,8 @@ use super::strings::Strings;
 use super::target::TargetNode;
 use super::walked::walk_together;
 use super::{
-    Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, rechunk, reencode, region, strings,
-    target, unknown_grid,
+    Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, new_image, others, rechunk, reencode, region,
+    strings, target, unknown_grid,
 };
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
@@ -43,6 +43,7 @@ pub(super) fn plan(
     let all = found.iter().map(|found| found.dialect.to_write()).max().unwrap_or(Dialect::NEWEST);
     let options = &ConvertOptions { dialect: options.dialect.or(Some(all)), ..options.clone() };
     let others = others::planned(others, options.dialect.unwrap_or(all), options)?;
+    new_image::check(&found, options)?;
     let arrays = || found.iter().filter_map(|found| found.node.as_array());
     check_ranks(arrays(), options)?;
     lengths::check("chunks", &options.chunk_lengths, arrays())?;

@@ -286,8 +286,9 @@ impl Conversion {
         Ok(existing)
     }
 
-    /// Writes consolidated metadata, and lists the node in the group above.
+    /// Writes the metadata of a new image and consolidated metadata, and lists the node in the group above.
     pub(super) fn end(&self, target: &Arc<dyn Store>) -> Result<()> {
+        self.describe_image(target).map_err(|error| in_store(target, error))?;
         for group in &self.consolidate {
             consolidate(&**target, &group.to_string(), None)?;
         }
@@ -357,6 +358,7 @@ impl Conversion {
     /// journal.
     pub(super) fn check_target(&self, target: &Arc<dyn Store>) -> Result<()> {
         let (_, path) = self.paths();
+        self.check_image(target)?;
         if is_same(&self.source, target) {
             self.check_apart().map_err(|error| in_store(target, error))?;
         }

@@ -1,7 +1,7 @@
 //! The metadata of a node in the target.
 
 use super::hierarchy::Hierarchy;
-use super::{ConvertOptions, Shards, rechunk, region};
+use super::{ConvertOptions, Shards, new_image, rechunk, region};
 use zarr_array::{Registry, element_spec, instead_of_fallback};
 use zarr_codec::{ElementSpec, Limits};
 use zarr_hierarchy::{Error, ErrorKind, Result};
@@ -40,7 +40,7 @@ pub(super) fn target(
     }
     let mut node = found.node.clone();
     let (image, mut image_notes) = (hierarchy.images.step(found, dialect, options), Vec::new());
-    let before = image.map(|step| step.before(&mut node, &mut image_notes)).unwrap_or_default();
+    let before = image.map(|step| step.before(&mut node, &mut image_notes)).transpose()?.unwrap_or_default();
     // Names by an image say nothing of xarray.
     let is_of_image = found.node.as_array().is_some_and(|array| image.is_some_and(|step| step.drops_names(array)));
     let is_followed = !is_of_image && hierarchy.is_followed(found, options);
@@ -68,6 +68,9 @@ pub(super) fn target(
             if found.dialect != dialect {
                 name_codecs(&mut array.codecs, dialect, registry);
             }
+            if let Some(image) = &options.image {
+                new_image::take(array, image, dialect, &mut image_notes);
+            }
             if let (Conventions::Assume(convention), false) = (options.conventions, found.dialect.is_v3()) {
                 conventions::refresh_by(array, convention);
             }
@@ -91,7 +94,7 @@ pub(super) fn target(
         }
         fitted => fitted?,
     };
-    let after = image.map(|step| step.after(&mut node, &mut image_notes)).unwrap_or_default();
+    let after = image.map(|step| step.after(&mut node, &mut image_notes)).transpose()?.unwrap_or_default();
     let missing = match (&found.node, &node) {
         (Node::Array(from), Node::Array(to)) if is_followed => {
             conventions::missing_data_difference((from, found.dialect), (to, dialect))
