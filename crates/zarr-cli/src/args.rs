@@ -95,10 +95,10 @@ pub(crate) struct ByConvention {
     /// that format has them (0.4 in v2, 0.5 in v3).
     #[arg(long, help_heading = METADATA, hide_short_help = true)]
     pub(crate) literal: bool,
-    /// The convention that arrays follow: xarray, nczarr or none; by default the one by which their dimensions are named. `convert` writes
-    /// attributes of geozarr: --crs and --transform, or what CF says.
+    /// The convention that arrays follow: xarray, nczarr or none; by default the one by which their dimensions are named. `convert` also
+    /// makes images (ome), and writes attributes of geozarr, by --crs and --transform or by CF.
     #[arg(long, value_name = "NAME", value_parser = conventions, help_heading = METADATA, hide_short_help = true)]
-    pub(crate) convention: Option<NamedConvention>,
+    pub(crate) convention: Option<ConventionName>,
     /// Make strings (`string` with vlen-utf8) of objects (`|O` of v2 with json2, msgpack2) in arrays all of whose elements are strings, which
     /// are read for it before anything is written. By default they stay objects, which no other software reads in v3.
     #[arg(long, help_heading = METADATA, hide_short_help = true)]
@@ -108,35 +108,51 @@ pub(crate) struct ByConvention {
 impl ByConvention {
     pub(crate) fn apply(self, options: ConvertOptions) -> ConvertOptions {
         let options = options.literal(self.literal).objects_as_strings(self.objects_as_strings);
-        options.conventions(match self.convention {
-            Some(NamedConvention::Followed(conventions)) => conventions,
-            Some(NamedConvention::GeoZarr) | None => Conventions::default(),
-        })
+        match self.convention {
+            Some(ConventionName::Followed(conventions)) => options.conventions(conventions),
+            Some(ConventionName::Ome | ConventionName::GeoZarr) | None => options,
+        }
     }
 
-    /// Whether attributes of GeoZarr are to be written.
+    /// Returns whether attributes of GeoZarr are to be written.
     pub(crate) fn is_geozarr(self) -> bool {
-        matches!(self.convention, Some(NamedConvention::GeoZarr))
+        matches!(self.convention, Some(ConventionName::GeoZarr))
+    }
+
+    /// Refuses conventions that only `zarr convert` writes, for other verbs.
+    pub(crate) fn followed(self) -> Result<Self, Failure> {
+        let (name, hint) = match self.convention {
+            Some(ConventionName::Ome) => ("ome", "`zarr convert` makes images of arrays"),
+            Some(ConventionName::GeoZarr) => {
+                ("geozarr", "`zarr convert --convention geozarr` writes attributes of GeoZarr")
+            }
+            Some(ConventionName::Followed(_)) | None => return Ok(self),
+        };
+        let failure = Failure::usage(format!("found --convention {name}, expected xarray, nczarr or none"));
+        Err(failure.with_hint(hint))
     }
 }
 
-/// Convention that an argument names.
+/// Convention that nodes follow, or that they get.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum NamedConvention {
-    /// Convention that the arrays of the source follow.
+pub(crate) enum ConventionName {
+    /// Nodes follow a convention of data sets, or none.
     Followed(Conventions),
-    /// GeoZarr, whose attributes are written.
+    /// Nodes become images of OME-Zarr.
+    Ome,
+    /// Nodes get attributes of GeoZarr.
     GeoZarr,
 }
 
-/// Parses the value of `--convention`: `none`, `xarray`, `nczarr` or `geozarr`.
-fn conventions(text: &str) -> Result<NamedConvention, String> {
+/// Parses the value of `--convention`: `none`, `xarray`, `nczarr`, `ome` or `geozarr`.
+fn conventions(text: &str) -> Result<ConventionName, String> {
     match text {
-        "none" => Ok(NamedConvention::Followed(Conventions::Ignore)),
-        "xarray" => Ok(NamedConvention::Followed(Conventions::Assume(Convention::Xarray))),
-        "nczarr" => Ok(NamedConvention::Followed(Conventions::Assume(Convention::NcZarr))),
-        "geozarr" => Ok(NamedConvention::GeoZarr),
-        _ => Err("expected xarray, nczarr, none or geozarr".to_owned()),
+        "none" => Ok(ConventionName::Followed(Conventions::Ignore)),
+        "xarray" => Ok(ConventionName::Followed(Conventions::Assume(Convention::Xarray))),
+        "nczarr" => Ok(ConventionName::Followed(Conventions::Assume(Convention::NcZarr))),
+        "ome" => Ok(ConventionName::Ome),
+        "geozarr" => Ok(ConventionName::GeoZarr),
+        _ => Err("expected xarray, nczarr, none, ome or geozarr".to_owned()),
     }
 }
 

@@ -34,6 +34,7 @@ mod du;
 pub(crate) mod examples;
 mod geozarr;
 mod help;
+mod image_args;
 mod info;
 mod list;
 mod log;

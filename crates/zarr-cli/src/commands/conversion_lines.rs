@@ -69,12 +69,14 @@ pub(crate) fn other_files(conversion: &Conversion) -> String {
     }
 }
 
-/// Returns a line about metadata of OME-Zarr that is converted to another version; empty if there is none.
-pub(crate) fn ome_line(nodes: &[PlannedNode]) -> String {
+/// Returns a line about metadata of OME-Zarr that is converted to another version; empty if there is none. `is_chosen` says that the caller
+/// has chosen the version.
+pub(crate) fn ome_line(nodes: &[PlannedNode], is_chosen: bool) -> String {
     let Some(version) = nodes.iter().find_map(|node| node.ome) else { return String::new() };
     let groups = nodes.iter().filter(|node| node.ome.is_some()).count() as u64;
     let groups = number::counted(groups, "group");
-    format!("OME-Zarr metadata of {groups} in the form of {version}; --literal leaves it as it is\n")
+    let hint = if is_chosen { "" } else { "; --literal leaves it as it is" };
+    format!("OME-Zarr metadata of {groups} in the form of {version}{hint}\n")
 }
 
 /// Returns the facts about a converted node as JSON.

@@ -5,6 +5,7 @@ use super::consolidated::keeping;
 use super::conversion_lines::{facts, ome_line, other_files, tell_other_ranks, tell_unread};
 use super::dry_run;
 use super::geozarr::Place;
+use super::image_args::ImageArgs;
 use super::read::select::ByDimension;
 use super::region;
 use super::skipped_items::SkippedItems;
@@ -121,6 +122,8 @@ pub(crate) struct Convert {
     #[command(flatten)]
     place: Place,
     #[command(flatten)]
+    image: ImageArgs,
+    #[command(flatten)]
     loss: Loss,
 }
 
@@ -185,6 +188,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         false => of_variables(context, args, &location, options)?,
     };
     let options = region::taken(context, &location, &args.region, options)?;
+    let options = args.image.taken(context, &location, &args.target, args.loss.meaning, options)?;
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options);
         let examined = examined.map_err(|error| location.with_near(error))?;
@@ -424,7 +428,7 @@ fn summarize(
         escape::line(&region::told(&args.region)),
         number::size(conversion.size()),
         started.elapsed().as_secs_f64(),
-        ome_line(conversion.nodes()),
+        ome_line(conversion.nodes(), conversion.options().ome_version.is_some()),
     );
     output::print(&text)
 }

@@ -102,7 +102,13 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
     if is_move {
         Migration::check_settled(&source)?;
     }
-    let options = args.meaning.apply(options).overwrite(args.overwrite).resume(args.resume).options(context.options());
+    let options = args
+        .meaning
+        .followed()?
+        .apply(options)
+        .overwrite(args.overwrite)
+        .resume(args.resume)
+        .options(context.options());
     let options = match copied {
         Some(chosen) => {
             let address = from_address.clone();
@@ -208,7 +214,7 @@ fn summary(
         || {
             let nodes = number::counted(conversion.nodes().len() as u64, "node");
             let how = if copied.is_none() { "moved" } else { "copied" };
-            let (others, ome) = (other_files(conversion), ome_line(conversion.nodes()));
+            let (others, ome) = (other_files(conversion), ome_line(conversion.nodes(), false));
             let region = copied.map(region::told).unwrap_or_default();
             let others = format!("{others}{}", escape::line(&region));
             format!("{}: {nodes}{others}, {size} {how} in {seconds:.1} s\n{ome}", escape::line(&args.target))

@@ -70,7 +70,7 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
             text.push_str(&format!("{:width$}    {}\n", "", escape::line(&note)));
         }
     }
-    text.push_str(&ome_line(conversion.nodes()));
+    text.push_str(&ome_line(conversion.nodes(), conversion.options().ome_version.is_some()));
     let total = total(stored);
     let count = |wanted: fn(Action) -> bool| conversion.nodes().iter().filter(|node| wanted(node.how)).count() as u64;
     let dialect = conversion.nodes().first().map_or("", |node| node.dialect.name());

@@ -93,10 +93,7 @@ impl Migrate {
 
 pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
     let names = args.names()?;
-    if args.loss.meaning.is_geozarr() {
-        let failure = Failure::usage("found --convention geozarr, expected xarray, nczarr or none");
-        return Err(failure.with_hint("`zarr convert --convention geozarr` writes attributes of GeoZarr"));
-    }
+    args.loss.meaning.followed()?;
     if args.force && !args.overwrite && !args.undo {
         return Err(Failure::usage(
             "found --force without --overwrite and --undo, of which it says what they may drop",
@@ -223,7 +220,7 @@ fn summarize(context: &Context, store: &Arc<dyn Store>, migration: &Migration, s
                 number::counted(groups, "group"),
                 number::counted(kept, "array"),
                 number::grouped(converted),
-                ome_line(migration.nodes()),
+                ome_line(migration.nodes(), false),
             )
         },
     )

@@ -228,3 +228,97 @@ fn a_plate_with_two_rows_of_one_name_is_an_error() {
         assert_eq!(out.contains(expected) && out.contains("[bad-plate]"), errors == 1, "{out}");
     }
 }
+
+/// A folder with an array of 2 channels.
+fn plain() -> Folder {
+    let folder = Folder::new();
+    folder.ok(&["create", "p.zarr", "/", "--shape", "2,4,6", "--dtype", "uint16", "--chunks", "1,4,6"]);
+    folder.ok(&["write", "p.zarr", "/", "--select", "1,1:3,1:3", "--value", "9"]);
+    folder
+}
+
+const OME: [&str; 4] = ["convert", "p.zarr", "x.ome.zarr", "--convention"];
+
+fn failed(folder: &Folder, args: &[&str]) -> String {
+    let ran = folder.run(args);
+    assert_ne!(ran.code, Some(0), "{args:?}");
+    ran.err
+}
+
+fn attributes(folder: &Folder, store: &str) -> Value {
+    Value::from_json(&folder.ok(&["attrs", store, "--json"])).unwrap()
+}
+
+#[test]
+fn an_array_becomes_an_image() {
+    for (version, dialect) in [("0.4", "v2"), ("0.5", "v3"), ("0.6", "v3")] {
+        let folder = plain();
+        let options =
+            ["ome", "--axes", "cyx", "--scale", "y=0.5um,x=2um", "--channel-names", "a,b", "--ome-version", version];
+        folder.ok(&[&OME[..], &options].concat());
+        let info = folder.ok(&["info", "x.ome.zarr"]);
+        for line in [
+            &format!("OME-Zarr           : {version}, image, 1 level, 0.5 x 2 µm"),
+            "Axes               : c (channel), y (space, µm), x (space, µm)",
+            "Channels           : a, b",
+        ] {
+            assert!(info.lines().any(|found| found == line), "{line}\n{info}");
+        }
+        assert!(folder.ok(&["info", "x.ome.zarr", "0"]).contains(&format!(": {dialect} ")));
+        assert_eq!(folder.ok(&["read", "x.ome.zarr", "0", "--select", "1,2,1:3"]).trim(), "9\n9");
+        folder.ok(&["check", "x.ome.zarr"]);
+        // Back and forth.
+        folder.ok(&["convert", "x.ome.zarr", "y.zarr", "--convention", "ome", "--ome-version", "0.5"]);
+        folder.ok(&["convert", "y.zarr", "z.zarr", "--convention", "ome", "--ome-version", version]);
+        assert!(attributes(&folder, "z.zarr").semantically_eq(&attributes(&folder, "x.ome.zarr")));
+    }
+}
+
+#[test]
+fn windows_of_channels_are_those_of_the_elements() {
+    for (windows, expected) in
+        [("minmax", [0.0, 9.0, 0.0, 9.0]), ("50,100", [0.0, 9.0, 0.0, 9.0]), ("0,50", [0.0, 0.0, 0.0, 9.0])]
+    {
+        let folder = plain();
+        folder.ok(&[&OME[..], &["ome", "--axes", "cyx", "--channel-windows", windows]].concat());
+        let attributes = attributes(&folder, "x.ome.zarr");
+        let window = attributes.pointer("/ome/omero/channels/1/window").unwrap();
+        let found = ["start", "end", "min", "max"].map(|name| window.get(name).unwrap().as_f64().unwrap());
+        assert_eq!(found, expected, "{windows}");
+        assert_eq!(attributes.pointer("/ome/multiscales/0/name").unwrap().as_str(), Some("x"));
+    }
+}
+
+#[test]
+fn what_is_no_image_is_said() {
+    let folder = plain();
+    let fails = |options: &[&str], expected: &str| {
+        let said = failed(&folder, &[&OME[..], options].concat());
+        assert!(said.contains(expected), "{said}");
+        assert!(!std::path::Path::new(&folder.path("x.ome.zarr")).exists());
+    };
+    fails(&["ome"], "expected --axes, such as tczyx");
+    fails(&["ome", "--axes", "yx"], "expected 2 as the axes y, x");
+    fails(&["ome", "--axes", "cyx", "--channel-names", "a"], "found 1 names, expected 2");
+    fails(&["ome", "--axes", "cyx", "--scale", "z=1um"], "no axis \"z\"");
+    fails(&["ome", "--axes", "cyx", "--ome-version", "0.3"], "expected 0.4, 0.5 or 0.6");
+    fails(&["ome", "--axes", "cyx", "--ome-version", "0.4", "--dialect", "v3"], "expected dialect v2");
+    fails(&["none", "--axes", "cyx"], "without --convention ome");
+    let copied = failed(&folder, &["cp", "p.zarr", "q.zarr", "--convention", "ome"]);
+    assert!(copied.contains("`zarr convert` makes images of arrays"), "{copied}");
+    folder.ok(&["create", "g.zarr", "/", "--group"]);
+    let of_group = failed(&folder, &["convert", "g.zarr", "x.ome.zarr", "--convention", "ome"]);
+    assert!(of_group.contains("found a group, expected an array to make an image of"), "{of_group}");
+}
+
+/// Checks that an image in one file has its document first and the comment that RFC-9 asks for.
+#[test]
+fn an_array_becomes_an_image_in_one_file() {
+    let folder = plain();
+    folder.ok(&["convert", "p.zarr", "x.ozx", "--convention", "ome", "--axes", "cyx", "--ome-version", "0.6"]);
+    let bytes = std::fs::read(folder.path("x.ozx")).unwrap();
+    assert_eq!(bytes.get(30..39), Some(&b"zarr.json"[..]));
+    assert!(bytes.ends_with(br#"{"ome":{"version":"0.6","zipFile":{"centralDirectory":{"jsonFirst":true}}}}"#));
+    assert!(folder.ok(&["tree", "x.ozx"]).contains("image, 1 level"));
+    assert_eq!(folder.ok(&["read", "x.ozx", "0", "--select", "1,2,1:3"]).trim(), "9\n9");
+}

@@ -1,0 +1,184 @@
+//! Options of images of OME-Zarr that `zarr convert --convention ome` makes.
+
+use crate::args::{ByConvention, ConventionName};
+use crate::context::{Context, NodeLocation};
+use crate::failure::{Failure, Result};
+use clap::Args;
+use zarr::Array;
+use zarr::convert::ConvertOptions;
+use zarr::dtype::{Class, DataType};
+use zarr::grid::AxisSelection;
+use zarr::ome::document::{DisplayedChannel, Window};
+use zarr::ome::{Metadata, NewImage, Version};
+use zarr::stats::{Statistics, StatsOptions};
+
+/// Heading in the help of the options of images.
+const IMAGE: &str = "Images, with --convention ome";
+/// Path of the level that an array becomes.
+const LEVEL: &str = "0";
+
+/// Options of images of OME-Zarr.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ImageArgs {
+    /// The version of OME-Zarr: 0.4 (Zarr v2), 0.5 or 0.6 (v3). By default that of an image in SRC, or 0.5.
+    #[arg(long, value_name = "VERSION", value_parser = version, help_heading = IMAGE)]
+    ome_version: Option<Version>,
+    /// The axes of an array that becomes an image, a letter each: tczyx; by default the names of its dimensions.
+    #[arg(long, value_name = "AXES", help_heading = IMAGE)]
+    axes: Option<String>,
+    /// Distances of elements, with units: z=0.5um,y=0.1um,x=0.1um.
+    #[arg(long, value_name = "SCALES", help_heading = IMAGE)]
+    scale: Option<String>,
+    /// Names of the channels, separated by commas.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1, help_heading = IMAGE)]
+    channel_names: Vec<String>,
+    /// The values that are displayed as black and white, for each channel: `minmax`, or two percentiles, 1,99.
+    #[arg(long, value_name = "RANGE", value_parser = windows, help_heading = IMAGE)]
+    channel_windows: Option<Windows>,
+    /// Leave out what the version cannot hold: scenes, transformations that are no scale.
+    #[arg(long, help_heading = IMAGE, hide_short_help = true)]
+    ome_losses: bool,
+}
+
+/// Shares of values at the ends of a window.
+#[derive(Clone, Copy, Debug)]
+struct Windows([f64; 2]);
+
+fn version(text: &str) -> Result<Version, String> {
+    let versions = [Version::V04, Version::V05, Version::V06];
+    versions
+        .into_iter()
+        .find(|version| version.to_string() == text)
+        .ok_or_else(|| "expected 0.4, 0.5 or 0.6".to_owned())
+}
+
+fn windows(text: &str) -> Result<Windows, String> {
+    let share = |part: &str| part.trim().parse::<f64>().ok().filter(|share| (0.0..=100.0).contains(share));
+    let pair = || {
+        let (least, greatest) = text.split_once(',')?;
+        let ends = [share(least)? / 100.0, share(greatest)? / 100.0];
+        (ends[0] < ends[1]).then_some(Windows(ends))
+    };
+    match text {
+        "minmax" => Ok(Windows([0.0, 1.0])),
+        _ => pair().ok_or_else(|| "expected minmax, or two percentiles such as 1,99".to_owned()),
+    }
+}
+
+impl ImageArgs {
+    fn is_given(&self) -> bool {
+        self.ome_version.is_some() || self.ome_losses || self.describes_array()
+    }
+
+    fn describes_array(&self) -> bool {
+        let is_named = self.axes.is_some() || self.scale.is_some() || !self.channel_names.is_empty();
+        is_named || self.channel_windows.is_some()
+    }
+
+    /// Adds the image that the source becomes to the options of a conversion. `target` is the address of the target, which names the image.
+    pub(crate) fn taken(
+        &self,
+        context: &Context,
+        source: &NodeLocation,
+        target: &str,
+        convention: ByConvention,
+        options: ConvertOptions,
+    ) -> Result<ConvertOptions> {
+        if !matches!(convention.convention, Some(ConventionName::Ome)) {
+            return match self.is_given() {
+                true => Err(Failure::usage("found options of images without --convention ome".to_owned())),
+                false => Ok(options),
+            };
+        }
+        let found = context.node(source)?;
+        let options = options.ome_version(self.ome_version).ome_losses(self.ome_losses);
+        if let Some(group) = found.node.as_group() {
+            let is_image = Metadata::find(&group.attributes, source.path.name()).is_some();
+            if self.describes_array() || !(is_image || self.ome_version.is_some()) {
+                let failure =
+                    Failure::usage(format!("{}: found a group, expected an array to make an image of", source.path));
+                return Err(failure.with_hint("--node names an array; a group of OME-Zarr keeps its metadata"));
+            }
+            return Ok(options);
+        }
+        let array = context.array_of(source, found)?;
+        let axes = match &self.axes {
+            Some(axes) => axes.clone(),
+            None => {
+                let names: Vec<&str> =
+                    array.dimension_names().unwrap_or_default().iter().flatten().map(String::as_str).collect();
+                match names.len() == array.shape().len() && names.iter().all(|name| name.chars().count() == 1) {
+                    true => names.concat(),
+                    false => return Err(Failure::usage("expected --axes, such as tczyx".to_owned())),
+                }
+            }
+        };
+        let image = NewImage::new(&axes)?.scales(self.scale.as_deref().unwrap_or_default())?;
+        let image = image.level(LEVEL, &vec![1.0; axes.chars().count()])?.name(stem(target));
+        let image = image.channels(self.channels(&array, &axes)?);
+        Ok(options.image(image))
+    }
+
+    /// Returns the channels, with windows; none without names and windows.
+    fn channels(&self, array: &Array, axes: &str) -> Result<Vec<DisplayedChannel>> {
+        if self.channel_names.is_empty() && self.channel_windows.is_none() {
+            return Ok(Vec::new());
+        }
+        let axis = axes.chars().position(|axis| axis == 'c').filter(|_| axes.chars().count() == array.shape().len());
+        let count = axis.and_then(|axis| array.shape().get(axis).copied()).unwrap_or(1);
+        if !self.channel_names.is_empty() && self.channel_names.len() as u64 != count {
+            let found = self.channel_names.len();
+            return Err(Failure::usage(format!(
+                "--channel-names: found {found} names, expected {count} as the array has channels"
+            )));
+        }
+        (0..count)
+            .map(|number| {
+                let label = self.channel_names.get(number as usize).cloned();
+                Ok(DisplayedChannel {
+                    label,
+                    window: Some(self.window(array, axis, number)?),
+                    ..DisplayedChannel::default()
+                })
+            })
+            .collect()
+    }
+
+    /// Returns the window of a channel: of its values, or, unless these are asked for, of the data type if it is a small integer.
+    fn window(&self, array: &Array, axis: Option<usize>, number: u64) -> Result<Window> {
+        let of_type = match (self.channel_windows, array.data_type()) {
+            (None, DataType::UInt8) => Some((0.0, 255.0)),
+            (None, DataType::Int8) => Some((-128.0, 127.0)),
+            (None, DataType::UInt16) => Some((0.0, 65_535.0)),
+            (None, DataType::Int16) => Some((-32_768.0, 32_767.0)),
+            _ => None,
+        };
+        if let Some((min, max)) = of_type {
+            return Ok(Window::new(min, max));
+        }
+        let Windows(shares) = self.channel_windows.unwrap_or(Windows([0.0, 1.0]));
+        if matches!(array.data_type().class(), None | Some(Class::Complex)) {
+            return Err(Failure::usage(format!("--channel-windows: found {}, expected numbers", array.data_type())));
+        }
+        let mut selection = vec![AxisSelection::All; array.shape().len()];
+        if let Some(at) = axis.and_then(|axis| selection.get_mut(axis)) {
+            *at = AxisSelection::range(number as i64, number as i64 + 1);
+        }
+        let options = StatsOptions::default().quantiles(&shares).bins(0);
+        let numbers = Statistics::of(array, &selection, &options)?.numbers;
+        let end =
+            |extreme: &Option<zarr::stats::Extreme>, other: f64| extreme.as_ref().map_or(other, |at| at.value.float);
+        let mut window = Window::new(end(&numbers.min, 0.0), end(&numbers.max, 1.0));
+        if let [least, greatest] = numbers.quantiles.as_slice() {
+            (window.start, window.end) = (least.value.float, greatest.value.float);
+        }
+        Ok(window)
+    }
+}
+
+/// Returns the name of an image: the last name in an address, without extensions.
+fn stem(address: &str) -> &str {
+    let name = address.trim_end_matches('/').rsplit(['/', '\\', ':']).next().unwrap_or(address);
+    let name = [".zarr", ".ozx", ".zip"].into_iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    name.strip_suffix(".ome").unwrap_or(name)
+}
