@@ -21,6 +21,7 @@ mod memory;
 mod module;
 mod new_dataset;
 mod new_node;
+mod ome;
 mod pipeline;
 mod plan;
 mod python_store;

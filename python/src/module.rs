@@ -26,6 +26,8 @@ mod _core {
     #[pymodule_export]
     use crate::new_node::{create_array, create_group};
     #[pymodule_export]
+    use crate::ome::{image_attributes, ome_to_version};
+    #[pymodule_export]
     use crate::python_store::Answer;
     #[pymodule_export]
     use crate::virtualize::virtualize;

@@ -100,7 +100,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__", "dask", "disable", "enable", "errors", "from_dask", "pipeline", "xarray"])
+    return sorted([*__all__, "__version__", "dask", "disable", "enable", "errors", "from_dask", "ome", "pipeline", "xarray"])
 
 
 def __getattr__(name: str) -> Any:
@@ -114,6 +114,6 @@ def __getattr__(name: str) -> Any:
         from zarr_rust import pipeline
 
         return getattr(pipeline, name)
-    if name in ("dask", "pipeline", "xarray"):
+    if name in ("dask", "ome", "pipeline", "xarray"):
         return importlib.import_module(f"zarr_rust.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -198,6 +198,9 @@ def virtualize(
     progress: Callable[[int, int], object] | None,
 ) -> tuple[int, int, int, int, list[str], list[str]]: ...
 
+def image_attributes(settings: dict[str, Any]) -> str: ...
+def ome_to_version(attributes: str, name: str | None, version: str, losses: bool) -> tuple[str, list[str]]: ...
+
 class LookedThrough:
     """Where stores of a directory have looked for what killed processes left."""
 

@@ -1,0 +1,190 @@
+"""Images of OME-Zarr: metadata for levels that are there, and images written from numpy arrays.
+
+Versions 0.4 (Zarr v2), 0.5 and 0.6 (v3) are written.
+
+>>> import numpy as np, tempfile, zarr_rust
+>>> from zarr_rust import ome
+>>> cells = np.arange(2 * 64 * 64, dtype="u2").reshape(2, 64, 64)
+>>> half = cells.reshape(2, 32, 2, 32, 2).mean((2, 4)).astype("u2")
+>>> image = ome.write_image(f"{tempfile.mkdtemp()}/x.ome.zarr", {"0": cells, "1": half}, "cyx", scale="y=0.5um,x=0.5um", channels=["DAPI", "GFP"])
+>>> levels = image.attrs["ome"]["multiscales"][0]["datasets"]
+>>> levels[1]["coordinateTransformations"][1]
+{'type': 'translation', 'translation': [0, 0.25, 0.25]}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from zarr_rust import _core
+from zarr_rust._arguments import checked
+from zarr_rust._array import Array
+from zarr_rust._group import Group
+from zarr_rust._open import create_group
+from zarr_rust._stores import StoreLike
+from zarr_rust._warnings import warn
+
+__all__ = ["Channel", "convert_metadata", "metadata", "write_image", "write_metadata"]
+
+Version = Literal["0.4", "0.5", "0.6"]
+#: Distances of elements: a text such as ``"z=0.5um,x=0.1um"``, or numbers, with a unit or without, by axis.
+Scale = str | Mapping[str, float | tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Name, colour and contrast of a channel.
+
+    ``window`` are the values that are displayed as black and in the full colour, ``limits`` the least and the greatest that can be chosen. Where
+    they are not given, they are those of the data type for integers of up to 16 bits, and 0 to 1 else. ``color`` is red, green and blue, 0 to 255 each.
+    """
+
+    label: str | None = None
+    color: tuple[int, int, int] | None = None
+    window: tuple[float, float] | None = None
+    limits: tuple[float, float] | None = None
+
+
+@checked
+def metadata(
+    shapes: Mapping[str, Sequence[int]],
+    axes: str,
+    *,
+    dtype: Any = "u2",
+    scale: Scale | None = None,
+    translation: Mapping[str, float] | None = None,
+    channels: Sequence[str | Channel] = (),
+    name: str | None = None,
+    method: str = "mean",
+    version: Version = "0.5",
+) -> dict[str, Any]:
+    """Returns the attributes of the group of an image, whose levels have ``shapes`` by their paths, the finest first.
+
+    ``axes`` has a letter for each axis: ``t``, ``c``, and others in space. ``scale`` are the distances of elements of the finest level, with units
+    of OME-Zarr or symbols (``um``, ``ms``), ``translation`` the positions of its first elements. ``method`` says how the other levels were made:
+    ``"nearest"`` if their elements are the first ones of blocks, else they lie at the centres of blocks. What is no image is a
+    :class:`ValueError`.
+    """
+    given = {str(path): [int(length) for length in shape] for path, shape in shapes.items()}
+    settings = {
+        "axes": axes,
+        "scale": _scale(scale),
+        "translation": [(axis, float(position)) for axis, position in (translation or {}).items()],
+        "levels": list(given.items()),
+        "method": method,
+        "name": name,
+        "channels": [_channel(channel, np.dtype(dtype)) for channel in channels],
+        "version": version,
+    }
+    first = next(iter(given.values()), [])
+    count = first[axes.index("c")] if "c" in axes and len(first) == len(axes) else 1
+    if channels and len(channels) != count:
+        raise ValueError(f"found {len(channels)} channels, expected {count} as the array has")
+    return json.loads(_core.image_attributes(settings))
+
+
+def write_metadata(group: Group, axes: str, *, levels: Sequence[str] = ("0",), version: Version | None = None, **options: Any) -> None:
+    """Writes the metadata of an image into a group whose arrays at the paths ``levels`` are there, the finest first.
+
+    ``options`` are those of :func:`metadata`. ``version`` is 0.4 in Zarr v2, and 0.5 in v3 unless 0.6 is chosen; the axes name the dimensions of the
+    arrays there, if they were created with these names. Other attributes stay.
+    """
+    arrays: dict[str, Array] = {}
+    for path in levels:
+        found = group[path]
+        if not isinstance(found, Array):
+            raise ValueError(f"level {path}: found a group, expected an array")
+        if len(found.shape) != len(axes):
+            raise ValueError(f"level {path}: found {len(found.shape)} dimensions, expected {len(axes)} as the axes {axes}")
+        arrays[path] = found
+    shapes = {path: array.shape for path, array in arrays.items()}
+    dtype = next(iter(arrays.values())).dtype if arrays else "u2"
+    written = metadata(shapes, axes, dtype=dtype, version=_version(version, group.dialect), **options)
+    group.attrs.update(written)
+
+
+def write_image(
+    target: StoreLike,
+    levels: np.ndarray[Any, Any] | Mapping[str, np.ndarray[Any, Any]],
+    axes: str,
+    *,
+    path: str | None = None,
+    chunks: Any = "auto",
+    codecs: Any = None,
+    version: Version = "0.5",
+    overwrite: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Group:
+    """Writes an image of arrays in memory: one, or levels by their paths, the finest first. Returns its group.
+
+    ``options`` are those of :func:`metadata`. The metadata is written last, so a group that has it has all levels.
+    """
+    arrays = dict(levels) if isinstance(levels, Mapping) else {"0": levels}
+    shapes = {name: array.shape for name, array in arrays.items()}
+    dtype = next(iter(arrays.values())).dtype if arrays else np.dtype("u2")
+    written = metadata(shapes, axes, dtype=dtype, version=version, **options)
+    dialect = "v2" if version == "0.4" else "v3"
+    group = create_group(target, path, dialect=dialect, overwrite=overwrite, storage_options=storage_options)
+    names = None if dialect == "v2" else list(axes)
+    for name, array in arrays.items():
+        group.create_array(name, data=array, chunks=chunks, codecs=codecs, dimension_names=names, separator="/")
+    group.attrs.update(written)
+    return group
+
+
+@checked
+def convert_metadata(attributes: Mapping[str, Any], version: Version, *, name: str | None = None, losses: bool = False) -> dict[str, Any]:
+    """Returns the attributes of a group with its metadata of OME-Zarr in another version: of images, labels, plates, wells, scenes.
+
+    Other attributes stay. What the version cannot hold, such as a scene before 0.6, is a :class:`ValueError`, or with ``losses`` is left out, with a
+    :class:`~zarr_rust.errors.ZarrWarning`. ``name`` is the last name in the path of the group: lists ``labels`` and ``series`` of 0.4 are known by it.
+    """
+    text, left_out = _core.ome_to_version(json.dumps(dict(attributes)), name, version, losses)
+    for part in left_out:
+        warn(f"left out: {part}")
+    return json.loads(text)
+
+
+def _version(version: str | None, dialect: str) -> Any:
+    if version is None:
+        return "0.4" if dialect == "v2" else "0.5"
+    if (version == "0.4") != (dialect == "v2"):
+        raise ValueError(f"version {version!r} in dialect {dialect}: expected {'0.4' if dialect == 'v2' else '0.5 or 0.6'}")
+    return version
+
+
+def _scale(scale: Scale | None) -> list[tuple[str, float, str]]:
+    if not isinstance(scale, str):
+        values = {axis: value if isinstance(value, tuple) else (value, "") for axis, value in (scale or {}).items()}
+        return [(axis, float(distance), unit) for axis, (distance, unit) in values.items()]
+    found: list[tuple[str, float, str]] = []
+    for part in filter(None, (part.strip() for part in scale.split(","))):
+        axis, equals, value = part.partition("=")
+        end = next((end for end in range(len(value), 0, -1) if _is_number(value[:end])), 0)
+        if not equals or not end:
+            raise ValueError(f"scale {part!r}: expected AXIS=NUMBER and a unit, as z=0.5um")
+        found.append((axis.strip(), float(value[:end]), value[end:].strip()))
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return set(text) <= set("0123456789+-.eE ")
+
+
+def _channel(channel: str | Channel, dtype: np.dtype[Any]) -> tuple[str | None, list[int] | None, list[float]]:
+    one = Channel(channel) if isinstance(channel, str) else channel
+    is_small = dtype.kind in "iu" and dtype.itemsize <= 2
+    whole = (float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)) if is_small else (0.0, 1.0)
+    limits = one.limits or (one.window if not is_small and one.window else whole)
+    window = one.window or limits
+    return one.label, None if one.color is None else list(one.color), [*map(float, window), *map(float, limits)]
