@@ -20,7 +20,7 @@ from zarr_rust.xarray import ZarrRustBackend
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "python.md"
 #: Pages of `docs/guide` that have programs in Python.
-FROM = ["from-tensorstore.md", "from-xarray-and-rechunker.md", "netcdf-and-hdf5.md", "files-as-one.md"]
+FROM = ["from-tensorstore.md", "from-xarray-and-rechunker.md", "netcdf-and-hdf5.md", "files-as-one.md", "images.md"]
 
 
 def blocks(page: Path = GUIDE) -> list[tuple[int, str, str]]:

@@ -61,6 +61,9 @@ mod maps {}
 #[doc = include_str!("../../docs/guide/files-as-one.md")]
 mod files_as_one {}
 
+#[doc = include_str!("../../docs/guide/images.md")]
+mod images {}
+
 #[doc = include_str!("../../crates/zarr-derive/src/lib.md")]
 mod derive {}
 

@@ -9,11 +9,12 @@ use std::process::Command;
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
 const NETCDF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/netcdf");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../zarr-icechunk/tests/v2.zip");
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "command.md",
     "guide/files-as-one.md",
     "guide/from-netcdf-and-gdal.md",
     "guide/from-xarray-and-rechunker.md",
+    "guide/images.md",
     "guide/maps.md",
     "guide/netcdf-and-hdf5.md",
 ];
