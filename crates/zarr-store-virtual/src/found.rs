@@ -46,6 +46,13 @@ pub trait FindChunks: Send + Sync + fmt::Debug {
     /// The errors of [`find`](Self::find).
     fn find_without_blocking<'a>(&'a self, key: &'a Key, index: u64) -> BoxFuture<'a, Result<FoundChunk>>;
 
+    /// Returns the place of the chunk `index` if the place is known without a request and without waiting for one; `None`, by default, if
+    /// not. Gets of chunks whose places are known are made together if the chunks lie near each other in a file.
+    fn known(&self, key: &Key, index: u64) -> Option<FoundChunk> {
+        let _ = (key, index);
+        None
+    }
+
     /// Returns the number of the first stored chunk at or after chunk `from`; `None` if no chunk follows.
     ///
     /// # Errors

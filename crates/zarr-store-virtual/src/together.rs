@@ -1,17 +1,18 @@
 //! Gets of several chunks that lie near each other in one file, by one get of a range of the file.
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_store::{
-    AccessProfile, ByteRange, Bytes, Error, Fetched, GetOptions, GotMany, Location, Operation, Result, ValueGet,
+    AccessProfile, ByteRange, Bytes, Error, Fetched, GetOptions, GotMany, Key, Location, Operation, Result, ValueGet,
 };
 
 use crate::contents::{Contents, Looked, Place};
 use crate::get::{Asked, Begin, Get};
 use crate::source::Source;
-use crate::{Chunk, SourceId};
+use crate::{Chunk, FoundChunk, SourceId};
 
 /// Gets of several values, and the outcomes that are known so far.
 pub(crate) struct Together<'a> {
@@ -29,13 +30,34 @@ pub(crate) struct Part<'a> {
 }
 
 impl Contents {
-    /// Returns the file and the range of the chunk at `key`; `None` if the chunk is not a range of a source of the store.
-    pub(crate) fn location(&self, key: &zarr_store::Key) -> Option<Location> {
+    /// Returns the file and the range of the chunk at `key`; `None` if the chunk is not known to be a range of a file.
+    pub(crate) fn location(&self, key: &Key) -> Option<Location> {
         match self.find(key)? {
             Looked::Place(Place::Chunk(Chunk::Range { source: SourceId(file), offset, length }, _)) => {
                 Some(Location::new(file.into(), offset..offset + length))
             }
-            _ => None,
+            Looked::Find(index, chunks) => match chunks.known(key, index)? {
+                FoundChunk::File { store, file, range: Some(range) } if range.start <= range.end => {
+                    // Gets of two files with one number would be told apart by `Part::takes`.
+                    let mut hasher = DefaultHasher::new();
+                    (Arc::as_ptr(&store).addr(), file).hash(&mut hasher);
+                    Some(Location::new(hasher.finish(), range))
+                }
+                _ => None,
+            },
+            Looked::Place(_) => None,
+        }
+    }
+
+    /// Begins a get, whose place is known unless that takes a request.
+    fn begin_known<'a>(&'a self, get: &'a ValueGet<'a>) -> Result<Begin<'a>> {
+        let ValueGet { key, ranges, options } = get;
+        match self.begin(key, ranges, options)? {
+            Begin::Find(index, chunks) => match chunks.known(key, index) {
+                Some(found) => self.found(found, key, ranges, options).map(Begin::Get),
+                None => Ok(Begin::Find(index, chunks)),
+            },
+            begun => Ok(begun),
         }
     }
 }
@@ -48,8 +70,8 @@ impl<'a> Together<'a> {
     /// Returns the ranges of files that several gets need, so that one request serves them. Puts the outcomes of gets that need no request.
     pub(crate) fn parts(&mut self) -> Vec<Part<'a>> {
         let mut asked = Vec::new();
-        for (number, ValueGet { key, ranges, options }) in self.gets.iter().enumerate() {
-            match self.contents.begin(key, ranges, options) {
+        for (number, get) in self.gets.iter().enumerate() {
+            match self.contents.begin_known(get) {
                 Ok(Begin::Get(Get::Ask(part))) => {
                     asked.extend(part.hull(&self.contents.profile).map(|range| (number, range, part)))
                 }
@@ -58,8 +80,10 @@ impl<'a> Together<'a> {
                 Err(error) => self.put(number, Err(error)),
             }
         }
-        // Sorting by the addresses of the sources puts the gets of one file beside each other.
-        asked.sort_by_key(|(_, range, part)| (std::ptr::from_ref(&*part.source).addr(), range.start, range.end));
+        // Sorting by the files puts the gets of one file beside each other.
+        asked.sort_by(|(_, range, part), (_, other, of_other)| {
+            (part.file(), range.start, range.end).cmp(&(of_other.file(), other.start, other.end))
+        });
         let mut parts: Vec<Part<'a>> = Vec::new();
         for (number, range, asked) in asked {
             match parts.last_mut() {
@@ -166,7 +190,7 @@ impl<'a> Part<'a> {
     /// Whether a get is of the same file as this part, and with the same options.
     fn takes(&self, asked: &Asked<'_>) -> bool {
         let Some((_, first)) = self.members.first() else { return false };
-        std::ptr::eq(&*first.source, &*asked.source) && first.options == asked.options
+        first.file() == asked.file() && first.options == asked.options
     }
 
     pub(crate) fn source(&self) -> Option<&Source> {
@@ -183,6 +207,11 @@ impl<'a> Part<'a> {
 }
 
 impl Asked<'_> {
+    /// Returns the file: the address of its store, and its key in the store.
+    fn file(&self) -> (usize, &Key) {
+        (Arc::as_ptr(&self.source.store).addr(), &self.source.key)
+    }
+
     /// Returns the range of the file from the first byte that the get needs to the last. `None` if the get has to be made alone: it is
     /// conditional, or its ranges lie farther apart than the profile reads at once.
     fn hull(&self, profile: &AccessProfile) -> Option<Range<u64>> {

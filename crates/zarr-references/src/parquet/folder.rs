@@ -180,6 +180,12 @@ impl Lazy {
     async fn chunk(&self, way: Way, key: &Key, index: u64) -> Result<FoundChunk> {
         let folder = &self.folder;
         let record = self.record(way, index / folder.record_size).await?;
+        self.place(&record, key, index)
+    }
+
+    /// Where a chunk is, by its file of references.
+    fn place(&self, record: &Record, key: &Key, index: u64) -> Result<FoundChunk> {
+        let folder = &self.folder;
         let row = usize::try_from(index % folder.record_size).unwrap_or(usize::MAX);
         match record.row(row) {
             Row::Missing => Ok(FoundChunk::Missing),
@@ -232,6 +238,12 @@ impl FindChunks for Lazy {
 
     fn find_without_blocking<'a>(&'a self, key: &'a Key, index: u64) -> BoxFuture<'a, Result<FoundChunk>> {
         Box::pin(self.chunk(Way::NotBlocking, key, index))
+    }
+
+    fn known(&self, key: &Key, index: u64) -> Option<FoundChunk> {
+        let record = self.folder.cache.known((self.number, index / self.folder.record_size))?;
+        // A fault is that of the get.
+        self.place(&record, key, index).ok()
     }
 
     fn next(&self, from: u64) -> Result<Option<u64>> {

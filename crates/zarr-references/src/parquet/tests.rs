@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use zarr_store::testing::Altered;
 use zarr_store::{
-    AccessProfile, Answer, Bytes, Call, Capabilities, Counted, Error, ErrorKind, Key, MemoryStore, Prefix, Result,
-    Store, StoreExt, fallback_blocking,
+    AccessProfile, Answer, ByteRange, Bytes, Call, Capabilities, Counted, Error, ErrorKind, Fetched, GetOptions, Key,
+    MemoryStore, Prefix, Result, Store, StoreExt, ValueGet, fallback_blocking,
 };
 use zarr_store_virtual::VirtualStore;
 
@@ -203,6 +204,38 @@ fn files_are_read_when_their_chunks_are_asked_for() {
     let store = open(0);
     counted.take();
     assert_eq!([0, 1, 10, 0].map(|index| gets(&store, index)), [2, 1, 2, 2]);
+}
+
+#[test]
+fn chunks_that_lie_beside_each_other_are_got_together_once_their_file_was_read() {
+    let files = files();
+    let mut writer = ParquetWriter::new(files.clone(), folder(), 10).expect("a writer");
+    writer.document("a/.zarray", array(&[30]).as_bytes()).expect("a document");
+    let mut references = writer.array("a").expect("an array");
+    for index in 0..30 {
+        references.push(index, &Reference::range(URLS[index as usize / 15], index, 1)).expect("a reference");
+    }
+    references.finish().expect("written");
+    writer.finish().expect("written");
+    let counted = Arc::new(Counted::new(Altered::new(files).with_profile(AccessProfile::REMOTE)));
+    let store = open_parquet(counted.clone(), &folder(), &ReferencesOptions::default()).expect("a store");
+    let at = |index: u64| Store::location(&store, &key(&format!("a/{index}")));
+    assert_eq!(at(3), None, "its file of references was not read");
+    assert_eq!(store.get_all(&key("a/3")).expect("get").as_deref(), Some(&b"3"[..]));
+    let (third, fourth) = (at(3).expect("known"), at(4).expect("known"));
+    assert_eq!((third.range, fourth.range, third.file), (3..4, 4..5, fourth.file));
+    assert_eq!(at(10), None);
+    for index in [10, 20] {
+        store.get_all(&key(&format!("a/{index}"))).expect("get");
+    }
+    counted.take();
+    let keys: Vec<Key> = (0..30).map(|index| key(&format!("a/{index}"))).collect();
+    let options = GetOptions::default();
+    let gets = keys.iter().map(|key| ValueGet::new(key, &[ByteRange::Full], &options)).collect();
+    let got = Store::get_many(&store, gets).expect("gets");
+    let values: Vec<u8> = got.into_iter().map(|got| got.expect("get").expect("there").part(0)[0]).collect();
+    assert_eq!(values, &DATA[..30]);
+    assert_eq!(counted.take().gets, 2, "one for each file");
 }
 
 #[test]

@@ -34,6 +34,10 @@ impl FindChunks for Finder {
         Box::pin(async move { self.find(key, index) })
     }
 
+    fn known(&self, key: &Key, index: u64) -> Option<FoundChunk> {
+        self.find(key, index).ok()
+    }
+
     fn next(&self, from: u64) -> Result<Option<u64>> {
         Ok(self.chunks.range(from..).next().map(|(index, _)| *index))
     }
@@ -155,6 +159,43 @@ fn a_document_stands_in_the_place_of_a_chunk() {
     );
     assert!(matches!(store.find_chunk(&key("a/0.2")), Ok(Some(FoundChunk::Missing))));
     assert!(matches!(store.find_chunk(&key("b/0.0")), Ok(None)));
+}
+
+#[test]
+fn chunks_that_are_known_are_got_together() {
+    let remote = Altered::new(files()).with_profile(AccessProfile::REMOTE);
+    let counted = Arc::new(zarr_store::Counted::new(SyncAsAsync::new(Arc::new(remote))));
+    let far: Arc<dyn Store> = Arc::new(zarr_drive::AsyncAsSync::new(counted.clone()));
+    let file = |file: &str, range| FoundChunk::File { store: Arc::clone(&far), file: key(file), range: Some(range) };
+    let places = [file("x.bin", 2..5), file("x.bin", 6..8), file("y.bin", 0..2), file("x.bin", 0..1)];
+    let mut builder = VirtualStore::builder("virtual:x");
+    let finder = Finder { files: Arc::clone(&far), chunks: (0..).zip(places).collect() };
+    builder.found_chunks(Prefix::new("a/").expect("a prefix"), FORMS[1], &[4, 6], Arc::new(finder));
+    let store = builder.build().expect("a store");
+    let at = |name: &str| Store::location(&store, &key(name));
+    let (first, second) = (at("a/0.0").expect("known"), at("a/0.1").expect("known"));
+    assert_eq!((first.range, second.range, first.file), (2..5, 6..8, second.file));
+    assert_ne!(at("a/0.2").expect("known").file, first.file);
+    assert_eq!((at("a/0.5"), at("a/2.1")), (None, None));
+    let keys = ["a/0.0", "a/0.2", "a/0.1", "a/0.3", "a/0.5", "a/2.1"].map(key);
+    let options = GetOptions::default();
+    let gets =
+        || keys.iter().map(|key| zarr_store::ValueGet::new(key, &[zarr_store::ByteRange::Full], &options)).collect();
+    for is_blocking in [true, false] {
+        let got = match is_blocking {
+            true => Store::get_many(&store, gets()),
+            false => block_on(AsyncStore::get_many(&store, gets())),
+        };
+        let got: Vec<_> =
+            got.expect("gets").into_iter().map(|got| got.map(|got| got.map(|got| got.part(0).to_vec()))).collect();
+        let values = got.iter().map(|got| got.as_ref().ok().cloned().flatten());
+        let expected = [Some(&b"234"[..]), None, Some(b"67"), Some(b"0"), None, None];
+        assert_eq!(values.collect::<Vec<_>>(), expected.map(|value| value.map(<[u8]>::to_vec)));
+        // There is no y.bin.
+        let errors: Vec<usize> = got.iter().enumerate().filter(|(_, got)| got.is_err()).map(|(at, _)| at).collect();
+        assert_eq!(errors, [1, 5]);
+        assert_eq!(counted.take().gets, 2, "one for each file");
+    }
 }
 
 #[test]

@@ -69,6 +69,16 @@ impl<K: Copy + Eq + Hash, V> LoadCache<K, V> {
         Ok(value)
     }
 
+    /// Returns the value of this id if it is in the cache.
+    pub fn known(&self, id: K) -> Option<Arc<V>> {
+        let mut slots = self.slots();
+        slots.turn += 1;
+        let turn = slots.turn;
+        let slot = slots.by_id.get_mut(&id)?;
+        slot.used = turn;
+        slot.value.clone()
+    }
+
     fn slots(&self) -> MutexGuard<'_, Slots<K, V>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }

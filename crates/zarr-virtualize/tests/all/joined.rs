@@ -2,6 +2,7 @@
 
 use super::*;
 use std::ops::ControlFlow;
+use zarr_array::NewArray;
 use zarr_hierarchy::ErrorKind;
 use zarr_virtualize::{join, join_with};
 
@@ -152,4 +153,54 @@ fn steps_are_told_and_end_a_join() {
         let error = join_with(&all, &registry, &along_time(), &mut report).expect_err("ended");
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
     }
+}
+
+#[test]
+fn a_new_dimension_comes_before_all_others() {
+    let (files, registry) = (files(), registry());
+    let options = JoinOptions::default().concat(Some("member".to_owned()));
+    for names in [&["a.nc"][..], &["a.nc", "a.nc", "a.nc"]] {
+        let joined = join(&inputs(&files, names), &registry, &options).expect("joined");
+        assert_eq!(joined.notes, ["member is a new dimension: no variable of a.nc has it"]);
+        let (store, one): (Arc<dyn Store>, Arc<dyn Store>) =
+            (Arc::new(joined.store), Arc::new(input(&files, "a.nc").store().clone()));
+        for name in ["/t", "/packed", "/area", "/more/count", "/texts"] {
+            let (all, file) = (open(&store, name), open(&one, name));
+            assert_eq!(all.shape(), [&[names.len() as u64], file.shape()].concat(), "{name}");
+            let dimensions = all.metadata().dimension_names.clone().expect("names");
+            assert_eq!(dimensions.first().cloned().flatten().as_deref(), Some("member"), "{name}");
+            let (all, file) = (all.read_data(..).expect(name), file.read_data(..).expect(name));
+            let values: Vec<Value> = (0..all.len()).map(|index| all.json(index)).collect();
+            let of_file: Vec<Value> = (0..file.len()).map(|index| file.json(index)).collect();
+            assert_eq!(values, vec![of_file; names.len()].concat(), "{name}");
+        }
+        // Coordinates and bounds that are equal are as they were.
+        for name in ["/time", "/time_bnds", "/lat"] {
+            assert_eq!(open(&store, name).shape(), open(&one, name).shape(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn numbers_and_unequal_coordinates_get_a_new_dimension() {
+    let registry = registry();
+    let file = |run: i32| {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let x = NewArray::new(&[2], "int16").dimension_names(&["x"]).codecs("bytes").expect("codecs");
+        let attributes: Value = Value::from_json(r#"{"coordinates": "run same"}"#).expect("JSON");
+        let t = x.clone().attributes(attributes.as_object().cloned().expect("an object"));
+        Array::create(&store, "/t", t, &registry).expect("t").write(.., &[run as i16, 2]).expect("written");
+        Array::create(&store, "/x", x.clone(), &registry).expect("x").write(.., &[5_i16, 6]).expect("written");
+        Array::create(&store, "/same", x, &registry).expect("same").write(.., &[7_i16, 8]).expect("written");
+        let number = NewArray::new(&[], "int32").codecs("bytes").expect("codecs");
+        Array::create(&store, "/run", number, &registry).expect("run").write(.., &[run]).expect("written");
+        Input::of_store(format!("run {run}"), &store, &|_| Ok(None)).expect("an input")
+    };
+    let options = JoinOptions::default().concat(Some("run".to_owned()));
+    let joined = join(&[file(30), file(10), file(20)], &registry, &options).expect("joined");
+    assert!(joined.coordinates.contains(&"run/".to_owned()), "{:?}", joined.coordinates);
+    let store: Arc<dyn Store> = Arc::new(joined.store);
+    assert_eq!(open(&store, "/t").read::<i16>(..).expect("t"), [30, 2, 10, 2, 20, 2]);
+    assert_eq!(open(&store, "/run").read::<i32>(..).expect("run"), [30, 10, 20]);
+    assert_eq!((open(&store, "/x").shape(), open(&store, "/same").shape()), (&[2][..], &[2][..]));
 }
