@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use zarr_store::{
-    AccessProfile, Answer, AsyncStore, ByteRange, Call, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Result,
-    Store, StoreExt, Version, fallback_blocking,
+    AccessProfile, Answer, AsyncStore, Below, Blocking, ByteRange, Call, Capabilities, Error, Fetched, GetInto,
+    GetOptions, Key, Result, Store, StoreExt, Version, fallback,
 };
 
 use crate::chunk_key;
@@ -136,8 +136,8 @@ impl fmt::Display for IcechunkStore {
 }
 
 impl Inner {
-    /// Answers the calls that are the same in both ways: gets and lists.
-    async fn answer(&self, way: Way, call: Call<'_>) -> Result<Answer> {
+    /// Answers a call, for the store `below` of this snapshot in the form `way`. Calls other than gets and lists are answered by these.
+    async fn answer<B: Below>(&self, way: Way, below: B, call: Call<'_>) -> Result<Answer> {
         Ok(match call {
             Call::Get { key, ranges, options } => Answer::Got(self.get(way, &key, &ranges, &options).await?),
             Call::ListDir { prefix } => Answer::Listing(self.list_dir(way, &prefix).await?),
@@ -145,20 +145,17 @@ impl Inner {
             Call::ListSizes { prefix, visit } => {
                 self.visit(way, &prefix, &mut |key, size| visit(key, size)).await?.into()
             }
-            call => return Err(Error::Unsupported { store: self.name.clone(), operation: call.operation() }),
+            call => return fallback(below, call).await,
         })
     }
 }
 
 impl Store for IcechunkStore {
     fn call(&self, call: Call<'_>) -> Result<Answer> {
-        Ok(match call {
-            Call::GetInto { key, into } => Answer::GotInto(self.0.get_into(&key, into)?),
-            call @ (Call::Get { .. } | Call::ListDir { .. } | Call::ListPrefix { .. } | Call::ListSizes { .. }) => {
-                return wait(self.0.answer(Way::Blocking, call));
-            }
-            call => return fallback_blocking(self, call),
-        })
+        match call {
+            Call::GetInto { key, into } => Ok(Answer::GotInto(self.0.get_into(&key, into)?)),
+            call => wait(self.0.answer(Way::Blocking, Blocking(self), call)),
+        }
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -24,7 +24,7 @@ use zarr_store::{
 ///
 /// # Example
 /// ```
-/// use zarr_store::{Counted, Key, MemoryStore};
+/// use zarr_store::{Counted, Key, MemoryStore, StoreExt};
 /// use zarr_store_cached::Cached;
 ///
 /// let store = Cached::new(Counted::new(MemoryStore::new()), 1 << 20);

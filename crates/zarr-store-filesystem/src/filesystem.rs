@@ -81,7 +81,7 @@ use zarr_store::{
 ///
 /// # Example
 /// ```
-/// use zarr_store::{Key};
+/// use zarr_store::{Key, StoreExt};
 /// use zarr_store_filesystem::FilesystemStore;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("x.zarr");

@@ -90,7 +90,7 @@ pub use not_blocking::AsyncZipStore;
 ///
 /// # Example
 /// ```
-/// use zarr_store::{Key};
+/// use zarr_store::{Key, StoreExt};
 /// use zarr_store_zip::ZipStore;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("x.zarr.zip");
@@ -169,7 +169,7 @@ impl ZipStore {
     /// # Example
     /// ```
     /// use std::sync::Arc;
-    /// use zarr_store::{Key, MemoryStore};
+    /// use zarr_store::{Key, MemoryStore, StoreExt};
     /// use zarr_store_zip::ZipStore;
     ///
     /// let below = Arc::new(MemoryStore::new());
@@ -209,7 +209,7 @@ impl ZipStore {
     ///
     /// # Example
     /// ```
-    /// # use zarr_store::{Key};
+    /// # use zarr_store::{Key, StoreExt};
     /// # use zarr_store_zip::{ZipOptions, ZipStore};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("x.zarr.zip");
@@ -235,7 +235,7 @@ impl ZipStore {
     ///
     /// # Example
     /// ```
-    /// # use zarr_store::{Key, Store};
+    /// # use zarr_store::{Key, Store, StoreExt};
     /// # use zarr_store_zip::ZipStore;
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("x.zarr.zip");
@@ -269,7 +269,7 @@ impl ZipStore {
     ///
     /// # Example
     /// ```
-    /// # use zarr_store::{Key};
+    /// # use zarr_store::{Key, StoreExt};
     /// # use zarr_store_zip::{ZipArrangement, ZipStore};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("x.ozx");

@@ -68,7 +68,7 @@ pub trait StoreExt: Store {
     }
 
     /// Sets the value at `key` to the concatenated `pieces`, as [`Self::set`] does. By default the pieces are copied together; a store
-    /// that does not need the memory for the whole value overrides this.
+    /// that does not need the memory for the whole value answers the call itself.
     ///
     /// # Errors
     /// The errors of [`Self::set`]; [`crate::Error::Memory`] if there is not enough memory for the value.
@@ -106,7 +106,7 @@ pub trait StoreExt: Store {
     }
 
     /// Sets values in this order, each as [`Self::set`] does without a precondition. A store that can do a part of the work once for all
-    /// values overrides this.
+    /// values answers the call itself.
     ///
     /// # Errors
     /// The errors of [`Self::set`]. The values before the failed one are set.
@@ -115,8 +115,8 @@ pub trait StoreExt: Store {
     }
 
     /// Sets values whose keys must not exist, in this order, each as [`Self::set`] does with
-    /// [`Precondition::NotExists`](crate::Precondition::NotExists) and `durability`. A store that waits for a disk overrides this, to wait
-    /// once for a group of values: the values of a group may then become visible when the bytes of all are on the disk.
+    /// [`Precondition::NotExists`](crate::Precondition::NotExists) and `durability`. A store that waits for a disk answers the call
+    /// itself, to wait once for a group of values: the values of a group may then become visible when the bytes of all are on the disk.
     ///
     /// # Errors
     /// The errors of [`Self::set`]; [`crate::Error::Precondition`] names the key that exists. Values before the failed one may be set.
@@ -160,7 +160,7 @@ pub trait StoreExt: Store {
     /// Calls `visit` once with each key under `prefix`, at any depth, in any order, and the size of its value in bytes. The keys are those
     /// that [`Self::list_prefix`] returns; they are not collected, so that memory does not grow with their number, except for a few bytes
     /// per key of a service that lists in no order. By default this is a [`Self::list_prefix`] and a get without ranges per key; a store
-    /// whose listing has sizes overrides it. Keys that are erased meanwhile are left out. A key whose value cannot be read, like a link
+    /// whose listing has sizes answers the call itself. Keys that are erased meanwhile are left out. A key whose value cannot be read, like a link
     /// that leads out of the store, is included with any size. `visit` must not use the store.
     ///
     /// # Errors

@@ -62,7 +62,9 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     ///
     /// Calls that the store has no better way for are passed to [`fallback_blocking`](crate::fallback_blocking), which answers them by
     /// others. Only gets must be answered. A store that takes writes also answers [`Call::Set`] and [`Call::Erase`], and a store that can
-    /// list [`Call::ListDir`]; its [`Capabilities`] must say so.
+    /// list [`Call::ListDir`]; its [`Capabilities`] must say so. The compiler does not see an arm that is missing:
+    /// [`crate::testing::contract`] does. An arm must not use the method of [`StoreExt`](crate::StoreExt) for its own call, which calls the
+    /// arm again, without end.
     ///
     /// # Errors
     /// The errors that the method of the same name documents.

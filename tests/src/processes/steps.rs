@@ -69,7 +69,7 @@ impl fmt::Display for Stopping {
     }
 }
 
-/// Operations on several values use the defaults of the trait, so that each value is a step, except operations that a store does in one
+/// Operations on several values are left to `fallback_blocking`, so that each value is a step, except operations that a store does in one
 /// step.
 impl Stopping {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {

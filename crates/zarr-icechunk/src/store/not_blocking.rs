@@ -4,9 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use zarr_store::{
-    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, Call, Capabilities, Result, fallback, sleep,
-};
+use zarr_store::{AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, Call, Capabilities, Result, sleep};
 
 use super::Inner;
 use zarr_store_virtual::lookup::Way;
@@ -22,14 +20,7 @@ impl fmt::Display for NotBlocking {
 
 impl AsyncStore for NotBlocking {
     fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
-        Box::pin(async move {
-            match call {
-                Call::Get { .. } | Call::ListDir { .. } | Call::ListPrefix { .. } | Call::ListSizes { .. } => {
-                    self.0.answer(Way::NotBlocking, call).await
-                }
-                call => fallback(Asynchronous(self), call).await,
-            }
-        })
+        Box::pin(self.0.answer(Way::NotBlocking, Asynchronous(self), call))
     }
 
     fn capabilities(&self) -> Capabilities {

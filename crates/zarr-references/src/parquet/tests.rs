@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use zarr_store::testing::Altered;
 use zarr_store::{
-    AccessProfile, Answer, ByteRange, Bytes, Call, Capabilities, Counted, Error, ErrorKind, Fetched, GetOptions, Key,
+    AccessProfile, Answer, ByteRange, Bytes, Call, Capabilities, Counted, Error, ErrorKind, GetOptions, Key,
     MemoryStore, Prefix, Result, Store, StoreExt, ValueGet, fallback_blocking,
 };
 use zarr_store_virtual::VirtualStore;
@@ -232,7 +232,7 @@ fn chunks_that_lie_beside_each_other_are_got_together_once_their_file_was_read()
     let keys: Vec<Key> = (0..30).map(|index| key(&format!("a/{index}"))).collect();
     let options = GetOptions::default();
     let gets = keys.iter().map(|key| ValueGet::new(key, &[ByteRange::Full], &options)).collect();
-    let got = Store::get_many(&store, gets).expect("gets");
+    let got = StoreExt::get_many(&store, gets).expect("gets");
     let values: Vec<u8> = got.into_iter().map(|got| got.expect("get").expect("there").part(0)[0]).collect();
     assert_eq!(values, &DATA[..30]);
     assert_eq!(counted.take().gets, 2, "one for each file");

@@ -183,8 +183,8 @@ fn chunks_that_are_known_are_got_together() {
         || keys.iter().map(|key| zarr_store::ValueGet::new(key, &[zarr_store::ByteRange::Full], &options)).collect();
     for is_blocking in [true, false] {
         let got = match is_blocking {
-            true => Store::get_many(&store, gets()),
-            false => block_on(AsyncStore::get_many(&store, gets())),
+            true => StoreExt::get_many(&store, gets()),
+            false => block_on(zarr_store::AsyncStoreExt::get_many(&store, gets())),
         };
         let got: Vec<_> =
             got.expect("gets").into_iter().map(|got| got.map(|got| got.map(|got| got.part(0).to_vec()))).collect();

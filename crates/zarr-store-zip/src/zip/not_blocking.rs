@@ -19,7 +19,7 @@ use super::plan;
 /// ```
 /// use std::sync::Arc;
 /// use zarr_drive::{SyncAsAsync, block_on};
-/// use zarr_store::{AsyncStore, Key, MemoryStore, Prefix};
+/// use zarr_store::{AsyncStoreExt, Key, MemoryStore, Prefix, StoreExt};
 /// use zarr_store_zip::AsyncZipStore;
 ///
 /// let below = MemoryStore::new();

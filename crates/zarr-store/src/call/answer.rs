@@ -75,7 +75,11 @@ macro_rules! into {
         /// # Errors
         /// [`Error::Job`] if this is the answer to another call.
         pub fn $method(self) -> Result<$output> {
-            if let Self::$variant(output) = self { Ok(output) } else { Err(Error::OTHER_REPLY) }
+            if let Self::$variant(output) = self {
+                Ok(output)
+            } else {
+                Err(Error::Job(concat!("a store answered a call otherwise than by `Answer::", stringify!($variant), "`")))
+            }
         }
     )*};
 }
@@ -84,9 +88,9 @@ impl Answer {
     into! {
         /// Returns the value that was read, or parts of it; `None` if the key does not exist.
         into_got: Got -> Option<Fetched>;
-        /// The outcomes of gets that were made together.
+        /// Returns the outcomes of gets that were made together.
         into_got_many: GotMany -> GotMany;
-        /// The outcome of a get into memory of the caller.
+        /// Returns the outcome of a get into memory of the caller.
         into_got_into: GotInto -> GetInto;
         /// Returns the new version of the value that was set; `None` if the store has no versions.
         into_version: Set -> Option<Version>;
@@ -113,7 +117,11 @@ impl Answer {
     /// # Errors
     /// [`Error::Job`] if this is the answer to another call.
     pub fn into_done(self) -> Result<()> {
-        if let Self::Done = self { Ok(()) } else { Err(Error::OTHER_REPLY) }
+        if let Self::Done = self {
+            Ok(())
+        } else {
+            Err(Error::Job("a store answered a call otherwise than by `Answer::Done`"))
+        }
     }
 
     /// Returns the pinned store of a blocking call; `None` if the prefix cannot be pinned.
@@ -124,7 +132,7 @@ impl Answer {
         match self {
             Self::Pinned(None) => Ok(None),
             Self::Pinned(Some(Pinned::Blocking(store))) => Ok(Some(store)),
-            _ => Err(Error::OTHER_REPLY),
+            _ => Err(Error::Job("a store answered a call otherwise than by `Answer::Pinned`")),
         }
     }
 
@@ -136,7 +144,7 @@ impl Answer {
         match self {
             Self::Pinned(None) => Ok(None),
             Self::Pinned(Some(Pinned::Async(store))) => Ok(Some(store)),
-            _ => Err(Error::OTHER_REPLY),
+            _ => Err(Error::Job("a store answered a call otherwise than by `Answer::Pinned`")),
         }
     }
 

@@ -21,8 +21,15 @@ use crate::{
 /// The errors of [`fallback`].
 pub fn fallback_blocking<S: Store + ?Sized>(store: &S, call: Call<'_>) -> Result<Answer> {
     match call {
-        // The call that is made most often has an answer without other calls.
+        // The calls of reads and writes of chunks are answered without the state of a future.
         Call::GetInto { .. } => Ok(Answer::GotInto(GetInto::Declined)),
+        Call::SetMany { values } => {
+            check_writable(&store, store.capabilities(), Operation::Set)?;
+            for (key, value) in values {
+                store.call(Call::Set { key, value, options: Cow::Borrowed(&ALWAYS) })?.into_version()?;
+            }
+            Ok(Answer::Done)
+        }
         call => at_once(fallback(Blocking(store), call)),
     }
 }

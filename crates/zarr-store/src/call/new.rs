@@ -12,20 +12,20 @@ fn lent<'a>(values: &[(&'a Key, &'a [u8])]) -> Vec<(Cow<'a, Key>, CallBytes<'a>)
     values.iter().map(|(key, value)| (Borrowed(*key), CallBytes::Lent(value))).collect()
 }
 
-/// Constructors: each returns the call of the method of [`Store`](crate::Store) of the same name, with borrowed arguments.
+/// Constructors: each returns the call of the method of [`StoreExt`](crate::StoreExt) of the same name, with borrowed arguments.
 impl<'a> Call<'a> {
     /// Returns the call of [`crate::StoreExt::get`].
     pub fn get(key: &'a Key, ranges: &'a [ByteRange], options: &'a GetOptions) -> Self {
         Self::Get { key: Borrowed(key), ranges: Borrowed(ranges), options: Borrowed(options) }
     }
 
-    /// A [`crate::StoreExt::get_many`].
+    /// Returns the call of [`crate::StoreExt::get_many`].
     #[must_use]
     pub fn get_many(gets: Vec<ValueGet<'a>>) -> Self {
         Self::GetMany { gets }
     }
 
-    /// A [`crate::StoreExt::get_into`].
+    /// Returns the call of [`crate::StoreExt::get_into`].
     pub fn get_into(key: &'a Key, into: &'a mut [u8]) -> Self {
         Self::GetInto { key: Borrowed(key), into }
     }
