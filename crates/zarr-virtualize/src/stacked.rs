@@ -47,7 +47,8 @@ pub(crate) fn stack(
     let mut stacked = Vec::new();
     for (path, array) in &first.arrays {
         let is_same = || are_same(files, path, registry, options);
-        if !array.is_dimension_coordinate() && !(is_named(first, path) && is_same()?) {
+        let stays = array.is_dimension_coordinate() || (is_named(first, path) && is_same()?);
+        if !stays {
             stacked.push(path.clone());
         }
     }

@@ -56,7 +56,7 @@ pub(super) fn check(found: &[StoredNode], options: &ConvertOptions) -> Result<()
         return Err(at(Error::argument(message)));
     }
     let is_channel = |name: &&str| *name == "c";
-    let channels = names.iter().position(|name| is_channel(&name)).and_then(|axis| array.shape.get(axis)).copied();
+    let channels = names.iter().position(is_channel).and_then(|axis| array.shape.get(axis)).copied();
     match (channels.unwrap_or(1), image.channel_count() as u64) {
         (_, 0) => Ok(()),
         (length, count) if length == count => Ok(()),
