@@ -103,7 +103,7 @@ macro_rules! verbs {
     ($($verb:ident($args:ty) => $run:path $(, $left:literal)?;)*) => {
         #[derive(Debug, Subcommand)]
         enum Verb {
-            $($verb($args),)*
+            $($verb(Box<$args>),)*
         }
 
         impl Verb {

@@ -146,7 +146,7 @@ pub fn join_with(
     let mut notes = Vec::new();
     if let Some(dimension) = &options.concat {
         if is_new(&files[0], dimension)? {
-            stack(&mut files, dimension, registry, options)?;
+            stack(&mut files, dimension, registry, &options.arrays)?;
             notes.push(format!("{dimension} is a new dimension: no variable of {} has it", first.name));
         } else if files.len() > 1 {
             files.iter().try_for_each(|file| check_lengths(file, dimension))?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use zarr_array::Registry;
+use zarr_array::{Options, Registry};
 use zarr_compare::{ArrayDigest, DigestOptions};
 use zarr_dtype::DataType;
 use zarr_grid::ChunkGrid;
@@ -11,7 +11,6 @@ use zarr_hierarchy::{Error, Result};
 use zarr_json::nearest_name;
 use zarr_meta::{ArrayMetadata, NodePath};
 
-use crate::JoinOptions;
 use crate::nodes::{FileArray, FileNodes};
 use crate::rules::refused;
 
@@ -41,7 +40,7 @@ pub(crate) fn stack(
     files: &mut [FileNodes<'_>],
     dimension: &str,
     registry: &Arc<Registry>,
-    options: &JoinOptions,
+    options: &Options,
 ) -> Result<()> {
     let Some(first) = files.first() else { return Ok(()) };
     let mut stacked = Vec::new();
@@ -72,11 +71,11 @@ fn is_named(file: &FileNodes<'_>, path: &NodePath) -> bool {
 }
 
 /// Whether a variable has the same elements in each file.
-fn are_same(files: &[FileNodes<'_>], path: &NodePath, registry: &Arc<Registry>, options: &JoinOptions) -> Result<bool> {
+fn are_same(files: &[FileNodes<'_>], path: &NodePath, registry: &Arc<Registry>, options: &Options) -> Result<bool> {
     let mut expected = None;
     for file in files {
         let Some(array) = file.arrays.get(path) else { return Ok(false) };
-        let array = file.open(array, registry, &options.arrays)?;
+        let array = file.open(array, registry, options)?;
         let hash = ArrayDigest::of(&array, &DigestOptions::default(), |_| {})?.hash;
         if *expected.get_or_insert(hash) != hash {
             return Ok(false);

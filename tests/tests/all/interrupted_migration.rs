@@ -6,8 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zarr::store::{
-    Answer, Call, Error, FilesystemStore, Key, MemoryStore, Operation, SetOptions, Store, StoreExt, Version,
-    fallback_blocking,
+    Answer, Call, Error, FilesystemStore, Key, MemoryStore, Operation, Store, StoreExt, fallback_blocking,
 };
 use zarr_array::{Array, Dialect, ErrorKind, NewArray, Result, View};
 use zarr_convert::{Migration, MigrationState};
@@ -42,21 +41,13 @@ impl fmt::Display for Failing {
     }
 }
 
-impl Failing {
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
-        self.change(key, || self.store.set(key, value, options))
-    }
-
-    fn erase(&self, key: &Key) -> zarr_store::Result<()> {
-        self.change(key, || self.store.erase(key))
-    }
-}
-
 impl Store for Failing {
     fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
         Ok(match call {
-            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
-            Call::Erase { key } => self.erase(&key)?.into(),
+            Call::Set { key, value, options } => {
+                Answer::Set(self.change(&key, || self.store.set(&key, &value, &options))?)
+            }
+            Call::Erase { key } => self.change(&key, || self.store.erase(&key))?.into(),
             call @ (Call::Get { .. } | Call::ListDir { .. } | Call::Lock { .. }) => return self.store.call(call),
             call => return fallback_blocking(self, call),
         })

@@ -1,15 +1,16 @@
 //! Nodes that are replaced in one step, and journals that say of erased chunks that they are there.
 
+mod declining;
+
 use crate::interrupted::{interrupted, interrupted_at_once};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use tempfile::TempDir;
 use zarr::convert::{Conversion, ConvertOptions, Transfer};
 use zarr::hierarchy::{consolidate, erase_node, open_node, walk};
 use zarr::prelude::*;
-use zarr::store::{Answer, Call, FilesystemStore, Key, MemoryStore, Prefix, StoreExt, fallback_blocking};
+use zarr::store::{FilesystemStore, Key, MemoryStore, Prefix, StoreExt};
 use zarr::{Dialect, Error, ErrorKind};
 use zarr_store::testing::Altered;
 
@@ -267,61 +268,6 @@ fn an_erased_node_takes_unfinished_ones_along() {
     }
 }
 
-/// A store that says that it exchanges prefixes, and does not: as a directory does in which something may not be renamed.
-#[derive(Debug)]
-struct Declining(Arc<dyn Store>);
-
-impl fmt::Display for Declining {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Declining {
-    fn exchange_prefixes(&self, _: &Prefix, _: &Prefix) -> zarr_store::Result<bool> {
-        Ok(false)
-    }
-}
-
-impl Store for Declining {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        Ok(match call {
-            Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange_prefixes(&a, &b)?),
-            call @ (Call::GetMany { .. }
-            | Call::BeginSet { .. }
-            | Call::AppendToSet { .. }
-            | Call::FinishSet { .. }
-            | Call::CreateMany { .. }
-            | Call::Copy { .. }
-            | Call::ListSizes { .. }
-            | Call::Leftovers { .. }
-            | Call::Pin { .. }
-            | Call::IsInPlace) => return fallback_blocking(self, call),
-            call => return self.0.call(call),
-        })
-    }
-
-    fn as_async(&self) -> Option<Arc<dyn zarr_store::AsyncStore>> {
-        self.0.as_async()
-    }
-
-    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
-        self.0.parent()
-    }
-
-    fn take_warnings(&self) -> Vec<String> {
-        self.0.take_warnings()
-    }
-
-    fn capabilities(&self) -> zarr_store::Capabilities {
-        self.0.capabilities()
-    }
-
-    fn access_profile(&self) -> zarr_store::AccessProfile {
-        self.0.access_profile()
-    }
-}
-
 #[test]
 fn a_node_that_may_not_be_exchanged_is_erased_before_the_new_one_gets_its_path() {
     for (name, verb) in verbs() {
@@ -330,7 +276,7 @@ fn a_node_that_may_not_be_exchanged_is_erased_before_the_new_one_gets_its_path()
             prepare(store, Dialect::V3);
         }
         verb(&memory, false).unwrap();
-        let declining: Arc<dyn Store> = Arc::new(Declining(Arc::clone(&files)));
+        let declining: Arc<dyn Store> = Arc::new(declining::Declining(Arc::clone(&files)));
         verb(&declining, false).unwrap();
         assert_eq!(nodes(&files, "/g/a"), nodes(&memory, "/g/a"), "{name}");
         assert!(contents(&files).keys().eq(contents(&memory).keys()), "{name}");

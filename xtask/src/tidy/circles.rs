@@ -19,7 +19,7 @@ const ALLOWED: [(&str, &[&str]); 8] = [
         &["data_type", "element", "element_bytes", "extension", "name", "parse", "print", "structure"],
     ),
     ("crates/zarr-json/src", &["map", "members", "value"]),
-    ("crates/zarr-store/src", &["async_store", "below", "call/answer", "call/fallback", "splice", "store"]),
+    ("crates/zarr-store/src", &["async_store", "call/answer", "store"]),
     ("crates/zarr-store/src", &["error", "key", "prefix", "version"]),
     ("crates/zarr-store/src", &["fetched", "snapshot"]),
 ];

@@ -15,7 +15,7 @@ const LEVEL: i32 = 3;
 /// Rows of a file that was not written yet.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Number in `texts` of the path of each row; `None` if the row has no path.
+    /// Index of the path of each row in the list of different paths; `None` if the row has no path.
     paths: Vec<Option<u32>>,
     offsets: Vec<i64>,
     sizes: Vec<i64>,

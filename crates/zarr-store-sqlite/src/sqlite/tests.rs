@@ -5,13 +5,12 @@ mod model;
 use std::time::Duration;
 
 use super::*;
+use crate::SqliteFault;
 use rusqlite::params;
 use zarr_store::{
     ByteRange, Durability, ErrorKind, GetOptions, Key, Listing, Precondition, Prefix, SetOptions, Snapshot, StoreExt,
     Version, testing,
 };
-
-use crate::SqliteFault;
 
 fn key(text: &str) -> Key {
     Key::new(text).expect("a key")
@@ -485,8 +484,7 @@ fn durability_and_flush() {
                 let writer = store.pool.writer(durability).expect("a writer");
                 writer.connection.query_row("PRAGMA synchronous", [], |row| row.get(0)).expect("a number")
             };
-            // 3 is EXTRA, 1 is NORMAL.
-            let due = if journal == Journal::Wal && durability != Durability::Full { 1 } else { 3 };
+            let due = if journal == Journal::Wal && durability != Durability::Full { 1 } else { 3 }; // NORMAL, EXTRA
             assert_eq!(synchronous, due, "{journal:?} {durability:?}");
         }
         let log = PathBuf::from(format!("{}-wal", path.display()));
