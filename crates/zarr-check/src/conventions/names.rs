@@ -100,7 +100,17 @@ fn path_of(hierarchy: &Hierarchy, above: &mut NodesAbove<'_>, found: &StoredNode
     if name.starts_with('/') {
         return NodePath::parse(name).ok().filter(|path| exists(path));
     }
-    found.path.ancestors().filter_map(|group| group.join(name).ok()).find(|path| exists(path))
+    let groups = std::iter::successors(found.path.parent(), NodePath::parent);
+    groups.filter_map(|group| relative(&group, name)).find(|path| exists(path))
+}
+
+/// Path that a name leads to from a group, in which `..` is the group above; `None` if it leads out of the hierarchy.
+fn relative(group: &NodePath, name: &str) -> Option<NodePath> {
+    name.split('/').try_fold(group.clone(), |group, step| match step {
+        "." => Some(group),
+        ".." => group.parent(),
+        step => group.join(step).ok(),
+    })
 }
 
 /// Whether a group above an array says that the array is in another file, as it may for cell measures.
@@ -143,5 +153,19 @@ mod tests {
         assert_eq!(named("area : cell_area", Form::Roles), ["cell_area"]);
         assert_eq!(named("crs: x y other: lat lon", Form::Mapping), ["crs", "other"]);
         assert_eq!(named("crs", Form::Mapping), ["crs"]);
+    }
+
+    #[test]
+    fn names_lead_up() {
+        let path = |text: &str| NodePath::parse(text).unwrap();
+        for (name, expected) in [
+            ("lat", Some("/a/b/lat")),
+            ("../lat", Some("/a/lat")),
+            (".././c/../lat", Some("/a/lat")),
+            ("../../../lat", None),
+            ("x//y", None),
+        ] {
+            assert_eq!(relative(&path("/a/b"), name), expected.map(path), "{name}");
+        }
     }
 }
