@@ -1,5 +1,5 @@
 //! Samples of the specification of OME-Zarr, judged as it says. They are in clones of `ome/ngff-spec`, whose paths `ZARR_NGFF_SPEC` has,
-//! separated by colons; without it nothing is done.
+//! separated by colons.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -122,8 +122,9 @@ fn attributes(clone: &Path) -> Vec<Sample> {
 }
 
 #[test]
+#[ignore = "reads clones of ome/ngff-spec"]
 fn samples_are_judged_as_the_specification_does() {
-    let Some(clones) = std::env::var_os("ZARR_NGFF_SPEC") else { return };
+    let clones = std::env::var_os("ZARR_NGFF_SPEC").unwrap();
     let clones: Vec<PathBuf> = std::env::split_paths(&clones).collect();
     let samples: Vec<Sample> =
         clones.iter().flat_map(|clone| suites(clone).into_iter().chain(attributes(clone))).collect();
