@@ -4,10 +4,11 @@ use crate::attributes::AttributeDocuments;
 use crate::hierarchy::Hierarchy;
 use crate::sink::Sink;
 use crate::{Code, Finding};
-use zarr_geo::{Georeference, Level, grid_mapping};
+use std::collections::{HashMap, HashSet};
+use zarr_geo::{Georeference, grid_mapping};
 use zarr_hierarchy::Result;
 use zarr_json::Value;
-use zarr_meta::{ArrayMetadata, StoredNode};
+use zarr_meta::{ArrayMetadata, NodePath, StoredNode};
 
 /// Pointer to the names of the dimensions of y and x.
 const DIMENSIONS: &str = "/attributes/spatial:dimensions";
@@ -15,6 +16,7 @@ const DIMENSIONS: &str = "/attributes/spatial:dimensions";
 /// Checks all nodes that have attributes of GeoZarr, and with `is_named` also what is only recommended. Returns whether there are any.
 pub(crate) fn check(hierarchy: &Hierarchy, is_named: bool, sink: &Sink<'_>) -> Result<bool> {
     let mut is_any = false;
+    let groups = Groups::of(hierarchy);
     for node in &hierarchy.nodes {
         let Some(read) = Georeference::read(node.node.attributes()) else { continue };
         is_any = true;
@@ -29,7 +31,7 @@ pub(crate) fn check(hierarchy: &Hierarchy, is_named: bool, sink: &Sink<'_>) -> R
             find(Code::GeoContradiction, message, "/attributes/spatial:bbox");
         }
         match node.node.as_array() {
-            Some(array) => of_array(hierarchy, node, array, &read, is_named, &find),
+            Some(array) => of_array((hierarchy, &groups), node, array, &read, is_named, &find),
             None => levels(hierarchy, node, &read, is_named, &find),
         }
         sink.go_on()?;
@@ -37,14 +39,43 @@ pub(crate) fn check(hierarchy: &Hierarchy, is_named: bool, sink: &Sink<'_>) -> R
     Ok(is_any)
 }
 
-/// Georeference of the group that an array is directly in.
-fn above(hierarchy: &Hierarchy, node: &StoredNode) -> Georeference {
-    let group = node.path.parent().and_then(|group| hierarchy.node(&group));
-    group.and_then(|group| Georeference::read(group.node.attributes())).unwrap_or_default()
+/// Groups with attributes of GeoZarr, which are read once.
+struct Groups {
+    /// Georeference of each group, by its path.
+    read: HashMap<NodePath, Georeference>,
+    /// Paths of the levels of which a pyramid says where they are.
+    placed: HashSet<NodePath>,
+}
+
+impl Groups {
+    fn of(hierarchy: &Hierarchy) -> Self {
+        let mut groups = Self { read: HashMap::new(), placed: HashSet::new() };
+        for node in hierarchy.nodes.iter().filter(|node| node.node.as_array().is_none()) {
+            let Some(read) = Georeference::read(node.node.attributes()) else { continue };
+            let levels = read.levels.iter().filter(|level| level.transform.is_some());
+            groups.placed.extend(levels.filter_map(|level| node.path.join(&level.asset).ok()));
+            groups.read.insert(node.path.clone(), read);
+        }
+        groups
+    }
+
+    /// Returns the georeference of an array with what it inherits from the group that it is directly in.
+    fn whole(&self, node: &StoredNode, read: &Georeference) -> Georeference {
+        let above = node.path.parent().and_then(|group| self.read.get(&group));
+        match above.zip(node.path.name()) {
+            Some((above, name)) => read.clone().inheriting(above, name),
+            None => read.clone(),
+        }
+    }
+
+    /// Returns whether an array is a level of the pyramid of a group above it, or lies in one, which says where it is.
+    fn is_level(&self, node: &StoredNode) -> bool {
+        std::iter::successors(Some(node.path.clone()), NodePath::parent).any(|path| self.placed.contains(&path))
+    }
 }
 
 fn of_array(
-    hierarchy: &Hierarchy,
+    (hierarchy, groups): (&Hierarchy, &Groups),
     node: &StoredNode,
     array: &ArrayMetadata,
     read: &Georeference,
@@ -66,7 +97,7 @@ fn of_array(
         let message = format!("found {stated:?}, and the array has {shape:?} elements along these dimensions");
         find(Code::GeoContradiction, message, "/attributes/spatial:shape");
     }
-    let whole = read.clone().inheriting(&above(hierarchy, node));
+    let whole = groups.whole(node, read);
     if let Some(mapping) = array.attributes.get("grid_mapping").and_then(Value::as_str) {
         let name = mapping.split_whitespace().next().unwrap_or_default().trim_end_matches(':');
         let path = node.path.parent().and_then(|group| group.join(name).ok());
@@ -83,8 +114,8 @@ fn of_array(
             find(Code::GeoContradiction, message, &format!("/attributes/{pointer}"));
         }
     }
-    let is_placed = whole.transform.is_some() || whole.transform_type.is_some() || is_level(hierarchy, node);
-    if is_named && has_names && !is_placed {
+    let is_placed = || whole.transform.is_some() || whole.transform_type.is_some() || groups.is_level(node);
+    if is_named && has_names && !is_placed() {
         find(Code::GeoAdvice, "found no spatial:transform, of the array or its group".to_owned(), DIMENSIONS);
     }
 }
@@ -109,18 +140,6 @@ fn named_shape(array: &ArrayMetadata, names: &[String; 2], find: &impl Fn(Code, 
     Some(shape)
 }
 
-/// Whether an array is a level of the pyramid of a group above it, which says where it is.
-fn is_level(hierarchy: &Hierarchy, node: &StoredNode) -> bool {
-    node.path.ancestors().any(|group| {
-        let read = hierarchy.node(&group).and_then(|group| Georeference::read(group.node.attributes()));
-        let is_it = |level: &Level| {
-            let path = group.join(&level.asset).ok();
-            level.transform.is_some() && path.is_some_and(|path| node.path.is_within(&path))
-        };
-        read.is_some_and(|read| read.levels.iter().any(is_it))
-    })
-}
-
 /// Checks that the levels of a pyramid exist and have the shapes that it says.
 fn levels(
     hierarchy: &Hierarchy,
@@ -129,6 +148,11 @@ fn levels(
     is_named: bool,
     find: &impl Fn(Code, String, &str),
 ) {
+    if is_named && !read.levels.is_empty() && (read.transform.is_some() || read.shape.is_some()) {
+        let name = if read.transform.is_some() { "transform" } else { "shape" };
+        let message = format!("found spatial:{name} beside levels, expected it in each level alone");
+        find(Code::GeoAdvice, message, &format!("/attributes/spatial:{name}"));
+    }
     let layout = group.node.attributes().get("multiscales").and_then(|it| it.get("layout")).and_then(Value::as_array);
     for level in &read.levels {
         let is_it = |item: &Value| item.get("asset").and_then(Value::as_str) == Some(&level.asset);
@@ -168,7 +192,7 @@ mod tests {
 
     fn attributes(georeference: &Georeference) -> Map {
         let mut attributes = Map::new();
-        georeference.write(&mut attributes);
+        georeference.write(&mut attributes).unwrap();
         attributes
     }
 
@@ -223,7 +247,7 @@ mod tests {
     fn each_fault_is_found_at_its_place() {
         for (path, at, value, code) in [
             ("/", "/proj:code", json!("4326"), "bad-geo"),
-            ("/", "/spatial:bbox", json!([500_000, 0, 500_060, 5_000_000]), "geo-contradiction"),
+            ("/0", "/spatial:bbox", json!([500_000, 0, 500_060, 5_000_000]), "geo-contradiction"),
             ("/", "/multiscales/layout/1/asset", json!("2"), "missing-asset"),
             ("/", "/multiscales/layout/1/spatial:shape", json!([4, 4]), "geo-contradiction"),
             ("/", "/multiscales/layout/1/spatial:shape", json!([4]), "bad-geo"),
@@ -254,5 +278,13 @@ mod tests {
             attributes.set_pointer("/multiscales/layout/1", json!({"asset": "1"})).unwrap();
         });
         assert_eq!(found, ["geo-advice /attributes/multiscales/layout/1"]);
+        // Each level has its own, the root has none.
+        let found = findings("/", |attributes| {
+            attributes.insert("spatial:transform", vec![10.0, 0.0, 500_000.0, 0.0, -10.0, 5_000_000.0]);
+        });
+        assert_eq!(found, ["geo-advice /attributes/spatial:transform"]);
+        let place = ["spatial:transform", "spatial:bbox", "spatial:shape"];
+        let without = |attributes: &mut Map| place.iter().for_each(|name| drop(attributes.remove(name)));
+        assert_eq!(findings("/1", without), Vec::<String>::new());
     }
 }

@@ -41,6 +41,7 @@ mod new_image;
 mod options;
 mod others;
 mod part;
+mod place;
 mod plan;
 mod progress;
 mod rechunk;

@@ -1,12 +1,16 @@
 //! Where on Earth the elements of variables are: by attributes of GeoZarr, grid mappings and coordinates of CF.
 
 use crate::{Dataset, Result, Variable};
+use std::collections::HashMap;
 use zarr_array::Array;
-use zarr_geo::{Crs, Georeference, Transform, grid_mapping};
+use zarr_geo::{Georeference, Transform, grid_mapping};
 use zarr_json::Value;
 
 /// Greatest number of coordinates along an axis that are looked at.
 const MOST_COORDINATES: u64 = 1 << 20;
+
+/// Values of the coordinates of dimensions; `None` for a dimension without numbers.
+type Known = HashMap<String, Option<Vec<f64>>>;
 
 /// Words by which an axis is recognised: values of `axis`, `standard_name` and `units` of its coordinate, and names of the dimension.
 struct Words {
@@ -53,10 +57,33 @@ impl Dataset {
     /// # Errors
     /// The errors of [`variable`](Self::variable) and [`Variable::read`].
     pub fn georeference(&self, name: &str) -> Result<Option<Georeference>> {
-        let variable = self.variable(name)?;
-        let own = Georeference::read(variable.stored().attributes()?).unwrap_or_default();
         let of_group = Georeference::read(self.group().attributes()?).unwrap_or_default();
-        let mut found = own.inheriting(&of_group);
+        self.place_of(self.variable(name)?, &of_group, &mut HashMap::new())
+    }
+
+    /// Returns the data variables of which two dimensions are y and x, each with its georeference, as far as it is known. Coordinates are
+    /// read once.
+    ///
+    /// # Errors
+    /// The errors of [`georeference`](Self::georeference).
+    pub fn georeferences(&self) -> Result<Vec<(&Variable, Georeference)>> {
+        let of_group = Georeference::read(self.group().attributes()?).unwrap_or_default();
+        let (mut all, mut known) = (Vec::new(), HashMap::new());
+        for variable in self.data_variables() {
+            all.extend(self.place_of(variable, &of_group, &mut known)?.map(|found| (variable, found)));
+        }
+        Ok(all)
+    }
+
+    /// Georeference of a variable. `known` are the coordinates that were read.
+    fn place_of(
+        &self,
+        variable: &Variable,
+        of_group: &Georeference,
+        known: &mut Known,
+    ) -> Result<Option<Georeference>> {
+        let own = Georeference::read(variable.stored().attributes()?).unwrap_or_default();
+        let mut found = own.inheriting(of_group, variable.name());
         let dimensions: Vec<&str> = variable.dimensions().collect();
         let named =
             found.dimensions.clone().filter(|names| names.iter().all(|name| dimensions.contains(&name.as_str())));
@@ -72,63 +99,38 @@ impl Dataset {
         }
         if found.transform.is_none() && found.transform_type.is_none() {
             // Coordinates follow a selection, while the transformation of a grid mapping does not.
-            let coordinates = (self.centres(&x)?, self.centres(&y)?);
-            found.transform = match coordinates {
-                (Some(x), Some(y)) => Transform::of_centres(&x, &y),
-                _ => match self.grid_mapping(variable)? {
+            let transform = match self.even(&x, &y, known)? {
+                Some(transform) => Some(transform),
+                None => match self.grid_mapping(variable)?.filter(|_| !self.has_centres(&x, &y, known)) {
                     Some(mapping) => grid_mapping::transform(mapping.stored().attributes()?),
                     None => None,
                 },
+            };
+            // Both are of the corner of the first pixel.
+            found = match transform {
+                Some(transform) => found.placed_by(transform),
+                None => found,
             };
         }
         found.dimensions = Some([y, x]);
         Ok(Some(found))
     }
 
-    /// Returns the data variables whose place is known whole, each with its georeference. `crs` and `transform` hold for all in the place
-    /// of what the data set says.
-    ///
-    /// # Errors
-    /// The errors of [`georeference`](Self::georeference).
-    pub fn georeferences(
-        &self,
-        crs: Option<&Crs>,
-        transform: Option<Transform>,
-    ) -> Result<Vec<(&Variable, Georeference)>> {
-        let mut all = Vec::new();
-        for variable in self.data_variables() {
-            let Some(mut found) = self.georeference(variable.name())? else { continue };
-            found.crs = crs.cloned().or(found.crs);
-            if let Some(transform) = transform {
-                (found.transform, found.transform_type, found.bbox) = (Some(transform), None, None);
-            }
-            if found.crs.is_some() && found.transform.is_some() {
-                all.push((variable, found));
+    /// Transformation by evenly spaced coordinates; `None` if there are none.
+    fn even(&self, x: &str, y: &str, known: &mut Known) -> Result<Option<Transform>> {
+        for name in [x, y] {
+            if !known.contains_key(name) {
+                let centres = self.centres(name)?;
+                known.insert(name.to_owned(), centres);
             }
         }
-        Ok(all)
+        let [x, y] = [x, y].map(|name| known.get(name).and_then(Option::as_deref));
+        Ok(x.zip(y).and_then(|(x, y)| Transform::of_centres(x, y)))
     }
 
-    /// Writes georeferences of variables to the attributes of their arrays, and to those of the group if all are the same. The
-    /// data set itself stays as it was opened.
-    ///
-    /// # Errors
-    /// The errors of [`Array::set_attributes`].
-    pub fn write_georeferences(&self, georeferences: &[(&Variable, Georeference)]) -> Result<()> {
-        for (variable, georeference) in georeferences {
-            let mut array = variable.stored().clone();
-            let mut attributes = array.attributes()?.clone();
-            georeference.write(&mut attributes);
-            array.set_attributes(attributes)?;
-        }
-        let Some((_, first)) = georeferences.first() else { return Ok(()) };
-        if georeferences.iter().all(|(_, georeference)| georeference == first) {
-            let mut group = self.group().clone();
-            let mut attributes = group.attributes()?.clone();
-            first.write(&mut attributes);
-            group.set_attributes(attributes)?;
-        }
-        Ok(())
+    /// Whether both dimensions have coordinates, among those that were read.
+    fn has_centres(&self, x: &str, y: &str, known: &Known) -> bool {
+        [x, y].iter().all(|name| known.get(*name).is_some_and(Option::is_some))
     }
 
     /// Names of the dimensions that are y and x; `None` if there is not one of each.
@@ -188,6 +190,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
+    use zarr_geo::Crs;
     use zarr_json::json;
 
     /// Data set with the variables `t(time, lat, lon)` and `grid`, on coordinates of 32 bits.
@@ -223,25 +226,39 @@ mod tests {
         let found = dataset.georeference("t").unwrap().unwrap();
         assert_eq!(found.to_string(), "EPSG:4326, pixels of 10 x 10, x -180 to 180, y -90 to 90");
         assert_eq!(dataset.georeference("line").unwrap(), None);
-        let all = dataset.georeferences(None, None).unwrap();
-        assert_eq!(all.len(), 1);
-        dataset.write_georeferences(&all).unwrap();
-        let group = Group::open(dataset.group().store(), "/", dataset.group().registry()).unwrap();
-        for attributes in [group.attributes().unwrap(), group.array("t").unwrap().attributes().unwrap()] {
-            let read = Georeference::read(attributes).unwrap();
-            assert!(read.faults.is_empty() && read.extent() == Some([-180.0, -90.0, 180.0, 90.0]), "{read:?}");
-        }
-        assert_eq!(georeference_of(&group.array("t").unwrap()).unwrap().unwrap().shape, Some([18, 36]));
+        let all = dataset.georeferences().unwrap();
+        assert_eq!(all.iter().map(|(variable, found)| (variable.name(), found)).collect::<Vec<_>>(), [("t", &found)]);
+        let array = dataset.group().array("t").unwrap();
+        assert_eq!(georeference_of(&array).unwrap().unwrap().shape, Some([18, 36]));
     }
 
     #[test]
     fn coordinates_that_are_not_even_give_no_place() {
         let uneven = dataset(&[80.0, 40.0, 35.0], json!({}));
         assert_eq!(uneven.georeference("t").unwrap().unwrap().transform, None);
-        assert!(uneven.georeferences(None, None).unwrap().is_empty());
-        let given = Transform([1.0, 0.0, 0.0, 0.0, -1.0, 0.0]);
-        let all = uneven.georeferences(Some(&Crs::epsg(3035)), Some(given)).unwrap();
-        assert_eq!(all[0].1.to_string(), "EPSG:3035, pixels of 1 x 1, x 0 to 36, y -3 to 0");
+    }
+
+    /// Centres of pixels give the corner of the first one, whatever the attributes say of the registration.
+    #[test]
+    fn coordinates_are_those_of_pixels() {
+        let lat: Vec<f32> = (0..18).map(|number| 85.0 - 10.0 * number as f32).collect();
+        let found = dataset(&lat, json!({"spatial:dimensions": ["lat", "lon"], "spatial:registration": "node"}));
+        assert_eq!(found.georeference("t").unwrap().unwrap().extent(), Some([-180.0, -90.0, 180.0, 90.0]));
+    }
+
+    #[test]
+    fn levels_have_their_own_place() {
+        let lat: Vec<f32> = (0..18).map(|number| 85.0 - 10.0 * number as f32).collect();
+        let dataset = dataset(&lat, json!({"spatial:dimensions": ["lat", "lon"]}));
+        let scene = Georeference::new().transform(Transform([5.0, 0.0, -180.0, 0.0, -5.0, 90.0]));
+        let pyramid = scene.pyramid(&[("fine", [36, 72]), ("t", [18, 36])]);
+        let mut group = dataset.group().clone();
+        let mut attributes = group.attributes().unwrap().clone();
+        pyramid.write(&mut attributes).unwrap();
+        attributes.insert("spatial:transform", vec![5.0, 0.0, -180.0, 0.0, -5.0, 90.0]);
+        group.set_attributes(attributes).unwrap();
+        let found = Dataset::open(&group).unwrap().georeference("t").unwrap().unwrap();
+        assert_eq!(found.transform.unwrap().pixel_size(), (10.0, 10.0));
     }
 
     #[test]

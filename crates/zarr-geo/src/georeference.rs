@@ -85,6 +85,14 @@ impl Georeference {
         Self { transform: transform.into(), ..self }
     }
 
+    /// Replaces the place by a transformation that begins at the corner of the first pixel, as those of GDAL do and those that follow from
+    /// the centres of pixels.
+    #[must_use]
+    pub fn placed_by(self, transform: Transform) -> Self {
+        let registration = Registration::Pixel;
+        Self { transform: Some(transform), transform_type: None, bbox: None, registration, ..self }
+    }
+
     /// Sets the bounding box `[xmin, ymin, xmax, ymax]`.
     #[must_use]
     pub fn bbox(self, bbox: [f64; 4]) -> Self {
@@ -110,41 +118,108 @@ impl Georeference {
     }
 
     /// Sets the levels of a pyramid of arrays, each with its path and its number of rows and columns, from the finest. Each is computed
-    /// from the first, whose transformation is that of the georeference.
+    /// from the first, whose transformation is that of the georeference. How many times larger the pixels of a level are than those of the
+    /// level before follows from the lengths: the whole number by which the length was divided, rounded down or up; 1 where the length is
+    /// the same. Where no whole number fits, it is the ratio of the lengths. [`pyramid_by`](Self::pyramid_by) takes known factors.
+    ///
+    /// ```
+    /// # use zarr_geo::{Georeference, Transform};
+    /// let scene = Georeference::new().transform(Transform([10.0, 0.0, 0.0, 0.0, -10.0, 0.0]));
+    /// let levels = scene.pyramid(&[("0", [25, 25]), ("1", [13, 13]), ("2", [7, 7])]).levels;
+    /// assert_eq!(levels[2].transform.unwrap().pixel_size(), (40.0, 40.0));
+    /// ```
     #[must_use]
     pub fn pyramid(self, levels: &[(&str, [u64; 2])]) -> Self {
-        let Some(&(first, [rows, columns])) = levels.first() else { return self };
-        let of = |&(path, [r, c]): &(&str, [u64; 2])| {
-            // The last pixel of a coarser level may reach beyond the edge.
-            let factor = |fine: u64, coarse: u64| (fine as f64 / coarse.max(1) as f64).round().max(1.0);
-            let (down, across) = (factor(rows, r), factor(columns, c));
-            let level =
-                if path == first { Level::new(path) } else { Level::new(path).derived_from(first, down, across) };
+        let (mut of_rows, mut of_columns) = (Steps::default(), Steps::default());
+        let step = |&(path, [rows, columns]): &(&'_ str, [u64; 2])| {
+            (path.to_owned(), [rows, columns], [of_rows.next(rows), of_columns.next(columns)])
+        };
+        let levels: Vec<(String, [u64; 2], [f64; 2])> = levels.iter().map(step).collect();
+        let levels: Vec<_> = levels.iter().map(|(path, shape, factors)| (path.as_str(), *shape, *factors)).collect();
+        self.pyramid_by(&levels)
+    }
+
+    /// Sets the levels of a pyramid of arrays, each with its path, its number of rows and columns, and how many times larger its pixels are
+    /// along y and x than those of the level before. Each is computed from the first, whose transformation is that of the georeference.
+    #[must_use]
+    pub fn pyramid_by(self, levels: &[(&str, [u64; 2], [f64; 2])]) -> Self {
+        let (mut down, mut across, mut first) = (1.0, 1.0, None);
+        let of = |&(path, [rows, columns], factors): &(&str, [u64; 2], [f64; 2])| {
+            let level = match first {
+                None => {
+                    first = Some(path.to_owned());
+                    Level::new(path)
+                }
+                Some(ref first) => {
+                    (down, across) = (down * factors[0], across * factors[1]);
+                    Level::new(path).derived_from(first.as_str(), down, across)
+                }
+            };
             match self.transform {
-                Some(transform) => level.at(transform.scaled(across, down), r, c),
-                None => Level { shape: Some([r, c]), ..level },
+                Some(transform) => level.at(transform.scaled(across, down), rows, columns),
+                None => Level { shape: Some([rows, columns]), ..level },
             }
         };
         let levels = levels.iter().map(of).collect();
         self.levels(levels)
     }
 
-    /// Fills in what an array inherits from the group that it is directly in: what its own attributes do not say.
+    /// Fills in what an array inherits from a group above it: what its own attributes do not say. `path` is the path of the array relative
+    /// to the group. The place of a level of a pyramid is that of the level, and not that of the group.
     #[must_use]
-    pub fn inheriting(self, group: &Self) -> Self {
+    pub fn inheriting(self, group: &Self, path: &str) -> Self {
         let has_place = self.transform.is_some() || self.bbox.is_some() || self.transform_type.is_some();
-        let own = |it: &Self| (it.transform, it.transform_type.clone(), it.bbox, it.registration);
-        let (transform, transform_type, bbox, registration) = if has_place { own(&self) } else { own(group) };
+        let (transform, transform_type, bbox, registration, shape) = match group.level(path) {
+            _ if has_place => (self.transform, self.transform_type, self.bbox, self.registration, None),
+            Some(level) => {
+                let transform = level.transform.filter(|_| group.transform_type.is_none());
+                let bbox = group.bbox.filter(|_| transform.is_none());
+                (transform, group.transform_type.clone(), bbox, group.registration, level.shape)
+            }
+            None => (group.transform, group.transform_type.clone(), group.bbox, group.registration, group.shape),
+        };
         Self {
             crs: self.crs.or_else(|| group.crs.clone()),
             dimensions: self.dimensions.or_else(|| group.dimensions.clone()),
-            shape: self.shape.or(group.shape.filter(|_| !has_place)),
+            shape: self.shape.or(shape),
             transform,
             transform_type,
             bbox,
             registration,
-            ..self
+            levels: self.levels,
+            faults: self.faults,
         }
+    }
+
+    /// Returns the level of the pyramid that the node at a path relative to the group is, or lies in.
+    pub fn level(&self, path: &str) -> Option<&Level> {
+        let is_in = |level: &&Level| {
+            path.strip_prefix(level.asset.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.levels.iter().find(is_in)
+    }
+
+    /// Georeference of a region of the array: its first row and column, the distances between its rows and its columns, and its number of
+    /// rows and columns. A bounding box is left out, and so is a transformation of another kind than `affine`.
+    ///
+    /// ```
+    /// # use zarr_geo::{Georeference, Transform};
+    /// let scene = Georeference::new().transform(Transform([10.0, 0.0, 0.0, 0.0, -10.0, 0.0])).shape(8, 8);
+    /// assert_eq!(scene.clone().region([2, 4], [1, 1], [3, 2]).extent(), Some([40.0, -50.0, 60.0, -20.0]));
+    /// // Of two pixels the first: it stays in the middle of its coarser pixel.
+    /// assert_eq!(scene.region([0, 0], [2, 2], [4, 4]).extent(), Some([-5.0, -75.0, 75.0, 5.0]));
+    /// ```
+    #[must_use]
+    pub fn region(self, start: [u64; 2], step: [u64; 2], shape: [u64; 2]) -> Self {
+        let [(row, down), (column, across)] = [(start[0], step[0]), (start[1], step[1])].map(|(start, step)| {
+            let middle = match self.registration {
+                Registration::Pixel => (1.0 - step as f64) / 2.0,
+                Registration::Node => 0.0,
+            };
+            (start as f64 + middle, step as f64)
+        });
+        let transform = self.transform.map(|transform| transform.shifted(column, row).scaled(across, down));
+        Self { transform, transform_type: None, bbox: None, shape: Some(shape), levels: Vec::new(), ..self }
     }
 
     /// Returns the bounding box `[xmin, ymin, xmax, ymax]`: that of the transformation and the shape if both are known, or else the one in
@@ -171,5 +246,39 @@ impl Georeference {
         let size = width.min(height);
         let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= size * 0.01 + a.abs() * 1e-9;
         (!stated.iter().zip(&computed).all(is_near)).then_some((stated, computed))
+    }
+}
+
+/// Factors from level to level along an axis.
+struct Steps {
+    /// Length of the level before; `None` before the first.
+    before: Option<u64>,
+    /// Last factor, which is the first that is tried.
+    usual: u64,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self { before: None, usual: 2 }
+    }
+}
+
+impl Steps {
+    /// Returns how many times larger the pixels of the next level are.
+    fn next(&mut self, len: u64) -> f64 {
+        let Some(before) = self.before.replace(len) else { return 1.0 };
+        if len == before || len == 0 {
+            return 1.0;
+        }
+        let fits = |factor: &u64| *factor > 0 && (before / factor == len || before.div_ceil(*factor) == len);
+        let near = before / len;
+        let found = [self.usual, near, near.saturating_add(1), near.saturating_sub(1)].into_iter().find(fits);
+        match found {
+            Some(factor) => {
+                self.usual = factor;
+                factor as f64
+            }
+            None => before as f64 / len as f64,
+        }
     }
 }

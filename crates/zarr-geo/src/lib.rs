@@ -18,7 +18,7 @@
 //!     .transform(Transform([10.0, 0.0, 500_000.0, 0.0, -10.0, 5_000_000.0]))
 //!     .shape(1024, 976);
 //! let mut attributes = Map::new();
-//! scene.write(&mut attributes);
+//! scene.write(&mut attributes).unwrap();
 //! assert_eq!(attributes.get("proj:code").and_then(|code| code.as_str()), Some("EPSG:32633"));
 //!
 //! let read = Georeference::read(&attributes).unwrap();

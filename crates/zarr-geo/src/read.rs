@@ -24,9 +24,8 @@ impl Georeference {
     /// ```
     pub fn read(attributes: &Map) -> Option<Self> {
         let is_own = |name: &str| name.starts_with("proj:") || name.starts_with("spatial:");
-        let has_layout = attributes.get("multiscales").is_some_and(|it| it.get("layout").is_some());
         let is_listed = Convention::ALL.iter().any(|convention| convention.is_registered(attributes));
-        if !attributes.keys().any(is_own) && !has_layout && !is_listed {
+        if !attributes.keys().any(is_own) && !is_listed {
             return None;
         }
         let mut read = Self::new();
@@ -144,7 +143,7 @@ fn at<'v>(attributes: &'v Map, name: &str) -> Option<At<'v>> {
 }
 
 /// Coordinate reference system: the code if there is one, or else a description.
-fn crs<'v>(value: impl Fn(&str) -> Option<&'v Value>) -> Option<Crs> {
+pub(crate) fn crs<'v>(value: impl Fn(&str) -> Option<&'v Value>) -> Option<Crs> {
     let text = |name: &str| value(name).and_then(Value::as_str).map(str::to_owned);
     let code = text("proj:code").map(Crs::Code);
     let wkt = || text("proj:wkt2").map(Crs::Wkt2);

@@ -13,7 +13,7 @@ fn scene() -> Georeference {
 
 fn written(georeference: &Georeference) -> Map {
     let mut attributes = Map::new();
-    georeference.write(&mut attributes);
+    georeference.write(&mut attributes).unwrap();
     attributes
 }
 
@@ -26,7 +26,6 @@ fn what_is_written_is_read_again() {
         scene().registration(Registration::Node),
         scene().crs(wkt.parse::<Crs>().unwrap()),
         scene().crs(Crs::ProjJson(json.as_object().unwrap().clone())),
-        scene().pyramid(&[("0", [1200, 1000]), ("1", [600, 500]), ("2", [300, 250])]),
     ] {
         let read = Georeference::read(&written(&georeference)).unwrap();
         assert!(read.faults.is_empty(), "{:?}", read.faults);
@@ -36,11 +35,94 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
+fn levels_have_the_place_of_a_pyramid() {
+    let pyramid = scene().pyramid(&[("0", [1200, 1000]), ("1", [600, 500]), ("2", [300, 250])]);
+    let attributes = written(&pyramid);
+    assert!(!attributes.contains_key("spatial:transform") && !attributes.contains_key("spatial:shape"));
+    let read = Georeference::read(&attributes).unwrap();
+    assert!(read.faults.is_empty(), "{:?}", read.faults);
+    assert_eq!((&read.levels, read.extent()), (&pyramid.levels, scene().extent()));
+    // An array without a place of its own has that of its level.
+    let of = |path: &str| Georeference::new().inheriting(&pyramid, path).pixel();
+    assert_eq!((of("0"), of("1"), of("2/data")), ((10.0, 10.0), (20.0, 20.0), (40.0, 40.0)));
+    assert_eq!(Georeference::new().inheriting(&read, "1").shape, Some([600, 500]));
+    assert_eq!(Georeference::new().inheriting(&read, "10").transform, None);
+    let levels = vec![Level::new("0"), Level::new("1")];
+    assert_eq!(Georeference::new().inheriting(&scene().levels(levels), "1").transform, None);
+}
+
+#[test]
+fn pixels_grow_from_level_to_level() {
+    let widths = |lens: &[u64]| -> Vec<f64> {
+        let levels: Vec<(String, [u64; 2])> = lens.iter().map(|&len| (len.to_string(), [1000, len])).collect();
+        let levels: Vec<(&str, [u64; 2])> = levels.iter().map(|(path, shape)| (path.as_str(), *shape)).collect();
+        let pyramid = Georeference::new().transform(Transform([1.0, 0.0, 0.0, 0.0, -1.0, 0.0])).pyramid(&levels);
+        assert!(pyramid.levels.iter().all(|level| level.transform.unwrap().pixel_size().1 == 1.0));
+        pyramid.levels.iter().map(|level| level.transform.unwrap().pixel_size().0).collect()
+    };
+    assert_eq!(widths(&[100, 50, 25, 13, 7, 4]), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+    assert_eq!(widths(&[100, 50, 25, 12, 6, 3, 1]), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
+    assert_eq!(widths(&[9, 5, 3]), [1.0, 2.0, 4.0]);
+    assert_eq!(widths(&[1000, 200, 34, 6]), [1.0, 5.0, 30.0, 180.0]);
+    assert_eq!(widths(&[3, 1, 1]), [1.0, 2.0, 2.0]);
+    assert_eq!(widths(&[1000, 667]), [1.0, 1000.0 / 667.0]);
+    assert_eq!(widths(&[10, 0]), [1.0, 1.0]);
+    let known = scene().pyramid_by(&[("0", [9, 9], [1.0, 1.0]), ("1", [3, 3], [2.5, 3.0]), ("2", [1, 1], [2.0, 3.0])]);
+    assert_eq!(known.levels[2].transform.unwrap().pixel_size(), (90.0, 50.0));
+    assert_eq!(known.levels[2].scale, [5.0, 9.0]);
+}
+
+#[test]
+fn what_is_not_known_stays() {
+    let pyramid = scene().pyramid(&[("0", [1200, 1000]), ("1", [600, 500])]);
+    let mut attributes = written(&pyramid);
+    for (at, value) in [
+        ("/proj:wkt2", json!("PROJCRS[\"x\"]")),
+        ("/proj:epoch", json!(2024)),
+        ("/spatial:accuracy", json!(0.5)),
+        ("/multiscales/resampling_method", json!("average")),
+        ("/multiscales/layout/1/resampling_method", json!("nearest")),
+        ("/multiscales/layout/1/transform/note", json!(1)),
+    ] {
+        attributes.set_pointer(at, value).unwrap();
+    }
+    let mut again = attributes.clone();
+    pyramid.write(&mut again).unwrap();
+    assert!(Value::Object(again.clone()).semantically_eq(&Value::Object(attributes)), "{again:?}");
+    // Another reference system has other descriptions.
+    pyramid.crs(Crs::epsg(3035)).write(&mut again).unwrap();
+    assert!(!again.contains_key("proj:wkt2") && again.contains_key("proj:epoch"));
+}
+
+#[test]
+fn images_of_ome_zarr_are_not_replaced() {
+    let images = json!({"multiscales": [{"datasets": [{"path": "0"}]}], "proj:code": "EPSG:4326"});
+    let mut attributes = images.as_object().unwrap().clone();
+    let error = scene().pyramid(&[("0", [1200, 1000])]).write(&mut attributes).unwrap_err();
+    assert_eq!((error.pointer(), Value::Object(attributes.clone())), ("/attributes/multiscales", images));
+    scene().write(&mut attributes).unwrap();
+    assert!(attributes.contains_key("spatial:transform"));
+}
+
+#[test]
+fn regions_are_where_they_are() {
+    let region = |of: Georeference| of.region([100, 10], [1, 1], [50, 1]);
+    assert_eq!(region(scene()).extent(), Some([500_100.0, 4_998_500.0, 500_110.0, 4_999_000.0]));
+    let points = region(scene().registration(Registration::Node));
+    assert_eq!(points.extent(), Some([500_100.0, 4_998_510.0, 500_100.0, 4_999_000.0]));
+    let thinned = scene().region([0, 1], [1, 3], [1200, 333]);
+    assert_eq!(thinned.transform, Some(Transform([30.0, 0.0, 500_000.0, 0.0, -10.0, 5_000_000.0])));
+    let thinned = scene().registration(Registration::Node).region([0, 1], [1, 3], [1200, 333]);
+    assert_eq!(thinned.transform, Some(Transform([30.0, 0.0, 500_010.0, 0.0, -10.0, 5_000_000.0])));
+    assert_eq!(scene().bbox([0.0; 4]).region([0, 0], [1, 1], [0, 5]).bbox, None);
+}
+
+#[test]
 fn other_attributes_stay_and_old_ones_go() {
     let mut attributes = json!({"title": "a", "proj:wkt2": "GEOGCRS[\"x\"]", ATTRIBUTE: [{"uuid": "other"}]});
     let Value::Object(map) = &mut attributes else { unreachable!() };
-    scene().write(map);
-    scene().write(map);
+    scene().write(map).unwrap();
+    scene().write(map).unwrap();
     assert!(map.contains_key("title") && !map.contains_key("proj:wkt2"));
     assert_eq!(map.get(ATTRIBUTE).unwrap().as_array().unwrap().len(), 3);
 }
@@ -59,7 +141,11 @@ fn extents_follow_from_transformations() {
 
 #[test]
 fn each_rule_has_a_fault() {
-    let base = written(&scene().pyramid(&[("0", [1200, 1000]), ("1", [600, 500])]));
+    let mut base = written(&scene());
+    let pyramid = written(&scene().pyramid(&[("0", [1200, 1000]), ("1", [600, 500])]));
+    for name in ["multiscales", ATTRIBUTE] {
+        base.insert(name, pyramid.get(name).unwrap().clone());
+    }
     assert!(Georeference::read(&base).unwrap().faults.is_empty());
     for (at, value) in [
         ("/proj:code", json!("epsg:4326")),
@@ -113,6 +199,7 @@ fn other_attributes_are_no_georeference() {
     for attributes in [
         json!({}),
         json!({"multiscales": [{"datasets": []}]}),
+        json!({"multiscales": {"layout": [{"asset": "a"}]}}),
         json!({"zarr_conventions": [{"uuid": "x"}]}),
         json!({"spatial": 1, "crs": "EPSG:4326"}),
     ] {
@@ -132,9 +219,9 @@ fn other_attributes_are_no_georeference() {
 fn arrays_inherit_what_they_do_not_say() {
     let own = Georeference::new().dimensions("y", "x");
     let of_group = scene();
-    let inherited = own.clone().inheriting(&of_group);
+    let inherited = own.clone().inheriting(&of_group, "a");
     assert_eq!((inherited.crs, inherited.transform), (of_group.crs.clone(), of_group.transform));
-    let moved = own.transform(Transform([1.0, 0.0, 0.0, 0.0, 1.0, 0.0])).inheriting(&of_group);
+    let moved = own.transform(Transform([1.0, 0.0, 0.0, 0.0, 1.0, 0.0])).inheriting(&of_group, "a");
     assert_eq!((moved.pixel(), moved.shape), ((1.0, 1.0), None));
 }
 

@@ -63,6 +63,12 @@ impl Transform {
         Self([a * columns, b * rows, c, d * columns, e * rows, f])
     }
 
+    /// Returns the transformation of a grid that begins at a column and a row of this one.
+    pub fn shifted(self, column: f64, row: f64) -> Self {
+        let ([a, b, _, d, e, _], (c, f)) = (self.0, self.at(column, row));
+        Self([a, b, c, d, e, f])
+    }
+
     /// Returns the bounding box `[xmin, ymin, xmax, ymax]` of the columns from 0 to `width` and the rows from 0 to `height`.
     pub fn extent(self, width: f64, height: f64) -> [f64; 4] {
         let corners = [(0.0, 0.0), (width, 0.0), (0.0, height), (width, height)].map(|(x, y)| self.at(x, y));

@@ -180,14 +180,15 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     };
     let path = args.node.as_deref().map_or(Ok(NodePath::root()), node_path)?;
     let location = NodeLocation { store: Arc::clone(&source), address: from, path, dialect: None };
-    if is_geozarr {
-        args.place.check(context, &source, &location.path)?;
-    }
     let options = match args.variables.is_empty() {
         true => options,
         false => of_variables(context, args, &location, options)?,
     };
     let options = region::taken(context, &location, &args.region, options)?;
+    let options = match is_geozarr {
+        true => args.place.taken(context, &location, options)?,
+        false => options,
+    };
     let options = args.image.taken(context, &location, &args.target, args.loss.meaning, options)?;
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options);
@@ -207,15 +208,10 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     }
     let above = args.node.as_deref().map(node_path).transpose()?.and_then(|path| path.parent());
     let skipped = keeping(context, &[(&target, above)], || {
-        let skipped = carry_out(context, &conversion, &left(args, &target), |progress| match args.finish {
+        carry_out(context, &conversion, &left(args, &target), |progress| match args.finish {
             true => conversion.finish(&target, progress),
             false => conversion.run(&target, progress),
-        })?;
-        // The nodes of parts are there after the last one.
-        if is_geozarr && args.part.is_none() {
-            args.place.write(context, &target, &location.path)?;
-        }
-        Ok(skipped)
+        })
     })?;
     // The stores are flushed even if items were left out, which is an error below.
     context.flush_stores()?;

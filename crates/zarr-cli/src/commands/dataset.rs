@@ -185,14 +185,19 @@ fn overview(dataset: &Dataset) -> String {
 /// Returns a line for each place that attributes of GeoZarr give to variables, below the overview; empty if there is none.
 fn places(dataset: &Dataset) -> String {
     let of_group = Georeference::read(dataset.attributes());
+    let has_own = |variable: &Variable| {
+        let attributes = variable.stored().attributes().ok();
+        of_group.is_some() || attributes.is_some_and(|attributes| Georeference::read(attributes).is_some())
+    };
+    if !dataset.data_variables().any(has_own) {
+        return String::new();
+    }
+    let found = match dataset.georeferences() {
+        Ok(found) => found,
+        Err(error) => return format!("\nPlaces: not known: {error}"),
+    };
     let mut places: Vec<(String, Vec<&str>)> = Vec::new();
-    for variable in dataset.data_variables() {
-        let own = variable.stored().attributes().ok().and_then(Georeference::read);
-        let is_two = variable.dimensions().count() >= 2;
-        if own.is_none() && (of_group.is_none() || !is_two) {
-            continue;
-        }
-        let Ok(Some(found)) = dataset.georeference(variable.name()) else { continue };
+    for (variable, found) in found.into_iter().filter(|(variable, _)| has_own(variable)) {
         let place = found.to_string();
         match places.iter_mut().find(|(known, _)| *known == place) {
             Some((_, names)) => names.push(variable.name()),

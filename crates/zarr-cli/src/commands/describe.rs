@@ -2,6 +2,7 @@
 
 use super::geozarr;
 use crate::object::object;
+use zarr::geo::Georeference;
 use zarr::meta::StoredNode;
 use zarr::meta::json::Map;
 pub(crate) use zarr::meta::kind;
@@ -10,14 +11,19 @@ use zarr::ome::Multiscales;
 /// Returns the facts about a node that `info`, `ls` and `tree` print as JSON.
 pub(crate) fn facts(found: &StoredNode) -> Map {
     let facts = zarr::meta::facts(found);
-    let facts = match geozarr::georeference(found) {
-        Some(georeference) => object! { ..facts, "geo": georeference.facts() },
-        None => facts,
-    };
+    let facts = with_place(facts, geozarr::georeference(found).as_ref());
     match image(found) {
         None => facts,
         Some(Ok(image)) => object! { ..facts, "ome": image.facts() },
         Some(Err(error)) => object! { ..facts, "ome": object! { "error": error.to_string() } },
+    }
+}
+
+/// Adds the georeference of a node to the facts about it, or replaces it.
+pub(super) fn with_place(facts: Map, georeference: Option<&Georeference>) -> Map {
+    match georeference {
+        Some(georeference) => object! { ..facts, "geo": georeference.facts() },
+        None => facts,
     }
 }
 

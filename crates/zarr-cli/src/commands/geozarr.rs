@@ -1,13 +1,16 @@
 //! GeoZarr attributes that a conversion writes, and lines about those that a node has.
 
-use crate::context::Context;
+use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use zarr::convert::ConvertOptions;
 use zarr::dataset::{Dataset, DatasetOptions, georeference_of};
 use zarr::geo::{Crs, Georeference, Transform};
+use zarr::grid::Region;
 use zarr::meta::{Node, NodePath, StoredNode};
-use zarr::{Array, Group, Store};
+use zarr::{Array, ErrorKind, Group, Store};
 
 /// Where the elements of the result are.
 #[derive(Clone, Debug, Args)]
@@ -33,97 +36,132 @@ fn transform(text: &str) -> Result<Transform, String> {
         .ok_or_else(|| "expected six numbers such as 10,0,500000,0,-10,5000000".to_owned())
 }
 
-/// Arrays of which the place is known.
-enum Placed {
-    /// Variables of a data set, each with its georeference.
-    Variables(Box<Dataset>, Vec<(String, Georeference)>),
-    /// Array of no data set, with its georeference.
-    Array(Box<(Array, Georeference)>),
-}
-
 impl Place {
     /// Whether an option is given.
     pub(crate) fn is_given(&self) -> bool {
         self.crs.is_some() || self.transform.is_some()
     }
 
-    /// Refuses a store of whose arrays no place is known.
-    pub(crate) fn check(&self, context: &Context, store: &Arc<dyn Store>, path: &NodePath) -> Result<()> {
-        self.placed(context, store, path).map(drop)
-    }
-
-    /// Writes the attributes to the node at a path, and to all below it.
-    pub(crate) fn write(&self, context: &Context, store: &Arc<dyn Store>, path: &NodePath) -> Result<()> {
-        for placed in self.placed(context, store, path)? {
-            match placed {
-                Placed::Variables(dataset, all) => {
-                    let all = all.iter().map(|(name, found)| Ok((dataset.variable(name)?, found.clone())));
-                    dataset.write_georeferences(&all.collect::<zarr::Result<Vec<_>>>()?)?;
-                }
-                Placed::Array(alone) => {
-                    let (mut array, found) = *alone;
-                    let mut attributes = array.attributes()?.clone();
-                    found.write(&mut attributes);
-                    array.set_attributes(attributes)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Finds the arrays of which the place is known. None is a failure.
-    fn placed(&self, context: &Context, store: &Arc<dyn Store>, path: &NodePath) -> Result<Vec<Placed>> {
-        let walk = zarr::hierarchy::walk_stored(&**store, &path.to_string(), None)?;
+    /// Adds the georeferences of all arrays that are converted, of the regions that are taken, and of groups whose arrays all have the same.
+    /// A source of whose arrays no place is known is refused.
+    pub(crate) fn taken(
+        &self,
+        context: &Context,
+        source: &NodeLocation,
+        options: ConvertOptions,
+    ) -> Result<ConvertOptions> {
+        let path = &source.path;
+        let is_left = |found: &NodePath| {
+            let is_chosen = options.arrays.as_ref().is_none_or(|chosen| chosen.contains(found));
+            !is_chosen || options.exclude.iter().any(|left| found.is_within(left))
+        };
         let (mut all, mut is_without_crs, mut is_without_transform) = (Vec::new(), false, false);
-        let mut take = |found: &Georeference| {
+        for (array, found) in self.found(context, source)?.into_iter().filter(|(array, _)| !is_left(array.path())) {
             is_without_crs |= found.crs.is_none();
             is_without_transform |= found.transform.is_none();
-            found.crs.is_some() && found.transform.is_some()
+            if found.crs.is_some() && found.transform.is_some() {
+                all.push((array, found));
+            }
+        }
+        if all.is_empty() {
+            return Err(match (is_without_crs, is_without_transform) {
+                (true, _) => Failure::usage(format!("{path}: the coordinate reference system of no array is known"))
+                    .with_hint("--crs EPSG:4326 says that it is latitude and longitude"),
+                (false, true) => Failure::usage(format!("{path}: no array has evenly spaced coordinates of y and x"))
+                    .with_hint("--transform says where the pixels are"),
+                (false, false) => Failure::usage(format!("{path}: no array has dimensions of y and x by their names"))
+                    .with_hint("`zarr rename-dims` names dimensions: y and x, or lat and lon"),
+            });
+        }
+        self.refuse_shapes(&all)?;
+        let mut places = BTreeMap::new();
+        for (array, found) in all {
+            let place = in_region(&array, found, options.regions.get(array.path()))?;
+            places.insert(array.path().clone(), place);
+        }
+        // A group has the place that all its arrays have.
+        let mut groups: BTreeMap<NodePath, Option<Georeference>> = BTreeMap::new();
+        for (array, place) in &places {
+            let Some(group) = array.parent().filter(|_| array != path) else { continue };
+            let same = groups.entry(group).or_insert_with(|| Some(place.clone()));
+            *same = same.take().filter(|known| known == place);
+        }
+        places.extend(groups.into_iter().filter_map(|(group, place)| Some((group, place?))));
+        Ok(options.georeferences(places))
+    }
+
+    /// Refuses a transformation of arrays that have not all the same number of rows and columns: it would be wrong for some.
+    fn refuse_shapes(&self, all: &[(Array, Georeference)]) -> Result<()> {
+        let Some(((first, place), others)) = all.split_first().filter(|_| self.transform.is_some()) else {
+            return Ok(());
         };
+        let Some((other, found)) = others.iter().find(|(_, found)| found.shape != place.shape) else { return Ok(()) };
+        let [one, two] = [place, found].map(|found| found.shape.map_or_else(String::new, |shape| format!("{shape:?}")));
+        let message = format!(
+            "--transform: {} has {one} rows and columns, and {} has {two}, expected the same of all arrays",
+            first.path(),
+            other.path()
+        );
+        Err(Failure::usage(message)
+            .with_hint("--node converts one group or array, with the transformation of its pixels"))
+    }
+
+    /// Finds the arrays with dimensions of y and x, each with what is known of its place.
+    fn found(&self, context: &Context, source: &NodeLocation) -> Result<Vec<(Array, Georeference)>> {
+        let (store, path) = (&source.store, &source.path);
+        let walk = zarr::hierarchy::walk_stored(&**store, &path.to_string(), None)?;
+        let mut all = Vec::new();
         let ignore = store.capabilities().list;
         let options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);
         for node in walk.nodes {
-            let is_alone = node.path == *path && node.node.as_array().is_some();
-            if is_alone {
+            if node.path == *path && node.node.as_array().is_some() {
                 let array = Array::from_found(store, node, &context.registry, context.options())?;
-                let found = georeference_of(&array)?.map(|found| self.over(found));
-                all.extend(found.filter(|found| take(found)).map(|found| Placed::Array(Box::new((array, found)))));
+                let found = georeference_of(&array)?;
+                all.extend(found.map(|found| (array, self.over(found))));
                 continue;
             }
             let Node::Group(_) = node.node else { continue };
             let group = Group::from_found(store, node, &context.registry)?;
-            // Groups of levels or of arrays without named dimensions are no data sets.
-            let Ok(dataset) = Dataset::open_with(&group, &options) else { continue };
-            let mut placed = Vec::new();
-            for variable in dataset.data_variables() {
-                let found = dataset.georeference(variable.name())?.map(|found| self.over(found));
-                placed.extend(found.filter(|found| take(found)).map(|found| (variable.name().to_owned(), found)));
-            }
-            if !placed.is_empty() {
-                all.push(Placed::Variables(Box::new(dataset), placed));
+            match Dataset::open_with(&group, &options) {
+                Ok(dataset) => {
+                    let found = dataset.georeferences()?.into_iter();
+                    all.extend(found.map(|(variable, found)| (variable.stored().clone(), self.over(found))));
+                }
+                // Groups of levels or of arrays without named dimensions are no data sets.
+                Err(error) if error.kind() == ErrorKind::InvalidMetadata => {
+                    context.warnings(&[format!("{}: no places are written: {error}", group.path())]);
+                }
+                Err(error) => return Err(error.into()),
             }
         }
-        if !all.is_empty() {
-            return Ok(all);
-        }
-        Err(match (is_without_crs, is_without_transform) {
-            (true, _) => Failure::usage(format!("{path}: the coordinate reference system of no array is known"))
-                .with_hint("--crs EPSG:4326 says that it is latitude and longitude"),
-            (false, true) => Failure::usage(format!("{path}: no array has evenly spaced coordinates of y and x"))
-                .with_hint("--transform says where the pixels are"),
-            (false, false) => Failure::usage(format!("{path}: no array has dimensions of y and x by their names"))
-                .with_hint("`zarr rename-dims` names dimensions: y and x, or lat and lon"),
-        })
+        Ok(all)
     }
 
     /// Replaces what the arguments say.
-    fn over(&self, mut found: Georeference) -> Georeference {
-        found.crs = self.crs.clone().or(found.crs);
-        if let Some(transform) = self.transform {
-            (found.transform, found.transform_type, found.bbox) = (Some(transform), None, None);
+    fn over(&self, found: Georeference) -> Georeference {
+        let crs = self.crs.clone().or_else(|| found.crs.clone());
+        let found = found.crs(crs);
+        match self.transform {
+            Some(transform) => found.placed_by(transform),
+            None => found,
         }
-        found
     }
+}
+
+/// Georeference of the region of an array.
+fn in_region(array: &Array, found: Georeference, region: Option<&Region>) -> Result<Georeference> {
+    let (Some(region), Some(names)) = (region, found.dimensions.clone()) else { return Ok(found) };
+    let known = array.dimension_names().unwrap_or_default();
+    let range = |name: &String| {
+        let axis = known.iter().position(|known| known.as_ref() == Some(name))?;
+        region.axes().get(axis).copied()
+    };
+    let [y, x] = &names;
+    let Some((y, x)) = range(y).zip(range(x)) else {
+        let message = format!("{}: found no names of dimensions, by which its region is placed", array.path());
+        return Err(Failure::usage(message));
+    };
+    Ok(found.region([y.start, x.start], [y.step, x.step], [y.len, x.len]))
 }
 
 /// Reads the georeference of a node; `None` if it has no attributes of GeoZarr.
@@ -131,14 +169,41 @@ pub(crate) fn georeference(found: &StoredNode) -> Option<Georeference> {
     Georeference::read(found.node.attributes())
 }
 
-/// Georeference of an array with what it inherits from its group, which is read if the array says nothing of its own place or reference
-/// system and has other attributes of GeoZarr.
-pub(crate) fn whole(store: &Arc<dyn Store>, found: &StoredNode) -> Option<Georeference> {
-    let own = georeference(found)?;
-    if found.node.as_array().is_none() || (own.crs.is_some() && own.transform.is_some()) {
-        return Some(own);
+/// Georeference of a node: of an array with what it inherits from the group that it is in, and from a group above whose level it is. These
+/// are read if the array says nothing of its own place or reference system. `None` if nothing is said.
+pub(crate) fn whole(store: &Arc<dyn Store>, found: &StoredNode) -> zarr::Result<Option<Georeference>> {
+    let own = georeference(found);
+    let Some(array) = found.node.as_array() else { return Ok(own) };
+    let is_whole = own.as_ref().is_some_and(|own| own.crs.is_some() && own.transform.is_some());
+    if is_whole || array.shape.len() < 2 {
+        return Ok(own);
     }
-    let above = found.path.parent().and_then(|path| zarr::hierarchy::open_node(&**store, &path.to_string(), None).ok());
-    let of_group = above.as_ref().and_then(georeference).unwrap_or_default();
-    Some(own.inheriting(&of_group))
+    let mut whole = own.clone();
+    for (distance, path) in std::iter::successors(found.path.parent(), NodePath::parent).enumerate() {
+        let group = match zarr::hierarchy::open_node(&**store, &path.to_string(), None) {
+            Ok(group) => group,
+            Err(error) if error.is_not_found() => continue,
+            Err(error) => return Err(error),
+        };
+        let Some(above) = georeference(&group) else { continue };
+        let relative = found.path.as_relative().strip_prefix(path.key_prefix().as_str()).unwrap_or_default();
+        if distance == 0 || above.level(relative).is_some() {
+            whole = Some(whole.unwrap_or_default().inheriting(&above, relative));
+        }
+    }
+    let Some(mut whole) = whole else { return Ok(None) };
+    let names = array.dimension_names.as_deref().unwrap_or_default();
+    let len = |name: &String| {
+        let axis = names.iter().position(|known| known.as_ref() == Some(name))?;
+        array.shape.get(axis).copied()
+    };
+    match whole.dimensions.as_ref().map(|[y, x]| (len(y), len(x))) {
+        Some((Some(rows), Some(columns))) => {
+            whole.shape = own.and_then(|own| own.shape).or(Some([rows, columns]));
+            Ok(Some(whole))
+        }
+        // The group is about arrays with other dimensions.
+        Some(_) => Ok(own),
+        None => Ok(Some(whole)),
+    }
 }

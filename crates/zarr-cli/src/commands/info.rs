@@ -6,6 +6,7 @@ use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::object::object;
 use clap::Args;
+use zarr::geo::Georeference;
 use zarr::hierarchy::Summary;
 use zarr::meta::json::Map;
 use zarr::meta::{Node, StoredNode};
@@ -64,8 +65,8 @@ fn source(location: &NodeLocation) -> Vec<(String, String)> {
 }
 
 /// Lines about where the elements of a node are by its attributes of GeoZarr, and the faults of these.
-fn place(location: &NodeLocation, found: &StoredNode) -> (Vec<(String, String)>, Vec<String>) {
-    let Some(georeference) = geozarr::whole(&location.store, found) else { return Default::default() };
+fn place(georeference: Option<&Georeference>) -> (Vec<(String, String)>, Vec<String>) {
+    let Some(georeference) = georeference else { return Default::default() };
     let faults: Vec<String> = georeference.faults.iter().map(ToString::to_string).collect();
     let mut lines = georeference.lines();
     lines.extend(faults.iter().map(|fault| ("Warning".to_owned(), fault.clone())));
@@ -83,7 +84,9 @@ fn print(
 ) -> Result<()> {
     let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     let mut lines = source(location);
-    let (of_place, mut faults) = place(location, found);
+    let georeference = geozarr::whole(&location.store, found)?;
+    let (of_place, mut faults) = place(georeference.as_ref());
+    let facts = describe::with_place(facts, georeference.as_ref());
     lines.extend(of_place);
     warnings.append(&mut faults);
     context.page(|| object! { ..facts, "warnings": warnings }, || format!("{}\n", summary.section(&lines)))
@@ -106,7 +109,9 @@ fn print_group(
         Err(error) => (Vec::new(), vec![error.to_string()]),
     };
     lines.extend(faults.iter().map(|fault| ("Warning".to_owned(), fault.clone())));
-    let (of_place, of_geo) = place(location, found);
+    let georeference = geozarr::whole(&location.store, found)?;
+    let (of_place, of_geo) = place(georeference.as_ref());
+    let facts = describe::with_place(facts, georeference.as_ref());
     lines.extend(of_place);
     faults.extend(of_geo);
     warnings.append(&mut faults);

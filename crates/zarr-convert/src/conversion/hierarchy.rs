@@ -2,9 +2,10 @@
 
 use super::ConvertOptions;
 use super::images::Images;
+use std::collections::HashSet;
 use std::sync::Arc;
 use zarr_meta::conventions::Conventions;
-use zarr_meta::{ArrayMetadata, Node, StoredNode};
+use zarr_meta::{ArrayMetadata, Node, NodePath, StoredNode};
 
 /// Properties of the arrays of a hierarchy that show which convention other nodes follow.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub(super) struct Hierarchy {
     pub(super) all_stored: bool,
     /// The OME-Zarr images of the hierarchy.
     pub(super) images: Arc<Images>,
+    /// Groups whose place is not that of the regions that are taken of their arrays.
+    pub(super) cut: Arc<HashSet<NodePath>>,
 }
 
 impl Hierarchy {
@@ -34,7 +37,7 @@ impl Hierarchy {
                 false => is_unnamed |= !array.shape.is_empty(),
             }
         }
-        Self { is_named, is_unnamed, keeps_fill: false, all_stored: false, images }
+        Self { is_named, is_unnamed, keeps_fill: false, all_stored: false, images, cut: Arc::default() }
     }
 
     /// Returns a copy of `self` that keeps fill values.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::Options;
 use zarr_codec::CodecList;
+use zarr_geo::Georeference;
 use zarr_grid::Region;
 use zarr_hierarchy::Result;
 use zarr_meta::conventions::Conventions;
@@ -62,6 +63,9 @@ pub struct ConvertOptions {
     /// convention keep their meaning instead: see [`ForDialect::meaning`](zarr_meta::ForDialect::meaning). OME-Zarr metadata is converted
     /// to version 0.5 in Zarr v3, and to 0.4 in older versions, and the axes of images name the dimensions of levels.
     pub literal: bool,
+    /// Georeferences that nodes get, by their paths in the source, of the regions that are written. By default nodes keep their attributes
+    /// of GeoZarr; of an array of which a region is taken these become those of the region.
+    pub georeferences: BTreeMap<NodePath, Georeference>,
     /// Image that the converted array becomes a level of: the first one that the image names, below the group at the path in the target. The
     /// group gets the metadata at the end, and the array the names of the axes. `None` if nodes stay what they are.
     pub image: Option<NewImage>,
@@ -122,6 +126,7 @@ impl Default for ConvertOptions {
             to: None,
             carry: false,
             literal: false,
+            georeferences: BTreeMap::new(),
             image: None,
             ome_version: None,
             ome_losses: false,
@@ -234,6 +239,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn literal(mut self, literal: bool) -> Self {
         self.literal = literal;
+        self
+    }
+
+    /// Sets [`georeferences`](Self#structfield.georeferences).
+    #[must_use]
+    pub fn georeferences(mut self, georeferences: BTreeMap<NodePath, Georeference>) -> Self {
+        self.georeferences = georeferences;
         self
     }
 

@@ -6,8 +6,8 @@ use super::strings::Strings;
 use super::target::TargetNode;
 use super::walked::walk_together;
 use super::{
-    Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, new_image, others, rechunk, reencode, region,
-    strings, target, unknown_grid,
+    Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, new_image, others, place, rechunk, reencode,
+    region, strings, target, unknown_grid,
 };
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
@@ -50,7 +50,8 @@ pub(super) fn plan(
     if let Some(Shards::ByName(lengths)) = &options.shards {
         lengths::check("shards", lengths, arrays())?;
     }
-    let hierarchy = Hierarchy::of(&found);
+    let mut hierarchy = Hierarchy::of(&found);
+    hierarchy.cut = Arc::new(place::cut_groups(&found, options)?);
     region::check(&found, options, |path| hierarchy.images.has_level(path))?;
     region::resize_dimensions(&mut found, options);
     let (mut nodes, mut consolidate) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! The metadata of a node in the target.
 
 use super::hierarchy::Hierarchy;
-use super::{ConvertOptions, Shards, new_image, rechunk, region};
+use super::{ConvertOptions, Shards, new_image, place, rechunk, region};
 use zarr_array::{Registry, element_spec, instead_of_fallback};
 use zarr_codec::{ElementSpec, Limits};
 use zarr_hierarchy::{Error, ErrorKind, Result};
@@ -76,6 +76,8 @@ pub(super) fn target(
             }
         }
     }
+    let (region, is_cut) = (region::of(found, options)?, hierarchy.cut.contains(&found.path));
+    place::take(&mut node, (found, region.as_ref(), is_cut), options, &mut image_notes)?;
     let fallback = fallback_of(found, dialect);
     if let (Some(original), Node::Array(array), true) = (&fallback, &mut node, options.carry) {
         array.extra.insert("data_type", original.clone());
