@@ -180,7 +180,7 @@ pub(crate) fn whole(store: &Arc<dyn Store>, found: &StoredNode) -> zarr::Result<
     }
     let mut whole = own.clone();
     for (distance, path) in std::iter::successors(found.path.parent(), NodePath::parent).enumerate() {
-        let group = match zarr::hierarchy::open_node(&**store, &path.to_string(), None) {
+        let group = match zarr::hierarchy::open_node(&**store, &path.to_string(), Some(found.dialect)) {
             Ok(group) => group,
             Err(error) if error.is_not_found() => continue,
             Err(error) => return Err(error),

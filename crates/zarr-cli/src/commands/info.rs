@@ -64,6 +64,17 @@ fn source(location: &NodeLocation) -> Vec<(String, String)> {
     line.into_iter().collect()
 }
 
+/// Georeference of a node, with what it inherits. Warns if that cannot be read.
+fn georeference(context: &Context, location: &NodeLocation, found: &StoredNode) -> Option<Georeference> {
+    geozarr::whole(&location.store, found).unwrap_or_else(|error| {
+        let own = geozarr::georeference(found);
+        if own.is_some() {
+            context.warnings(&[format!("{location}: the place that it inherits cannot be read: {error}")]);
+        }
+        own
+    })
+}
+
 /// Lines about where the elements of a node are by its attributes of GeoZarr, and the faults of these.
 fn place(georeference: Option<&Georeference>) -> (Vec<(String, String)>, Vec<String>) {
     let Some(georeference) = georeference else { return Default::default() };
@@ -84,7 +95,7 @@ fn print(
 ) -> Result<()> {
     let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     let mut lines = source(location);
-    let georeference = geozarr::whole(&location.store, found)?;
+    let georeference = georeference(context, location, found);
     let (of_place, mut faults) = place(georeference.as_ref());
     let facts = describe::with_place(facts, georeference.as_ref());
     lines.extend(of_place);
@@ -109,7 +120,7 @@ fn print_group(
         Err(error) => (Vec::new(), vec![error.to_string()]),
     };
     lines.extend(faults.iter().map(|fault| ("Warning".to_owned(), fault.clone())));
-    let georeference = geozarr::whole(&location.store, found)?;
+    let georeference = georeference(context, location, found);
     let (of_place, of_geo) = place(georeference.as_ref());
     let facts = describe::with_place(facts, georeference.as_ref());
     lines.extend(of_place);

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::{ConvertOptions, region};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use zarr_geo::Georeference;
 use zarr_grid::{AxisRange, Region};
 use zarr_hierarchy::{Error, Result};
@@ -18,13 +18,18 @@ const OF_PLACE: [&str; 4] = ["spatial:bbox", "spatial:transform_type", "spatial:
 /// directly in, and those above with the levels of a pyramid.
 pub(super) fn cut_groups(found: &[StoredNode], options: &ConvertOptions) -> Result<HashSet<NodePath>> {
     let mut cut = HashSet::new();
+    if options.regions.is_empty() {
+        return Ok(cut);
+    }
+    let groups = found.iter().filter(|node| node.node.as_group().is_some());
+    let groups: HashMap<&NodePath, Georeference> =
+        groups.filter_map(|node| Some((&node.path, Georeference::read(node.node.attributes())?))).collect();
     for node in found.iter().filter(|node| options.regions.contains_key(&node.path)) {
         let (Some(array), Some(region)) = (node.node.as_array(), region::of(node, options)?) else { continue };
         for (distance, path) in std::iter::successors(node.path.parent(), NodePath::parent).enumerate() {
-            let group = found.iter().find(|group| group.path == path);
-            let Some(read) = group.and_then(|group| Georeference::read(group.node.attributes())) else { continue };
+            let Some(read) = groups.get(&path) else { continue };
             let names = Georeference::read(&array.attributes).and_then(|own| own.dimensions);
-            let names = names.or(read.dimensions);
+            let names = names.or_else(|| read.dimensions.clone());
             let is_whole = names
                 .and_then(|names| ranges(array, &names, &region))
                 .is_some_and(|ranges| ranges.into_iter().all(|(range, len)| range == AxisRange::new(0, len)));
@@ -52,6 +57,7 @@ pub(super) fn take(
             Node::Array(array) => &mut array.attributes,
             Node::Group(group) => &mut group.attributes,
         };
+        notes.retain(|note| !note.pointer.starts_with("/attributes/spatial:"));
         return place.write(attributes).map_err(|error| Error::from(zarr_meta::Error::from(error)));
     }
     let (Node::Array(array), Some(whole), Some(region)) = (node, found.node.as_array(), region) else { return Ok(()) };
