@@ -16,16 +16,17 @@ const OF_PLACE: [&str; 4] = ["spatial:bbox", "spatial:transform_type", "spatial:
 
 /// Returns the groups whose place is no longer that of all their arrays, since a region is taken of some: those that such an array is
 /// directly in, and those above with the levels of a pyramid.
-pub(super) fn cut_groups(found: &[StoredNode], options: &ConvertOptions) -> Result<HashSet<NodePath>> {
+pub(super) fn cut_groups(found: &[StoredNode], options: &ConvertOptions) -> HashSet<NodePath> {
     let mut cut = HashSet::new();
     if options.regions.is_empty() {
-        return Ok(cut);
+        return cut;
     }
     let groups = found.iter().filter(|node| node.node.as_group().is_some());
     let groups: HashMap<&NodePath, Georeference> =
         groups.filter_map(|node| Some((&node.path, Georeference::read(node.node.attributes())?))).collect();
     for node in found.iter().filter(|node| options.regions.contains_key(&node.path)) {
-        let (Some(array), Some(region)) = (node.node.as_array(), region::of(node, options)?) else { continue };
+        // A region that does not fit its array is refused when the array is planned.
+        let (Some(array), Ok(Some(region))) = (node.node.as_array(), region::of(node, options)) else { continue };
         for (distance, path) in std::iter::successors(node.path.parent(), NodePath::parent).enumerate() {
             let Some(read) = groups.get(&path) else { continue };
             let names = Georeference::read(&array.attributes).and_then(|own| own.dimensions);
@@ -38,7 +39,7 @@ pub(super) fn cut_groups(found: &[StoredNode], options: &ConvertOptions) -> Resu
             }
         }
     }
-    Ok(cut)
+    cut
 }
 
 /// Gives a node the place that the options say, or else moves the place of an array to its region. What is no longer true is left out, of
