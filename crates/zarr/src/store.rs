@@ -1,7 +1,7 @@
 //! Stores, and functions that open stores by address.
 
 mod address;
-#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
+#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references", feature = "tiff"))]
 pub(crate) mod formats;
 mod grammar;
 #[cfg(feature = "icechunk")]
@@ -49,8 +49,10 @@ pub use zarr_store_http::HttpStore;
 pub use zarr_store_object::BucketStore;
 #[cfg(feature = "sqlite")]
 pub use zarr_store_sqlite::{Journal, SqliteFault, SqliteOptions, SqliteStore};
-#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references", feature = "virtualize"))]
+#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references", feature = "tiff", feature = "virtualize"))]
 pub use zarr_store_virtual::{VirtualFault, VirtualStore};
+#[cfg(feature = "tiff")]
+pub use zarr_tiff::{GeoReference, TiffFault};
 #[cfg(feature = "zip")]
 pub use zarr_store_zip::{AsyncZipStore, ZipArrangement, ZipFault, ZipOptions, ZipStore};
 
@@ -71,6 +73,7 @@ pub mod testing {
 /// | `icechunk:ADDRESS`, `icechunk:ADDRESS@REVISION` | with feature `icechunk` a snapshot of the Icechunk repository at the address, to read: of the branch `main`, or of a branch (`@NAME`, `@branch.NAME`), a tag (`@tag.NAME`), a snapshot (`@ID`) | `allow`, URLs with commas between them, below which chunks in other files are read, `NAME=URL` for a container; those of the store at the address |
 /// | `sqlite:PATH` | with feature `sqlite` the SQLite file | `busy_timeout` in seconds, `journal` (`rollback`, `wal`) of a new file, `read_only` |
 /// | `netcdf:ADDRESS` | with feature `netcdf` the netCDF-3 file at the address, to read | those of the store at the address |
+/// | a path, `tiff:ADDRESS` | with feature `tiff` the TIFF file at the address, to read; a path needs no `tiff:` if the file begins as one | those of the store at the address |
 /// | `references:ADDRESS` | with feature `references` the references of kerchunk in JSON at the address, and with `references-parquet` those in Parquet in the folder there, to read; a path of one needs no `references:` | `allow`: addresses, with commas in between, below which files may lie beside those below the directory of the references; those of the store at the address |
 /// | `s3://bucket/prefix`, `gs://..`, `az://..` | with features `s3`, `gs`, `az` the keys below a prefix of a bucket; `gcs`, `abfs` and `abfss` are understood | `anonymous`, `endpoint`, `region`, `requester_pays`, `missing` (`403`), credentials and others: `BucketStore` |
 /// | `https://host/path`, `http://..` | with feature `http` the files below a URL, to read | `header.NAME`, `missing` (`403`) and others: `HttpStore` |

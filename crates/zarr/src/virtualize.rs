@@ -39,7 +39,7 @@ pub fn open(address: &str) -> Result<Input> {
 /// The errors of [`open`].
 pub fn open_with(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Input> {
     let name = address.to_string();
-    #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
+    #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references", feature = "tiff"))]
     if let Some(store) = crate::store::formats::open_virtual(address, options, schemes)? {
         if !store.finds_chunks() {
             return Ok(Input::new(name, store));

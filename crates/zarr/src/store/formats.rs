@@ -26,6 +26,8 @@ fn known(path: &Path) -> Option<(Open, bool)> {
         super::signature::NETCDF => Some((netcdf::open, false)),
         #[cfg(feature = "references")]
         super::signature::REFERENCES => Some((references::open, true)),
+        #[cfg(feature = "tiff")]
+        super::signature::TIFF => Some((tiff::open, false)),
         _ => None,
     }
 }
@@ -65,6 +67,8 @@ pub(crate) fn open_virtual(
         Some("netcdf") => netcdf::open,
         #[cfg(feature = "references")]
         Some("references") => references::open,
+        #[cfg(feature = "tiff")]
+        Some("tiff") => tiff::open,
         _ => return Ok(None),
     };
     open(address, options, schemes).map(Some)
@@ -106,7 +110,7 @@ fn local(address: &StoreAddress, path: &Path) -> Result<(Arc<dyn Store>, Key)> {
 
 /// Returns the store that contains a file, and the key of the file in it. For a file of this machine, links are resolved first, since a
 /// link may lead out of its directory.
-#[cfg(any(feature = "hdf5", feature = "netcdf"))]
+#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "tiff"))]
 fn place_without_links(
     address: &StoreAddress,
     options: &StoreOptions,
@@ -135,6 +139,21 @@ pub(super) mod hdf5 {
     pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<VirtualStore> {
         let (store, key) = place_without_links(inner(address), options, schemes)?;
         zarr_hdf5::open(store, key, address.to_string())
+    }
+}
+
+#[cfg(feature = "tiff")]
+pub(super) mod tiff {
+    use super::*;
+    use crate::store::Scheme;
+
+    pub(in crate::store) fn scheme() -> Scheme {
+        Scheme::address(&["tiff"], opener(open)).ends(&[".tif", ".tiff", ".tf8", ".btf", ".svs"])
+    }
+
+    pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<VirtualStore> {
+        let (store, key) = place_without_links(inner(address), options, schemes)?;
+        zarr_tiff::open(store, key, address.to_string())
     }
 }
 

@@ -37,6 +37,8 @@ pub fn schemes() -> Schemes {
         schemes.add(super::formats::netcdf::scheme());
         #[cfg(feature = "references")]
         schemes.add(super::formats::references::scheme());
+        #[cfg(feature = "tiff")]
+        schemes.add(super::formats::tiff::scheme());
         #[cfg(feature = "icechunk")]
         schemes.add(super::icechunk::scheme());
         for (names, expected) in HINTS {
@@ -65,6 +67,7 @@ const HINTS: &[(&[&str], &str)] = &[
     (&["az", "abfs", "abfss"], "a build with the feature `az`, which has containers of Azure"),
     (&["http", "https"], "a build with the feature `http`, which reads over HTTP"),
     (&["netcdf"], "a build with the feature `netcdf`, which has netCDF files"),
+    (&["tiff"], "a build with the feature `tiff`, which reads TIFF files"),
     (&["references"], "a build with the feature `references`, which has references of kerchunk"),
 ];
 
@@ -85,11 +88,11 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) 
     if super::grammar::is_zip(path) && path.is_file() {
         return zip_file(address, path, options, Missing::Refuse);
     }
-    #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
+    #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references", feature = "tiff"))]
     if let Some(store) = super::formats::open_file(address, path, options, schemes)? {
         return Ok(Arc::new(store));
     }
-    #[cfg(not(any(feature = "hdf5", feature = "netcdf", feature = "references")))]
+    #[cfg(not(any(feature = "hdf5", feature = "netcdf", feature = "references", feature = "tiff")))]
     let _ = schemes;
     #[cfg(feature = "filesystem")]
     return match zarr_store_filesystem::FilesystemStore::open(path) {
@@ -114,7 +117,7 @@ fn create_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> R
     if super::grammar::is_zip(path) {
         return zip_file(address, path, options, Missing::Make);
     }
-    #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references"))]
+    #[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references", feature = "tiff"))]
     super::formats::refuse_changes(address, path)?;
     if options.get("allow").is_some() {
         return Err(address.refuse("option allow is not known, a directory has none of this name"));

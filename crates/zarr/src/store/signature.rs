@@ -28,10 +28,10 @@ const FILES: &[(usize, &[u8], &str, &str)] = &[
     (0, b"CDF\x02", NETCDF, NETCDF_HINT),
     (0, b"CDF\x05", NETCDF, NETCDF_HINT),
     (0, b"GRIB", "a GRIB file", "xarray with cfgrib reads it, and writes Zarr by to_zarr"),
-    (0, b"II*\0", "a TIFF file", TIFF),
-    (0, b"MM\0*", "a TIFF file", TIFF),
-    (0, b"II+\0", "a TIFF file", TIFF),
-    (0, b"MM\0+", "a TIFF file", TIFF),
+    (0, b"II*\0", TIFF, TIFF_HINT),
+    (0, b"MM\0*", TIFF, TIFF_HINT),
+    (0, b"II+\0", TIFF, TIFF_HINT),
+    (0, b"MM\0+", TIFF, TIFF_HINT),
     (344, b"n+1\0", "a NIfTI file", "nibabel reads it"),
     (344, b"ni1\0", "a NIfTI file", "nibabel reads it"),
     (4, b"n+2\0", "a NIfTI file", "nibabel reads it"),
@@ -46,6 +46,7 @@ const FILES: &[(usize, &[u8], &str, &str)] = &[
 /// Name of the format of HDF5 files; this and the next two are formats that builds with the right features open as stores.
 pub(super) const HDF5: &str = "an HDF5 file";
 pub(super) const NETCDF: &str = "a netCDF file";
+pub(super) const TIFF: &str = "a TIFF file";
 pub(super) const REFERENCES: &str = "references of kerchunk";
 const NETCDF_HINT: &str =
     if cfg!(feature = "netcdf") { "it is only read; `zarr convert` converts it to Zarr" } else { XARRAY };
@@ -65,7 +66,11 @@ const PARQUET: &str = if cfg!(feature = "references-parquet") {
 } else {
     "a build with the feature `references-parquet` reads them"
 };
-const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
+const TIFF_HINT: &str = if cfg!(feature = "tiff") {
+    "it is only read; `zarr convert` converts it to Zarr"
+} else {
+    "a build with the feature `tiff` opens it as a store; tifffile reads it, also as Zarr"
+};
 
 /// Member that only the `.zmetadata` of references has; writers write it at the end.
 #[cfg(feature = "references-parquet")]

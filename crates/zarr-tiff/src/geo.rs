@@ -1,0 +1,187 @@
+//! GeoTIFF: where the pixels of a page lie on the Earth.
+
+use zarr_json::{Map, Value, json};
+
+use crate::fault::Failure;
+use crate::ifd::{Ifd, Reader};
+use crate::tags;
+
+/// The attribute that has the tags of GeoTIFF.
+pub const GEOTIFF: &str = "geotiff";
+/// Maximum number of keys.
+const MAX_KEYS: usize = 4096;
+/// The value of a key that is defined by others.
+const USER_DEFINED: u64 = 32_767;
+
+/// Where the pixels of an image lie: how its attribute `geotiff` describes it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct GeoReference {
+    /// Numbers `[a, b, c, d, e, f]` of the corner of the pixel in column `col` and row `row`: `x = a * col + b * row + c` and
+    /// `y = d * col + e * row + f`. The centre of the pixel is half a pixel on. `None` if the file has ground control points alone, or none.
+    pub transform: Option<[f64; 6]>,
+    /// The code of the coordinate reference system at EPSG; `None` if the keys describe it by other numbers.
+    pub epsg: Option<u32>,
+    /// Whether the values are those of points in the centres of the pixels.
+    pub is_point: bool,
+}
+
+impl GeoReference {
+    /// Reads the attribute `geotiff` of attributes; `None` if they have none.
+    ///
+    /// ```
+    /// use zarr_json::json;
+    ///
+    /// let attributes = json!({"geotiff": {
+    ///     "keys": {"GTRasterTypeGeoKey": 1, "ProjectedCSTypeGeoKey": 32633},
+    ///     "model_pixel_scale": [10.0, 10.0, 0.0],
+    ///     "model_tiepoint": [0.0, 0.0, 0.0, 500000.0, 4600000.0, 0.0]
+    /// }});
+    /// let found = zarr_tiff::GeoReference::of(attributes.as_object().unwrap()).unwrap();
+    /// assert_eq!(found.epsg, Some(32633));
+    /// assert_eq!(found.transform, Some([10.0, 0.0, 500000.0, 0.0, -10.0, 4600000.0]));
+    /// ```
+    #[must_use]
+    pub fn of(attributes: &Map) -> Option<Self> {
+        let tags = attributes.get(GEOTIFF)?.as_object()?;
+        let numbers =
+            |name: &str| -> Option<Vec<f64>> { tags.get(name)?.as_array()?.iter().map(Value::as_f64).collect() };
+        let key = |name: &str| tags.get("keys").and_then(|keys| keys.get(name)).and_then(Value::as_u64);
+        let is_point = key("GTRasterTypeGeoKey") == Some(2);
+        let transform = match (numbers("model_transformation"), numbers("model_pixel_scale"), numbers("model_tiepoint"))
+        {
+            (Some(matrix), ..) if matrix.len() == 16 => {
+                Some([matrix[0], matrix[1], matrix[3], matrix[4], matrix[5], matrix[7]])
+            }
+            (_, Some(scale), Some(tie)) if scale.len() >= 2 && tie.len() >= 6 => {
+                Some([scale[0], 0.0, tie[3] - tie[0] * scale[0], 0.0, -scale[1], tie[4] + tie[1] * scale[1]])
+            }
+            _ => None,
+        };
+        // The numbers are those of the centre then.
+        let transform = transform.map(|[a, b, c, d, e, f]| match is_point {
+            true => [a, b, c - (a + b) / 2.0, d, e, f - (d + e) / 2.0],
+            false => [a, b, c, d, e, f],
+        });
+        let code =
+            |name| key(name).filter(|code| (1..USER_DEFINED).contains(code)).and_then(|code| u32::try_from(code).ok());
+        let epsg = match key("GTModelTypeGeoKey") {
+            Some(2 | 3) => code("GeographicTypeGeoKey"),
+            _ => code("ProjectedCSTypeGeoKey").or_else(|| code("GeographicTypeGeoKey")),
+        };
+        Some(Self {
+            transform: transform.filter(|numbers| numbers.iter().all(|number| number.is_finite())),
+            epsg,
+            is_point,
+        })
+    }
+}
+
+/// The attribute of the tags of a page; `None` if it has none.
+pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd) -> Result<Option<Value>, Failure> {
+    let mut found = Map::new();
+    for (name, tag) in [
+        ("model_pixel_scale", tags::MODEL_PIXEL_SCALE),
+        ("model_tiepoint", tags::MODEL_TIEPOINT),
+        ("model_transformation", tags::MODEL_TRANSFORMATION),
+    ] {
+        if let Some(numbers) = reader.floats(ifd, tag)? {
+            found.insert(name, numbers);
+        }
+    }
+    let keys = keys(reader, ifd)?;
+    if let Some(keys) = keys {
+        found.insert("keys", keys);
+    }
+    if found.is_empty() {
+        return Ok(None);
+    }
+    for (name, tag) in [("nodata", tags::GDAL_NODATA), ("gdal_metadata", tags::GDAL_METADATA)] {
+        if let Some(text) = reader.text(ifd, tag)? {
+            found.insert(name, text.trim());
+        }
+    }
+    Ok(Some(found.into()))
+}
+
+/// The keys of a page by their names.
+fn keys(reader: &Reader<'_>, ifd: &Ifd) -> Result<Option<Map>, Failure> {
+    let Some(directory) = reader.numbers(ifd, tags::GEO_KEY_DIRECTORY)? else { return Ok(None) };
+    let doubles = reader.floats(ifd, tags::GEO_DOUBLE_PARAMS)?.unwrap_or_default();
+    let texts = reader.text(ifd, tags::GEO_ASCII_PARAMS)?.unwrap_or_default();
+    let place = |value: u64, count: u64| {
+        let start = usize::try_from(value).unwrap_or(usize::MAX);
+        start..start.saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
+    };
+    let mut keys = Map::new();
+    for entry in directory.chunks_exact(4).skip(1).take(MAX_KEYS) {
+        let &[key, location, count, value] = entry else { continue };
+        let name = key_name(key).map_or_else(|| key.to_string(), str::to_owned);
+        let value = match location {
+            0 => Some(Value::from(value)),
+            34736 => match doubles.get(place(value, count)) {
+                Some([number]) => Some(Value::from(*number)),
+                Some(numbers) => Some(Value::from(numbers.to_vec())),
+                None => None,
+            },
+            34737 => texts.get(place(value, count)).map(|text| Value::from(text.trim_end_matches('|'))),
+            34735 => directory.get(place(value, count)).map(|numbers| Value::from(numbers.to_vec())),
+            _ => None,
+        };
+        keys.insert(name, value.unwrap_or(json!(null)));
+    }
+    Ok(Some(keys))
+}
+
+/// The name of a key in the specification of GeoTIFF.
+fn key_name(key: u64) -> Option<&'static str> {
+    Some(match key {
+        1024 => "GTModelTypeGeoKey",
+        1025 => "GTRasterTypeGeoKey",
+        1026 => "GTCitationGeoKey",
+        2048 => "GeographicTypeGeoKey",
+        2049 => "GeogCitationGeoKey",
+        2050 => "GeogGeodeticDatumGeoKey",
+        2051 => "GeogPrimeMeridianGeoKey",
+        2052 => "GeogLinearUnitsGeoKey",
+        2053 => "GeogLinearUnitSizeGeoKey",
+        2054 => "GeogAngularUnitsGeoKey",
+        2055 => "GeogAngularUnitSizeGeoKey",
+        2056 => "GeogEllipsoidGeoKey",
+        2057 => "GeogSemiMajorAxisGeoKey",
+        2058 => "GeogSemiMinorAxisGeoKey",
+        2059 => "GeogInvFlatteningGeoKey",
+        2060 => "GeogAzimuthUnitsGeoKey",
+        2061 => "GeogPrimeMeridianLongGeoKey",
+        2062 => "GeogTOWGS84GeoKey",
+        3072 => "ProjectedCSTypeGeoKey",
+        3073 => "PCSCitationGeoKey",
+        3074 => "ProjectionGeoKey",
+        3075 => "ProjCoordTransGeoKey",
+        3076 => "ProjLinearUnitsGeoKey",
+        3077 => "ProjLinearUnitSizeGeoKey",
+        3078 => "ProjStdParallel1GeoKey",
+        3079 => "ProjStdParallel2GeoKey",
+        3080 => "ProjNatOriginLongGeoKey",
+        3081 => "ProjNatOriginLatGeoKey",
+        3082 => "ProjFalseEastingGeoKey",
+        3083 => "ProjFalseNorthingGeoKey",
+        3084 => "ProjFalseOriginLongGeoKey",
+        3085 => "ProjFalseOriginLatGeoKey",
+        3086 => "ProjFalseOriginEastingGeoKey",
+        3087 => "ProjFalseOriginNorthingGeoKey",
+        3088 => "ProjCenterLongGeoKey",
+        3089 => "ProjCenterLatGeoKey",
+        3090 => "ProjCenterEastingGeoKey",
+        3091 => "ProjCenterNorthingGeoKey",
+        3092 => "ProjScaleAtNatOriginGeoKey",
+        3093 => "ProjScaleAtCenterGeoKey",
+        3094 => "ProjAzimuthAngleGeoKey",
+        3095 => "ProjStraightVertPoleLongGeoKey",
+        4096 => "VerticalCSTypeGeoKey",
+        4097 => "VerticalCitationGeoKey",
+        4098 => "VerticalDatumGeoKey",
+        4099 => "VerticalUnitsGeoKey",
+        _ => return None,
+    })
+}
