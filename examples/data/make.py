@@ -1,4 +1,4 @@
-"""Makes climate.zarr, pyramid.zarr and the files in netcdf anew; the same bytes each time.
+"""Makes climate.zarr, pyramid.zarr and the files in netcdf and tiff anew; the same bytes each time.
 
     python3 -m venv ENV && ENV/bin/pip install -r requirements.txt && ENV/bin/python make.py [FOLDER]
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import skimage.data
+import tifffile
 import xarray
 import zarr
 from numcodecs import Blosc
@@ -129,9 +130,31 @@ def pyramid(target: Path) -> None:
     }
 
 
+def pictures(target: Path) -> None:
+    """Writes three levels of pyramid.zarr as OME-TIFF, and a month of climate.zarr as GeoTIFF."""
+    target.mkdir(parents=True)
+    levels = [zarr.open_array(target.parent / "pyramid.zarr", path=str(number), mode="r")[...] for number in [1, 2, 3]]
+    tiles = {"tile": (64, 64), "compression": "zlib", "compressionargs": {"level": 9}, "photometric": "minisblack"}
+    size = {f"PhysicalSize{axis}": 0.214 for axis in "XY"} | {f"PhysicalSize{axis}Unit": "µm" for axis in "XY"}
+    metadata = {"axes": "YX", "Name": "cell", "Channel": {"Name": "phase"}, "UUID": "urn:uuid:0c8f6a3e-0000-4000-8000-7a61727231", **size}
+    with tifffile.TiffWriter(target / "cell.ome.tif", ome=True) as writer:
+        writer.write(levels[0], subifds=2, metadata=metadata, **tiles)
+        for level in levels[1:]:
+            writer.write(level, subfiletype=1, metadata=None, **tiles)
+    climate = target.parent / "climate.zarr"
+    sst, lat, lon = (zarr.open_array(climate, path=name, mode="r") for name in ["sst", "lat", "lon"])
+    # A map has north at its top, and the corner of its first pixel is a place.
+    step = [float(lon[1] - lon[0]), float(lat[1] - lat[0])]
+    corner = [float(lon[0]) - step[0] / 2, float(lat[-1]) + step[1] / 2]
+    keys = (1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326)
+    tags = [(33550, "d", 3, (*step, 0.0), True), (33922, "d", 6, (0.0, 0.0, 0.0, *corner, 0.0), True)]
+    tags += [(34735, "H", len(keys), keys, True), (42113, "s", 0, "nan", True)]
+    tifffile.imwrite(target / "sst.tif", sst[0, ::-1], extratags=tags, compression="zlib", predictor=3, rowsperstrip=8, metadata=None, software="tifffile")
+
+
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
-    for name, make in {"climate.zarr": climate, "pyramid.zarr": pyramid, "netcdf": quarters}.items():
+    for name, make in {"climate.zarr": climate, "pyramid.zarr": pyramid, "netcdf": quarters, "tiff": pictures}.items():
         target = folder / name
         shutil.rmtree(target, ignore_errors=True)
         make(target)

@@ -20,7 +20,14 @@ from zarr_rust.xarray import ZarrRustBackend
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "python.md"
 #: Pages of `docs/guide` that have programs in Python.
-FROM = ["from-tensorstore.md", "from-xarray-and-rechunker.md", "netcdf-and-hdf5.md", "files-as-one.md", "images.md"]
+FROM = [
+    "from-tensorstore.md",
+    "from-xarray-and-rechunker.md",
+    "netcdf-and-hdf5.md",
+    "files-as-one.md",
+    "images.md",
+    "tiff.md",
+]
 
 
 def blocks(page: Path = GUIDE) -> list[tuple[int, str, str]]:
@@ -77,7 +84,8 @@ def test_pages_of_the_guide_with_programs_in_python(name: str, tmp_path: Path, m
     # As an installed package is found by its entry point.
     monkeypatch.setitem(plugins.BACKEND_ENTRYPOINTS, "zarr_rust", ("zarr_rust", ZarrRustBackend))
     shutil.copytree(ROOT / "examples" / "data" / "climate.zarr", "climate.zarr")
-    shutil.copytree(ROOT / "examples" / "data" / "netcdf", ".", dirs_exist_ok=True)
+    for files in ["netcdf", "tiff"]:
+        shutil.copytree(ROOT / "examples" / "data" / files, ".", dirs_exist_ok=True)
     page = ROOT / "docs" / "guide" / name
     programs = [(line, code) for line, kind, code in blocks(page) if kind == "python"]
     assert programs and sum(code.count("assert") for _, code in programs) >= 4

@@ -46,6 +46,7 @@ enum Kind {
     Hdf5,
     /// File of netCDF-3.
     Netcdf,
+    Tiff,
     /// References of kerchunk.
     References,
     /// A file of references in Parquet.
@@ -74,6 +75,7 @@ const OTHERS: &[Target] = &[
     Target { name: "zip", kind: Kind::Zip },
     Target { name: "hdf5", kind: Kind::Hdf5 },
     Target { name: "netcdf", kind: Kind::Netcdf },
+    Target { name: "tiff", kind: Kind::Tiff },
     Target { name: "references", kind: Kind::References },
     Target { name: "references-parquet", kind: Kind::Parquet },
     Target { name: "icechunk", kind: Kind::Icechunk },
@@ -113,6 +115,7 @@ impl Target {
             Kind::Zip => zip::run(input),
             Kind::Hdf5 => hdf5::run(input),
             Kind::Netcdf => virtual_files::netcdf(input),
+            Kind::Tiff => virtual_files::tiff(input),
             Kind::References => virtual_files::references(input),
             Kind::Parquet => virtual_files::parquet(input),
             Kind::Icechunk => icechunk::run(input),
@@ -132,6 +135,7 @@ impl Target {
             Kind::Zip => zip::seeds()?,
             Kind::Hdf5 => hdf5::seeds()?,
             Kind::Netcdf => virtual_files::seeds("netcdf", "nc")?,
+            Kind::Tiff => virtual_files::seeds("tiff", "tif")?,
             Kind::References => virtual_files::seeds("references", "json")?,
             Kind::Parquet => virtual_files::parquet_seeds()?,
             Kind::Icechunk => icechunk::seeds()?,
@@ -149,7 +153,7 @@ impl Target {
             Kind::Chunk(_) => chunks::mutate(random, input),
             Kind::ShardIndex => chunks::mutate_index(random, input),
             Kind::Zip => zip::mutate(random, input),
-            Kind::Hdf5 | Kind::Netcdf | Kind::References | Kind::Parquet => hdf5::mutate(random, input),
+            Kind::Hdf5 | Kind::Netcdf | Kind::Tiff | Kind::References | Kind::Parquet => hdf5::mutate(random, input),
             Kind::Icechunk => icechunk::mutate(random, input),
             Kind::Text(text) => texts::mutate(random, input, text.is_json),
         }

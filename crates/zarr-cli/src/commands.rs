@@ -84,10 +84,10 @@ Control characters in names, attributes and elements are printed as escapes (\\u
 
 /// Looks at, reads, writes and converts Zarr data of every version.
 ///
-/// URL is a directory (a path or file:///..), a zip file (x.zip, x.ozx or zip:URL), a netCDF or HDF5 file to read (x.nc,
-/// x.h5), an SQLite file (sqlite:PATH), a bucket (s3://BUCKET/KEY, gs://.., az://..) or a web address (https://..). --store-option sets
-/// options of access: region, endpoint, anonymous, profile and others; the error for an unknown option lists all. PATH is a node in the
-/// store, such as /a/b.
+/// URL is a directory (a path or file:///..), a zip file (x.zip, x.ozx or zip:URL), a netCDF, HDF5 or TIFF file to read (x.nc,
+/// x.h5, x.tif), an SQLite file (sqlite:PATH), a bucket (s3://BUCKET/KEY, gs://.., az://..) or a web address (https://..).
+/// --store-option sets options of access: region, endpoint, anonymous, profile and others; the error for an unknown option lists all.
+/// PATH is a node in the store, such as /a/b.
 #[derive(Debug, Parser)]
 #[command(name = "zarr", version, arg_required_else_help = true, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {

@@ -11,7 +11,7 @@ const FORMATS: [(&[&str], &str, &str); 4] = [
         "xarray writes it: `xarray.open_zarr(..).to_netcdf(..)`",
     ),
     (&["h5", "hdf5", "hdf", "he5"], "HDF5 files are read, not written", "h5py and xarray write it"),
-    (&["tif", "tiff"], "TIFF files are not written", "`zarr view -o FILE.png` writes a picture"),
+    (&["tif", "tiff"], "TIFF files are read, not written", "`zarr view -o FILE.png` writes a picture"),
     (&["json"], "a store is not one JSON file", "`zarr tree --json` prints metadata"),
 ];
 

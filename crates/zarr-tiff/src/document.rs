@@ -92,7 +92,10 @@ pub(crate) fn attributes(reader: &Reader<'_>, series: &Series, layouts: &[Layout
     let first = |numbers: Option<Vec<f64>>| {
         numbers.and_then(|numbers| numbers.first().copied()).filter(|number| number.is_finite())
     };
-    if let (Some(x), Some(y)) = (first(x?), first(y?)) {
+    // Writers that know none write ones.
+    if let (Some(x), Some(y)) = (first(x?), first(y?))
+        && (x, y) != (1.0, 1.0)
+    {
         attributes.insert(
             "resolution",
             json!({

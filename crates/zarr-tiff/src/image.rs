@@ -45,8 +45,7 @@ pub(crate) fn attribute(series: &Series, layouts: &[Layout]) -> Option<Value> {
     });
     let datasets = layouts.iter().enumerate().map(|(number, layout)| {
         let scale = first.axes.iter().zip(&layout.axes).map(|(full, axis): (&Axis, &Axis)| {
-            let by = if axis.len == 0 { 1.0 } else { full.len as f64 / axis.len as f64 };
-            Value::from(spacing(&full.name).map_or(1.0, |spacing| spacing.size) * by)
+            Value::from(spacing(&full.name).map_or(1.0, |spacing| spacing.size) * factor(full.len, axis.len))
         });
         let scale = Value::Array(scale.collect());
         json!({"path": (number.to_string()), "coordinateTransformations": [{"type": "scale", "scale": scale}]})
@@ -61,6 +60,14 @@ pub(crate) fn attribute(series: &Series, layouts: &[Layout]) -> Option<Value> {
         ome.insert("omero", json!({"channels": channels}));
     }
     Some(ome.into())
+}
+
+/// How many elements of the first level one of a level stands for: a whole number, unless rounding does not explain the length.
+fn factor(full: u64, len: u64) -> f64 {
+    let exact = full as f64 / len.max(1) as f64;
+    let whole = exact.round();
+    let rounded = full as f64 / whole;
+    if rounded.floor() == len as f64 || rounded.ceil() == len as f64 { whole } else { exact }
 }
 
 /// The channels, if their names or colours are known.
@@ -95,4 +102,15 @@ fn channels(series: &Series) -> Vec<Value> {
         Some(Value::from(out))
     };
     found.iter().map(channel).collect::<Option<_>>().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_are_whole_where_lengths_are_rounded() {
+        let found = [(330, 165), (275, 137), (330, 82), (275, 69), (100, 75), (7, 7)].map(|(full, len)| factor(full, len));
+        assert_eq!(found, [2.0, 2.0, 4.0, 4.0, 100.0 / 75.0, 1.0]);
+    }
 }

@@ -53,6 +53,7 @@
 //! | `icechunk` | Icechunk repositories as stores, to be read | |
 //! | `sqlite` | stores in SQLite files; SQLite is built, in C | |
 //! | `netcdf` | netCDF-3 files as stores, to be read | |
+//! | `tiff` | TIFF files as stores, OME-TIFF and GeoTIFF among them, to be read | |
 //! | `references` | references of kerchunk (JSON) as stores, to be read | |
 //! | `cached` | `store::Cached`, a store that keeps values of another in memory | yes |
 //! | `parallel` | decoding and encoding on several threads | yes |
@@ -96,7 +97,7 @@
 //! `zarr-store` and a crate for each kind, drivers that run operations on stores in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays
 //! in `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`,
 //! passes over all elements of arrays in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files
-//! of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-references` and `zarr-icechunk`, joins of files in `zarr-virtualize`. Each
+//! of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-tiff`, `zarr-references` and `zarr-icechunk`, joins of files in `zarr-virtualize`. Each
 //! crate can be used alone.
 
 mod address;

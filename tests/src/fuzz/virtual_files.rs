@@ -1,4 +1,4 @@
-//! Files of netCDF-3 and references of kerchunk: opened, listed, and every array read that is not large; files of references in Parquet.
+//! Files of netCDF-3 and TIFF, and references of kerchunk: opened, listed, and every array read that is not large; files of references in Parquet.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,6 +17,12 @@ pub(super) fn netcdf(input: &[u8]) -> bool {
     let (below, key) = (MemoryStore::new(), Key::new("x.nc").expect("a key"));
     below.set_all(&key, input).expect("memory takes values");
     zarr_netcdf::open(Arc::new(below), key).is_ok_and(|store| read(Arc::new(store)))
+}
+
+pub(super) fn tiff(input: &[u8]) -> bool {
+    let (below, key) = (MemoryStore::new(), Key::new("x.tif").expect("a key"));
+    below.set_all(&key, input).expect("memory takes values");
+    zarr_tiff::open(Arc::new(below), key, "x.tif").is_ok_and(|store| read(Arc::new(store)))
 }
 
 pub(super) fn references(input: &[u8]) -> bool {

@@ -79,6 +79,7 @@ mod small_floats;
 mod sparse;
 mod store_errors;
 mod strings_of_objects;
+mod tiff_files;
 mod typed_attributes;
 mod typed_codecs;
 mod verb_table;

@@ -66,7 +66,7 @@ fn addresses_that_are_not_known() {
         &folder,
         &["tree", "ftp://host/x"],
         2,
-        "expected a path, file://, memory:, sqlite:, s3://, gs://, az://, https://, zip:, hdf5:, netcdf:, references: or icechunk:",
+        "expected a path, file://, memory:, sqlite:, s3://, gs://, az://, https://, zip:, hdf5:, netcdf:, references:, tiff: or icechunk:",
     );
     fails(&folder, &["tree", "file:///x?versionId=1"], 2, "has a ? or #");
     fails(&folder, &["tree", "file:x"], 2, "expected file://");

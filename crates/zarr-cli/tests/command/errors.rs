@@ -229,9 +229,9 @@ fn other_formats_are_named() {
         }
         assert!(!ran.err.contains("(tried"), "{}", ran.err);
     };
-    std::fs::write(folder.path("x.tif"), b"II*\0").unwrap();
+    std::fs::write(folder.path("x.grib"), b"GRIB").unwrap();
     std::fs::write(folder.path("refs.json"), b"{\"version\": 1, \"refs\": {}}").unwrap();
-    fails(&["tree", "x.tif"], 2, &["found a TIFF file, expected a directory", "hint: tifffile"]);
+    fails(&["tree", "x.grib"], 2, &["found a GRIB file, expected a directory", "hint: xarray with cfgrib"]);
     fails(&["read", "refs.json", "a"], 3, &["refs.json"]);
     for key in ["ice/snapshots/A", "ice/refs/branch.main/ref.json"] {
         let path = folder.path(key);

@@ -8,8 +8,9 @@ use std::process::Command;
 
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
 const NETCDF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/netcdf");
+const TIFF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/tiff");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../zarr-icechunk/tests/v2.zip");
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "command.md",
     "guide/files-as-one.md",
     "guide/from-netcdf-and-gdal.md",
@@ -17,6 +18,7 @@ const PAGES: [&str; 7] = [
     "guide/images.md",
     "guide/maps.md",
     "guide/netcdf-and-hdf5.md",
+    "guide/tiff.md",
 ];
 
 /// The output of a command line, without the time that it took.
@@ -66,7 +68,7 @@ fn commands_print_what_the_pages_say() {
         folder.ok(&["cp", CLIMATE, "climate.zarr"]);
         folder.ok(&["consolidate", "climate.zarr"]);
         std::fs::copy(REPOSITORY, folder.path("ice.zip")).unwrap();
-        for file in std::fs::read_dir(NETCDF).unwrap() {
+        for file in [NETCDF, TIFF].into_iter().flat_map(|files| std::fs::read_dir(files).unwrap()) {
             let file = file.unwrap();
             std::fs::copy(file.path(), folder.path(file.file_name().to_str().unwrap())).unwrap();
         }

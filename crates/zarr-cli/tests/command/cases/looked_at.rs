@@ -26,13 +26,13 @@ fn foreign_containers() {
     folder.ok(&["diff", "from_references", "from_store"]);
     let err = refused(&folder, 5, &["attrs", "refs.json", "--set", "a=1"]);
     assert!(err.contains("the store is read-only") && err.contains("zarr convert"), "{err}");
-    fs::write(folder.path("x.tif"), [b"II*\0".as_slice(), &[0; 500]].concat()).unwrap();
+    fs::write(folder.path("x.grib"), [b"GRIB".as_slice(), &[0; 500]].concat()).unwrap();
     for name in ["ice/snapshots", "ice/manifests", "ice/refs", "n5"] {
         fs::create_dir_all(folder.path(name)).unwrap();
     }
     fs::write(folder.path("n5/attributes.json"), r#"{"n5":"2.5.0"}"#).unwrap();
     for (name, code, what) in [
-        ("x.tif", 2, "found a TIFF file"),
+        ("x.grib", 2, "found a GRIB file"),
         ("ice", 3, "this is an Icechunk repository"),
         ("n5", 3, "this is an N5 container"),
     ] {
