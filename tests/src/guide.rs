@@ -54,6 +54,7 @@ mod remote {}
 
 #[doc = include_str!("../../docs/guide/netcdf-and-hdf5.md")]
 mod netcdf_and_hdf5 {}
+
 #[doc = include_str!("../../docs/guide/tiff.md")]
 mod tiff {}
 

@@ -110,7 +110,8 @@ mod tests {
 
     #[test]
     fn factors_are_whole_where_lengths_are_rounded() {
-        let found = [(330, 165), (275, 137), (330, 82), (275, 69), (100, 75), (7, 7)].map(|(full, len)| factor(full, len));
+        let found =
+            [(330, 165), (275, 137), (330, 82), (275, 69), (100, 75), (7, 7)].map(|(full, len)| factor(full, len));
         assert_eq!(found, [2.0, 2.0, 4.0, 4.0, 100.0 / 75.0, 1.0]);
     }
 }

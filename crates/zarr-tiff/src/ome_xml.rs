@@ -27,8 +27,7 @@ pub(crate) struct Image {
 
 /// Whether a description is OME-XML.
 pub(crate) fn is_ome(text: &str) -> bool {
-    let tail = text.get(text.len().saturating_sub(16)..).or_else(|| text.get(text.len().saturating_sub(18)..));
-    text.trim_start().starts_with('<') && tail.is_some_and(|tail| tail.trim_end().ends_with("OME>"))
+    text.trim_start().starts_with('<') && text.trim_end().ends_with("OME>")
 }
 
 /// An image while it is read.
@@ -224,5 +223,54 @@ impl Open {
             }
         }
         Ok(Some(Image { axes, pages, about, has_others }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(pixels: &str, inside: &str) -> Result<Vec<Image>, String> {
+        parse(&format!(
+            "<?xml version=\"1.0\"?><OME UUID=\"urn:uuid:1\"><Image Name=\"a &amp; b\"><Pixels {pixels}>{inside}</Pixels></Image></OME>"
+        ))
+    }
+
+    #[test]
+    fn planes_are_where_the_data_say() {
+        let sizes = "DimensionOrder=\"XYCZT\" SizeT=\"2\" SizeC=\"2\" SizeZ=\"3\"";
+        let images = image(sizes, "<TiffData/>").expect("images");
+        let [only] = &images[..] else { panic!("{images:?}") };
+        assert_eq!(only.about.name.as_deref(), Some("a & b"));
+        assert_eq!(only.axes, [Axis::new("t", 2), Axis::new("z", 3), Axis::new("c", 2)]);
+        assert_eq!(only.pages, (0..12).map(Some).collect::<Vec<_>>());
+        let data = "<TiffData IFD=\"4\" FirstT=\"1\" FirstZ=\"2\" FirstC=\"1\"/><TiffData IFD=\"1\" PlaneCount=\"2\"/>\
+            <TiffData IFD=\"9\" FirstZ=\"1\"><UUID FileName=\"b\">urn:uuid:2</UUID></TiffData>";
+        let images = image(sizes, data).expect("images");
+        let pages = &images[0].pages;
+        assert_eq!((pages[11], pages[0], pages[1], pages[2]), (Some(4), Some(1), Some(2), None));
+        assert!(images[0].has_others);
+        // Samples of a pixel are in one page.
+        let images = image("DimensionOrder=\"XYCZT\" SizeC=\"3\"", "<Channel SamplesPerPixel=\"3\"/>").expect("images");
+        assert_eq!(images[0].pages, [Some(0)]);
+    }
+
+    #[test]
+    fn what_no_image_has_is_refused() {
+        for (pixels, inside, expected) in [
+            ("DimensionOrder=\"YXCZT\"", "", "expected XY and Z, C, T"),
+            (
+                "DimensionOrder=\"XYCZT\" SizeT=\"4294967295\" SizeZ=\"4294967295\"",
+                "",
+                "expected at most 1048576 planes",
+            ),
+            ("DimensionOrder=\"XYCZT\" SizeT=\"1048576\"", "<TiffData/><TiffData/>", "more than 1048576 planes"),
+            ("DimensionOrder=\"XYCZT", "", "XML"),
+        ] {
+            let error = image(pixels, inside).expect_err("it is refused");
+            assert!(error.contains(expected), "{error}");
+        }
+        let deep = "<a>".repeat(100);
+        assert!(image("", &deep).expect_err("it is refused").contains("64 elements in each other"));
     }
 }

@@ -23,9 +23,13 @@ pub(crate) fn parse(text: &str) -> Option<Shaped> {
     }
     let value = Value::from_json(text).ok()?;
     let shape: Option<Vec<u64>> = value.get("shape")?.as_array()?.iter().map(Value::as_u64).collect();
+    let shape = shape?;
+    if shape.contains(&0) {
+        return None;
+    }
     let axes = value.get("axes").and_then(Value::as_str).map(str::to_owned);
     let is_truncated = value.get("truncated").and_then(Value::as_bool).unwrap_or(false);
-    Some(Shaped { shape: shape?, axes, is_truncated })
+    Some(Shaped { shape, axes, is_truncated })
 }
 
 impl Shaped {

@@ -8,6 +8,7 @@ use zarr::store::{
     StoreExt, StoreOptions, VirtualStore, schemes, testing,
 };
 use zarr_json::Value;
+use zarr_testserver::{Bucket, TestServer};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tiff")
@@ -203,6 +204,22 @@ fn places_on_the_earth_are_those_of_geotiff() {
     let array = zarr::open((&store, "/0")).array().unwrap();
     assert_eq!(array.fill_value().to_json(array.data_type()), Value::from(-9999));
     assert_eq!(array.attributes().unwrap().get("_FillValue"), Some(&Value::from(-9999)));
+}
+
+#[test]
+fn a_replaced_tiff_file_is_refused() {
+    let server = TestServer::start().unwrap();
+    server.bucket("files", Bucket::plain());
+    for (name, read_as) in [("zlib_little_strips", "deflate"), ("differences_uint16", "LZW")] {
+        let whole = bytes(name);
+        server.put("files", "x.tif", whole.clone());
+        let store = zarr::store::open(&format!("tiff:{}/files/x.tif", server.url())).unwrap();
+        let read = || zarr::open((&store, "/0")).array().unwrap().read::<u16>(..);
+        assert!(read().is_ok(), "{read_as}");
+        server.put("files", "x.tif", [&whole[..], &[0]].concat());
+        let error = read().unwrap_err();
+        assert!(error.with_causes().to_string().contains("was replaced after it was opened"), "{read_as}: {error}");
+    }
 }
 
 /// The offset of an entry of the first page of a classic little-endian file.

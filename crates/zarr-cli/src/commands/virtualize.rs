@@ -12,7 +12,7 @@ use zarr::virtualize::{JoinOptions, SaveOptions, Saved};
 
 /// Write references to the chunks of files, so that the files can be read as one Zarr data set. The files are not changed.
 ///
-/// FILE is a netCDF or HDF5 file, references, an Icechunk repository or a Zarr store. With --concat several files become one data set:
+/// FILE is a netCDF, HDF5 or TIFF file, references, an Icechunk repository or a Zarr store. With --concat several files become one data set:
 /// variables with the dimension DIM are joined along it in the order of the files, and all other variables must be the same in each file. REFS
 /// is a JSON file (kerchunk, version 1), or a Parquet directory if its name ends in .parq or .parquet; xarray, zarr-python with fsspec, and this
 /// command open both. REFS contains small chunks, coordinates, and chunks that no file contains in a form that Zarr can decode.
