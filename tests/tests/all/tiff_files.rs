@@ -45,7 +45,7 @@ fn at<'v>(value: &'v zarr_json::Map, pointer: &str) -> &'v Value {
 }
 
 /// The elements in C order, little-endian.
-fn little(data: &zarr_array::Data) -> Vec<u8> {
+fn little(data: &zarr_array::ArrayData) -> Vec<u8> {
     let mut items = data.items().to_vec();
     if cfg!(target_endian = "big") {
         items.chunks_exact_mut(data.data_type().item_size()).for_each(<[u8]>::reverse);
