@@ -115,9 +115,6 @@ def write(path: Path, case: Case) -> None:
             if file.get("ome") and arguments.get("subfiletype") is None:
                 # The same bytes each time.
                 arguments["metadata"] = {"UUID": "urn:uuid:0c8f6a3e-0000-4000-8000-7a61727231", **arguments["metadata"]}
-            truncate = arguments.pop("truncate", False)
-            if truncate:
-                writer._truncate = True
             writer.write(**arguments)
 
 

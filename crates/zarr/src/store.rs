@@ -49,12 +49,18 @@ pub use zarr_store_http::HttpStore;
 pub use zarr_store_object::BucketStore;
 #[cfg(feature = "sqlite")]
 pub use zarr_store_sqlite::{Journal, SqliteFault, SqliteOptions, SqliteStore};
-#[cfg(any(feature = "hdf5", feature = "netcdf", feature = "references", feature = "tiff", feature = "virtualize"))]
+#[cfg(any(
+    feature = "hdf5",
+    feature = "netcdf",
+    feature = "references",
+    feature = "tiff",
+    feature = "virtualize"
+))]
 pub use zarr_store_virtual::{VirtualFault, VirtualStore};
-#[cfg(feature = "tiff")]
-pub use zarr_tiff::{GeoReference, TiffFault};
 #[cfg(feature = "zip")]
 pub use zarr_store_zip::{AsyncZipStore, ZipArrangement, ZipFault, ZipOptions, ZipStore};
+#[cfg(feature = "tiff")]
+pub use zarr_tiff::{GeoReference, TiffFault};
 
 /// Tests of the contract of stores, and of jobs that receive wrong replies.
 pub mod testing {

@@ -258,7 +258,7 @@ fn pages_that_are_not_read_are_left_out_with_the_reason() {
     let store = open(&bytes).unwrap();
     assert_eq!(store.take_warnings(), ["page 0 is left out: compression 50001 (WebP) is not read"]);
     let store: Arc<dyn Store> = Arc::new(store);
-    assert_eq!(zarr::open((&store, "/0/0")).array().unwrap().shape(), [32, 24]);
+    assert_eq!(zarr::open((&store, "/0")).array().unwrap().shape(), [32, 24]);
 }
 
 #[test]
@@ -275,7 +275,6 @@ fn faults_have_the_page_the_tag_and_the_offset() {
     for (tag, value, expected) in [
         (256, 0, "tag ImageWidth (256) at byte {at}: found 0, expected a number of pixels from 1 on"),
         (278, 0, "tag RowsPerStrip (278) at byte {at}: found 0, expected a number of pixels from 1 on"),
-        (284, 3, "tag PlanarConfiguration (284) at byte {at}: found 3, expected 1 or 2"),
         (
             273,
             999_999,
@@ -343,7 +342,7 @@ fn damaged_files_are_errors() {
     let (mut refused, mut opened) = (0, 0);
     for name in ["strips_bool", "sparse", "jpeg_rgb", "ome_images", "floats_float16_big", "palette"] {
         let whole = bytes(name);
-        for at in 0..whole.len().min(3000) {
+        for at in 0..whole.len().min(1000) {
             for change in [0xff, 0x80, 0x01] {
                 let mut bytes = whole.clone();
                 bytes[at] ^= change;
