@@ -1,6 +1,6 @@
 //! Samples of a chunk, out of its compressed bytes.
 
-use flate2::{Decompress, FlushDecompress};
+use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::fault::Refusal;
 use crate::form::{Compression, Form, Predictor};
@@ -94,11 +94,22 @@ fn lzw(bytes: &[u8], expected: usize) -> Result<Vec<u8>, Refusal> {
 }
 
 fn deflate(bytes: &[u8], expected: usize) -> Result<Vec<u8>, Refusal> {
-    let mut out = Vec::with_capacity(expected + ROOM);
-    let mut decoder = Decompress::new(true);
-    let result = decoder.decompress_vec(bytes, &mut out, FlushDecompress::Finish);
-    result.map_err(|error| Refusal::new(format!("deflate, byte {} of the chunk: {error}", decoder.total_in())))?;
-    Ok(out)
+    let (mut out, mut decoder) = (Vec::new(), Decompress::new(true));
+    let most = expected + ROOM;
+    // A small stream may claim to be a large chunk.
+    let mut room = most.min(bytes.len().saturating_mul(4).max(STEP));
+    loop {
+        out.reserve_exact(room.saturating_sub(out.len()));
+        let read = usize::try_from(decoder.total_in()).unwrap_or(usize::MAX);
+        let rest = bytes.get(read..).unwrap_or_default();
+        let result = decoder.decompress_vec(rest, &mut out, FlushDecompress::Finish);
+        let fault = |error| Refusal::new(format!("deflate, byte {} of the chunk: {error}", decoder.total_in()));
+        let is_ended = result.map_err(fault)? == Status::StreamEnd;
+        if is_ended || out.len() < room || room == most {
+            return Ok(out);
+        }
+        room = most.min(room.saturating_mul(4));
+    }
 }
 
 #[cfg(feature = "zstd")]
@@ -138,6 +149,20 @@ fn packbits(bytes: &[u8], expected: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn streams_that_grow_much_are_decoded_in_steps() {
+        use std::io::Write;
+        for len in [1, STEP, 1 << 20] {
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
+            encoder.write_all(&vec![7; len]).expect("memory takes bytes");
+            let stream = encoder.finish().expect("a stream");
+            assert_eq!(deflate(&stream, len).expect("samples"), vec![7; len]);
+            // A claim of more costs no more.
+            let claimed = deflate(&stream, 100 << 20).expect("samples");
+            assert_eq!((claimed.len(), claimed.capacity() < 8 << 20), (len, true));
+        }
+    }
 
     #[test]
     fn packbits_are_those_of_the_specification() {
