@@ -280,7 +280,10 @@ impl Finder<'_> {
                     for (form, pages) in group.levels {
                         if pages.len() != group.pages.len() {
                             let [width, height] = [form.width, form.height];
-                            self.warnings.push(format!("page {first}: the level of {width} x {height} pixels is left out, since not all pages have it"));
+                            let size = format!("{width} x {height} pixels");
+                            self.warnings.push(format!(
+                                "page {first}: the level of {size}, which not all pages have, is left out"
+                            ));
                             continue;
                         }
                         let planes = pages.iter().map(|page| self.page(*page).map(|page| Arc::clone(&page.data)));
