@@ -1,4 +1,4 @@
-//! What a file says about the axes of its pages, whatever the form in which it says so.
+//! Axes, distances and channels, as descriptions of any form give them.
 
 use zarr_json::Map;
 
@@ -33,7 +33,7 @@ pub(crate) struct Channel {
     pub(crate) window: Option<(f64, f64)>,
 }
 
-/// What is known of a series beside its pages.
+/// Facts about a series beside its pages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct About {
     pub(crate) name: Option<String>,

@@ -221,7 +221,7 @@ impl<'s> Reader<'s> {
         }))
     }
 
-    /// The bytes of a tag, if it is there and has texts or bytes.
+    /// The bytes of a tag, if it is there and has strings or bytes.
     pub(crate) fn raw(&self, ifd: &Ifd, tag: Tag) -> Result<Option<Vec<u8>>, Failure> {
         let Some(entry) = ifd.get(tag).filter(|entry| matches!(entry.kind, 1 | 2 | 6 | 7)) else { return Ok(None) };
         if entry.count > MAX_VALUE {

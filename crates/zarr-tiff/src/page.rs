@@ -32,7 +32,7 @@ pub(crate) enum Data {
     Chunks {
         offsets: Vec<u64>,
         counts: Vec<u64>,
-        /// What the JPEGs of the chunks have in common.
+        /// Tables that the JPEGs of the chunks have in common.
         tables: Option<Vec<u8>>,
     },
 }

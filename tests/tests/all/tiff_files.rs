@@ -238,7 +238,7 @@ fn changed(name: &str, tag: u16, value: u32) -> Result<VirtualStore> {
     open(&bytes)
 }
 
-/// What is not read is named, and the rest of the file is opened.
+/// Pages that are not read are named, and the rest of the file is opened.
 #[test]
 fn pages_that_are_not_read_are_left_out_with_the_reason() {
     for (name, tag, value, expected) in [
