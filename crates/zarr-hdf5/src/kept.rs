@@ -7,8 +7,7 @@ use std::sync::Arc;
 use zarr_store::{
     Answer, Below, ByteRange, Call, Fetched, GetOptions, Key, Result, Snapshot, Store, StoreBase, Wrapper,
 };
-
-use crate::blocks::KeptBlocks;
+use zarr_store_virtual::KeptBlocks;
 
 /// Store that contains the file, and the first blocks of the file, which were read when it was opened: coordinates often lie next to the
 /// metadata.

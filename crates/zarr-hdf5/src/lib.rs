@@ -37,7 +37,6 @@
 mod arrays;
 mod attributes;
 mod block_filters;
-mod blocks;
 mod dimensions;
 mod document;
 mod element_type;

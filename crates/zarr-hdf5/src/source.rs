@@ -10,8 +10,8 @@ use hdf5_reader::{Storage, StorageBuffer};
 use zarr_store::{
     ByteRange, Bytes, Error, ErrorKind, GetOptions, Key, Operation, Result, Snapshot, Store, StoreExt, StoreKind,
 };
+use zarr_store_virtual::Blocks;
 
-use crate::blocks::Blocks;
 use crate::fault::Fault;
 use crate::kept::Kept;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hdf5_reader::checksum::fletcher32;
 use hdf5_reader::messages::filter_pipeline::FilterDescription;
 use zarr_store::{Bytes, Error, ErrorKind, Result};
-use zarr_store_virtual::MakeChunk;
+use zarr_store_virtual::{MakeChunk, zlib_copy, zlib_copy_size, zstd_copy, zstd_copy_size};
 
 use crate::fault::Fault;
 use crate::file::File;
@@ -61,11 +61,11 @@ fn wrapped(filters: &[FilterDescription], mask: u32, stored: &[u8]) -> Option<Ve
             continue;
         }
         bytes = match filter.id {
-            DEFLATE => zlib(&bytes),
+            DEFLATE => zlib_copy(&bytes),
             SHUFFLE => shuffled(&bytes, filter.client_data.first().copied().unwrap_or(1) as usize),
             FLETCHER32 => [&bytes[..], &fletcher32(&bytes).to_le_bytes()].concat(),
             BLOSC => blosc(&bytes, filter.client_data.get(2).copied().unwrap_or(1))?,
-            ZSTD => zstd(&bytes),
+            ZSTD => zstd_copy(&bytes),
             _ => return None,
         };
     }
@@ -80,57 +80,17 @@ fn wrapped_size(filters: &[FilterDescription], mask: u32, len: u64) -> Option<u6
     for (at, filter) in filters.iter().enumerate() {
         let is_checksum = filter.id == FLETCHER32 && at + 1 == filters.len();
         if is_skipped(at) || is_checksum {
-            size += match filter.id {
-                DEFLATE => 6 + 5 * size.div_ceil(0xffff).max(1),
-                SHUFFLE => 0,
-                FLETCHER32 => 4,
-                BLOSC => 16,
-                ZSTD => 13 + 3 * size.div_ceil(1 << 17).max(1),
+            size = match filter.id {
+                DEFLATE => zlib_copy_size(size),
+                SHUFFLE => size,
+                FLETCHER32 => size + 4,
+                BLOSC => size + 16,
+                ZSTD => zstd_copy_size(size),
                 _ => return None,
             };
         }
     }
     Some(size)
-}
-
-/// Returns `bytes` as a zlib stream of stored blocks (RFC 1950, RFC 1951).
-fn zlib(bytes: &[u8]) -> Vec<u8> {
-    let mut out = vec![0x78, 0x01];
-    let mut blocks = bytes.chunks(0xffff).peekable();
-    if bytes.is_empty() {
-        out.extend([1, 0, 0, 0xff, 0xff]);
-    }
-    while let Some(block) = blocks.next() {
-        let len = block.len() as u16;
-        out.push(u8::from(blocks.peek().is_none()));
-        out.extend(len.to_le_bytes());
-        out.extend((!len).to_le_bytes());
-        out.extend_from_slice(block);
-    }
-    let (mut low, mut high) = (1_u32, 0_u32);
-    for byte in bytes {
-        low = (low + u32::from(*byte)) % 65521;
-        high = (high + low) % 65521;
-    }
-    out.extend((high << 16 | low).to_be_bytes());
-    out
-}
-
-/// Returns `bytes` as a Zstandard frame of raw blocks (RFC 8878).
-fn zstd(bytes: &[u8]) -> Vec<u8> {
-    // The magic number, and a header with the size in eight bytes: one segment.
-    let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0];
-    out.extend((bytes.len() as u64).to_le_bytes());
-    let mut blocks = bytes.chunks(1 << 17).peekable();
-    if bytes.is_empty() {
-        out.extend([1, 0, 0]);
-    }
-    while let Some(block) = blocks.next() {
-        let header = (block.len() as u32) << 3 | u32::from(blocks.peek().is_none());
-        out.extend_from_slice(&header.to_le_bytes()[..3]);
-        out.extend_from_slice(block);
-    }
-    out
 }
 
 /// Returns `bytes` as an uncompressed frame of Blosc 1; `None` if there are too many bytes for the format.

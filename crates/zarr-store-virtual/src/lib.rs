@@ -27,8 +27,10 @@
 
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod builder;
 mod contents;
+mod copies;
 mod fault;
 mod found;
 mod get;
@@ -47,7 +49,9 @@ mod together;
 #[cfg(test)]
 mod tests;
 
+pub use blocks::{Blocks, KeptBlocks};
 pub use builder::VirtualStoreBuilder;
+pub use copies::{zlib_copy, zlib_copy_size, zstd_copy, zstd_copy_size};
 pub use fault::VirtualFault;
 pub use found::{FindChunks, FoundChunk};
 pub use key_form::{ChunkKeyForm, Separator};

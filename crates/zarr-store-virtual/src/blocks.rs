@@ -25,12 +25,13 @@ const FAR_IN_SMALL: u64 = 64;
 /// Maximum number of blocks of a request to a remote file, for sequential reads.
 const FOLLOWING: u64 = 256;
 
-/// Cache of the blocks of a value (the file in its store) that were read last.
+/// Cache of the blocks of a value (the file in its store) that were read last, for readers of files whose metadata lies anywhere in a file.
 ///
 /// Requests grow. For a remote file each request reads about as many blocks as all requests before together, up to a maximum; if the file
 /// fits into the cache, the rest of the file is read by one request as soon as half of it was read. Threads that need the same block wait
 /// for one request.
-pub(crate) struct Blocks {
+#[derive(Debug)]
+pub struct Blocks {
     /// Number of bytes of the whole value.
     size: u64,
     is_far: bool,
@@ -40,19 +41,21 @@ pub(crate) struct Blocks {
 
 /// First blocks of a value, which stay in memory after the file was opened.
 #[derive(Debug)]
-pub(crate) struct KeptBlocks {
+pub struct KeptBlocks {
     size: u64,
     bytes: HashMap<u64, Bytes>,
 }
 
 impl KeptBlocks {
     /// Returns the number of bytes of the whole value.
-    pub(crate) fn size(&self) -> u64 {
+    #[must_use]
+    pub fn size(&self) -> u64 {
         self.size
     }
 
     /// Returns the bytes of `range`; `None` if `range` is empty or a part of it is not in memory.
-    pub(crate) fn bytes(&self, range: Range<u64>) -> Option<Bytes> {
+    #[must_use]
+    pub fn bytes(&self, range: Range<u64>) -> Option<Bytes> {
         if range.start >= range.end || range.end > self.size {
             return None;
         }
@@ -70,7 +73,7 @@ impl KeptBlocks {
     }
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Kept {
     bytes: HashMap<u64, Bytes>,
     order: VecDeque<u64>,
@@ -84,22 +87,25 @@ struct Kept {
 
 impl Blocks {
     /// Maximum number of bytes of a read through the cache; larger reads bypass the cache.
-    pub(crate) const MOST: usize = (NEAR * BLOCK) as usize;
+    pub const MOST: usize = (NEAR * BLOCK) as usize;
 
     /// Returns the number of bytes to read from the beginning of a value when it is opened.
-    pub(crate) const fn first(is_far: bool) -> u64 {
+    #[must_use]
+    pub const fn first(is_far: bool) -> u64 {
         if is_far { FIRST * BLOCK } else { BLOCK }
     }
 
     /// Creates the cache of a value of `size` bytes, which holds `first`, the bytes at the beginning of the value.
-    pub(crate) fn new(size: u64, is_far: bool, first: &Bytes) -> Self {
+    #[must_use]
+    pub fn new(size: u64, is_far: bool, first: &Bytes) -> Self {
         let blocks = Self { size, is_far, kept: Mutex::default(), came: Condvar::new() };
         blocks.lock().keep(0, first, size);
         blocks
     }
 
     /// Returns a copy of the first blocks, which is used after the file was opened.
-    pub(crate) fn first_kept(&self) -> KeptBlocks {
+    #[must_use]
+    pub fn first_kept(&self) -> KeptBlocks {
         let kept = self.lock();
         let of_file = (0..KEPT_OPEN).filter_map(|number| Some((number, kept.bytes.get(&number)?)));
         // Copies, since a block may be a slice of a large buffer.
@@ -115,7 +121,7 @@ impl Blocks {
     ///
     /// # Errors
     /// The errors of `get`.
-    pub(crate) fn read(&self, range: Range<u64>, get: impl Fn(Range<u64>) -> Result<Bytes>) -> Result<Vec<u8>> {
+    pub fn read(&self, range: Range<u64>, get: impl Fn(Range<u64>) -> Result<Bytes>) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(usize::try_from(range.end - range.start).unwrap_or_default());
         let mut from = range.start;
         while from < range.end {
@@ -134,7 +140,7 @@ impl Blocks {
 
     /// Reads the blocks of `ranges` into the cache by one call of `get`, which takes ranges that do not touch. Returns whether all blocks
     /// are in the cache afterwards: `false` if they do not fit or `get` fails.
-    pub(crate) fn read_ahead(
+    pub fn read_ahead(
         &self,
         ranges: impl Iterator<Item = Range<u64>>,
         get: impl Fn(&[Range<u64>]) -> Result<Vec<Bytes>>,
@@ -179,7 +185,8 @@ impl Blocks {
     }
 
     /// Returns whether the value is in a remote store.
-    pub(crate) fn is_far(&self) -> bool {
+    #[must_use]
+    pub fn is_far(&self) -> bool {
         self.is_far
     }
 
