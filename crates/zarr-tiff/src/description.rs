@@ -1,7 +1,5 @@
 //! Axes, distances and channels, as descriptions of any form give them.
 
-use zarr_json::Map;
-
 /// An axis of pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Axis {
@@ -39,8 +37,6 @@ pub(crate) struct About {
     pub(crate) name: Option<String>,
     pub(crate) spacings: Vec<Spacing>,
     pub(crate) channels: Vec<Channel>,
-    /// Attributes of the group.
-    pub(crate) attributes: Map,
 }
 
 /// A unit of length or of time as OME-Zarr names it; `None` for one that it does not have.

@@ -9,6 +9,7 @@ use crate::ifd::{Order, Reader};
 use crate::layout::Layout;
 use crate::page::Page;
 use crate::series::Series;
+use crate::warnings::Warnings;
 use crate::{geo, image, tags};
 
 /// The document of the array that a level is.
@@ -65,10 +66,15 @@ pub(crate) fn group(attributes: Map) -> Map {
 }
 
 /// The attributes of a series: the tags of its first page, and its axes and levels as OME-Zarr has them.
-pub(crate) fn attributes(reader: &Reader<'_>, series: &Series, layouts: &[Layout]) -> Result<Map, Failure> {
+pub(crate) fn attributes(
+    reader: &Reader<'_>,
+    series: &Series,
+    layouts: &[Layout],
+    warnings: &mut Warnings,
+) -> Result<Map, Failure> {
     let page = &series.page;
-    let mut attributes = series.about.attributes.clone();
-    let text = reader.text(&page.ifd, tags::IMAGE_DESCRIPTION)?;
+    let mut attributes = Map::new();
+    let text = warnings.part(reader.text(&page.ifd, tags::IMAGE_DESCRIPTION))?;
     if let Some(text) = text.filter(|text| !text.is_empty()) {
         let name = if crate::ome_xml::is_ome(&text) { "ome_xml" } else { "description" };
         attributes.insert(name, text);
@@ -81,38 +87,40 @@ pub(crate) fn attributes(reader: &Reader<'_>, series: &Series, layouts: &[Layout
         ("artist", tags::ARTIST),
         ("copyright", tags::COPYRIGHT),
     ] {
-        if let Some(text) = reader.text(&page.ifd, tag)?.filter(|text| !text.is_empty()) {
+        if let Some(text) = warnings.part(reader.text(&page.ifd, tag))?.filter(|text| !text.is_empty()) {
             attributes.insert(name, text);
         }
     }
-    if let Some(name) = photometric(page.form.photometric) {
+    if let Some(name) = photometric(&page.form) {
         attributes.insert("photometric", name);
     }
-    let [x, y] = [tags::X_RESOLUTION, tags::Y_RESOLUTION].map(|tag| reader.floats(&page.ifd, tag));
+    let x = warnings.part(reader.floats(&page.ifd, tags::X_RESOLUTION, 1))?;
+    let y = warnings.part(reader.floats(&page.ifd, tags::Y_RESOLUTION, 1))?;
     let first = |numbers: Option<Vec<f64>>| {
         numbers.and_then(|numbers| numbers.first().copied()).filter(|number| number.is_finite())
     };
     // Writers that know none write ones.
-    if let (Some(x), Some(y)) = (first(x?), first(y?))
+    if let (Some(x), Some(y)) = (first(x), first(y))
         && (x, y) != (1.0, 1.0)
     {
+        let unit = warnings.part(reader.number(&page.ifd, tags::RESOLUTION_UNIT, 2).map(Some))?;
         attributes.insert(
             "resolution",
             json!({
                 "x": x,
                 "y": y,
-                "unit": (match reader.number(&page.ifd, tags::RESOLUTION_UNIT, 2)? {
-                    2 => "inch",
-                    3 => "centimeter",
+                "unit": (match unit {
+                    Some(2) => "inch",
+                    Some(3) => "centimeter",
                     _ => "none",
                 })
             }),
         );
     }
-    if let Some(colors) = color_map(reader, page)? {
+    if let Some(colors) = warnings.part(color_map(reader, page))? {
         attributes.insert("color_map", colors);
     }
-    let geo = geo::attribute(reader, &page.ifd)?;
+    let geo = geo::attribute(reader, &page.ifd, warnings)?;
     // Levels alone make a map an image of OME-Zarr, whose places are in the other attribute.
     let is_image = geo.is_none() || series.levels.len() > 1;
     if let Some(geo) = geo {
@@ -124,15 +132,14 @@ pub(crate) fn attributes(reader: &Reader<'_>, series: &Series, layouts: &[Layout
     Ok(attributes)
 }
 
-fn photometric(number: u64) -> Option<&'static str> {
-    Some(match number {
+fn photometric(form: &Form) -> Option<&'static str> {
+    Some(match form.photometric {
+        _ if form.is_rgb() => "rgb",
         0 => "white_is_zero",
         1 => "black_is_zero",
-        2 => "rgb",
         3 => "palette",
         4 => "mask",
         5 => "separated",
-        // Pixels are RGB when they are read.
         6 => "ycbcr",
         8 => "cielab",
         32803 => "cfa",
@@ -145,7 +152,7 @@ const MAX_COLORS: usize = 256;
 
 /// The colours of a palette: red, green and blue of each value, of 16 bits.
 fn color_map(reader: &Reader<'_>, page: &Page) -> Result<Option<Value>, Failure> {
-    let Some(numbers) = reader.numbers(&page.ifd, tags::COLOR_MAP)? else { return Ok(None) };
+    let Some(numbers) = reader.numbers(&page.ifd, tags::COLOR_MAP, 3 * MAX_COLORS as u64 + 1)? else { return Ok(None) };
     let count = numbers.len() / 3;
     if count == 0 || count > MAX_COLORS || numbers.len() % 3 != 0 {
         return Ok(None);
@@ -155,8 +162,12 @@ fn color_map(reader: &Reader<'_>, page: &Page) -> Result<Option<Value>, Failure>
 }
 
 /// The value of pixels that are not known, if the file names one of the type of the samples.
-pub(crate) fn fill_value(reader: &Reader<'_>, page: &Page) -> Result<Option<FillValue>, Failure> {
-    let Some(text) = reader.text(&page.ifd, tags::GDAL_NODATA)? else { return Ok(None) };
+pub(crate) fn fill_value(
+    reader: &Reader<'_>,
+    page: &Page,
+    warnings: &mut Warnings,
+) -> Result<Option<FillValue>, Failure> {
+    let Some(text) = warnings.part(reader.text(&page.ifd, tags::GDAL_NODATA))? else { return Ok(None) };
     let data_type = &page.form.sample.data_type;
     Ok(element(data_type, text.trim()).and_then(|bytes| FillValue::from_bytes(data_type, &bytes).ok()))
 }

@@ -41,12 +41,14 @@ pub enum TiffFault {
         expected: String,
     },
     /// A chunk cannot be decoded.
-    #[error("array {array}, chunk {chunk} at byte {at}: {reason}")]
+    #[error("array {array}, chunk {chunk} of page {page} of it at byte {at}: {reason}")]
     Chunk {
         /// The path of the array.
         array: String,
-        /// The number of the chunk in the file.
-        chunk: u32,
+        /// The number of the page among those of the array.
+        page: u32,
+        /// The number of the chunk in the tables of the page.
+        chunk: u64,
         /// The offset of its bytes in the file.
         at: u64,
         /// The reason.
@@ -113,6 +115,16 @@ impl Failure {
         match self {
             Self::Store(error) => error,
             Self::Fault(fault) => fault.of(file),
+        }
+    }
+
+    /// A fault of a page as the reason why the page is left out. Limits are those of the whole file.
+    pub(crate) fn refusal(self) -> Result<Refusal, Self> {
+        match self {
+            Self::Fault(fault @ (TiffFault::Tag { .. } | TiffFault::Structure { .. })) => {
+                Ok(Refusal::new(fault.to_string()))
+            }
+            failure => Err(failure),
         }
     }
 }

@@ -4,7 +4,7 @@ use zarr_dtype::DataType;
 
 use crate::fault::{Failure, Refusal};
 use crate::ifd::{Ifd, Order, Reader};
-use crate::tags;
+use crate::{jpeg, tags};
 
 /// Maximum number of bytes of a chunk that is decoded here.
 pub(crate) const MAX_CHUNK: u64 = 256 << 20;
@@ -12,9 +12,13 @@ pub(crate) const MAX_CHUNK: u64 = 256 << 20;
 const MAX_SAMPLES: u64 = 65_535;
 /// Photometric interpretation of JPEG's colours.
 const YCBCR: u64 = 6;
+/// Photometric interpretation of red, green and blue.
+const RGB: u64 = 2;
+/// Number of bytes that a compressed chunk may have besides twice its elements: tables and profiles of JPEG are among them.
+const STORED_MORE: u64 = 64 << 10;
 
 /// How the bytes of chunks are compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Compression {
     None,
     Lzw,
@@ -25,7 +29,7 @@ pub(crate) enum Compression {
 }
 
 /// How rows are changed before they are compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Predictor {
     None,
     /// Differences of samples.
@@ -35,7 +39,7 @@ pub(crate) enum Predictor {
 }
 
 /// The type of samples.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sample {
     pub(crate) data_type: DataType,
     /// Number of bits in the file.
@@ -50,7 +54,7 @@ impl Sample {
 }
 
 /// The form of a page. Pages of one form are parts of one array.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Form {
     pub(crate) width: u64,
     pub(crate) height: u64,
@@ -67,8 +71,6 @@ pub(crate) struct Form {
     /// The first pixel of a byte is in its lowest bit.
     pub(crate) is_reversed: bool,
     pub(crate) order: Order,
-    /// Planes lie as they are, one behind the other, so that they may be cut anywhere.
-    pub(crate) is_flat: bool,
 }
 
 impl Form {
@@ -93,7 +95,7 @@ impl Form {
             2 => samples > 1,
             found => return Err(ifd.fault(tags::PLANAR_CONFIGURATION, found, "1 or 2").into()),
         };
-        let sample = match sample(reader, ifd)? {
+        let sample = match sample(reader, ifd, samples)? {
             Ok(sample) => sample,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -121,7 +123,7 @@ impl Form {
         };
         let photometric = reader.number(ifd, tags::PHOTOMETRIC, 1)?;
         if photometric == YCBCR && samples > 1 && compression != Compression::Jpeg {
-            let subsampling = reader.numbers(ifd, tags::YCBCR_SUBSAMPLING)?.unwrap_or_else(|| vec![2, 2]);
+            let subsampling = reader.numbers(ifd, tags::YCBCR_SUBSAMPLING, 2)?.unwrap_or_else(|| vec![2, 2]);
             if subsampling.iter().any(|by| *by != 1) {
                 return refused("colours with fewer samples (YCbCrSubSampling) are read from JPEG only".to_owned());
             }
@@ -157,8 +159,10 @@ impl Form {
             chunk_height,
             is_reversed,
             order: reader.order,
-            is_flat: false,
         };
+        if let Some(refusal) = (compression == Compression::Jpeg).then(|| jpeg::refusal(&form)).flatten() {
+            return Ok(Err(refusal));
+        }
         if form.chunk_bytes() > MAX_CHUNK && !form.is_plain() {
             return refused(format!(
                 "chunks larger than {MAX_CHUNK} bytes, which is the limit, are read only if they lie as they are"
@@ -191,6 +195,22 @@ impl Form {
         row.saturating_mul(self.chunk_height)
     }
 
+    /// Rows of a chunk in the file: the last strip of a plane has fewer, if it is no whole one.
+    pub(crate) fn rows(&self, is_whole: bool) -> u64 {
+        match is_whole {
+            true => self.chunk_height,
+            false => self.height - (self.height - 1) / self.chunk_height * self.chunk_height,
+        }
+    }
+
+    /// The most bytes that are read of a chunk in the file.
+    pub(crate) fn most_bytes(&self, is_whole: bool) -> u64 {
+        match self.compression {
+            Compression::None => self.row_bytes().saturating_mul(self.rows(is_whole)),
+            _ => self.most_stored(),
+        }
+    }
+
     /// Bytes of a plane in the file, if it is not compressed and has no tiles.
     pub(crate) fn plane_bytes(&self) -> u128 {
         let row = u128::from(self.width) * u128::from(self.chunk_samples()) * u128::from(self.sample.bits);
@@ -211,6 +231,31 @@ impl Form {
     pub(crate) fn is_direct(&self) -> bool {
         let has_codec = matches!(self.compression, Compression::None | Compression::Deflate | Compression::Zstd);
         has_codec && self.predictor == Predictor::None && self.sample.bits >= 8 && !self.is_reversed
+    }
+
+    /// Whether the rows of a plane without compression lie one behind the other if its chunks do.
+    pub(crate) fn is_of_rows(&self) -> bool {
+        let is_whole = self.chunk_width == self.width && self.height.is_multiple_of(self.chunk_height);
+        self.is_plain() && (!self.is_tiled || is_whole)
+    }
+
+    /// The form of the array that pages of this form are parts of: strips without compression may be cut anywhere.
+    pub(crate) fn of_array(&self) -> Self {
+        let mut form = self.clone();
+        if form.is_of_rows() {
+            form.chunk_height = form.height;
+        }
+        form
+    }
+
+    /// Whether the samples are red, green and blue when they are read.
+    pub(crate) fn is_rgb(&self) -> bool {
+        self.photometric == RGB || (self.compression == Compression::Jpeg && self.has_ycbcr())
+    }
+
+    /// The most bytes that a chunk of the file can be expected to have.
+    pub(crate) fn most_stored(&self) -> u64 {
+        self.chunk_bytes().saturating_mul(2).saturating_add(STORED_MORE)
     }
 
     /// Whether JPEG has colours that are to be RGB.
@@ -237,9 +282,9 @@ fn is_complex(data_type: &DataType) -> bool {
 }
 
 /// Reads the type of the samples of a page.
-fn sample(reader: &Reader<'_>, ifd: &Ifd) -> Result<Result<Sample, Refusal>, Failure> {
-    let bits = reader.numbers(ifd, tags::BITS_PER_SAMPLE)?.unwrap_or_else(|| vec![1]);
-    let formats = reader.numbers(ifd, tags::SAMPLE_FORMAT)?.unwrap_or_else(|| vec![1]);
+fn sample(reader: &Reader<'_>, ifd: &Ifd, samples: u64) -> Result<Result<Sample, Refusal>, Failure> {
+    let bits = reader.numbers(ifd, tags::BITS_PER_SAMPLE, samples)?.unwrap_or_else(|| vec![1]);
+    let formats = reader.numbers(ifd, tags::SAMPLE_FORMAT, samples)?.unwrap_or_else(|| vec![1]);
     let (Some(&first), Some(&format)) = (bits.first(), formats.first()) else {
         return Err(ifd.fault(tags::BITS_PER_SAMPLE, "no number", "one for each sample").into());
     };

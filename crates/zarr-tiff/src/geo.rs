@@ -3,13 +3,16 @@
 use zarr_json::{Map, Value, json};
 
 use crate::fault::Failure;
-use crate::ifd::{Ifd, Reader};
+use crate::ifd::{Ifd, Reader, decoded};
 use crate::tags;
+use crate::warnings::Warnings;
 
 /// The attribute that has the tags of GeoTIFF.
 pub const GEOTIFF: &str = "geotiff";
 /// Maximum number of keys.
 const MAX_KEYS: usize = 4096;
+/// Maximum number of numbers of a tag of GeoTIFF, and of all values of keys together.
+const MAX_NUMBERS: usize = 1 << 18;
 /// The value of a key that is defined by others.
 const USER_DEFINED: u64 = 32_767;
 
@@ -66,8 +69,11 @@ impl GeoReference {
         let code =
             |name| key(name).filter(|code| (1..USER_DEFINED).contains(code)).and_then(|code| u32::try_from(code).ok());
         let epsg = match key("GTModelTypeGeoKey") {
+            Some(1) => code("ProjectedCSTypeGeoKey"),
             Some(2 | 3) => code("GeographicTypeGeoKey"),
-            _ => code("ProjectedCSTypeGeoKey").or_else(|| code("GeographicTypeGeoKey")),
+            // A projection of the file's own is no geographic system.
+            _ if key("ProjectedCSTypeGeoKey").is_some() => code("ProjectedCSTypeGeoKey"),
+            _ => code("GeographicTypeGeoKey"),
         };
         Some(Self {
             transform: transform.filter(|numbers| numbers.iter().all(|number| number.is_finite())),
@@ -78,18 +84,25 @@ impl GeoReference {
 }
 
 /// The attribute of the tags of a page; `None` if it has none.
-pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd) -> Result<Option<Value>, Failure> {
+pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd, warnings: &mut Warnings) -> Result<Option<Value>, Failure> {
     let mut found = Map::new();
     for (name, tag) in [
         ("model_pixel_scale", tags::MODEL_PIXEL_SCALE),
         ("model_tiepoint", tags::MODEL_TIEPOINT),
         ("model_transformation", tags::MODEL_TRANSFORMATION),
     ] {
-        if let Some(numbers) = reader.floats(ifd, tag)? {
-            found.insert(name, numbers);
+        let numbers = warnings.part(reader.floats(ifd, tag, MAX_NUMBERS as u64 + 1))?;
+        match numbers {
+            Some(numbers) if numbers.len() > MAX_NUMBERS => {
+                warnings.push(format!("page {}: {tag} has more than {MAX_NUMBERS} numbers, and is left out", ifd.page))
+            }
+            Some(numbers) => {
+                found.insert(name, numbers);
+            }
+            None => {}
         }
     }
-    let keys = keys(reader, ifd)?;
+    let keys = warnings.part(keys(reader, ifd))?;
     if let Some(keys) = keys {
         found.insert("keys", keys);
     }
@@ -97,7 +110,7 @@ pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd) -> Result<Option<Value>,
         return Ok(None);
     }
     for (name, tag) in [("nodata", tags::GDAL_NODATA), ("gdal_metadata", tags::GDAL_METADATA)] {
-        if let Some(text) = reader.text(ifd, tag)? {
+        if let Some(text) = warnings.part(reader.text(ifd, tag))? {
             found.insert(name, text.trim());
         }
     }
@@ -106,25 +119,33 @@ pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd) -> Result<Option<Value>,
 
 /// The keys of a page by their names.
 fn keys(reader: &Reader<'_>, ifd: &Ifd) -> Result<Option<Map>, Failure> {
-    let Some(directory) = reader.numbers(ifd, tags::GEO_KEY_DIRECTORY)? else { return Ok(None) };
-    let doubles = reader.floats(ifd, tags::GEO_DOUBLE_PARAMS)?.unwrap_or_default();
-    let texts = reader.text(ifd, tags::GEO_ASCII_PARAMS)?.unwrap_or_default();
+    let Some(directory) = reader.numbers(ifd, tags::GEO_KEY_DIRECTORY, MAX_NUMBERS as u64)? else { return Ok(None) };
+    let doubles = reader.floats(ifd, tags::GEO_DOUBLE_PARAMS, MAX_NUMBERS as u64)?.unwrap_or_default();
+    let texts = reader.raw(ifd, tags::GEO_ASCII_PARAMS)?.unwrap_or_default();
     let place = |value: u64, count: u64| {
         let start = usize::try_from(value).unwrap_or(usize::MAX);
         start..start.saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
     };
-    let mut keys = Map::new();
+    let (mut keys, mut left) = (Map::new(), MAX_NUMBERS as u64);
     for entry in directory.chunks_exact(4).skip(1).take(MAX_KEYS) {
         let &[key, location, count, value] = entry else { continue };
         let name = key_name(key).map_or_else(|| key.to_string(), str::to_owned);
+        // Keys may share values.
+        if location != 0 {
+            left = left.saturating_sub(count);
+        }
         let value = match location {
+            _ if left == 0 => None,
             0 => Some(Value::from(value)),
             34736 => match doubles.get(place(value, count)) {
                 Some([number]) => Some(Value::from(*number)),
                 Some(numbers) => Some(Value::from(numbers.to_vec())),
                 None => None,
             },
-            34737 => texts.get(place(value, count)).map(|text| Value::from(text.trim_end_matches('|'))),
+            34737 => texts.get(place(value, count)).map(|bytes| {
+                let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+                Value::from(decoded(&bytes[..end]).trim_end_matches('|'))
+            }),
             34735 => directory.get(place(value, count)).map(|numbers| Value::from(numbers.to_vec())),
             _ => None,
         };
@@ -184,4 +205,32 @@ fn key_name(key: u64) -> Option<&'static str> {
         4099 => "VerticalUnitsGeoKey",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_the_model() {
+        for (keys, expected) in [
+            (json!({"GTModelTypeGeoKey": 1, "ProjectedCSTypeGeoKey": 32_767, "GeographicTypeGeoKey": 4326}), None),
+            (json!({"ProjectedCSTypeGeoKey": 32_767, "GeographicTypeGeoKey": 4326}), None),
+            (json!({"GTModelTypeGeoKey": 1, "GeographicTypeGeoKey": 4326}), None),
+            (
+                json!({"GTModelTypeGeoKey": 1, "ProjectedCSTypeGeoKey": 32_633, "GeographicTypeGeoKey": 4326}),
+                Some(32_633),
+            ),
+            (
+                json!({"GTModelTypeGeoKey": 2, "ProjectedCSTypeGeoKey": 32_633, "GeographicTypeGeoKey": 4326}),
+                Some(4326),
+            ),
+            (json!({"GTModelTypeGeoKey": 3, "GeographicTypeGeoKey": 4978}), Some(4978)),
+            (json!({"GeographicTypeGeoKey": 4326}), Some(4326)),
+        ] {
+            let attributes = json!({"geotiff": {"keys": (keys.clone())}});
+            let found = GeoReference::of(attributes.as_object().expect("an object")).expect("a place");
+            assert_eq!(found.epsg, expected, "{keys}");
+        }
+    }
 }

@@ -1,7 +1,11 @@
 //! Image file directories: the entries of each page.
 
+use std::cell::Cell;
+
+use zarr_store_virtual::Blocks;
+
 use crate::fault::{Failure, TiffFault};
-use crate::source::{Blocks, Source};
+use crate::source::Source;
 use crate::tags::Tag;
 
 /// Maximum number of directories of a file.
@@ -14,9 +18,15 @@ const MAX_VALUE: u64 = 64 << 20;
 const SHARED: u64 = 4;
 /// Number of bytes of values that may be read in any case.
 const AT_LEAST: u64 = 1 << 20;
+/// Number of bytes of directories and values that may be read of a file of any size.
+const AT_MOST: u64 = 4 << 30;
+/// Maximum number of entries of all directories that are kept.
+const MAX_ENTRIES_OF_ALL: u64 = 1 << 24;
+/// Maximum number of numbers of all tables of chunks and of other tags of numbers.
+const MAX_NUMBERS: u64 = 1 << 27;
 
 /// The order of bytes in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Order {
     Little,
     Big,
@@ -48,7 +58,11 @@ pub(crate) struct Reader<'s> {
     pub(crate) order: Order,
     is_big: bool,
     /// Bytes of values that may still be read.
-    left: std::cell::Cell<u64>,
+    left: Cell<u64>,
+    /// Entries that may still be kept.
+    entries_left: Cell<u64>,
+    /// Numbers that may still be read.
+    numbers_left: Cell<u64>,
 }
 
 /// An entry of a directory.
@@ -76,7 +90,7 @@ pub(crate) struct Ifd {
 impl<'s> Reader<'s> {
     /// Reads the header of a file. Returns the offset of the first directory as well.
     pub(crate) fn open(source: &'s Source, blocks: &'s Blocks) -> Result<(Self, u64), Failure> {
-        let head = blocks.read(source, 0..source.size().min(16))?;
+        let head = source.read(blocks, 0..source.size().min(16))?;
         let magic = || TiffFault::Magic { found: format!("{:?}", String::from_utf8_lossy(&head[..head.len().min(4)])) };
         let order = match head.get(..2) {
             Some(b"II") => Order::Little,
@@ -98,8 +112,9 @@ impl<'s> Reader<'s> {
             return Err(TiffFault::structure(4, found, "offsets of 8 bytes").into());
         }
         let first = if is_big { order.number(&rest[4..]) } else { order.number(rest) };
-        let left = std::cell::Cell::new(source.size().saturating_mul(SHARED).saturating_add(AT_LEAST));
-        Ok((Self { source, blocks, order, is_big, left }, first))
+        let (entries_left, numbers_left) = (Cell::new(MAX_ENTRIES_OF_ALL), Cell::new(MAX_NUMBERS));
+        let left = Cell::new(most_bytes(source.size()));
+        Ok((Self { source, blocks, order, is_big, left, entries_left, numbers_left }, first))
     }
 
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>, Failure> {
@@ -111,7 +126,7 @@ impl<'s> Reader<'s> {
                 format!("at most the {size} of the file"),
             )
         })?;
-        Ok(self.blocks.read(self.source, at..end)?)
+        Ok(self.source.read(self.blocks, at..end)?)
     }
 
     /// Reads the directory at an offset.
@@ -128,10 +143,15 @@ impl<'s> Reader<'s> {
         for (number, entry) in (0_u64..).zip(listed.chunks_exact(of_entry as usize)) {
             let (count, value) =
                 if self.is_big { (&entry[4..12], &entry[12..20]) } else { (&entry[4..8], &entry[8..12]) };
+            let tag = Tag(self.order.u16(&entry[..2]));
+            if !tag.is_known() {
+                continue;
+            }
+            take(&self.entries_left, 1, "entries of directories", MAX_ENTRIES_OF_ALL)?;
             let mut field = [0; 8];
             field[..value.len()].copy_from_slice(value);
             entries.push(Entry {
-                tag: Tag(self.order.u16(&entry[..2])),
+                tag,
                 at: at + of_count + number * of_entry,
                 kind: self.order.u16(&entry[2..4]),
                 count: self.order.number(count),
@@ -141,22 +161,23 @@ impl<'s> Reader<'s> {
         Ok(Ifd { page, at, entries, next: self.order.number(next) })
     }
 
-    /// The bytes of a value, and the size of each of its numbers.
-    fn bytes(&self, ifd: &Ifd, entry: &Entry) -> Result<Vec<u8>, Failure> {
-        let item = type_size(entry.kind).unwrap_or(1);
+    /// The first `most` items of a value, which are as many bytes long.
+    fn bytes(&self, ifd: &Ifd, entry: &Entry, item: u64, most: u64) -> Result<Vec<u8>, Failure> {
         let fault = |found: String, expected: String| TiffFault::tag(ifd.page, entry.tag, entry.at, found, expected);
-        let len = entry.count.checked_mul(item).filter(|len| *len <= self.source.size());
-        let len = len.ok_or_else(|| {
-            fault(format!("{} values", entry.count), format!("no more than a file of {} bytes has", self.source.size()))
+        let size = self.source.size();
+        let whole = entry.count.checked_mul(item).filter(|len| *len <= size);
+        let whole = whole.ok_or_else(|| {
+            fault(format!("{} values", entry.count), format!("no more than a file of {size} bytes has"))
         })?;
+        let len = whole.min(item.saturating_mul(most));
         let room = if self.is_big { 8 } else { 4 };
-        if len <= room {
+        if whole <= room {
             return Ok(entry.field[..len as usize].to_vec());
         }
         let at = self.order.number(&entry.field[..room as usize]);
-        if at.checked_add(len).is_none_or(|end| end > self.source.size()) {
-            let found = format!("a value of {len} bytes at byte {at}");
-            return Err(fault(found, format!("one inside the file of {} bytes", self.source.size())).into());
+        if at.checked_add(whole).is_none_or(|end| end > size) {
+            let found = format!("a value of {whole} bytes at byte {at}");
+            return Err(fault(found, format!("one inside the file of {size} bytes")).into());
         }
         self.charge(len)?;
         self.read(at, len)
@@ -164,39 +185,44 @@ impl<'s> Reader<'s> {
 
     /// Counts bytes that are read of directories and values.
     fn charge(&self, len: u64) -> Result<(), TiffFault> {
-        let limit = self.source.size().saturating_mul(SHARED).saturating_add(AT_LEAST);
-        let fault = TiffFault::Limit {
-            what: "bytes of directories and values of tags, each counted as often as it is used",
-            limit,
-        };
-        self.left.set(self.left.get().checked_sub(len).ok_or(fault)?);
-        Ok(())
+        let what = "bytes of directories and values of tags, each counted as often as it is used";
+        take(&self.left, len, what, most_bytes(self.source.size()))
     }
 
-    /// The numbers of a tag, if it is there and they are not negative integers.
-    pub(crate) fn numbers(&self, ifd: &Ifd, tag: Tag) -> Result<Option<Vec<u64>>, Failure> {
+    /// Counts numbers that are kept.
+    pub(crate) fn take_numbers(&self, count: u64) -> Result<(), TiffFault> {
+        take(&self.numbers_left, count, "numbers in tables of chunks", MAX_NUMBERS)
+    }
+
+    /// The first `most` numbers of a tag, if it is there and they are not negative integers.
+    pub(crate) fn numbers(&self, ifd: &Ifd, tag: Tag, most: u64) -> Result<Option<Vec<u64>>, Failure> {
         let Some(entry) = ifd.get(tag) else { return Ok(None) };
-        // Bytes, SHORT, LONG, IFD, LONG8, IFD8.
-        if !matches!(entry.kind, 1 | 3 | 4 | 13 | 16 | 18) {
-            let found = format!("values of type {}", entry.kind);
-            return Err(TiffFault::tag(ifd.page, tag, entry.at, found, "integers that are not negative").into());
-        }
-        let bytes = self.bytes(ifd, entry)?;
-        let size = type_size(entry.kind).unwrap_or(1) as usize;
-        Ok(Some(bytes.chunks_exact(size).map(|bytes| self.order.number(bytes)).collect()))
+        let item = match entry.kind {
+            1 => 1,
+            3 => 2,
+            4 | 13 => 4,
+            16 | 18 => 8,
+            kind => {
+                let found = format!("values of type {kind}");
+                return Err(TiffFault::tag(ifd.page, tag, entry.at, found, "integers that are not negative").into());
+            }
+        };
+        self.take_numbers(entry.count.min(most))?;
+        let bytes = self.bytes(ifd, entry, item, most)?;
+        Ok(Some(bytes.chunks_exact(item as usize).map(|bytes| self.order.number(bytes)).collect()))
     }
 
     /// The first number of a tag, or another one if the tag is not there.
     pub(crate) fn number(&self, ifd: &Ifd, tag: Tag, default: u64) -> Result<u64, Failure> {
-        let numbers = self.numbers(ifd, tag)?;
+        let numbers = self.numbers(ifd, tag, 1)?;
         Ok(numbers.and_then(|numbers| numbers.first().copied()).unwrap_or(default))
     }
 
-    /// The numbers of a tag of floats or fractions, if it is there.
-    pub(crate) fn floats(&self, ifd: &Ifd, tag: Tag) -> Result<Option<Vec<f64>>, Failure> {
+    /// The first `most` numbers of a tag of floats or fractions, if it is there.
+    pub(crate) fn floats(&self, ifd: &Ifd, tag: Tag, most: u64) -> Result<Option<Vec<f64>>, Failure> {
         let Some(entry) = ifd.get(tag) else { return Ok(None) };
         let Some(size) = type_size(entry.kind) else { return Ok(None) };
-        let bytes = self.bytes(ifd, entry)?;
+        let bytes = self.bytes(ifd, entry, size, most)?;
         let number = |bytes: &[u8]| -> f64 {
             let half = |at: usize| bytes.get(at..at + 4).map_or(0, |bytes| self.order.u32(bytes));
             match entry.kind {
@@ -214,20 +240,17 @@ impl<'s> Reader<'s> {
     pub(crate) fn text(&self, ifd: &Ifd, tag: Tag) -> Result<Option<String>, Failure> {
         let Some(bytes) = self.raw(ifd, tag)? else { return Ok(None) };
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-        Ok(Some(match std::str::from_utf8(&bytes[..end]) {
-            Ok(text) => text.to_owned(),
-            // Old files have ISO 8859-1, whose bytes are the first code points.
-            Err(_) => bytes[..end].iter().map(|byte| char::from(*byte)).collect(),
-        }))
+        Ok(Some(decoded(&bytes[..end])))
     }
 
     /// The bytes of a tag, if it is there and has strings or bytes.
     pub(crate) fn raw(&self, ifd: &Ifd, tag: Tag) -> Result<Option<Vec<u8>>, Failure> {
         let Some(entry) = ifd.get(tag).filter(|entry| matches!(entry.kind, 1 | 2 | 6 | 7)) else { return Ok(None) };
         if entry.count > MAX_VALUE {
-            return Err(TiffFault::Limit { what: "bytes in a text", limit: MAX_VALUE }.into());
+            let found = format!("{} bytes", entry.count);
+            return Err(ifd.fault(tag, found, format!("at most {MAX_VALUE}, which is the limit")).into());
         }
-        self.bytes(ifd, entry).map(Some)
+        self.bytes(ifd, entry, 1, MAX_VALUE).map(Some)
     }
 }
 
@@ -240,6 +263,25 @@ impl Ifd {
     pub(crate) fn fault(&self, tag: Tag, found: impl ToString, expected: impl ToString) -> TiffFault {
         let at = self.get(tag).map_or(self.at, |entry| entry.at);
         TiffFault::tag(self.page, tag, at, found, expected)
+    }
+}
+
+/// Number of bytes of directories and values that may be read of a file.
+fn most_bytes(size: u64) -> u64 {
+    size.saturating_mul(SHARED).saturating_add(AT_LEAST).min(AT_MOST)
+}
+
+/// Takes something of what is left of a limit.
+fn take(left: &Cell<u64>, count: u64, what: &'static str, limit: u64) -> Result<(), TiffFault> {
+    left.set(left.get().checked_sub(count).ok_or(TiffFault::Limit { what, limit })?);
+    Ok(())
+}
+
+/// The text of bytes: UTF-8, or else ISO 8859-1, whose bytes are the first code points.
+pub(crate) fn decoded(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
     }
 }
 

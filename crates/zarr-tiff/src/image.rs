@@ -81,7 +81,7 @@ fn channels(series: &Series) -> Vec<Value> {
         _ => None,
     };
     let colored = |label: &str, color| Channel { label: Some(label.to_owned()), color: Some(color), window: None };
-    let is_rgb = matches!(form.photometric, 2 | 6) && form.samples == 3 && form.sample.data_type == DataType::UInt8;
+    let is_rgb = form.is_rgb() && form.samples == 3 && form.sample.data_type == DataType::UInt8;
     let found = match series.about.channels.is_empty() {
         true if is_rgb && series.axes.iter().all(|axis| axis.name != "c") => {
             vec![colored("red", [255, 0, 0]), colored("green", [0, 255, 0]), colored("blue", [0, 0, 255])]

@@ -15,21 +15,33 @@ const MAX_SIDE: u64 = 65_535;
 const BEGIN: [u8; 2] = [0xff, 0xd8];
 const END: [u8; 2] = [0xff, 0xd9];
 
+/// The reason why chunks of a form are not read.
+pub(crate) fn refusal(form: &Form) -> Option<Refusal> {
+    let (width, height, components) = (form.chunk_width, form.chunk_height, form.chunk_samples());
+    if width > MAX_SIDE || height > MAX_SIDE {
+        let reason = format!("JPEG of {width} x {height} pixels is not read, a side has at most {MAX_SIDE}");
+        return Some(Refusal::new(reason));
+    }
+    colors(components).is_none().then(|| of_components(components))
+}
+
+fn of_components(components: u64) -> Refusal {
+    Refusal::new(format!("JPEG of {components} components is not read"))
+}
+
+fn colors(components: u64) -> Option<ColorSpace> {
+    match components {
+        1 => Some(ColorSpace::Luma),
+        3 => Some(ColorSpace::RGB),
+        4 => Some(ColorSpace::CMYK),
+        _ => None,
+    }
+}
+
 /// The samples of a chunk of `rows` rows.
 pub(crate) fn decode(form: &Form, bytes: &[u8], tables: Option<&[u8]>, rows: u64) -> Result<Vec<u8>, Refusal> {
     let (width, components) = (form.chunk_width, form.chunk_samples());
-    if width > MAX_SIDE || form.chunk_height > MAX_SIDE {
-        return Err(Refusal::new(format!(
-            "JPEG: its chunks are {width} x {}, expected at most {MAX_SIDE}",
-            form.chunk_height
-        )));
-    }
-    let colors = match components {
-        1 => ColorSpace::Luma,
-        3 => ColorSpace::RGB,
-        4 => ColorSpace::CMYK,
-        count => return Err(Refusal::new(format!("JPEG of {count} components is not read"))),
-    };
+    let colors = colors(components).ok_or_else(|| of_components(components))?;
     let rest = bytes.strip_prefix(&BEGIN).ok_or_else(|| Refusal::new("JPEG: its first bytes are no JPEG"))?;
     let mut whole = BEGIN.to_vec();
     if components == 3 {

@@ -6,9 +6,9 @@ use zarr_store_virtual::{Chunk, ChunkTable, ChunkTableBuilder, SourceId, Virtual
 
 use crate::description::Axis;
 use crate::form::{Compression, Form};
+use crate::level::Level;
 use crate::maker::{Maker, Place};
 use crate::page::Data;
-use crate::series::Level;
 use crate::source::Source;
 
 /// A plane that lies as it is has one chunk up to this size.
@@ -40,10 +40,10 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The layout of pages of a form with these axes.
-    pub(crate) fn new(pages: &[Axis], form: &Form) -> Self {
-        let mut form = form.clone();
-        if form.is_flat {
+    /// The layout of the pages of a level with these axes.
+    pub(crate) fn new(pages: &[Axis], level: &Level) -> Self {
+        let mut form = level.form.clone();
+        if level.is_flat {
             form.chunk_height = rows(&form);
         }
         let mut axes = pages.to_vec();
@@ -129,6 +129,7 @@ impl Layout {
                         }
                         continue;
                     }
+                    Data::Missing => continue,
                     Data::Chunks { offsets, counts, .. } => {
                         let from = usize::try_from(plane * of_plane).unwrap_or(usize::MAX);
                         (offsets.iter().skip(from), counts.iter().skip(from))
@@ -148,7 +149,9 @@ impl Layout {
                     } else {
                         let made = u32::try_from(places.len());
                         let made = made.map_err(|_| VirtualFault::TooMany { limit: u32::MAX as usize })?;
-                        places.push(Place { offset: *offset, length: *length, page: page as u32, is_whole });
+                        let chunk = plane * of_plane + number;
+                        let length = (*length).min(form.most_bytes(is_whole));
+                        places.push(Place { offset: *offset, length, page: page as u32, chunk, is_whole });
                         Chunk::Made(made)
                     };
                     table.set(first + number, chunk)?;
@@ -159,8 +162,14 @@ impl Layout {
         if places.is_empty() {
             return Ok(table);
         }
-        let (source, path, pages) = (Arc::clone(source), path.to_owned(), level.planes.clone());
-        Ok(table.with_maker(Arc::new(Maker { source, path, form: form.clone(), places, pages })))
+        let tables = match form.compression {
+            Compression::Jpeg => {
+                level.planes.iter().map(|plane| plane.as_ref().and_then(|data| data.tables())).collect()
+            }
+            _ => Vec::new(),
+        };
+        let (source, path) = (Arc::clone(source), path.to_owned());
+        Ok(table.with_maker(Arc::new(Maker { source, path, form: form.clone(), places, tables })))
     }
 }
 

@@ -47,6 +47,7 @@ mod image;
 mod imagej;
 mod jpeg;
 mod layout;
+mod level;
 mod maker;
 mod ome_xml;
 mod open;
@@ -56,7 +57,8 @@ mod series;
 mod shaped;
 mod source;
 mod tags;
+mod warnings;
 
 pub use fault::TiffFault;
 pub use geo::{GEOTIFF, GeoReference};
-pub use open::{is_tiff, open};
+pub use open::open;

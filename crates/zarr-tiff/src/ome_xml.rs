@@ -50,15 +50,54 @@ struct PlaneData {
     first: [u64; 3],
     ifd: u64,
     count: Option<u64>,
-    /// The file, if it is not this one.
+    /// The file, if it is named.
+    file: Option<File>,
+    /// Whether that is another file.
     is_other: bool,
 }
 
-/// The images of a document; the reason if it is not read.
-pub(crate) fn parse(text: &str) -> Result<Vec<Image>, String> {
+/// A file with planes.
+#[derive(Debug, Default)]
+struct File {
+    name: Option<String>,
+    uuid: String,
+}
+
+impl File {
+    fn id(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.uuid)
+    }
+}
+
+/// Marks the planes that are in other files than the one with this UUID and name.
+///
+/// Without a UUID of its own a file is known by its name, and if no planes have that, it is the only one that is named.
+fn mark_others(images: &mut [Open], own: Option<&str>, name: &str) {
+    let is_own: Box<dyn Fn(&File) -> bool> = match own {
+        Some(own) => {
+            let own = own.to_owned();
+            Box::new(move |file| file.uuid == own)
+        }
+        None => {
+            let files = || images.iter().flat_map(|image| &image.data).filter_map(|data| data.file.as_ref());
+            let mut ids: Vec<String> = files().map(|file| file.id().to_owned()).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            let id = if ids.iter().any(|id| id == name) { Some(name.to_owned()) } else { None };
+            let id = id.or_else(|| ids.pop().filter(|_| ids.is_empty()));
+            Box::new(move |file| id.as_deref() == Some(file.id()))
+        }
+    };
+    for data in images.iter_mut().flat_map(|image| &mut image.data) {
+        data.is_other = data.file.as_ref().is_some_and(|file| !is_own(file));
+    }
+}
+
+/// The images of a document in a file of this name; the reason if it is not read.
+pub(crate) fn parse(text: &str, name: &str) -> Result<Vec<Image>, String> {
     let mut reader = Reader::from_str(text);
-    let (mut images, mut open, mut own) = (Vec::new(), None::<Open>, None::<String>);
-    let (mut depth, mut items, mut planes) = (0_usize, 0_usize, MAX_PLANES);
+    let (mut images, mut open, mut own) = (Vec::<Open>::new(), None::<Open>, None::<String>);
+    let (mut depth, mut items) = (0_usize, 0_usize);
     let mut is_uuid = false;
     loop {
         let event =
@@ -69,22 +108,20 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Image>, String> {
             Event::End(end) => {
                 depth = depth.saturating_sub(1);
                 is_uuid = false;
-                if end.local_name().as_ref() == b"Image"
-                    && let Some(open) = open.take()
-                {
-                    images.extend(open.into_image(&mut planes)?);
+                if end.local_name().as_ref() == b"Image" {
+                    images.extend(open.take());
                 }
                 continue;
             }
             Event::Text(found) if is_uuid => {
                 let uuid = found.decode().map_err(|error| error.to_string())?;
-                let is_other = own.as_deref().is_some_and(|own| own != uuid.trim());
-                if let Some(data) = open.as_mut().and_then(|open| open.data.last_mut()) {
-                    data.is_other = is_other;
+                let data = open.as_mut().and_then(|open| open.data.last_mut());
+                if let Some(file) = data.and_then(|data| data.file.as_mut()) {
+                    uuid.trim().clone_into(&mut file.uuid);
                 }
                 continue;
             }
-            Event::Eof => return Ok(images),
+            Event::Eof => break,
             _ => continue,
         };
         items += 1;
@@ -105,12 +142,21 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Image>, String> {
                 let (ifd, count) = (number("IFD")?, number("PlaneCount")?);
                 // One plane, if its directory is named.
                 let count = count.or(ifd.map(|_| 1));
-                open.data.push(PlaneData { first, ifd: ifd.unwrap_or(0), count, is_other: false });
+                open.data.push(PlaneData { first, ifd: ifd.unwrap_or(0), count, file: None, is_other: false });
             }
-            (b"UUID", Some(_)) => is_uuid = !is_empty,
+            (b"UUID", Some(open)) => {
+                is_uuid = !is_empty;
+                if let Some(data) = open.data.last_mut() {
+                    data.file = Some(File { name: attribute(start, "FileName")?, uuid: String::new() });
+                }
+            }
             _ => {}
         }
     }
+    mark_others(&mut images, own.as_deref(), name);
+    let mut planes = MAX_PLANES;
+    let images = images.into_iter().map(|open| open.into_image(&mut planes));
+    Ok(images.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// The value of an attribute of an element, if it is there.
@@ -163,9 +209,9 @@ impl Open {
         let [t, mut c, z] = self.sizes;
         // Samples of a pixel are in one page.
         let samples = self.samples.first().copied().unwrap_or(1);
-        if samples > 1 && self.samples.iter().all(|found| *found == samples) && c.is_multiple_of(samples) {
-            c /= samples;
-        }
+        let is_of_pixels = self.samples.iter().all(|found| *found == samples) && c.is_multiple_of(samples);
+        let samples = if is_of_pixels { samples } else { 1 };
+        c /= samples;
         let order: Vec<char> = self.order.chars().skip(2).collect();
         let mut sorted = order.clone();
         sorted.sort_unstable();
@@ -231,9 +277,8 @@ mod tests {
     use super::*;
 
     fn image(pixels: &str, inside: &str) -> Result<Vec<Image>, String> {
-        parse(&format!(
-            "<?xml version=\"1.0\"?><OME UUID=\"urn:uuid:1\"><Image Name=\"a &amp; b\"><Pixels {pixels}>{inside}</Pixels></Image></OME>"
-        ))
+        let image = format!("<Image Name=\"a &amp; b\"><Pixels {pixels}>{inside}</Pixels></Image>");
+        parse(&format!("<?xml version=\"1.0\"?><OME UUID=\"urn:uuid:1\">{image}</OME>"), "a.tif")
     }
 
     #[test]
@@ -253,6 +298,36 @@ mod tests {
         // Samples of a pixel are in one page.
         let images = image("DimensionOrder=\"XYCZT\" SizeC=\"3\"", "<Channel SamplesPerPixel=\"3\"/>").expect("images");
         assert_eq!(images[0].pages, [Some(0)]);
+    }
+
+    #[test]
+    fn files_without_a_uuid_are_known_by_their_names() {
+        let planes = |name: &str, others: [&str; 2]| {
+            let data = |z: usize, file: &str| {
+                format!(
+                    "<TiffData FirstZ=\"{z}\" IFD=\"0\"><UUID FileName=\"{file}\">urn:uuid:{file}</UUID></TiffData>"
+                )
+            };
+            let pixels = format!(
+                "<Pixels DimensionOrder=\"XYZCT\" SizeZ=\"2\">{}{}</Pixels>",
+                data(0, others[0]),
+                data(1, others[1])
+            );
+            let images = parse(&format!("<OME><Image>{pixels}</Image></OME>"), name).expect("images");
+            (images[0].pages.clone(), images[0].has_others)
+        };
+        assert_eq!(planes("a.tif", ["a.tif", "b.tif"]), (vec![Some(0), None], true));
+        assert_eq!(planes("b.tif", ["a.tif", "b.tif"]), (vec![None, Some(0)], true));
+        // A file that was renamed is still the only one.
+        assert_eq!(planes("c.tif", ["a.tif", "a.tif"]), (vec![Some(0), Some(0)], false));
+        assert_eq!(planes("c.tif", ["a.tif", "b.tif"]), (vec![None, None], true));
+    }
+
+    #[test]
+    fn samples_that_do_not_divide_channels_are_left_out() {
+        let pixels = "DimensionOrder=\"XYCZT\" SizeC=\"4\"";
+        let inside = "<Channel SamplesPerPixel=\"3\"/><TiffData FirstC=\"3\" IFD=\"7\"/>";
+        assert_eq!(image(pixels, inside).expect("images")[0].pages, [None, None, None, Some(7)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_json::{Map, Value, json};
 use zarr_store::{Key, Prefix, Result, Store};
-use zarr_store_virtual::{ChunkKeyForm, Separator, VirtualStore, VirtualStoreBuilder};
+use zarr_store_virtual::{Blocks, ChunkKeyForm, Separator, VirtualStore, VirtualStoreBuilder};
 
 use crate::document;
 use crate::fault::{Failure, TiffFault};
@@ -14,26 +14,13 @@ use crate::image;
 use crate::layout::Layout;
 use crate::page::Page;
 use crate::series::{Finder, Series};
-use crate::source::{Blocks, Source};
-use crate::tags;
+use crate::source::Source;
+use crate::warnings::Warnings;
 
 /// Maximum number of bytes of the documents of a file.
 const MAX_DOCUMENTS: usize = 128 << 20;
-/// Maximum number of warnings that are kept.
-const MAX_WARNINGS: usize = 100;
 /// Number of chunks that a file may have besides those that it has bytes for.
 const MAX_CHUNKS: u64 = 1 << 32;
-
-/// Whether these are the first bytes of a TIFF file, classic or BigTIFF; four tell.
-///
-/// ```
-/// assert!(zarr_tiff::is_tiff(b"II*\0\x08\0\0\0"));
-/// assert!(!zarr_tiff::is_tiff(b"\x89PNG"));
-/// ```
-#[must_use]
-pub fn is_tiff(head: &[u8]) -> bool {
-    [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"].iter().any(|magic| head.starts_with(*magic))
-}
 
 /// Opens the TIFF file at a key as a read-only store, which messages show by this name.
 ///
@@ -48,7 +35,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<
 
 fn build(source: &Arc<Source>, blocks: &Blocks) -> Result<VirtualStoreBuilder, Failure> {
     let (reader, first) = Reader::open(source, blocks)?;
-    let mut pages = Vec::new();
+    let (mut pages, mut warnings) = (Vec::new(), Warnings::default());
     let (mut next, mut seen) = (first, HashSet::new());
     while next != 0 {
         if !seen.insert(next) {
@@ -59,23 +46,36 @@ fn build(source: &Arc<Source>, blocks: &Blocks) -> Result<VirtualStoreBuilder, F
             )
             .into());
         }
-        if pages.len() == MAX_PAGES {
+        let number = pages.len();
+        if number == MAX_PAGES {
             return Err(TiffFault::Limit { what: "pages", limit: MAX_PAGES as u64 }.into());
         }
-        let ifd = reader.ifd(next, pages.len())?;
-        pages.push((Page::read(&reader, &ifd)?, ifd.next));
+        let ifd = match reader.ifd(next, number) {
+            Ok(ifd) => ifd,
+            Err(Failure::Fault(fault @ TiffFault::Structure { .. })) if number > 0 => {
+                warnings.push(format!("the pages from {number} on are left out: {fault}"));
+                break;
+            }
+            Err(failure) => return Err(failure),
+        };
+        let mut page = match Page::read(&reader, &ifd) {
+            // The fault of the only page is that of the file.
+            Err(failure) if number > 0 || ifd.next != 0 => Err(failure.refusal()?),
+            page => page?,
+        };
+        if let Ok(page) = &mut page {
+            page.read_parts(&reader, &mut warnings)?;
+        }
+        pages.push(page);
         next = ifd.next;
     }
     if pages.is_empty() {
         return Err(TiffFault::structure(4, "no page", "the offset of the first one").into());
     }
-    let pages: Vec<_> = pages.into_iter().map(|(page, _)| page).collect();
-    let description = match pages.first() {
-        Some(Ok(page)) => reader.text(&page.ifd, tags::IMAGE_DESCRIPTION)?,
-        _ => None,
-    };
-    let mut finder = Finder { reader: &reader, pages: &pages, warnings: Vec::new() };
-    let found = finder.find(description.as_deref())?;
+    let key = source.key().as_str();
+    let name = key.rsplit('/').next().unwrap_or(key);
+    let mut finder = Finder::new(&reader, &pages, name, warnings);
+    let found = finder.find()?;
     let writer = Writer {
         reader: &reader,
         source,
@@ -95,7 +95,7 @@ struct Writer<'r> {
     /// Documents below the root, by their paths.
     documents: Vec<(String, Value)>,
     bytes: usize,
-    warnings: Vec<String>,
+    warnings: Warnings,
 }
 
 impl Writer<'_> {
@@ -117,23 +117,21 @@ impl Writer<'_> {
         let metadata = Map::from_unique(self.documents);
         let mut root = document::group(attributes);
         root.insert("consolidated_metadata", json!({"kind": "inline", "must_understand": false, "metadata": metadata}));
-        self.builder.document(key("zarr.json")?, Value::from(root).to_string());
-        let left = self.warnings.len().saturating_sub(MAX_WARNINGS);
-        for warning in self.warnings.into_iter().take(MAX_WARNINGS) {
+        let root = Value::from(root).to_string();
+        count(&mut self.bytes, &root)?;
+        self.builder.document(key("zarr.json")?, root);
+        for warning in self.warnings.into_texts() {
             self.builder.warning(warning);
-        }
-        if left > 0 {
-            self.builder.warning(format!("{left} more warnings are left out"));
         }
         Ok(self.builder)
     }
 
     /// Adds the arrays of a series below a prefix. Returns the attributes of its group.
     fn series(&mut self, series: &Series, prefix: &str, id: zarr_store_virtual::SourceId) -> Result<Map, Failure> {
-        let fill = document::fill_value(self.reader, &series.page)?;
+        let fill = document::fill_value(self.reader, &series.page, &mut self.warnings)?;
         let mut layouts = Vec::new();
         for (number, level) in series.levels.iter().enumerate() {
-            let layout = Layout::new(&series.axes, &level.form);
+            let layout = Layout::new(&series.axes, level);
             if layout.count().is_none_or(|count| count > MAX_CHUNKS) {
                 return Err(TiffFault::Limit { what: "chunks", limit: MAX_CHUNKS }.into());
             }
@@ -145,18 +143,24 @@ impl Writer<'_> {
             self.builder.chunks(prefix, ChunkKeyForm::Default(Separator::Slash), &layout.counts, table);
             layouts.push(layout);
         }
-        document::attributes(self.reader, series, &layouts)
+        document::attributes(self.reader, series, &layouts, &mut self.warnings)
     }
 
     fn add(&mut self, path: String, document: Value) -> Result<(), Failure> {
         let text = document.to_string();
-        self.bytes += text.len();
-        if self.bytes > MAX_DOCUMENTS {
-            return Err(TiffFault::Limit { what: "bytes of metadata", limit: MAX_DOCUMENTS as u64 }.into());
-        }
+        count(&mut self.bytes, &text)?;
         self.builder.document(key(&format!("{path}/zarr.json"))?, text);
         self.documents.push((path, document));
         Ok(())
+    }
+}
+
+/// Counts the bytes of a document.
+fn count(bytes: &mut usize, text: &str) -> Result<(), TiffFault> {
+    *bytes += text.len();
+    match *bytes > MAX_DOCUMENTS {
+        true => Err(TiffFault::Limit { what: "bytes of metadata", limit: MAX_DOCUMENTS as u64 }),
+        false => Ok(()),
     }
 }
 

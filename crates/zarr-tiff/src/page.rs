@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::fault::{Failure, Refusal, TiffFault};
 use crate::form::{Compression, Form};
 use crate::ifd::{Ifd, Reader};
-use crate::tags;
+use crate::series::MAX_LEVELS;
+use crate::warnings::Warnings;
+use crate::{shaped, tags};
 
 /// A page of reduced resolution, in the bits of NewSubfileType.
 const REDUCED: u64 = 1;
@@ -20,27 +22,41 @@ pub(crate) struct Page {
     pub(crate) data: Arc<Data>,
     /// The offsets of the directories below this one.
     pub(crate) below: Vec<u64>,
+    /// The description, where it may say which pages are an array.
+    pub(crate) description: Option<Arc<str>>,
     kind: u64,
 }
 
 /// Where the chunks of a page lie.
 #[derive(Debug)]
 pub(crate) enum Data {
-    /// All planes lie one behind the other from this offset on, without compression.
+    /// All planes lie one behind the other from this offset on, without compression, so that they may be cut anywhere.
     Flat(u64),
+    /// Nothing is stored.
+    Missing,
     /// Each chunk by itself, plane by plane, row by row.
     Chunks {
         offsets: Vec<u64>,
         counts: Vec<u64>,
         /// Tables that the JPEGs of the chunks have in common.
-        tables: Option<Vec<u8>>,
+        tables: Option<Arc<[u8]>>,
     },
+}
+
+impl Data {
+    /// Tables that the JPEGs of the chunks have in common.
+    pub(crate) fn tables(&self) -> Option<Arc<[u8]>> {
+        match self {
+            Self::Chunks { tables, .. } => tables.clone(),
+            _ => None,
+        }
+    }
 }
 
 impl Page {
     /// Reads a page; a refusal for one that is not read here.
     pub(crate) fn read(reader: &Reader<'_>, ifd: &Ifd) -> Result<Result<Self, Refusal>, Failure> {
-        let mut form = match Form::read(reader, ifd)? {
+        let form = match Form::read(reader, ifd)? {
             Ok(form) => form,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -53,7 +69,7 @@ impl Page {
         let expected = expected.unwrap_or(u64::MAX);
         // Some old writers call the offsets of tiles those of strips.
         let first = if ifd.get(of_offsets).is_some() { of_offsets } else { tags::STRIP_OFFSETS };
-        let Some(mut offsets) = reader.numbers(ifd, first)? else {
+        let Some(mut offsets) = reader.numbers(ifd, first, expected)? else {
             return Err(ifd.fault(first, "none", "the offsets of the chunks").into());
         };
         let short =
@@ -61,17 +77,15 @@ impl Page {
         if (offsets.len() as u64) < expected {
             return Err(short(first, offsets.len()).into());
         }
-        offsets.truncate(usize::try_from(expected).unwrap_or(usize::MAX));
         let second = if ifd.get(of_counts).is_some() { of_counts } else { tags::STRIP_BYTE_COUNTS };
-        let mut counts = match reader.numbers(ifd, second)? {
+        let mut counts = match reader.numbers(ifd, second, expected)? {
             Some(counts) => counts,
-            None if form.compression == Compression::None => stored_sizes(&form),
+            None if form.compression == Compression::None => stored_sizes(&form).collect(),
             None => return Err(ifd.fault(second, "none", "the numbers of bytes of the chunks").into()),
         };
         if counts.len() < offsets.len() {
             return Err(short(second, counts.len()).into());
         }
-        counts.truncate(offsets.len());
         let size = reader.source.size();
         for (chunk, (offset, count)) in offsets.iter_mut().zip(&mut counts).enumerate() {
             if *offset == 0 || *count == 0 {
@@ -79,20 +93,53 @@ impl Page {
             } else if offset.checked_add(*count).is_none_or(|end| end > size) {
                 let found = format!("chunk {chunk} of {count} bytes at byte {offset}");
                 return Err(ifd.fault(first, found, format!("one inside the file of {size} bytes")).into());
+            } else if form.compression != Compression::None && *count > form.most_stored() {
+                let (bytes, most) = (form.chunk_bytes(), form.most_stored());
+                return Ok(Err(Refusal::new(format!(
+                    "chunk {chunk} has {count} bytes in the file for {bytes} bytes of samples, expected at most {most}"
+                ))));
             }
         }
         let tables = if form.compression == Compression::Jpeg { reader.raw(ifd, tags::JPEG_TABLES)? } else { None };
-        let below = reader.numbers(ifd, tags::SUB_IFDS)?.unwrap_or_default();
         let kind = reader.number(ifd, tags::NEW_SUBFILE_TYPE, 0)?;
-        let flat = flat(&form, &offsets, &counts);
-        form.is_flat = flat.is_some();
-        if form.is_flat {
-            form.chunk_height = form.height;
+        let data = if counts.iter().all(|count| *count == 0) {
+            Data::Missing
+        } else if let Some(at) = flat(&form, &offsets, &counts) {
+            Data::Flat(at)
         } else if form.chunk_bytes() > crate::form::MAX_CHUNK && !form.is_tiled {
             return Ok(Err(Refusal::new("large strips that do not lie one behind the other are not read")));
-        }
-        let data = Arc::new(flat.map_or(Data::Chunks { offsets, counts, tables }, Data::Flat));
-        Ok(Ok(Self { ifd: ifd.clone(), form, data, below, kind }))
+        } else {
+            Data::Chunks { offsets, counts, tables: tables.map(Arc::from) }
+        };
+        Ok(Ok(Self { ifd: ifd.clone(), form, data: Arc::new(data), below: Vec::new(), description: None, kind }))
+    }
+
+    /// Reads the page whose directory is at an offset; a refusal for one that is not read here, or is damaged.
+    pub(crate) fn read_at(reader: &Reader<'_>, at: u64, number: usize) -> Result<Result<Self, Refusal>, Failure> {
+        let ifd = match reader.ifd(at, number) {
+            Ok(ifd) => ifd,
+            Err(failure) => return failure.refusal().map(Err),
+        };
+        Self::read(reader, &ifd).or_else(|failure| failure.refusal().map(Err))
+    }
+
+    /// Whether pages without directories may follow this one.
+    pub(crate) fn has_followers(&self) -> bool {
+        matches!(*self.data, Data::Flat(_))
+    }
+
+    /// Reads the parts of a page that can be left out: the levels below it, and the description.
+    pub(crate) fn read_parts(&mut self, reader: &Reader<'_>, warnings: &mut Warnings) -> Result<(), Failure> {
+        let below = warnings.part(reader.numbers(&self.ifd, tags::SUB_IFDS, MAX_LEVELS as u64))?;
+        self.below = below.unwrap_or_default();
+        let text = warnings.part(reader.text(&self.ifd, tags::IMAGE_DESCRIPTION))?;
+        self.description = text.filter(|text| self.ifd.page == 0 || shaped::is_shaped(text)).map(Arc::from);
+        Ok(())
+    }
+
+    /// Whether another page is a part of the same array.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.form == other.form || self.form.of_array() == other.form.of_array()
     }
 
     pub(crate) fn is_reduced(&self) -> bool {
@@ -119,7 +166,7 @@ impl Page {
     pub(crate) fn follower(&self, number: u64) -> Result<Arc<Data>, TiffFault> {
         let at = match *self.data {
             Data::Flat(at) => u64::try_from(self.bytes() * u128::from(number) + u128::from(at)).ok(),
-            Data::Chunks { .. } => None,
+            _ => None,
         };
         let fault =
             || self.ifd.fault(tags::STRIP_OFFSETS, "compressed or tiled chunks", "pages that follow each other");
@@ -128,27 +175,28 @@ impl Page {
 }
 
 /// Sizes of the chunks of a page that is not compressed.
-fn stored_sizes(form: &Form) -> Vec<u64> {
+pub(crate) fn stored_sizes(form: &Form) -> impl Iterator<Item = u64> {
     let [down, across] = form.grid();
-    let row = form.row_bytes();
-    let rows = (0..down).map(|at| match form.is_tiled {
-        true => form.chunk_height,
-        false => form.chunk_height.min(form.height - at * form.chunk_height),
-    });
-    let of_plane = rows.flat_map(|rows| (0..across).map(move |_| row.saturating_mul(rows)));
-    (0..form.planes()).flat_map(|_| of_plane.clone()).collect()
+    let (row, height, chunk_height, is_tiled) = (form.row_bytes(), form.height, form.chunk_height, form.is_tiled);
+    let of_plane = move || {
+        let rows = (0..down).map(move |at| match is_tiled {
+            true => chunk_height,
+            false => chunk_height.min(height - at * chunk_height),
+        });
+        rows.flat_map(move |rows| (0..across).map(move |_| row.saturating_mul(rows)))
+    };
+    (0..form.planes()).flat_map(move |_| of_plane())
 }
 
 /// Where planes begin that lie one behind the other as they are.
 fn flat(form: &Form, offsets: &[u64], counts: &[u64]) -> Option<u64> {
-    let is_whole = !form.is_tiled || (form.chunk_width == form.width && form.height.is_multiple_of(form.chunk_height));
-    let first = offsets.first().copied().filter(|first| *first != 0 && form.is_plain() && is_whole)?;
+    let first = offsets.first().copied().filter(|first| *first != 0 && form.is_of_rows())?;
     let mut end = first;
     for ((offset, count), size) in offsets.iter().zip(counts).zip(stored_sizes(form)) {
         if *offset != end || *count != size {
             return None;
         }
-        end += size;
+        end = end.checked_add(size)?;
     }
     Some(first)
 }

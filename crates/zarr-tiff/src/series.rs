@@ -1,24 +1,23 @@
 //! Series: pages that are one array, and the smaller pictures of them.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::description::{About, Axis};
 use crate::fault::{Failure, Refusal};
 use crate::form::Form;
-use crate::ifd::Reader;
-use crate::page::{Data, Page};
+use crate::ifd::{MAX_PAGES, Reader};
+use crate::level::Level;
+use crate::page::Page;
+use crate::warnings::Warnings;
 use crate::{imagej, ome_xml, shaped, tags};
 
 /// Maximum number of levels of a series.
-const MAX_LEVELS: usize = 64;
-
-/// Pages of one form, in the order of their axes.
-#[derive(Debug)]
-pub(crate) struct Level {
-    pub(crate) form: Form,
-    /// Where the chunks of each page are; `None` for a page that is not in the file.
-    pub(crate) planes: Vec<Option<Arc<Data>>>,
-}
+pub(crate) const MAX_LEVELS: usize = 64;
+/// Maximum number of series of a file.
+const MAX_SERIES: usize = 65_536;
+/// Number of groups of pages, the last ones, that a page of reduced resolution may belong to.
+const NEAR_GROUPS: usize = 64;
 
 /// An array and its levels.
 #[derive(Debug)]
@@ -39,33 +38,47 @@ pub(crate) type Pages = [Result<Page, Refusal>];
 pub(crate) struct Finder<'r> {
     pub(crate) reader: &'r Reader<'r>,
     pub(crate) pages: &'r Pages,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Warnings,
+    /// The name that the file has in its folder.
+    name: &'r str,
+    /// The pages that are in a series.
+    used: Vec<bool>,
+    /// Pages without directories that may still be kept.
+    followers_left: u64,
 }
 
-impl Finder<'_> {
+impl<'r> Finder<'r> {
+    pub(crate) fn new(reader: &'r Reader<'r>, pages: &'r Pages, name: &'r str, warnings: Warnings) -> Self {
+        Self { reader, pages, warnings, name, used: vec![false; pages.len()], followers_left: MAX_PAGES as u64 }
+    }
+
     /// The series of the pages, as the description of the first one says or else by their forms.
-    pub(crate) fn find(&mut self, description: Option<&str>) -> Result<Vec<Series>, Failure> {
-        let text = description.unwrap_or_default();
+    pub(crate) fn find(&mut self) -> Result<Vec<Series>, Failure> {
+        let description = self.page(0).and_then(|page| page.description.clone());
+        let text = description.as_deref().unwrap_or_default();
+        let mut found = Vec::new();
         if ome_xml::is_ome(text) {
-            match ome_xml::parse(text) {
+            match ome_xml::parse(text, self.name) {
                 Ok(images) => {
                     let series = self.of_ome(images)?;
                     if !series.is_empty() {
+                        let left = self.used.iter().filter(|is_used| !**is_used).count();
+                        if left > 0 {
+                            self.warnings.push(format!("{left} pages that are in no image of OME-XML are left out"));
+                        }
                         return Ok(series);
                     }
                 }
                 Err(reason) => self.warnings.push(format!("OME-XML is left out: {reason}")),
             }
-        } else if imagej::is_imagej(text)
-            && let Some(series) = self.of_imagej(text)?
-        {
-            return Ok(vec![series]);
+        } else if imagej::is_imagej(text) {
+            found.extend(self.of_imagej(text)?.map(|series| (0, series)));
         }
-        self.by_forms(text)
+        self.by_forms(text, found)
     }
 
     /// The page of a number, if the file has it.
-    fn page(&self, number: usize) -> Option<&Page> {
+    fn page(&self, number: usize) -> Option<&'r Page> {
         self.pages.get(number)?.as_ref().ok()
     }
 
@@ -97,14 +110,19 @@ impl Finder<'_> {
 
     fn of_imagej(&mut self, text: &str) -> Result<Option<Series>, Failure> {
         let Some(first) = self.page(0).cloned() else { return Ok(None) };
-        let resolution = |tag| {
-            let found = self.reader.floats(&first.ifd, tag)?.and_then(|numbers| numbers.first().copied());
-            Ok::<_, Failure>(found.filter(|pixels| pixels.is_finite() && *pixels > 0.0))
-        };
-        let resolution = [resolution(tags::X_RESOLUTION)?, resolution(tags::Y_RESOLUTION)?];
-        let imagej::Stack { axes, about } = imagej::parse(text, resolution);
+        let mut resolution = [None; 2];
+        for (found, tag) in resolution.iter_mut().zip([tags::X_RESOLUTION, tags::Y_RESOLUTION]) {
+            let numbers = self.warnings.part(self.reader.floats(&first.ifd, tag, 1))?;
+            *found = numbers
+                .and_then(|numbers| numbers.first().copied())
+                .filter(|pixels| pixels.is_finite() && *pixels > 0.0);
+        }
+        let imagej::Stack { axes, about } = imagej::parse(text, resolution, first.form.samples, self.pages.len());
         let count = axes.iter().try_fold(1_u64, |count, axis| count.checked_mul(axis.len)).unwrap_or(u64::MAX);
-        self.stack(&first, 0, axes, about, count, self.pages.len() == 1)
+        // Large stacks have one directory, before all planes. More may follow for other pictures.
+        let is_truncated = self.pages.len() == 1
+            || (first.has_followers() && usize::try_from(count).map_or(true, |count| count > self.pages.len()));
+        self.stack(&first, 0, axes, about, count, is_truncated)
     }
 
     /// A series of pages that follow each other, which may have no directories but the first.
@@ -118,14 +136,22 @@ impl Finder<'_> {
         is_truncated: bool,
     ) -> Result<Option<Series>, Failure> {
         if is_truncated && count > 1 {
-            if first.following(self.reader.source.size()) < count {
-                let found = first.following(self.reader.source.size());
+            let found = first.following(self.reader.source.size());
+            if found < count {
                 self.warnings
                     .push(format!("page {from}: the description has {count} pages, the file has room for {found}"));
                 return Ok(None);
             }
+            let Some(left) = self.followers_left.checked_sub(count) else {
+                self.warnings.push(format!(
+                    "page {from}: the description has {count} pages, the limit of such pages is {MAX_PAGES}"
+                ));
+                return Ok(None);
+            };
+            self.followers_left = left;
             let planes = (0..count).map(|number| first.follower(number).map(Some)).collect::<Result<_, _>>()?;
-            let level = Level { form: first.form.clone(), planes };
+            let level = Level { form: first.form.clone(), is_flat: true, planes };
+            self.mark(&[Some(from)]);
             return Ok(Some(Series { axes, levels: vec![level], about, page: first.clone() }.in_order()));
         }
         let has_all = usize::try_from(count).is_ok_and(|count| count <= self.pages.len() - from);
@@ -145,6 +171,15 @@ impl Finder<'_> {
         })
     }
 
+    /// Keeps in mind that pages are in a series.
+    fn mark(&mut self, pages: &[Option<usize>]) {
+        for page in pages.iter().flatten() {
+            if let Some(is_used) = self.used.get_mut(*page) {
+                *is_used = true;
+            }
+        }
+    }
+
     /// The series of these pages, of which the first has the form of all.
     fn series(
         &mut self,
@@ -158,12 +193,12 @@ impl Finder<'_> {
             Some(Err(refusal)) => return Ok(Err(refusal.clone())),
             None => return Ok(Err(Refusal::new(format!("there is no page {first}")))),
         };
-        let mut planes = Vec::with_capacity(pages.len());
+        let mut of_array = Vec::with_capacity(pages.len());
         for number in pages {
-            planes.push(match number {
+            of_array.push(match number {
                 None => None,
                 Some(number) => match self.pages.get(*number) {
-                    Some(Ok(found)) if found.form == page.form => Some(Arc::clone(&found.data)),
+                    Some(Ok(found)) if found.is_like(&page) => Some(found),
                     Some(Ok(_)) => {
                         return Ok(Err(Refusal::new(format!("pages {first} and {number} have different forms"))));
                     }
@@ -172,8 +207,12 @@ impl Finder<'_> {
                 },
             });
         }
-        let mut levels = vec![Level { form: page.form.clone(), planes }];
-        self.add_levels_below(&mut levels, pages, &page)?;
+        let mut levels = match Level::of(self.reader, &page.form, &of_array)? {
+            Ok(level) => vec![level],
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        self.mark(pages);
+        self.add_levels_below(&mut levels, &of_array, &page)?;
         Ok(Ok(Series { axes, levels, about, page }.in_order()))
     }
 
@@ -181,15 +220,14 @@ impl Finder<'_> {
     fn add_levels_below(
         &mut self,
         levels: &mut Vec<Level>,
-        pages: &[Option<usize>],
+        pages: &[Option<&Page>],
         first: &Page,
     ) -> Result<(), Failure> {
         'levels: for number in 0..first.below.len().min(MAX_LEVELS) {
-            let mut form = None::<Form>;
-            let mut planes = Vec::with_capacity(pages.len());
+            let mut found = Vec::with_capacity(pages.len());
             for page in pages {
-                let Some(page) = page.and_then(|page| self.page(page)) else {
-                    planes.push(None);
+                let Some(page) = page else {
+                    found.push(None);
                     continue;
                 };
                 let at = page.ifd.page;
@@ -198,105 +236,129 @@ impl Finder<'_> {
                         .push(format!("page {at}: it has fewer levels than others of its series, which are left out"));
                     return Ok(());
                 };
-                let ifd = self.reader.ifd(*offset, at)?;
-                let below = match Page::read(self.reader, &ifd)? {
+                let below = match Page::read_at(self.reader, *offset, at)? {
                     Ok(below) => below,
                     Err(refusal) => {
                         self.warnings.push(format!("page {at}: level {} is left out: {refusal}", number + 1));
                         continue 'levels;
                     }
                 };
-                if form.as_ref().is_some_and(|form| *form != below.form) || !below.form.is_reduced_from(&first.form) {
+                let is_like = found.iter().flatten().next().is_none_or(|found: &Page| found.is_like(&below));
+                if !is_like || !below.form.is_reduced_from(&first.form) {
                     self.warnings.push(format!(
                         "page {at}: what is below it is no level of it, or pages differ, and is left out"
                     ));
                     continue 'levels;
                 }
-                form.get_or_insert(below.form);
-                planes.push(Some(below.data));
+                found.push(Some(below));
             }
-            levels.extend(form.map(|form| Level { form, planes }));
+            let found: Vec<Option<&Page>> = found.iter().map(Option::as_ref).collect();
+            let Some(first) = found.iter().flatten().next() else { continue };
+            match Level::of(self.reader, &first.form, &found)? {
+                Ok(level) => levels.push(level),
+                Err(refusal) => self.warnings.push(format!("level {} is left out: {refusal}", number + 1)),
+            }
         }
         Ok(())
     }
 
-    /// The series of pages of equal forms; shapes in descriptions are kept to.
-    fn by_forms(&mut self, text: &str) -> Result<Vec<Series>, Failure> {
+    /// The series of pages of equal forms that are in no series yet; shapes in descriptions are kept to.
+    fn by_forms(&mut self, text: &str, mut found: Vec<(usize, Series)>) -> Result<Vec<Series>, Failure> {
         let is_aperio = text.starts_with("Aperio");
-        let mut groups: Vec<Group> = Vec::new();
-        let mut found = Vec::new();
-        let mut number = 0;
-        while number < self.pages.len() {
-            let page = match &self.pages[number] {
-                Ok(page) => page.clone(),
+        let pages = self.pages;
+        let (mut groups, mut by_form) = (Vec::<Group>::new(), HashMap::<(Form, bool), usize>::new());
+        for (number, page) in pages.iter().enumerate() {
+            if self.used[number] {
+                continue;
+            }
+            let page = match page {
+                Ok(page) => page,
                 Err(refusal) => {
                     self.warnings.push(format!("page {number} is left out: {refusal}"));
-                    number += 1;
                     continue;
                 }
             };
-            let described = self.reader.text(&page.ifd, tags::IMAGE_DESCRIPTION)?;
-            if let Some(shaped) = described.as_deref().and_then(shaped::parse) {
-                let samples =
-                    u128::from(page.form.width) * u128::from(page.form.height) * u128::from(page.form.samples);
-                if let Some(axes) = shaped.axes(samples) {
-                    let count =
-                        axes.iter().try_fold(1_u64, |count, axis| count.checked_mul(axis.len)).unwrap_or(u64::MAX);
-                    let stack = self.stack(&page, number, axes, About::default(), count, shaped.is_truncated)?;
-                    if let Some(series) = stack {
-                        found.push((number, series));
-                        number += if shaped.is_truncated { 1 } else { usize::try_from(count).unwrap_or(1).max(1) };
-                        continue;
-                    }
-                }
+            if found.len() + groups.len() > MAX_SERIES {
+                self.warnings
+                    .push(format!("the pages from {number} on are left out: there are more than {MAX_SERIES} series"));
+                break;
+            }
+            if let Some(series) = self.shaped(page, number)? {
+                found.push((number, series));
+                continue;
             }
             let is_reduced = page.is_reduced() || (is_aperio && number > 0 && page.form.is_tiled);
-            let group = groups.iter_mut().rev().find(|group| is_reduced && page.form.is_reduced_from(&group.form));
-            match group {
-                Some(group) => group.add_reduced(number, page.form),
-                None => {
-                    match groups.iter_mut().find(|group| group.form == page.form && group.is_mask == page.is_mask()) {
-                        Some(group) => group.pages.push(number),
-                        None => groups.push(Group {
+            let full =
+                groups.iter_mut().rev().take(NEAR_GROUPS).find(|group| {
+                    is_reduced && group.is_mask == page.is_mask() && page.form.is_reduced_from(&group.form)
+                });
+            match full {
+                Some(group) => {
+                    if !group.add_reduced(number, page.form.of_array()) {
+                        self.warnings
+                            .push(format!("page {number} is left out: there are more than {MAX_LEVELS} levels"));
+                    }
+                }
+                None => match by_form.entry((page.form.of_array(), page.is_mask())) {
+                    Entry::Occupied(at) => groups[*at.get()].pages.push(number),
+                    Entry::Vacant(free) => {
+                        free.insert(groups.len());
+                        groups.push(Group {
                             form: page.form.clone(),
                             is_mask: page.is_mask(),
                             pages: vec![number],
                             levels: Vec::new(),
-                        }),
+                        });
                     }
-                }
+                },
             }
-            number += 1;
         }
         for group in groups {
-            let Some(&first) = group.pages.first() else { continue };
-            let axes = match group.pages.len() {
-                1 => Vec::new(),
-                count => vec![Axis::new("page", count as u64)],
-            };
-            let pages: Vec<Option<usize>> = group.pages.iter().copied().map(Some).collect();
-            match self.series(axes, &pages, first, About::default())? {
-                Ok(mut series) => {
-                    for (form, pages) in group.levels {
-                        if pages.len() != group.pages.len() {
-                            let [width, height] = [form.width, form.height];
-                            let size = format!("{width} x {height} pixels");
-                            self.warnings.push(format!(
-                                "page {first}: the level of {size}, which not all pages have, is left out"
-                            ));
-                            continue;
-                        }
-                        let planes = pages.iter().map(|page| self.page(*page).map(|page| Arc::clone(&page.data)));
-                        series.levels.push(Level { form, planes: planes.collect() });
-                    }
-                    series.levels.sort_by_key(|level| std::cmp::Reverse(level.form.width));
-                    found.push((first, series));
-                }
-                Err(refusal) => self.warnings.push(format!("page {first} is left out: {refusal}")),
-            }
+            found.extend(self.group(group)?);
         }
         found.sort_by_key(|(first, _)| *first);
         Ok(found.into_iter().map(|(_, series)| series).collect())
+    }
+
+    /// The series that the description of tifffile at its first page describes.
+    fn shaped(&mut self, page: &Page, number: usize) -> Result<Option<Series>, Failure> {
+        let Some(shaped) = page.description.as_deref().and_then(shaped::parse) else { return Ok(None) };
+        let samples = u128::from(page.form.width) * u128::from(page.form.height) * u128::from(page.form.samples);
+        let Some(axes) = shaped.axes(samples) else { return Ok(None) };
+        let count = axes.iter().try_fold(1_u64, |count, axis| count.checked_mul(axis.len)).unwrap_or(u64::MAX);
+        self.stack(page, number, axes, About::default(), count, shaped.is_truncated)
+    }
+
+    /// The series of a group of pages, with its first page.
+    fn group(&mut self, group: Group) -> Result<Option<(usize, Series)>, Failure> {
+        let Some(&first) = group.pages.first() else { return Ok(None) };
+        let axes = match group.pages.len() {
+            1 => Vec::new(),
+            count => vec![Axis::new("page", count as u64)],
+        };
+        let pages: Vec<Option<usize>> = group.pages.iter().copied().map(Some).collect();
+        let mut series = match self.series(axes, &pages, first, About::default())? {
+            Ok(series) => series,
+            Err(refusal) => {
+                self.warnings.push(format!("page {first} is left out: {refusal}"));
+                return Ok(None);
+            }
+        };
+        for (form, numbers) in group.levels {
+            let size = format!("{} x {} pixels", form.width, form.height);
+            if numbers.len() != group.pages.len() {
+                self.warnings.push(format!("page {first}: the level of {size}, which not all pages have, is left out"));
+                continue;
+            }
+            let pages: Vec<Option<&Page>> = numbers.iter().map(|number| self.page(*number)).collect();
+            let Some(of_first) = pages.first().copied().flatten() else { continue };
+            match Level::of(self.reader, &of_first.form, &pages)? {
+                Ok(level) => series.levels.push(level),
+                Err(refusal) => self.warnings.push(format!("page {first}: the level of {size} is left out: {refusal}")),
+            }
+        }
+        series.levels.sort_by_key(|level| std::cmp::Reverse(level.form.width));
+        Ok(Some((first, series)))
     }
 }
 
@@ -309,11 +371,14 @@ struct Group {
 }
 
 impl Group {
-    fn add_reduced(&mut self, number: usize, form: Form) {
-        match self.levels.iter_mut().find(|(found, _)| *found == form) {
-            Some((_, pages)) => pages.push(number),
-            None => self.levels.push((form, vec![number])),
+    /// Adds a page of reduced resolution. Says whether there was room for it.
+    fn add_reduced(&mut self, number: usize, form: Form) -> bool {
+        match self.levels.iter().position(|(found, _)| *found == form) {
+            Some(at) => self.levels[at].1.push(number),
+            None if self.levels.len() < MAX_LEVELS => self.levels.push((form, vec![number])),
+            None => return false,
         }
+        true
     }
 }
 

@@ -16,9 +16,14 @@ pub(crate) struct Shaped {
 /// Maximum length of a description of this kind.
 const MAX_LEN: usize = 1 << 20;
 
+/// Whether a description is one of tifffile.
+pub(crate) fn is_shaped(text: &str) -> bool {
+    text.starts_with("{\"shape\":") && text.len() <= MAX_LEN
+}
+
 /// Reads a description, if it has a shape.
 pub(crate) fn parse(text: &str) -> Option<Shaped> {
-    if !text.starts_with("{\"shape\":") || text.len() > MAX_LEN {
+    if !is_shaped(text) {
         return None;
     }
     let value = Value::from_json(text).ok()?;

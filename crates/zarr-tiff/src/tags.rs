@@ -65,6 +65,13 @@ tags! {
     GDAL_NODATA = 42113 "GDAL_NODATA";
 }
 
+impl Tag {
+    /// Whether something is read of the tag.
+    pub(crate) fn is_known(self) -> bool {
+        self.name().is_some()
+    }
+}
+
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
