@@ -12,12 +12,16 @@ use zarr::{Error, Result};
 #[pyo3(from_item_all)]
 pub(crate) struct ImageSettings {
     axes: String,
+    /// Distances of elements as a text.
+    scales: String,
     /// Axis, distance of elements, unit.
     scale: Vec<(String, f64, String)>,
     /// Axis, position of the first element.
     translation: Vec<(String, f64)>,
     /// Path, shape.
     levels: Vec<(String, Vec<u64>)>,
+    /// Factors of each level; none to find them by the shapes.
+    factors: Option<Vec<Vec<f64>>>,
     method: String,
     name: Option<String>,
     channels: Vec<Channel>,
@@ -27,27 +31,38 @@ pub(crate) struct ImageSettings {
 /// Name, colour, and start, end, least and greatest value of the window of a channel.
 type Channel = (Option<String>, Option<[u8; 3]>, [f64; 4]);
 
-/// Returns the attributes of the group of an image, as JSON.
+/// Returns the attributes of a group, as JSON, with those of an image. `attributes` are those that the group has, as JSON, `name` is the last name
+/// in its path.
 ///
 /// # Errors
-/// `ValueError` if the image is none that the version can hold.
+/// `ValueError` if the image is none that the version can hold, or if metadata of others would be lost.
 #[pyfunction]
-pub(crate) fn image_attributes(py: Python<'_>, settings: ImageSettings) -> PyResult<String> {
-    image(settings).or_exception(py)
+pub(crate) fn image_attributes(
+    py: Python<'_>,
+    settings: ImageSettings,
+    attributes: &str,
+    name: Option<&str>,
+) -> PyResult<String> {
+    image(settings, attributes, name).or_exception(py)
 }
 
-fn image(settings: ImageSettings) -> Result<String> {
-    let mut image = NewImage::new(&settings.axes)?;
+fn image(settings: ImageSettings, attributes: &str, group: Option<&str>) -> Result<String> {
+    let there = object(attributes)?;
+    let mut image = NewImage::new(&settings.axes)?.scales(&settings.scales)?;
     for (axis, distance, unit) in &settings.scale {
         image = image.scale(axis, *distance, unit)?;
     }
     for (axis, position) in &settings.translation {
         image = image.translation(axis, *position)?;
     }
-    let whole = settings.levels.first().map(|(_, shape)| shape.clone()).unwrap_or_default();
-    for (path, shape) in &settings.levels {
-        image = image.level_of_shape(path, &whole, shape)?;
-    }
+    let levels: Vec<(&str, &[u64])> =
+        settings.levels.iter().map(|(path, shape)| (path.as_str(), shape.as_slice())).collect();
+    image = match &settings.factors {
+        Some(factors) => {
+            image.levels(levels.iter().zip(factors).map(|((path, _), factors)| (*path, factors.as_slice())))?
+        }
+        None => image.levels_of_shapes(&levels)?,
+    };
     let methods = ["mean", "min", "max", "mode", "median", "sum", "gaussian"];
     let reduction = match methods.into_iter().find(|method| *method == settings.method) {
         Some(method) => Reduction::OfBlocks(method),
@@ -67,14 +82,16 @@ fn image(settings: ImageSettings) -> Result<String> {
         DisplayedChannel { label, color, window: Some(window), ..DisplayedChannel::default() }
     };
     let image = image.reduction(reduction).channels(settings.channels.into_iter().map(channel));
-    let attributes = image.attributes(version_of(&settings.version)?)?;
+    let attributes = image.written_into(&there, group, settings.version.parse()?)?;
     Ok(Value::Object(attributes).to_string())
 }
 
-fn version_of(text: &str) -> Result<Version> {
-    let versions = [Version::V04, Version::V05, Version::V06];
-    let found = versions.into_iter().find(|version| version.to_string() == text);
-    found.ok_or_else(|| Error::argument(format!("version {text:?}: expected \"0.4\", \"0.5\" or \"0.6\"")))
+/// Returns attributes that are JSON.
+fn object(text: &str) -> Result<Map> {
+    match Value::from_json(text).map_err(|error| Error::argument(format!("attributes: {error}")))? {
+        Value::Object(attributes) => Ok(attributes),
+        _ => Err(Error::argument("attributes: expected an object")),
+    }
 }
 
 /// Converts attributes, as JSON, to a version of OME-Zarr. Returns them, and the parts that are left out if `losses` allows it.
@@ -93,9 +110,8 @@ pub(crate) fn ome_to_version(
 }
 
 fn converted(text: &str, name: Option<&str>, version: &str, losses: bool) -> Result<(String, Vec<String>)> {
-    let value = Value::from_json(text).map_err(|error| Error::argument(format!("attributes: {error}")))?;
-    let attributes: &Map = value.as_object().ok_or_else(|| Error::argument("attributes: expected an object"))?;
-    let version = version_of(version)?;
+    let attributes = &object(text)?;
+    let version: Version = version.parse()?;
     let (changed, left_out) = match losses {
         true => match to_version_without(attributes, name, version)? {
             Some(written) => {

@@ -66,6 +66,34 @@ def test_metadata_for_levels_that_are_there(tmp_path: Path) -> None:
         ome.write_metadata(group, "zyx", levels=["s/0"], version="0.4")
 
 
+def test_factors_are_those_from_level_to_level() -> None:
+    shapes = {str(level): (length, 64) for level, length in enumerate([100, 50, 25, 13, 7, 4])}
+    levels = ome.metadata(shapes, "yx", factors=None)["ome"]["multiscales"][0]["datasets"]
+    assert levels[5]["coordinateTransformations"][0] == {"type": "scale", "scale": [32, 1]}
+    given = {"0": (1, 1), "1": (1.5, 2)}
+    levels = ome.metadata({"0": (6, 6), "1": (4, 3)}, "yx", factors=given)["ome"]["multiscales"][0]["datasets"]
+    assert levels[1]["coordinateTransformations"][0] == {"type": "scale", "scale": [1.5, 2]}
+    with pytest.raises(ValueError, match="expected those of 0"):
+        ome.metadata({"0": (6, 6)}, "yx", factors=given)
+
+
+@pytest.mark.parametrize(("dialect", "version"), [("v2", "0.4"), ("v3", "0.5")])
+def test_metadata_of_others_is_kept(tmp_path: Path, dialect: str, version: Any) -> None:
+    group = zarr_rust.create_group(tmp_path / "x.zarr", dialect=dialect, attributes={"note": 1})
+    group.create_array("0", data=np.zeros((2, 4, 4), "u1"))
+    ome.write_metadata(group, "cyx", channels=["a", "b"], version=version)
+    ome.write_metadata(group, "cyx", version=version)
+    found = dict(group.attrs)
+    assert found.pop("note") == 1 and found == ome.metadata({"0": (2, 4, 4)}, "cyx", version=version)
+    there = {"plate": {"rows": [], "columns": [], "wells": []}}
+    plate = there if dialect == "v2" else {"ome": {"version": "0.5", **there}}
+    group = zarr_rust.create_group(tmp_path / "p.zarr", dialect=dialect, attributes=plate)
+    group.create_array("0", data=np.zeros((4, 4), "u1"))
+    with pytest.raises(FileExistsError, match="plate"):
+        ome.write_metadata(group, "yx", version=version)
+    assert dict(group.attrs) == plate
+
+
 def test_versions_are_converted() -> None:
     shapes = {"0": (2, 64, 48), "1": (2, 32, 24)}
     old = {**ome.metadata(shapes, "cyx", scale="x=2mm", channels=["a", "b"], version="0.4"), "note": [1]}

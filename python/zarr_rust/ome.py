@@ -58,6 +58,7 @@ def metadata(
     dtype: Any = "u2",
     scale: Scale | None = None,
     translation: Mapping[str, float] | None = None,
+    factors: Mapping[str, Sequence[float]] | None = None,
     channels: Sequence[str | Channel] = (),
     name: str | None = None,
     method: str = "mean",
@@ -66,16 +67,39 @@ def metadata(
     """Returns the attributes of the group of an image, whose levels have ``shapes`` by their paths, the finest first.
 
     ``axes`` has a letter for each axis: ``t``, ``c``, and others in space. ``scale`` are the distances of elements of the finest level, with units
-    of OME-Zarr or symbols (``um``, ``ms``), ``translation`` the positions of its first elements. ``method`` says how the other levels were made:
-    ``"nearest"`` if their elements are the first ones of blocks, else they lie at the centres of blocks. What is no image is a
-    :class:`ValueError`.
+    of OME-Zarr or symbols (``um``, ``ms``), ``translation`` the positions of its first elements. ``factors`` has for each level, also the finest, and
+    each axis the number of elements of the finest level that one element stands for; by default the numbers by which the shapes were divided from
+    level to level, rounded up or down. ``method`` says how the other levels were made: ``"nearest"`` if their elements are the first ones of blocks,
+    else they lie at the centres of blocks. What is no image is a :class:`ValueError`.
     """
+    options = {"dtype": dtype, "scale": scale, "translation": translation, "factors": factors, "channels": channels, "name": name, "method": method}
+    return _written(shapes, axes, version, {}, None, **options)
+
+
+def _written(
+    shapes: Mapping[str, Sequence[int]],
+    axes: str,
+    version: str,
+    attributes: Mapping[str, Any],
+    group: str | None,
+    *,
+    dtype: Any = "u2",
+    scale: Scale | None = None,
+    translation: Mapping[str, float] | None = None,
+    factors: Mapping[str, Sequence[float]] | None = None,
+    channels: Sequence[str | Channel] = (),
+    name: str | None = None,
+    method: str = "mean",
+) -> dict[str, Any]:
+    """Returns the attributes of a group that has ``attributes``, and ``group`` as its name, with those of an image."""
     given = {str(path): [int(length) for length in shape] for path, shape in shapes.items()}
     settings = {
         "axes": axes,
-        "scale": _scale(scale),
+        "scales": scale if isinstance(scale, str) else "",
+        "scale": [] if isinstance(scale, str) else _scale(scale or {}),
         "translation": [(axis, float(position)) for axis, position in (translation or {}).items()],
         "levels": list(given.items()),
+        "factors": None if factors is None else _factors(factors, given),
         "method": method,
         "name": name,
         "channels": [_channel(channel, np.dtype(dtype)) for channel in channels],
@@ -85,14 +109,15 @@ def metadata(
     count = first[axes.index("c")] if "c" in axes and len(first) == len(axes) else 1
     if channels and len(channels) != count:
         raise ValueError(f"found {len(channels)} channels, expected {count} as the array has")
-    return json.loads(_core.image_attributes(settings))
+    return json.loads(_core.image_attributes(settings, json.dumps(dict(attributes)), group))
 
 
 def write_metadata(group: Group, axes: str, *, levels: Sequence[str] = ("0",), version: Version | None = None, **options: Any) -> None:
     """Writes the metadata of an image into a group whose arrays at the paths ``levels`` are there, the finest first.
 
     ``options`` are those of :func:`metadata`. ``version`` is 0.4 in Zarr v2, and 0.5 in v3 unless 0.6 is chosen; the axes name the dimensions of the
-    arrays there, if they were created with these names. Other attributes stay.
+    arrays there, if they were created with these names. Metadata of an image of these levels that is there is replaced, with its channels. Other
+    attributes stay; other metadata of OME-Zarr, as of a plate, and ``multiscales`` of other conventions are a :class:`FileExistsError`.
     """
     arrays: dict[str, Array] = {}
     for path in levels:
@@ -104,7 +129,11 @@ def write_metadata(group: Group, axes: str, *, levels: Sequence[str] = ("0",), v
         arrays[path] = found
     shapes = {path: array.shape for path, array in arrays.items()}
     dtype = next(iter(arrays.values())).dtype if arrays else "u2"
-    written = metadata(shapes, axes, dtype=dtype, version=_version(version, group.dialect), **options)
+    chosen, there = _version(version, group.dialect), dict(group.attrs)
+    written = _written(shapes, axes, chosen, there, group.path.rpartition("/")[2] or None, dtype=dtype, **options)
+    # Members of 0.4 are attributes: those that the image has no longer are erased.
+    for key in there.keys() - written.keys():
+        del group.attrs[key]
     group.attrs.update(written)
 
 
@@ -159,26 +188,15 @@ def _version(version: str | None, dialect: str) -> Any:
     return version
 
 
-def _scale(scale: Scale | None) -> list[tuple[str, float, str]]:
-    if not isinstance(scale, str):
-        values = {axis: value if isinstance(value, tuple) else (value, "") for axis, value in (scale or {}).items()}
-        return [(axis, float(distance), unit) for axis, (distance, unit) in values.items()]
-    found: list[tuple[str, float, str]] = []
-    for part in filter(None, (part.strip() for part in scale.split(","))):
-        axis, equals, value = part.partition("=")
-        end = next((end for end in range(len(value), 0, -1) if _is_number(value[:end])), 0)
-        if not equals or not end:
-            raise ValueError(f"scale {part!r}: expected AXIS=NUMBER and a unit, as z=0.5um")
-        found.append((axis.strip(), float(value[:end]), value[end:].strip()))
-    return found
+def _scale(scale: Mapping[str, float | tuple[float, str]]) -> list[tuple[str, float, str]]:
+    values = {axis: value if isinstance(value, tuple) else (value, "") for axis, value in scale.items()}
+    return [(axis, float(distance), unit) for axis, (distance, unit) in values.items()]
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return set(text) <= set("0123456789+-.eE ")
+def _factors(factors: Mapping[str, Sequence[float]], levels: Mapping[str, Any]) -> list[list[float]]:
+    if factors.keys() != levels.keys():
+        raise ValueError(f"factors: found those of the levels {', '.join(factors)}, expected those of {', '.join(levels)}")
+    return [[float(factor) for factor in factors[path]] for path in levels]
 
 
 def _channel(channel: str | Channel, dtype: np.dtype[Any]) -> tuple[str | None, list[int] | None, list[float]]:

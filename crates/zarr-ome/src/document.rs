@@ -155,9 +155,12 @@ impl Document {
     pub fn attributes_without(&self, version: Version) -> Written {
         let mut left_out = Vec::new();
         let newest = version == Version::V06;
-        let images = self.images.iter().enumerate().map(|(number, image)| match newest {
-            true => systems::write(image),
-            false => plain::write(image, &format!("/attributes/ome/multiscales/{number}"), version, &mut left_out),
+        let images = self.images.iter().enumerate().map(|(number, image)| {
+            let pointer = format!("/attributes/ome/multiscales/{number}");
+            match newest {
+                true => systems::write(image, &pointer, &mut left_out),
+                false => plain::write(image, &pointer, version, &mut left_out),
+            }
         });
         let images: Vec<Value> = images.collect();
         let list = |list: &Option<Vec<String>>| list.as_ref().map(|list| Value::from(list.clone()));

@@ -52,7 +52,7 @@ pub use image::Image;
 pub use label::{ImageLabel, Listed};
 pub use metadata::Metadata;
 pub use multiscales::{Level, Multiscale, Multiscales};
-pub use new_image::{NewImage, Reduction};
+pub use new_image::{NewImage, Reduction, level_factors};
 pub use plate::{Acquisition, Field, Plate, Well, WellPlace};
 pub use version::Version;
 pub use zarr_array::{Error, ErrorKind, Result};

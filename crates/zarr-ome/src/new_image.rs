@@ -1,5 +1,10 @@
 //! Metadata of new images, from their axes, scales and levels.
 
+mod factors;
+mod into;
+
+pub use factors::level_factors;
+
 use crate::Result;
 use crate::axis::{Axis, AxisKind, unit_of};
 use crate::document::{Display, DisplayedChannel, Document, ImageDocument, LevelDocument, Placement, Window};
@@ -7,6 +12,7 @@ use crate::multiscales::Multiscales;
 use crate::version::Version;
 use crate::{Error, ErrorKind};
 use zarr_json::{Map, Value};
+use zarr_meta::NodePath;
 
 /// Method by which elements of a level were computed from blocks of elements of the level before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,13 +144,37 @@ impl NewImage {
         Ok(self)
     }
 
+    /// Makes the image that of a region of its elements: for each axis the index of the first element, and the distance of an element to the
+    /// next. The positions of elements stay, but those of channels, which are counted anew.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if the region has another number of axes, or a distance is 0.
+    pub fn region(mut self, region: &[(u64, u64)]) -> Result<Self> {
+        let rank = self.axes.len();
+        if region.len() != rank || region.iter().any(|&(_, step)| step == 0) {
+            let message = format!("found the region {region:?}, expected a start and a step above 0 of {rank} axes");
+            return Err(Error::argument(message));
+        }
+        let places = self.scale.iter_mut().zip(&mut self.translation);
+        for ((axis, (scale, translation)), &(start, step)) in self.axes.iter().zip(places).zip(region) {
+            if axis.kind != AxisKind::Channel {
+                *translation += start as f64 * *scale;
+                *scale *= step as f64;
+            }
+        }
+        Ok(self)
+    }
+
     /// Adds a level: the path of its array, and for each axis the number of elements of level 0 that one element stands for.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if the path is empty or that of another level, or there is not a factor of at least 1 for each axis.
+    /// [`ErrorKind::Argument`] if the path is empty, has names that no node has (`..`), or is that of another level, or if there is not a factor
+    /// of at least 1 for each axis.
     pub fn level(mut self, path: &str, factors: &[f64]) -> Result<Self> {
         let rank = self.axes.len();
-        if path.is_empty() || self.levels.iter().any(|(other, _)| other == path) {
+        let is_below =
+            |path: &str| NodePath::root().join(path).is_ok_and(|joined| joined.key_prefix() == format!("{path}/"));
+        if path.is_empty() || !is_below(path) || self.levels.iter().any(|(other, _)| other == path) {
             return Err(Error::argument(format!("found the path {path:?} of a level, expected one of its own")));
         }
         if factors.len() != rank || factors.iter().any(|factor| !(*factor >= 1.0 && factor.is_finite())) {
@@ -155,32 +185,22 @@ impl NewImage {
         Ok(self)
     }
 
-    /// Adds a level of an array of a shape, where level 0 has the shape `whole`. The factor of an axis is the whole number by which `whole`
-    /// is divided, rounded up or down; or the ratio of the lengths if there is no such number.
+    /// Adds levels of arrays with their paths and shapes, the finest first, which is level 0. Their factors are those of [`level_factors`].
     ///
     /// ```
     /// # use zarr_ome::{NewImage, Version};
-    /// let image = NewImage::new("yx")?.level_of_shape("0", &[101, 64], &[101, 64])?.level_of_shape("1", &[101, 64], &[51, 32])?;
-    /// let scale = image.document().images[0].levels[1].placement.scale.clone();
-    /// assert_eq!(scale, Some(vec![2.0, 2.0]));
+    /// let image = NewImage::new("yx")?.levels_of_shapes(&[("0", &[101, 64]), ("1", &[51, 32]), ("2", &[26, 16])])?;
+    /// let scale = image.document().images[0].levels[2].placement.scale.clone();
+    /// assert_eq!(scale, Some(vec![4.0, 4.0]));
     /// # Ok::<(), zarr_ome::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`level`](Self::level); also if a shape has another number of axes, or an axis is empty or longer than that of level 0.
-    pub fn level_of_shape(self, path: &str, whole: &[u64], shape: &[u64]) -> Result<Self> {
-        let is_coarser = |(&whole, &len): (&u64, &u64)| len > 0 && len <= whole;
-        if whole.len() != shape.len() || !whole.iter().zip(shape).all(is_coarser) {
-            let message = format!("level {path}: found the shape {shape:?}, expected one that fits into {whole:?}");
-            return Err(Error::argument(message));
-        }
-        let factor = |(&whole, &len): (&u64, &u64)| {
-            let ratio = whole as f64 / len as f64;
-            let near = ratio.round().max(1.0) as u64;
-            if whole / near == len || whole.div_ceil(near) == len { near as f64 } else { ratio }
-        };
-        let factors: Vec<f64> = whole.iter().zip(shape).map(factor).collect();
-        self.level(path, &factors)
+    /// As [`level`](Self::level) and [`level_factors`].
+    pub fn levels_of_shapes(self, levels: &[(&str, &[u64])]) -> Result<Self> {
+        let shapes: Vec<&[u64]> = levels.iter().map(|(_, shape)| *shape).collect();
+        let factors = level_factors(&shapes)?;
+        self.levels(levels.iter().zip(&factors).map(|((path, _), factors)| (*path, factors.as_slice())))
     }
 
     /// Adds levels, each as [`level`](Self::level) does.
@@ -289,7 +309,8 @@ impl NewImage {
         };
         let translation: Vec<f64> = self.scale.iter().zip(&self.translation).zip(factors).map(offset).collect();
         let is_moved = translation.iter().any(|&offset| offset != 0.0);
-        let placement = Placement { scale: Some(scale), translation: is_moved.then_some(translation) };
+        let translation = is_moved.then_some(translation);
+        let placement = Placement { scale: Some(scale), translation, ..Placement::default() };
         LevelDocument { path: path.to_owned(), placement, ..LevelDocument::default() }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{Error, ErrorKind, Result};
 use std::fmt;
+use std::str::FromStr;
 use zarr_json::pointer::{At, ValueError};
 
 /// Supported version of OME-Zarr.
@@ -23,6 +24,15 @@ impl fmt::Display for Version {
             Self::V05 => "0.5",
             Self::V06 => "0.6",
         })
+    }
+}
+
+impl FromStr for Version {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = [Self::V04, Self::V05, Self::V06].into_iter().find(|version| version.to_string() == text);
+        found.ok_or_else(|| Error::argument(format!("found the version {text:?}, expected 0.4, 0.5 or 0.6")))
     }
 }
 

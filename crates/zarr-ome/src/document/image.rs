@@ -45,6 +45,8 @@ pub struct LevelDocument {
     pub placement: Placement,
     /// Name of the transformation to positions, since version 0.6.
     pub transformation: Option<String>,
+    /// Further members of that transformation.
+    pub of_transformation: Map,
     /// Further members.
     pub other: Map,
 }

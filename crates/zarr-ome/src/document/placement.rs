@@ -1,9 +1,12 @@
 //! Positions of the elements of a level: a scale, and a translation after it.
 
-use super::members::numbers;
+use super::members::{extended, numbers};
 use crate::transform::{Transform, only};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Map, Value};
+
+/// Members of the transformation of a level that are no parameters of it.
+pub(super) const ENDS: [&str; 3] = ["name", "input", "output"];
 
 /// Scale and translation: an index is at position `scale * index + translation`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,11 +15,21 @@ pub struct Placement {
     pub scale: Option<Vec<f64>>,
     /// Offset for each axis; `None` for 0.
     pub translation: Option<Vec<f64>>,
+    /// Further members of the scale in the document.
+    pub of_scale: Map,
+    /// Further members of the translation in the document.
+    pub of_translation: Map,
 }
 
-/// Kinds of transformations that were found, so that explicit offsets of 0 are kept.
-fn has(items: &[At<'_>], kind: &str) -> bool {
-    items.iter().any(|item| item.get("type").is_some_and(|at| at.value().as_str() == Some(kind)))
+/// Returns the further members of the transformations of a kind; `None` if there are none of the kind, so that explicit offsets of 0 are kept.
+fn further(items: &[At<'_>], kind: &str) -> Option<Map> {
+    let is_it = |item: &&At<'_>| item.get("type").is_some_and(|at| at.value().as_str() == Some(kind));
+    items.iter().filter(is_it).filter_map(|item| item.value().as_object()).fold(None, |found, item| {
+        let others = item.iter().filter(|(name, _)| *name != "type" && *name != kind);
+        let mut found = found.unwrap_or_default();
+        others.for_each(|(name, value)| drop(found.insert(name, value.clone())));
+        Some(found)
+    })
 }
 
 impl Placement {
@@ -24,9 +37,12 @@ impl Placement {
     pub(super) fn of_list(list: &At<'_>, rank: usize) -> Result<Self, ValueError> {
         let items = list.items()?;
         let Transform { scale, translation } = Transform::identity(rank).then_all(list)?;
+        let (of_scale, of_translation) = (further(&items, "scale"), further(&items, "translation"));
         Ok(Self {
-            scale: has(&items, "scale").then_some(scale),
-            translation: has(&items, "translation").then_some(translation),
+            scale: of_scale.is_some().then_some(scale),
+            translation: of_translation.is_some().then_some(translation),
+            of_scale: of_scale.unwrap_or_default(),
+            of_translation: of_translation.unwrap_or_default(),
         })
     }
 
@@ -37,19 +53,26 @@ impl Placement {
         match kind.text()? {
             "sequence" => Self::of_list(&one.member("transformations")?, rank),
             "identity" => Ok(Self::default()),
-            "scale" => Self::of_list(list, rank),
+            "scale" => {
+                let mut own = Self::of_list(list, rank)?;
+                ENDS.iter().for_each(|name| drop(own.of_scale.remove(name)));
+                Ok(own)
+            }
             _ => Err(kind.invalid("identity, scale or sequence")),
         }
     }
 
     fn items(&self, rank: usize, needs_scale: bool) -> Vec<Map> {
-        let item = |kind: &str, list: &[f64]| Map::from([("type", Value::from(kind)), (kind, numbers(list))]);
+        let item = |kind: &str, list: &[f64], other: &Map| {
+            extended([("type", Some(Value::from(kind))), (kind, Some(numbers(list)))], other)
+        };
         let scale = match &self.scale {
             Some(scale) => Some(scale.clone()),
             None => needs_scale.then(|| vec![1.0; rank]),
         };
-        let scale = scale.map(|scale| item("scale", &scale));
-        scale.into_iter().chain(self.translation.as_deref().map(|offsets| item("translation", offsets))).collect()
+        let scale = scale.map(|scale| item("scale", &scale, &self.of_scale));
+        let translation = self.translation.as_deref().map(|offsets| item("translation", offsets, &self.of_translation));
+        scale.into_iter().chain(translation).collect()
     }
 
     /// Returns the list of transformations of version 0.4 and 0.5.

@@ -6,13 +6,17 @@ use super::members::{Members, items, list, object, text};
 use super::placement::Placement;
 use super::transformation::{Numbers, SystemReference, Transformation, TransformationKind};
 use crate::version::Version;
-use zarr_json::Value;
 use zarr_json::pointer::{At, ValueError};
+use zarr_json::{Map, Value};
 
 pub(super) fn read(at: &At<'_>) -> Result<ImageDocument, ValueError> {
     let mut members = Members::of(at)?;
     let axes = items(&members.need("axes")?, ImageAxis::read)?;
-    let levels = items(&members.need("datasets")?, |at| level(at, axes.len()))?;
+    let datasets = members.need("datasets")?;
+    let levels = items(&datasets, |at| level(at, axes.len()))?;
+    if levels.is_empty() {
+        return Err(datasets.invalid("at least one level"));
+    }
     let all = members.get("coordinateTransformations").map(|list| Placement::of_list(&list, axes.len()));
     Ok(ImageDocument {
         name: members.text("name")?,
@@ -37,13 +41,24 @@ fn level(at: &At<'_>, rank: usize) -> Result<LevelDocument, ValueError> {
 /// `pointer` is the place of the image in a document of version 0.6.
 pub(super) fn write(image: &ImageDocument, pointer: &str, version: Version, left_out: &mut Vec<ValueError>) -> Value {
     let rank = image.axes.len();
-    let all = image.all.clone().or_else(|| {
-        let placed = of_systems(image);
-        if placed.is_none() {
-            others(image, pointer, version, left_out);
+    // Coordinate systems beside a placement of all levels are never those that it leads to.
+    let placed = if image.all.is_none() { of_systems(image) } else { None };
+    match placed {
+        Some(_) => further(image, pointer, version, left_out),
+        None => others(image, pointer, version, left_out),
+    }
+    let lost = |at: String, members: &Map, left_out: &mut Vec<ValueError>| {
+        if !members.is_empty() {
+            let expected = format!("version 0.6: {version} has no place for further members of it");
+            left_out.push(At::new(&Value::Object(members.clone()), &at).invalid(expected));
         }
-        placed
-    });
+    };
+    lost(format!("{pointer}/coordinateSystems/{}", image.place), &image.of_system, left_out);
+    for (number, level) in image.levels.iter().enumerate() {
+        let at = format!("{pointer}/datasets/{number}/coordinateTransformations/0");
+        lost(at, &level.of_transformation, left_out);
+    }
+    let all = image.all.clone().or(placed);
     let level = |level: &LevelDocument| {
         let members = [
             ("path", Some(level.path.as_str().into())),
@@ -75,21 +90,53 @@ fn of_systems(image: &ImageDocument) -> Option<Placement> {
     if !is_from_levels || !is(&transformation.output, Some(&system.name)) || system.axes != image.axes {
         return None;
     }
+    let rank = image.axes.len();
     let here = |kind: &TransformationKind| match kind {
-        TransformationKind::Scale(Numbers::Here(scale)) => Some((Some(scale.clone()), None)),
-        TransformationKind::Translation(Numbers::Here(offsets)) => Some((None, Some(offsets.clone()))),
+        TransformationKind::Scale(Numbers::Here(scale)) => {
+            let is_scale = scale.len() == rank && scale.iter().all(|&factor| factor > 0.0);
+            is_scale.then(|| (Some(scale.clone()), None))
+        }
+        TransformationKind::Translation(Numbers::Here(offsets)) => {
+            (offsets.len() == rank).then(|| (None, Some(offsets.clone())))
+        }
         _ => None,
     };
     let kinds = match &transformation.kind {
         TransformationKind::Sequence(items) => items.iter().map(|item: &Transformation| here(&item.kind)).collect(),
         kind => vec![here(kind)],
     };
+    let placement = |scale: &Option<Vec<f64>>, translation: &Option<Vec<f64>>| Placement {
+        scale: scale.clone(),
+        translation: translation.clone(),
+        ..Placement::default()
+    };
     match kinds.as_slice() {
-        [Some((scale, translation))] => Some(Placement { scale: scale.clone(), translation: translation.clone() }),
+        [Some((scale, translation))] => Some(placement(scale, translation)),
         [Some((Some(scale), None)), Some((None, Some(translation)))] => {
-            Some(Placement { scale: Some(scale.clone()), translation: Some(translation.clone()) })
+            Some(placement(&Some(scale.clone()), &Some(translation.clone())))
         }
         _ => None,
+    }
+}
+
+/// Adds the further members of the coordinate system and the transformation that become the placement of all levels.
+fn further(image: &ImageDocument, pointer: &str, version: Version, left_out: &mut Vec<ValueError>) {
+    let expected = format!("version 0.6: {version} has no place for further members of it");
+    for (number, one) in image.transformations.iter().enumerate() {
+        let inner: &[Transformation] = match &one.kind {
+            TransformationKind::Sequence(items) => items,
+            _ => &[],
+        };
+        let ends = [&one.input, &one.output].into_iter().flatten().map(|end| &end.other);
+        let mut all = inner.iter().chain([one]).map(|item| &item.other).chain(ends);
+        if all.any(|other| !other.is_empty()) {
+            let pointer = format!("{pointer}/coordinateTransformations/{number}");
+            left_out.push(At::new(&one.write(), &pointer).invalid(expected.clone()));
+        }
+    }
+    for (number, system) in image.systems.iter().enumerate().filter(|(_, system)| !system.other.is_empty()) {
+        let pointer = format!("{pointer}/coordinateSystems/{}", number + usize::from(number >= image.place));
+        left_out.push(At::new(&system.write(), &pointer).invalid(expected.clone()));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Label images: the member `image-label`.
 
-use super::members::{Members, items, list_if_any, object};
+use super::members::{Members, items, list_if_any, object, text};
 use crate::faults::integer;
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Map, Value};
@@ -14,6 +14,8 @@ pub struct LabelDocument {
     pub properties: Vec<LabelProperties>,
     /// Path of the image that the labels belong to, relative to the group; `None` if the document names none.
     pub source: Option<String>,
+    /// Further members of the object that names it.
+    pub of_source: Map,
     /// Further members.
     pub other: Map,
 }
@@ -48,16 +50,20 @@ impl LabelDocument {
             let mut members = Members::of(at)?;
             Ok(LabelProperties { value: members.need_integer(VALUE, i128::MIN)?, properties: members.rest() })
         })?;
-        let source = match members.get("source") {
-            None => None,
-            Some(source) => Members::of(&source)?.text("image")?,
+        let (source, of_source) = match members.get("source") {
+            None => (None, Map::new()),
+            Some(source) => {
+                let mut source = Members::of(&source)?;
+                (source.text("image")?, source.rest())
+            }
         };
-        Ok(Self { colors, properties, source, other: members.rest() })
+        Ok(Self { colors, properties, source, of_source, other: members.rest() })
     }
 
     pub(super) fn write(&self) -> Value {
         let properties = |one: &LabelProperties| object([(VALUE, Some(one.value.into()))], &one.properties);
-        let source = self.source.as_deref().map(|image| Value::Object(Map::from([("image", image.into())])));
+        let has_source = self.source.is_some() || !self.of_source.is_empty();
+        let source = has_source.then(|| object([("image", text(&self.source))], &self.of_source));
         let members = [
             ("colors", list_if_any(&self.colors, LabelColor::write)),
             ("properties", list_if_any(&self.properties, properties)),

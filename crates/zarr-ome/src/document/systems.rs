@@ -3,7 +3,7 @@
 use super::axes::ImageAxis;
 use super::image::{CoordinateSystem, ImageDocument, LevelDocument};
 use super::members::{Members, items, list, object, text};
-use super::placement::Placement;
+use super::placement::{ENDS, Placement};
 use super::transformation::Transformation;
 use crate::multiscales::intrinsic;
 use crate::transform::only;
@@ -45,14 +45,24 @@ fn level(at: &At<'_>, rank: usize) -> Result<LevelDocument, ValueError> {
     let path = members.need_text("path")?;
     let list = members.need("coordinateTransformations")?;
     let placement = Placement::of_level(&list, rank)?;
-    let transformation = Members::of(&only(&list)?)?.text("name")?;
-    Ok(LevelDocument { path, placement, transformation, other: members.rest() })
+    let mut one = Members::of(&only(&list)?)?;
+    let transformation = one.text("name")?;
+    // Those of a scale belong to the placement.
+    let is_scale = one.text("type")?.as_deref() == Some("scale");
+    ENDS.iter().chain(&["transformations"]).for_each(|name| drop(one.get(name)));
+    let of_transformation = if is_scale { Map::new() } else { one.rest() };
+    Ok(LevelDocument { path, placement, transformation, of_transformation, other: members.rest() })
 }
 
-/// Writes an image. A placement of all levels becomes a transformation from the coordinate system of the levels to another one.
-pub(super) fn write(image: &ImageDocument) -> Value {
+/// Writes an image. A placement of all levels becomes a transformation from the coordinate system of the levels to another one; it is left out
+/// beside other coordinate systems. `pointer` is the place of the image.
+pub(super) fn write(image: &ImageDocument, pointer: &str, left_out: &mut Vec<ValueError>) -> Value {
     let rank = image.axes.len();
     let all = image.all.as_ref().filter(|_| image.systems.is_empty() && image.transformations.is_empty());
+    if let Some(lost) = image.all.as_ref().filter(|_| all.is_none()) {
+        let expected = "no placement of all levels beside coordinate systems, which say where the levels lie";
+        left_out.push(At::new(&lost.to_list(rank), &format!("{pointer}/coordinateTransformations")).invalid(expected));
+    }
     let default = if all.is_some() { INTRINSIC } else { PHYSICAL };
     let own = image.system.as_deref().unwrap_or(default);
     let mut systems: Vec<Value> = image.systems.iter().map(CoordinateSystem::write).collect();
@@ -70,7 +80,9 @@ pub(super) fn write(image: &ImageDocument) -> Value {
     let level = |level: &LevelDocument| {
         let input = Value::Object(Map::from([("path", level.path.as_str().into())]));
         let ends = [("input", input), ("output", named(own))];
-        let one = with_ends(level.placement.to_one(rank), ends, level.transformation.as_deref());
+        let mut one = level.placement.to_one(rank);
+        level.of_transformation.iter().for_each(|(name, value)| drop(one.insert(name, value.clone())));
+        let one = with_ends(one, ends, level.transformation.as_deref());
         let members =
             [("path", Some(level.path.as_str().into())), ("coordinateTransformations", Some(Value::Array(vec![one])))];
         object(members, &level.other)

@@ -23,12 +23,14 @@ pub struct Transformation {
 }
 
 /// Reference to a coordinate system: by its name, here or in the group at a path; or to the array at a path.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SystemReference {
     /// Name of the coordinate system.
     pub name: Option<String>,
     /// Path of the group that has the coordinate system, or of an array, relative to this group.
     pub path: Option<String>,
+    /// Further members.
+    pub other: Map,
 }
 
 /// Numbers of a transformation: in the document, or in an array.
@@ -84,6 +86,8 @@ pub struct PartialTransformation {
     pub input_axes: Vec<i128>,
     /// Indices of the axes of the result.
     pub output_axes: Vec<i128>,
+    /// Further members.
+    pub other: Map,
 }
 
 impl TransformationKind {
@@ -109,7 +113,7 @@ impl TransformationKind {
 impl SystemReference {
     /// Makes a reference to a coordinate system of the same group.
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()), path: None }
+        Self { name: Some(name.into()), ..Self::default() }
     }
 
     fn read(at: &At<'_>) -> Result<Self, ValueError> {
@@ -118,11 +122,11 @@ impl SystemReference {
             return Ok(Self::named(name));
         }
         let mut members = Members::of(at)?;
-        Ok(Self { name: members.text("name")?, path: members.text("path")? })
+        Ok(Self { name: members.text("name")?, path: members.text("path")?, other: members.rest() })
     }
 
     fn write(&self) -> Value {
-        object([("path", text(&self.path)), ("name", text(&self.name))], &Map::new())
+        object([("path", text(&self.path)), ("name", text(&self.name))], &self.other)
     }
 }
 
@@ -172,10 +176,12 @@ impl Transformation {
             }
             "sequence" => TransformationKind::Sequence(items(&members.need("transformations")?, inner)?),
             "byDimension" => TransformationKind::ByDimension(items(&members.need("transformations")?, |at| {
+                let mut members = Members::of(at)?;
                 Ok(PartialTransformation {
-                    transformation: inner(&at.member("transformation")?)?,
-                    input_axes: indices(&at.member("inputAxes")?)?,
-                    output_axes: indices(&at.member("outputAxes")?)?,
+                    transformation: inner(&members.need("transformation")?)?,
+                    input_axes: indices(&members.need("inputAxes")?)?,
+                    output_axes: indices(&members.need("outputAxes")?)?,
+                    other: members.rest(),
                 })
             })?),
             _ => return Err(kind.invalid("a type of transformation")),
@@ -229,7 +235,7 @@ impl Transformation {
                         ("inputAxes", Some(Value::from(part.input_axes.clone()))),
                         ("outputAxes", Some(Value::from(part.output_axes.clone()))),
                     ];
-                    object(members, &Map::new())
+                    object(members, &part.other)
                 };
                 vec![("transformations", list(items, part))]
             }

@@ -56,6 +56,72 @@ fn all_members_are_kept() {
     check_kept(&scene(), Version::V06);
 }
 
+/// Checks that further members of all objects stay in their version, and are named where another version has no place for them.
+#[test]
+fn further_members_are_kept_or_named() {
+    let axes = json!([{"name": "y", "type": "space"}, {"name": "x", "type": "space"}]);
+    let scale = json!({"type": "scale", "scale": [2, 2], "a": 1});
+    let moved = json!({"type": "translation", "translation": [1, 2], "b": 1});
+    let levels = json!([{"path": "0", "coordinateTransformations": [(scale.clone()), (moved.clone())], "c": 1}]);
+    let old = json!({"multiscales": [{"axes": (axes.clone()), "datasets": (levels)}],
+        "image-label": {"source": {"image": "..", "d": 1}}});
+    check_kept(&old, Version::V04);
+    let to = |from: &str, name: &str| json!({"name": (name), "from": from});
+    let level = |kind: Value| {
+        let Value::Object(mut kind) = kind else { panic!("an object") };
+        kind.insert("input", json!({"path": "0"}));
+        kind.insert("output", json!({"name": "own"}));
+        json!({"path": "0", "coordinateTransformations": [(Value::Object(kind))]})
+    };
+    let image = |kind: Value, own: Value, more: Value, transformations: Value| {
+        json!({"ome": {"version": "0.6", "multiscales": [{"coordinateSystems": [(own), (more)], "datasets": [(level(kind))],
+            "coordinateTransformations": (transformations)}]}})
+    };
+    let system = |name: &str| json!({"name": (name), "axes": (axes.clone())});
+    let with = |mut value: Value| {
+        if let Value::Object(map) = &mut value {
+            map.insert("mine", 1);
+        }
+        value
+    };
+    let sequence = json!({"type": "sequence", "transformations": [(scale.clone()), (moved)]});
+    let plain = json!({"type": "scale", "scale": [3, 3], "input": {"name": "own"}, "output": {"name": "world"}});
+    let ends = json!([{"type": "scale", "scale": [3, 3], "input": (to("x", "own")), "output": {"name": "world"}}]);
+    let listed = |value: &Value| Value::Array(vec![value.clone()]);
+    let identity = json!({"type": "identity"});
+    let at = "/attributes/ome/multiscales/0";
+    let cases = [
+        (image(scale.clone(), system("own"), system("world"), listed(&plain)), ""),
+        (image(sequence.clone(), system("own"), system("world"), listed(&plain)), ""),
+        (
+            image(with(sequence), system("own"), system("world"), listed(&plain)),
+            "/datasets/0/coordinateTransformations/0",
+        ),
+        (
+            image(with(identity), system("own"), system("world"), listed(&plain)),
+            "/datasets/0/coordinateTransformations/0",
+        ),
+        (image(scale.clone(), with(system("own")), system("world"), listed(&plain)), "/coordinateSystems/0"),
+        (image(scale.clone(), system("own"), with(system("world")), listed(&plain)), "/coordinateSystems/1"),
+        (image(scale.clone(), system("own"), system("world"), listed(&with(plain))), "/coordinateTransformations/0"),
+        (image(scale, system("own"), system("world"), ends), "/coordinateTransformations/0"),
+    ];
+    for (image, expected) in cases {
+        check_kept(&image, Version::V06);
+        let read = Document::read(members(&image), None).unwrap().unwrap();
+        let left_out = read.attributes_without(Version::V05).left_out;
+        let found: Vec<&str> = left_out.iter().map(|part| part.pointer().trim_start_matches(at)).collect();
+        assert_eq!(found, Some(expected).filter(|text| !text.is_empty()).into_iter().collect::<Vec<_>>(), "{image}");
+    }
+    // A placement of all levels beside coordinate systems.
+    let mut document = NewImage::new("yx").unwrap().level("0", &[1.0, 1.0]).unwrap().document();
+    document.images[0].all = Some(Default::default());
+    document.images[0].transformations = vec![Transformation::new(TransformationKind::Identity)];
+    for version in [Version::V05, Version::V06] {
+        assert_eq!(document.attributes_without(version).left_out.len(), 1, "{version}");
+    }
+}
+
 fn scene() -> Value {
     let end = |name: &str| json!({"name": (name)});
     let kinds = r#"[
@@ -70,13 +136,13 @@ fn scene() -> Value {
         {"type": "bijection", "forward": {"type": "identity", "name": ""}, "inverse": {"type": "identity"}},
         {"type": "sequence", "transformations": [{"type": "translation", "translation": [1, 2]}]},
         {"type": "byDimension", "transformations": [
-            {"transformation": {"type": "scale", "scale": [2]}, "inputAxes": [1], "outputAxes": [0]}]}
+            {"transformation": {"type": "scale", "scale": [2]}, "inputAxes": [1], "outputAxes": [0], "mine": 1}]}
     ]"#;
     let kinds = zarr_json::parse(kinds.as_bytes(), zarr_json::ParseOptions::ALL).unwrap().value;
     let ends = |kind: &Value| {
         let mut kind = kind.clone();
         let Value::Object(map) = &mut kind else { panic!("an object") };
-        map.insert("input", json!({"path": "a", "name": "physical"}));
+        map.insert("input", json!({"path": "a", "name": "physical", "mine": 1}));
         map.insert("output", end("world"));
         kind
     };
@@ -178,6 +244,12 @@ fn wrong_images_are_refused() {
     assert!(message(image().scale("x", 0.0, "um")).contains("a number above 0"));
     assert!(message(image().scale("x", 1.0, "pixel")).contains("the unit \"pixel\", expected one of angstrom"));
     assert!(message(image().level("0", &[1.0])).contains("expected 3 numbers of at least 1"));
+    for path in ["", "/", "/0", "a//b", "..", "../x", "a/.", "a/"] {
+        assert!(message(image().level(path, &[1.0; 3])).contains("of a level, expected one of its own"), "{path:?}");
+    }
+    assert_eq!("0.6".parse::<Version>().unwrap(), Version::V06);
+    assert!("0.60".parse::<Version>().unwrap_err().message().contains("expected 0.4, 0.5 or 0.6"));
+    assert!(message(image().region(&[(0, 1); 2])).contains("of 3 axes"));
     assert!(message(image().level("0", &[1.0; 3]).unwrap().level("0", &[1.0; 3])).contains("one of its own"));
     assert!(image().attributes(Version::V05).unwrap_err().message().contains("without levels"));
 }
