@@ -49,6 +49,13 @@ def test_images_from_arrays(tmp_path: Path, version: Any) -> None:
     assert windows == [{"start": 0, "end": 65535, "min": 0, "max": 65535}, {"start": 10, "end": 900, "min": 0, "max": 65535}]
 
 
+def test_windows_of_floats_are_those_of_the_elements(tmp_path: Path) -> None:
+    array = np.array([[[1.5, 2], [np.nan, 3]], [[-1, 0], [7, np.inf]]], "f4")
+    group = ome.write_image(tmp_path / "x.zarr", array, "cyx", channels=["a", ome.Channel("b", window=(0, 1))])
+    windows = [channel["window"] for channel in group.attrs["ome"]["omero"]["channels"]]
+    assert windows == [{"start": 1.5, "end": 3, "min": 1.5, "max": 3}, {"start": 0, "end": 1, "min": 0, "max": 1}]
+
+
 def test_metadata_for_levels_that_are_there(tmp_path: Path) -> None:
     group = zarr_rust.create_group(tmp_path / "x.zarr", attributes={"note": 1})
     for path, array in levels().items():

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -41,7 +41,8 @@ class Channel:
     """Name, colour and contrast of a channel.
 
     ``window`` are the values that are displayed as black and in the full colour, ``limits`` the least and the greatest that can be chosen. Where
-    they are not given, they are those of the data type for integers of up to 16 bits, and 0 to 1 else. ``color`` is red, green and blue, 0 to 255 each.
+    they are not given, they are those of the data type for integers of up to 16 bits, and else those of the elements for :func:`write_image`, and 0 to 1
+    for metadata alone. ``color`` is red, green and blue, 0 to 255 each.
     """
 
     label: str | None = None
@@ -156,7 +157,10 @@ def write_image(
     """
     arrays = dict(levels) if isinstance(levels, Mapping) else {"0": levels}
     shapes = {name: array.shape for name, array in arrays.items()}
-    dtype = next(iter(arrays.values())).dtype if arrays else np.dtype("u2")
+    first = next(iter(arrays.values()), None)
+    dtype = np.dtype("u2") if first is None else first.dtype
+    if first is not None and options.get("channels"):
+        options = {**options, "channels": _with_windows(options["channels"], first, axes)}
     written = metadata(shapes, axes, dtype=dtype, version=version, **options)
     dialect = "v2" if version == "0.4" else "v3"
     group = create_group(target, path, dialect=dialect, overwrite=overwrite, storage_options=storage_options)
@@ -199,9 +203,30 @@ def _factors(factors: Mapping[str, Sequence[float]], levels: Mapping[str, Any]) 
     return [[float(factor) for factor in factors[path]] for path in levels]
 
 
+def _with_windows(channels: Sequence[str | Channel], array: np.ndarray[Any, Any], axes: str) -> list[str | Channel]:
+    """Returns the channels, with the range of their elements where they have no window and the data type names no range."""
+    axis = axes.index("c") if "c" in axes else None
+    is_like = array.ndim == len(axes) and len(channels) == (1 if axis is None else array.shape[axis])
+    if not is_like or array.size == 0 or _is_small(array.dtype) or array.dtype.kind not in "iuf":
+        return list(channels)
+    found: list[str | Channel] = []
+    for number, channel in enumerate(channels):
+        one = Channel(channel) if isinstance(channel, str) else channel
+        elements = array if axis is None else array.take(number, axis)
+        elements = elements[np.isfinite(elements)]
+        if one.window is None and one.limits is None and elements.size:
+            one = replace(one, window=(float(elements.min()), float(elements.max())))
+        found.append(one)
+    return found
+
+
+def _is_small(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "iu" and dtype.itemsize <= 2
+
+
 def _channel(channel: str | Channel, dtype: np.dtype[Any]) -> tuple[str | None, list[int] | None, list[float]]:
     one = Channel(channel) if isinstance(channel, str) else channel
-    is_small = dtype.kind in "iu" and dtype.itemsize <= 2
+    is_small = _is_small(dtype)
     whole = (float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)) if is_small else (0.0, 1.0)
     limits = one.limits or (one.window if not is_small and one.window else whole)
     window = one.window or limits

@@ -7,7 +7,7 @@ use clap::Args;
 use zarr::Array;
 use zarr::convert::ConvertOptions;
 use zarr::dtype::{Class, DataType};
-use zarr::grid::AxisSelection;
+use zarr::grid::{AxisSelection, Region};
 use zarr::ome::document::{DisplayedChannel, Window};
 use zarr::ome::{Metadata, NewImage, Version};
 use zarr::stats::{Statistics, StatsOptions};
@@ -16,6 +16,8 @@ use zarr::stats::{Statistics, StatsOptions};
 const IMAGE: &str = "Images, with --convention ome";
 /// Path of the level that an array becomes.
 const LEVEL: &str = "0";
+/// Greatest number of channels whose elements are looked at, since each takes a pass over its chunks.
+const MOST_CHANNELS: u64 = 1000;
 
 /// Options of images of OME-Zarr.
 #[derive(Clone, Debug, Args)]
@@ -45,11 +47,7 @@ pub(crate) struct ImageArgs {
 struct Windows([f64; 2]);
 
 fn version(text: &str) -> Result<Version, String> {
-    let versions = [Version::V04, Version::V05, Version::V06];
-    versions
-        .into_iter()
-        .find(|version| version.to_string() == text)
-        .ok_or_else(|| "expected 0.4, 0.5 or 0.6".to_owned())
+    text.parse().map_err(|error: zarr::Error| error.message().to_owned())
 }
 
 fn windows(text: &str) -> Result<Windows, String> {
@@ -113,39 +111,50 @@ impl ImageArgs {
                 }
             }
         };
-        let image = NewImage::new(&axes)?.scales(self.scale.as_deref().unwrap_or_default())?;
-        let image = image.level(LEVEL, &vec![1.0; axes.chars().count()])?.name(stem(target));
-        let image = image.channels(self.channels(&array, &axes)?);
+        let mut image = NewImage::new(&axes)?.scales(self.scale.as_deref().unwrap_or_default())?;
+        image = image.level(LEVEL, &vec![1.0; axes.chars().count()])?.name(stem(target));
+        let region = options.regions.get(&source.path);
+        // Where the number of axes is another one, the conversion says so.
+        if let Some(region) = region.filter(|region| region.rank() == image.axes().len()) {
+            let starts: Vec<(u64, u64)> = region.axes().iter().map(|axis| (axis.start, axis.step)).collect();
+            image = image.region(&starts)?;
+        }
+        let region = region.cloned().unwrap_or_else(|| Region::whole(array.shape()));
+        let image = image.channels(self.channels(&array, &region, &axes)?);
         Ok(options.image(image))
     }
 
     /// Returns the channels, with windows; none without names and windows.
-    fn channels(&self, array: &Array, axes: &str) -> Result<Vec<DisplayedChannel>> {
+    fn channels(&self, array: &Array, region: &Region, axes: &str) -> Result<Vec<DisplayedChannel>> {
         if self.channel_names.is_empty() && self.channel_windows.is_none() {
             return Ok(Vec::new());
         }
-        let axis = axes.chars().position(|axis| axis == 'c').filter(|_| axes.chars().count() == array.shape().len());
-        let count = axis.and_then(|axis| array.shape().get(axis).copied()).unwrap_or(1);
+        let axis = axes.chars().position(|axis| axis == 'c').filter(|_| axes.chars().count() == region.rank());
+        let count = axis.and_then(|axis| Some(region.axes().get(axis)?.len)).unwrap_or(1);
         if !self.channel_names.is_empty() && self.channel_names.len() as u64 != count {
             let found = self.channel_names.len();
             return Err(Failure::usage(format!(
                 "--channel-names: found {found} names, expected {count} as the array has channels"
             )));
         }
+        if count > MOST_CHANNELS {
+            let message = format!("--channel-windows: found {count} channels, expected at most {MOST_CHANNELS}");
+            return Err(Failure::usage(message));
+        }
         (0..count)
             .map(|number| {
                 let label = self.channel_names.get(number as usize).cloned();
                 Ok(DisplayedChannel {
                     label,
-                    window: Some(self.window(array, axis, number)?),
+                    window: Some(self.window(array, region, axis, number)?),
                     ..DisplayedChannel::default()
                 })
             })
             .collect()
     }
 
-    /// Returns the window of a channel: of its values, or, unless these are asked for, of the data type if it is a small integer.
-    fn window(&self, array: &Array, axis: Option<usize>, number: u64) -> Result<Window> {
+    /// Returns the window of a channel: of its values in the region, or, unless these are asked for, of the data type if it is a small integer.
+    fn window(&self, array: &Array, region: &Region, axis: Option<usize>, number: u64) -> Result<Window> {
         let of_type = match (self.channel_windows, array.data_type()) {
             (None, DataType::UInt8) => Some((0.0, 255.0)),
             (None, DataType::Int8) => Some((-128.0, 127.0)),
@@ -160,10 +169,14 @@ impl ImageArgs {
         if matches!(array.data_type().class(), None | Some(Class::Complex)) {
             return Err(Failure::usage(format!("--channel-windows: found {}, expected numbers", array.data_type())));
         }
-        let mut selection = vec![AxisSelection::All; array.shape().len()];
-        if let Some(at) = axis.and_then(|axis| selection.get_mut(axis)) {
-            *at = AxisSelection::range(number as i64, number as i64 + 1);
-        }
+        let ranges = region.axes().iter().enumerate().map(|(at, range)| {
+            let (first, len) = if axis == Some(at) { (number, 1) } else { (0, range.len) };
+            let start = range.start.saturating_add(first.saturating_mul(range.step));
+            let stop = start.saturating_add(len.saturating_mul(range.step));
+            let [start, stop, step] = [start, stop, range.step].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
+            AxisSelection::Range { start: Some(start), stop: Some(stop), step }
+        });
+        let selection: Vec<AxisSelection> = ranges.collect();
         let options = StatsOptions::default().quantiles(&shares).bins(0);
         let numbers = Statistics::of(array, &selection, &options)?.numbers;
         let end =

@@ -288,6 +288,46 @@ fn windows_of_channels_are_those_of_the_elements() {
     }
 }
 
+/// Checks that channels, windows and positions are those of the region that is converted.
+#[test]
+fn a_region_becomes_an_image() {
+    let folder = Folder::new();
+    let array = ["--shape", "3,4,6", "--dtype", "int32", "--chunks", "1,4,6", "--dims", "c,y,x"];
+    folder.ok(&[&["create", "p.zarr", "/"], &array[..]].concat());
+    for (value, select) in [("7", "1,0:4,0:6"), ("9", "1,1,1"), ("50", "1,0,0"), ("70", "2,0:4,0:6")] {
+        folder.ok(&["write", "p.zarr", "/", "--select", select, "--value", value]);
+    }
+    let region = ["ome", "--isel", "c=1:2", "--isel", "y=1:4", "--isel", "x=1:6:2", "--scale", "y=0.5um,x=2um"];
+    let both = [&OME[..], &region, &["--channel-windows", "minmax", "--channel-names"]].concat();
+    assert!(failed(&folder, &[&both[..], &["a,b,c"]].concat()).contains("found 3 names, expected 1"));
+    folder.ok(&[&both[..], &["DAPI"]].concat());
+    let attributes = attributes(&folder, "x.ome.zarr");
+    let found = |pointer: &str| attributes.pointer(pointer).unwrap().to_string();
+    let channels = attributes.pointer("/ome/omero/channels").unwrap().as_array().unwrap();
+    assert_eq!(channels.len(), 1);
+    assert_eq!(found("/ome/omero/channels/0/window"), r#"{"start":7,"end":9,"min":7,"max":9}"#);
+    let placed = found("/ome/multiscales/0/datasets/0/coordinateTransformations");
+    assert_eq!(placed, r#"[{"type":"scale","scale":[1,0.5,4]},{"type":"translation","translation":[0,0.5,2]}]"#);
+    assert_eq!(folder.ok(&["read", "x.ome.zarr", "0", "--select", "0,0,0:3"]).trim(), "9\n7\n7");
+}
+
+/// Checks that an image is never made in a group of other metadata.
+#[test]
+fn an_image_never_replaces_other_metadata() {
+    for (dialect, version, there, expected) in [
+        ("v3", "0.5", r#"{"ome":{"version":"0.5","plate":{"rows":[],"columns":[],"wells":[]}}}"#, "found plate"),
+        ("v2", "0.4", r#"{"multiscales":{"layout":[{"asset":"a"}]}}"#, "multiscales of another convention"),
+    ] {
+        let folder = plain();
+        folder.ok(&["create", "x.ome.zarr", "/", "--group", "--dialect", dialect, "--attributes", there]);
+        let to = ["convert", "p.zarr", "x.ome.zarr", "--convention", "ome", "--axes", "cyx", "--overwrite"];
+        let said = failed(&folder, &[&to[..], &["--ome-version", version]].concat());
+        assert!(said.contains(expected), "{said}");
+        let expected = Value::from_json(there).unwrap();
+        assert!(attributes(&folder, "x.ome.zarr").semantically_eq(&expected), "{said}");
+    }
+}
+
 #[test]
 fn what_is_no_image_is_said() {
     let folder = plain();
@@ -306,6 +346,13 @@ fn what_is_no_image_is_said() {
     let copied = failed(&folder, &["cp", "p.zarr", "q.zarr", "--convention", "ome"]);
     assert!(copied.contains("`zarr convert` makes images of arrays"), "{copied}");
     folder.ok(&["create", "g.zarr", "/", "--group"]);
+    fails(&["ome", "--axes", "cyx", "--ome-version", "1"], "expected 0.4, 0.5 or 0.6");
+    let old = failed(&folder, &["convert", "g.zarr", "y", "--convention", "ome", "--ome-version", "0.5"]);
+    assert!(old.contains("found no group with metadata of OME-Zarr, expected one to convert to 0.5"), "{old}");
+    folder.ok(&["create", "many.zarr", "/", "--shape", "1001,2,2", "--dtype", "int32"]);
+    let windows = ["many.zarr", "y", "--convention", "ome", "--axes", "cyx", "--channel-windows", "minmax"];
+    let many = failed(&folder, &[&["convert"][..], &windows].concat());
+    assert!(many.contains("found 1001 channels, expected at most 1000"), "{many}");
     let of_group = failed(&folder, &["convert", "g.zarr", "x.ome.zarr", "--convention", "ome"]);
     assert!(of_group.contains("found a group, expected an array to make an image of"), "{of_group}");
 }

@@ -10,7 +10,7 @@ use zarr_array::Group;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::{Map, NamedConfig};
 use zarr_meta::{ArrayMetadata, Dialect, NodePath, Note, StoredNode};
-use zarr_ome::{Multiscales, NewImage, Version};
+use zarr_ome::{Metadata, NewImage, Version};
 use zarr_store::Store;
 
 /// Returns the options with the path and the dialect of a new image, and checks that the version goes with the dialect.
@@ -33,9 +33,9 @@ pub(super) fn prepared(mut options: ConvertOptions) -> Result<ConvertOptions> {
     Ok(options)
 }
 
-/// Checks that the source is an array that the image fits.
+/// Checks that the source is an array that the image fits; or, if a version of OME-Zarr is chosen for images that are there, that there is one.
 pub(super) fn check(found: &[StoredNode], options: &ConvertOptions) -> Result<()> {
-    let Some(image) = &options.image else { return Ok(()) };
+    let Some(image) = &options.image else { return check_version(found, options) };
     let [node] = found else {
         let path = options.node.clone().unwrap_or_else(NodePath::root);
         let error = Error::argument("found a group, expected an array that becomes a level of an image").at_path(&path);
@@ -56,12 +56,28 @@ pub(super) fn check(found: &[StoredNode], options: &ConvertOptions) -> Result<()
         return Err(at(Error::argument(message)));
     }
     let is_channel = |name: &&str| *name == "c";
-    let channels = names.iter().position(is_channel).and_then(|axis| array.shape.get(axis)).copied();
+    let shape = options.regions.get(&node.path).map_or_else(|| array.shape.clone(), |region| region.shape().to_vec());
+    let channels = names.iter().position(is_channel).and_then(|axis| shape.get(axis)).copied();
     match (channels.unwrap_or(1), image.channel_count() as u64) {
         (_, 0) => Ok(()),
         (length, count) if length == count => Ok(()),
         (length, count) => {
             Err(at(Error::argument(format!("found {count} channels, expected {length} as the array has"))))
+        }
+    }
+}
+
+/// Checks that a group has metadata of OME-Zarr if the caller has chosen its version.
+fn check_version(found: &[StoredNode], options: &ConvertOptions) -> Result<()> {
+    let is_image = |node: &StoredNode| {
+        node.node.as_group().is_some_and(|group| Metadata::find(&group.attributes, node.path.name()).is_some())
+    };
+    match options.ome_version.filter(|_| !found.iter().any(is_image)) {
+        None => Ok(()),
+        Some(version) => {
+            let path = options.node.clone().unwrap_or_else(NodePath::root);
+            let message = format!("found no group with metadata of OME-Zarr, expected one to convert to {version}");
+            Err(Error::argument(message).at_path(&path))
         }
     }
 }
@@ -82,48 +98,38 @@ pub(super) fn take(array: &mut ArrayMetadata, image: &NewImage, dialect: Dialect
 }
 
 impl Conversion {
-    /// Returns the path of the group of the new image, and its attributes; `None` if there is no new image.
-    fn image_group(&self) -> Result<Option<(NodePath, Map)>> {
-        let (Some(image), Some(version)) = (&self.options.image, self.options.ome_version) else { return Ok(None) };
+    /// Returns the new image, its version, and the path of its group; `None` if there is no new image.
+    fn new_image(&self) -> Option<(&NewImage, Version, NodePath)> {
+        let (image, version) = (self.options.image.as_ref()?, self.options.ome_version?);
         let (_, mut path) = self.paths();
         for _ in image.paths().next().unwrap_or_default().split('/') {
             path = path.parent().unwrap_or_else(NodePath::root);
         }
-        Ok(Some((path, image.attributes(version)?)))
+        Some((image, version, path))
     }
 
-    /// Checks that the group of the new image is no image of other levels.
+    /// Checks that the group of the new image has no metadata that would be lost.
     pub(super) fn check_image(&self, target: &Arc<dyn Store>) -> Result<()> {
-        let Some((path, attributes)) = self.image_group()? else { return Ok(()) };
+        let Some((image, version, path)) = self.new_image() else { return Ok(()) };
         let group = match Group::open(target, &path.to_string(), &self.registry) {
             Ok(group) => group,
             // Where it is no group, the conversion says so.
             Err(error) if error.kind() != ErrorKind::Store => return Ok(()),
             Err(error) => return Err(error),
         };
-        let names = |attributes: &Map| {
-            let read = Multiscales::read(attributes).ok().flatten()?;
-            Some(read.level_names().map(|(path, _)| path.to_owned()).collect::<Vec<_>>())
-        };
-        let (own, there) = (names(&attributes).unwrap_or_default(), names(group.attributes()?));
-        match there.filter(|there| there.iter().any(|path| !own.contains(path))) {
-            None => Ok(()),
-            Some(there) => {
-                let message = format!("found an image of the levels {}, expected no image", there.join(", "));
-                let error = Error::new(ErrorKind::Exists, message).at_path(&path);
-                Err(in_store(target, error.with_hint("erase the image first, or name another target")))
-            }
-        }
+        let written = image.written_into(group.attributes()?, path.name(), version);
+        written.map(drop).map_err(|error| {
+            let hint = "erase the image first, or name another target";
+            let error = if error.kind() == ErrorKind::Exists { error.with_hint(hint) } else { error };
+            in_store(target, error.at_path(&path))
+        })
     }
 
     /// Writes the metadata of the new image into its group.
     pub(super) fn describe_image(&self, target: &Arc<dyn Store>) -> Result<()> {
-        let Some((path, written)) = self.image_group()? else { return Ok(()) };
+        let Some((image, version, path)) = self.new_image() else { return Ok(()) };
         let mut group = Group::open(target, &path.to_string(), &self.registry)?;
-        let mut attributes = group.attributes()?.clone();
-        for (name, value) in written.iter() {
-            attributes.insert(name, value.clone());
-        }
-        group.set_attributes(attributes)
+        let attributes = image.written_into(group.attributes()?, path.name(), version);
+        group.set_attributes(attributes.map_err(|error| error.at_path(&path))?)
     }
 }

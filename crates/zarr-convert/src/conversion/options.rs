@@ -67,7 +67,8 @@ pub struct ConvertOptions {
     /// of GeoZarr; of an array of which a region is taken these become those of the region.
     pub georeferences: BTreeMap<NodePath, Georeference>,
     /// Image that the converted array becomes a level of: the first one that the image names, below the group at the path in the target. The
-    /// group gets the metadata at the end, and the array the names of the axes. `None` if nodes stay what they are.
+    /// group gets the metadata at the end, and the array the names of the axes. Where a region of the array is converted, it is the image of
+    /// that region ([`NewImage::region`]). `None` if nodes stay what they are.
     pub image: Option<NewImage>,
     /// Version of OME-Zarr of images, plates, wells and labels. By default the version of the source, or that of the format if it changes:
     /// 0.4 in Zarr v2, 0.5 in v3.

@@ -1,6 +1,6 @@
 //! Tests of plates, wells and labels.
 
-use crate::{ImageLabel, Listed, Metadata, Plate, Well};
+use crate::{ImageLabel, Listed, Metadata, Plate, Version, Well};
 use zarr_json::{Map, Value, json};
 
 fn changed(document: &Value, at: &str, value: Value) -> Map {
@@ -117,5 +117,51 @@ fn faults_of_wells_and_labels_have_their_place() {
     {
         let well = json!({"ome": {"version": version, "well": {"images": [{"path": path}]}}});
         assert_eq!(faults(well.as_object().unwrap()).len(), count, "{version} {path}");
+    }
+}
+
+/// Checks that an image replaces the metadata of an image of its levels alone.
+#[test]
+fn a_new_image_never_replaces_metadata_of_others() {
+    let image = crate::NewImage::new("yx").unwrap().level("0", &[1.0; 2]).unwrap();
+    let into = |attributes: &Value, version| image.written_into(attributes.as_object().unwrap(), None, version);
+    let plate = json!({"rows": [], "columns": [], "wells": []});
+    let axes = json!([{"name": "y", "type": "space"}, {"name": "x", "type": "space"}]);
+    let level = |path: &str| json!({"path": (path), "coordinateTransformations": [{"type": "scale", "scale": [2, 2]}]});
+    let of = |paths: &[&str]| {
+        let levels = Value::Array(paths.iter().map(|path| level(path)).collect());
+        json!({"axes": (axes.clone()), "datasets": (levels)})
+    };
+    for (version, there, pointer) in [
+        (Version::V04, json!({"plate": (plate.clone())}), "/attributes/plate"),
+        (Version::V05, json!({"ome": {"plate": (plate)}}), "/attributes/ome/plate"),
+        (Version::V06, json!({"ome": {"version": "0.6", "scene": {}}}), "/attributes/ome/scene"),
+        (
+            Version::V05,
+            json!({"ome": {"version": "0.5", "multiscales": [1]}}),
+            "/attributes/ome/multiscales/0/datasets",
+        ),
+        (Version::V05, json!({"ome": {"version": "0.5", "multiscales": [(of(&["0", "1"]))]}}), "/attributes"),
+        (Version::V05, json!({"ome": {"version": "0.5", "multiscales": [(of(&["0"])), (of(&["0"]))]}}), "/attributes"),
+        (Version::V05, json!({"ome": "x"}), "/attributes/ome"),
+        (Version::V04, json!({"multiscales": {"layout": []}}), "/attributes/multiscales"),
+        (Version::V04, json!({"multiscales": [{"type": "reduce"}]}), "/attributes/multiscales"),
+    ] {
+        let error = into(&there, version).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Exists, "{there}");
+        assert_eq!(error.location().pointer.as_deref(), Some(pointer), "{there}: {error}");
+    }
+    let display = json!({"channels": []});
+    let old = json!({"note": 1, "multiscales": [(of(&["0"]))], "omero": (display.clone())});
+    let new =
+        json!({"note": 1, "ome": {"mine": 1, "version": "0.5", "multiscales": [(of(&["0"]))], "omero": (display)}});
+    for (there, version) in [(old, Version::V04), (new, Version::V05)] {
+        let mut expected = image.attributes(version).unwrap();
+        expected.insert("note", 1);
+        if version == Version::V05 {
+            expected.set_pointer("/ome/mine", Value::from(1)).unwrap();
+        }
+        let found = Value::Object(into(&there, version).unwrap());
+        assert!(found.semantically_eq(&Value::Object(expected)), "{found}");
     }
 }

@@ -81,6 +81,69 @@ fn an_array_of_a_group_becomes_an_image_at_a_path() {
     assert!(error.to_string().contains("found an image of the levels 0, 1, expected no image"), "{error}");
 }
 
+/// Checks that metadata in the group of a new image is never lost: that of others is an error, that of the image itself is replaced.
+#[test]
+fn metadata_of_others_is_kept() {
+    let images = |members: Value| json!({"ome": (members)});
+    let plate = json!({"version": "0.5", "plate": {"rows": [], "columns": [], "wells": []}});
+    let layout = json!({"layout": [{"asset": "0"}]});
+    let flawed = json!([{"version": "0.3", "datasets": [{"path": "0"}]}]);
+    let labels = json!({"version": "0.5", "multiscales": [], "image-label": {}});
+    let cases = [
+        (Dialect::V3, images(plate), "found plate of OME-Zarr"),
+        (Dialect::V3, images(json!({"version": "0.5", "bioformats2raw.layout": 3})), "found bioformats2raw.layout"),
+        (Dialect::V3, images(labels), "found image-label of OME-Zarr"),
+        (Dialect::V3, json!({"ome": 1}), "found an attribute ome of another convention"),
+        (Dialect::V2, json!({"multiscales": (flawed)}), "found faulty metadata of an image"),
+        (Dialect::V2, json!({"multiscales": (layout)}), "found an attribute multiscales of another convention"),
+        (Dialect::V2, json!({"well": {"images": []}}), "found well of OME-Zarr"),
+    ];
+    for (dialect, there, expected) in cases {
+        let target = target();
+        let new = there
+            .as_object()
+            .unwrap()
+            .iter()
+            .fold(NewGroup::new(), |new, (name, value)| new.attribute(name, value.clone()));
+        Group::create(&target, "/", new.dialect(dialect), &registry()).unwrap();
+        let version = if dialect == Dialect::V2 { Version::V04 } else { Version::V05 };
+        let options = ConvertOptions::default().image(image()).ome_version(version).overwrite(true);
+        let error = run(&source("/", dialect), &target, options).unwrap_err();
+        assert!(error.kind() == ErrorKind::Exists && error.to_string().contains(expected), "{error}");
+        assert!(attributes(&target).semantically_eq(&there), "{expected}");
+        assert!(Array::open(&target, "/0", &registry()).is_err(), "{expected}");
+    }
+    for (dialect, version) in [(Dialect::V2, Version::V04), (Dialect::V3, Version::V05), (Dialect::V3, Version::V06)] {
+        let (source, target) = (source("/", dialect), target());
+        let window = || zarr_ome::document::Window::new(0.0, 1.0);
+        let options = |image: NewImage| ConvertOptions::default().image(image).ome_version(version).overwrite(true);
+        run(&source, &target, options(image().channel("a", window()).channel("b", window()))).unwrap();
+        let mut group = Group::open(&target, "/", &registry()).unwrap();
+        let mut more = group.attributes().unwrap().clone();
+        more.insert("note", 1);
+        group.set_attributes(more).unwrap();
+        run(&source, &target, options(image())).unwrap();
+        let mut expected = image().attributes(version).unwrap();
+        expected.insert("note", 1);
+        assert!(attributes(&target).semantically_eq(&Value::Object(expected)), "{}", attributes(&target));
+    }
+}
+
+#[test]
+fn a_region_becomes_an_image() {
+    let (source, target) = (source("/", Dialect::V3), target());
+    let region = zarr_grid::Region::from_ranges(&[0..1, 1..4, 0..6]);
+    let regions = std::collections::BTreeMap::from([(NodePath::root(), region)]);
+    let window = zarr_ome::document::Window::new(0.0, 1.0);
+    let image = image().region(&[(0, 1), (1, 1), (0, 1)]).unwrap().channel("a", window.clone());
+    let options = |image: NewImage| ConvertOptions::default().image(image).regions(regions.clone());
+    run(&source, &target, options(image.clone())).unwrap();
+    let read = Multiscales::read(attributes(&target).as_object().unwrap()).unwrap().unwrap();
+    assert_eq!(read.images[0].levels[0].translation, [0.0, 0.5, 0.0]);
+    let error = Conversion::plan(&source, &registry(), options(image.channel("b", window))).map(drop).unwrap_err();
+    assert!(error.to_string().contains("found 2 channels, expected 1"), "{error}");
+}
+
 #[test]
 fn what_is_no_image_is_refused() {
     let message = |path: &str, options: ConvertOptions| {
@@ -95,6 +158,10 @@ fn what_is_no_image_is_refused() {
     assert!(message("/a", with(image())).contains("found a group, expected an array"));
     let window = zarr_ome::document::Window::new(0.0, 1.0);
     assert!(message("/", with(image().channel("a", window))).contains("found 1 channels, expected 2"));
+    let versions = ConvertOptions::default().ome_version(Version::V06);
+    assert!(
+        message("/a", versions).contains("found no group with metadata of OME-Zarr, expected one to convert to 0.6")
+    );
     let v2 = with(image()).dialect(Dialect::V2).ome_version(Version::V05);
     assert!(message("/", v2).contains("OME-Zarr 0.5 in dialect v2, expected dialect v3"));
 }
