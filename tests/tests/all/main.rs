@@ -80,6 +80,7 @@ mod sparse;
 mod store_errors;
 mod strings_of_objects;
 mod tiff_files;
+mod tiff_made;
 mod typed_attributes;
 mod typed_codecs;
 mod verb_table;
