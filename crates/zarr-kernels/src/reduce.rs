@@ -1,0 +1,102 @@
+//! Reduction of blocks of elements to one element each, row by row: sums and means, least and greatest elements.
+//!
+//! A block has `rows` rows of `factor` elements; the last block of a row may have fewer. The rows of blocks are first combined with one
+//! another, element by element, then the elements of each block within the combined row. The loops run over whole rows, so that the
+//! compiler makes vector code of them.
+
+mod float;
+mod integer;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+/// Greatest number of elements of a block: sums of so many elements fit the type of sums of each type.
+pub const MOST_ELEMENTS: u64 = 1 << 16;
+
+/// Type of elements that blocks can be reduced to.
+///
+/// ```
+/// use zarr_kernels::Reduce;
+///
+/// let mut sums = [0_u32; 5];
+/// u8::add_row(&mut sums, &[1, 2, 3, 4, 200]);
+/// u8::add_row(&mut sums, &[1, 3, 3, 4, 201]);
+/// let mut means = [0_u8; 3];
+/// u8::means(&sums, 2, 2, &mut means);
+/// // 7 / 4 is 1.75, 14 / 4 is 3.5 and 401 / 2 is 200.5: halves go to the even neighbour.
+/// assert_eq!(means, [2, 4, 200]);
+/// ```
+pub trait Reduce: Copy + PartialEq + Send + Sync + 'static {
+    /// Type of sums of up to [`MOST_ELEMENTS`] elements: exact for integers, binary64 for floats.
+    type Sum: Copy + Default + Send;
+
+    /// Adds each element of `row` to the sum at the same position. The shorter slice decides how many.
+    fn add_row(sums: &mut [Self::Sum], row: &[Self]);
+
+    /// Sets each element of `out` to the mean of its block: `factor` successive sums of `rows` elements each, the last block with those
+    /// that are left. Means of integers are rounded, halves to the even neighbour.
+    ///
+    /// # Panics
+    /// If `factor` is 0.
+    fn means(sums: &[Self::Sum], rows: u32, factor: usize, out: &mut [Self]);
+
+    /// Returns `sum` with `value` added.
+    fn add(sum: Self::Sum, value: Self) -> Self::Sum;
+
+    /// Returns the sum of two sums.
+    fn join(sum: Self::Sum, other: Self::Sum) -> Self::Sum;
+
+    /// Returns the mean of `count` elements with this sum, as [`means`](Self::means) rounds it; `count` is at least 1.
+    fn mean(sum: Self::Sum, count: u32) -> Self;
+
+    /// Replaces each element of `kept` by the lesser of it and the element of `row` at the same position. NaN is kept and taken over.
+    fn keep_least(kept: &mut [Self], row: &[Self]);
+
+    /// Replaces each element of `kept` by the greater of it and the element of `row` at the same position. NaN is kept and taken over.
+    fn keep_greatest(kept: &mut [Self], row: &[Self]);
+
+    /// Returns whether the element is NaN.
+    fn is_nan(self) -> bool;
+
+    /// Compares two elements that are not NaN.
+    fn order(self, other: Self) -> Ordering;
+}
+
+/// Sets each element of `out` to the least element of its block: `factor` successive elements of `row`, the last block with those that are
+/// left. NaN is taken over.
+///
+/// # Panics
+/// If `factor` is 0.
+pub fn least<T: Reduce>(row: &[T], factor: usize, out: &mut [T]) {
+    fold(row, factor, out, T::keep_least);
+}
+
+/// Sets each element of `out` to the greatest element of its block, as [`least`] does to the least.
+///
+/// # Panics
+/// If `factor` is 0.
+pub fn greatest<T: Reduce>(row: &[T], factor: usize, out: &mut [T]) {
+    fold(row, factor, out, T::keep_greatest);
+}
+
+fn fold<T: Reduce>(row: &[T], factor: usize, out: &mut [T], keep: fn(&mut [T], &[T])) {
+    for (out, block) in out.iter_mut().zip(row.chunks(factor)) {
+        let Some((first, others)) = block.split_first() else { continue };
+        *out = *first;
+        others.iter().for_each(|other| keep(std::slice::from_mut(out), std::slice::from_ref(other)));
+    }
+}
+
+/// Sets each element of `out` to the element at the centre of its block of `factor` successive elements of `row`; of two elements at the
+/// centre, to the first. The last block has the elements that are left.
+///
+/// # Panics
+/// If `factor` is 0.
+pub fn nearest<T: Copy>(row: &[T], factor: usize, out: &mut [T]) {
+    for (out, block) in out.iter_mut().zip(row.chunks(factor)) {
+        if let Some(centre) = block.get((block.len().max(1) - 1) / 2) {
+            *out = *centre;
+        }
+    }
+}
