@@ -31,6 +31,7 @@
 mod conversion;
 
 pub use conversion::{
-    Action, Conversion, ConvertOptions, CopiedKey, DocumentRemoval, DryRun, IntoFlow, Migration, MigrationState, Part,
-    PlannedNode, Progress, Shards, SkippedChunk, SkippedKey, StoredSize, Transfer, finish_move,
+    Action, Conversion, ConvertOptions, CopiedKey, DocumentRemoval, DryRun, IntoFlow, Level, Method, Migration,
+    MigrationState, Part, PlannedNode, Progress, Pyramid, PyramidOptions, Shards, SkippedChunk, SkippedKey, StoredSize,
+    Transfer, finish_move,
 };

@@ -60,13 +60,18 @@ pub(super) fn shards_by_name(
 /// Chooses a shard shape of whole chunks for an array with elements of `item` bytes: repeatedly doubles the shard along the dimension with
 /// most shards, up to about 64 MiB. `None` if a shard would hold one chunk.
 pub(super) fn chosen(shape: &[u64], chunk: &[u64], item: u64) -> Option<Vec<u64>> {
+    chosen_up_to(shape, chunk, item, SHARD)
+}
+
+/// Chooses a shard shape as [`chosen`] does, of at most about `most` bytes, or 64 MiB if that is less.
+pub(super) fn chosen_up_to(shape: &[u64], chunk: &[u64], item: u64, most: u64) -> Option<Vec<u64>> {
     let mut shard: Vec<u64> = chunk.iter().map(|length| (*length).max(1)).collect();
     let counts =
         |shard: &[u64]| shape.iter().zip(shard).map(|(size, length)| size.div_ceil(*length)).collect::<Vec<_>>();
     loop {
         let (axis, count) = counts(&shard).into_iter().enumerate().max_by_key(|(axis, count)| (*count, *axis))?;
         let bytes = shard.iter().fold(item.max(1), |bytes, length| bytes.saturating_mul(*length));
-        if count < 2 || bytes > SHARD / 2 {
+        if count < 2 || bytes > most.min(SHARD) / 2 {
             break;
         }
         *shard.get_mut(axis)? *= 2;

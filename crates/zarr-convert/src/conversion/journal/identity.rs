@@ -6,9 +6,10 @@ use super::super::region;
 use super::super::unfinished_node::UnfinishedNode;
 use super::super::{Conversion, Shards};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use zarr_hierarchy::Result;
 use zarr_json::{Map, Value};
-use zarr_meta::NodePath;
+use zarr_meta::{NodePath, StoredNode};
 use zarr_store::Store;
 
 /// Members that must be equal in two runs so that one can continue the work of the other. An error names the member that differs.
@@ -79,6 +80,26 @@ impl Identity {
         map.insert(SOURCE_DOCUMENTS, before.hex());
         map.insert(TARGET_DOCUMENTS, after.hex());
         Ok(Self(map))
+    }
+
+    /// Returns the identity of other work on the node `found` in `source`, with members of its own: `written` are its documents by keys.
+    pub(crate) fn of_work<'d>(
+        source: &Arc<dyn Store>,
+        found: &StoredNode,
+        written: impl Iterator<Item = (&'d str, Option<&'d [u8]>)>,
+        mut members: Map,
+    ) -> Self {
+        let before = hashes(found).into_iter().fold(Fingerprint::new(), |before, (key, hash)| {
+            before.with_part(key.as_bytes()).with_part(hash.as_bytes())
+        });
+        let after = written.fold(Fingerprint::new(), |after, (key, document)| {
+            after.with_part(key.as_bytes()).with_part(document.unwrap_or_default())
+        });
+        members.insert("source", address(&source.to_string()));
+        members.insert("from", found.path.to_string());
+        members.insert(SOURCE_DOCUMENTS, before.hex());
+        members.insert(TARGET_DOCUMENTS, after.hex());
+        Self(members)
     }
 
     /// Adds the members by which the journal describes the unfinished node. These members may differ between runs.

@@ -1,0 +1,315 @@
+//! Pyramids: levels of an array, each with fewer elements than the one before it.
+//!
+//! Each level is computed of the next finer one (`reduce.rs`), and integers are rounded once a level. The source is read once for all
+//! levels, unit by unit (`tree.rs`): the elements of a unit stay in memory until the coarser unit has its part of them, so memory depends
+//! on the sizes of units and on the number of levels, and not on the size of the source (`write.rs`).
+//!
+//! Levels get their documents after their chunks. Until then a journal beside the first level says which units are stored; a run that
+//! resumes reads these where coarser units need them. A mark below each level tells whether its chunks are still there.
+
+mod half;
+mod image;
+mod levels;
+mod options;
+mod reduce;
+mod run;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod write;
+
+use super::is_same;
+pub use levels::Level;
+use levels::Names;
+pub use options::{Method, PyramidOptions};
+use std::ops::Range;
+use std::sync::Arc;
+use tree::{LevelShape, Tree};
+use zarr_array::Array;
+use zarr_hierarchy::{Error, IntoFlow, Result};
+use zarr_meta::NodePath;
+use zarr_scan::Memory;
+use zarr_store::Store;
+
+/// Size in bytes of the elements of the source that a unit is computed of, if chunks are smaller.
+const COMFORT: u64 = 4 << 20;
+/// Share of the memory that [`COMFORT`] may have.
+const SHARE: u64 = 16;
+/// Size in bytes of the elements of the source that are read at once for a unit.
+const PIECE: u64 = 16 << 20;
+
+/// Planned pyramid of an array.
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::{Array, NewArray, Registry, Store};
+/// use zarr_convert::{Pyramid, PyramidOptions};
+/// use zarr_store::MemoryStore;
+///
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
+/// # let registry = Arc::new(registry);
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let new = NewArray::new(&[4, 4], "uint8").chunks(&[2, 2]).codecs("bytes")?;
+/// let source = Array::create(&store, "/image/0", new, &registry)?;
+/// source.write(.., &[1_u8, 2, 5, 5, 3, 4, 5, 5, 0, 0, 9, 9, 0, 1, 9, 9])?;
+///
+/// let pyramid = Pyramid::plan(&source, None, PyramidOptions::default())?;
+/// assert_eq!(pyramid.levels()[0].path.to_string(), "/image/1");
+/// pyramid.run(|_| {})?;
+/// assert_eq!(Array::open(&store, "/image/1", &registry)?.read::<u8>(..)?, [2, 5, 0, 9]);
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Pyramid {
+    source: Array,
+    target: Arc<dyn Store>,
+    /// Group of the levels.
+    group: NodePath,
+    levels: Vec<Level>,
+    options: PyramidOptions,
+    work: WorkPlan,
+}
+
+/// Division of the work into units, and the memory that it takes.
+#[derive(Clone, Debug)]
+struct WorkPlan {
+    tree: Tree,
+    /// Number of elements of the finest level along each axis that are computed of what is read at once.
+    piece: Vec<u64>,
+    /// Number of units that are computed at the same time.
+    workers: usize,
+    options: zarr_array::Options,
+}
+
+impl Pyramid {
+    /// Plans the levels of `source`. Reads metadata only.
+    ///
+    /// Without a `target` the levels are written beside the source, whose name ends with a number: those of `/image/0` are `/image/1`,
+    /// `/image/2`.. A `target` is a store and the path of a group, in which level `0` is a copy of the source.
+    ///
+    /// # Errors
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the method does not take the data type of the source, options do not fit the
+    /// source or one another, or memory does not suffice; the errors of reading metadata.
+    pub fn plan(source: &Array, target: Option<(&Arc<dyn Store>, NodePath)>, options: PyramidOptions) -> Result<Self> {
+        let located = |error: Error| {
+            error.at(|location| {
+                location.store.get_or_insert_with(|| source.store().to_string());
+                location.path.get_or_insert_with(|| source.path().to_string());
+            })
+        };
+        Self::planned(source, target, options).map_err(located)
+    }
+
+    fn planned(source: &Array, target: Option<(&Arc<dyn Store>, NodePath)>, options: PyramidOptions) -> Result<Self> {
+        if !options.method_takes(source) {
+            reduce::check(source.data_type(), options.method)?;
+        }
+        let is_beside = |store: &Arc<dyn Store>, group: &NodePath| {
+            is_same(store, source.store()) && Some(group) == source.path().parent().as_ref()
+        };
+        let target = target.filter(|(store, group)| !is_beside(store, group));
+        let (store, names, copies) = match target {
+            Some((store, group)) => {
+                if is_same(store, source.store()) && group.is_within(source.path()) {
+                    return Err(Error::argument(format!(
+                        "found group {group} for levels, expected one outside of the array"
+                    )));
+                }
+                (store, Names::within(group), true)
+            }
+            None => {
+                let names = Names::beside(source.path()).ok_or_else(|| {
+                    let message = "levels beside an array need a number at the end of its name, such as 0 or s0";
+                    Error::argument(message).with_hint("name a group for the levels, in the same store or another")
+                })?;
+                (source.store(), names, false)
+            }
+        };
+        let group = names.of(0)?.parent().unwrap_or_else(NodePath::root);
+        let levels = levels::plan(source, &names, copies, &options, source.registry())?;
+        let (source, levels) = match options.level {
+            None => (source.clone(), levels),
+            Some(number) => one_level(source, store, levels, number, &options)?,
+        };
+        if let Some(region) = &options.region {
+            region.check(source.shape())?;
+        }
+        let work = WorkPlan::new(&source, &levels, &options)?;
+        Ok(Self { source, target: Arc::clone(store), group, levels, options, work })
+    }
+
+    /// Levels that are written, the finest first.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// Path of the group of the levels.
+    pub fn group(&self) -> &NodePath {
+        &self.group
+    }
+
+    /// Store of the levels.
+    pub fn target(&self) -> &Arc<dyn Store> {
+        &self.target
+    }
+
+    /// Size of the elements of the source that are read, in bytes.
+    pub fn size(&self) -> u128 {
+        let item = self.source.data_type().item_size() as u64;
+        match &self.options.region {
+            Some(region) => zarr_grid::total_size(&region.shape(), item),
+            None => zarr_grid::total_size(self.source.shape(), item),
+        }
+    }
+
+    /// Computes and writes the levels. Calls `progress` with the number of bytes of elements of the source that were done since the last
+    /// call; in a resumed run first with those that were done before.
+    ///
+    /// The document of a level is written after its chunks, those of an OME-Zarr image after all levels: if the source is a level of an
+    /// image, the levels are added to it.
+    ///
+    /// # Errors
+    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is a node at the path of a level, or a run was interrupted, and
+    /// [`PyramidOptions::overwrite`] or [`PyramidOptions::resume`] is not set; or if another run is active. The errors of reading and
+    /// writing arrays. [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
+    pub fn run<F: IntoFlow>(&self, progress: impl Fn(u128) -> F + Sync) -> Result<()> {
+        let report = |bytes: u128| progress(bytes).into_flow();
+        self.write(&report)
+    }
+}
+
+impl PyramidOptions {
+    fn method_takes(&self, source: &Array) -> bool {
+        reduce::check(source.data_type(), self.method).is_ok()
+    }
+}
+
+/// Returns the array of which level `number` is computed, and this level alone.
+fn one_level(
+    source: &Array,
+    store: &Arc<dyn Store>,
+    levels: Vec<Level>,
+    number: usize,
+    options: &PyramidOptions,
+) -> Result<(Array, Vec<Level>)> {
+    let (least, most) = (levels.first().map_or(0, |level| level.number), levels.last().map_or(0, |level| level.number));
+    let Some(at) = levels.iter().position(|level| level.number == number) else {
+        return Err(Error::argument(format!("level: found {number}, expected {least} to {most}")));
+    };
+    let finer = match at.checked_sub(1) {
+        None => source.clone(),
+        Some(finer) => {
+            let finer = &levels[finer];
+            let array =
+                Array::open(store, &finer.path.to_string(), source.registry())?.with(options.options.clone())?;
+            check_like(&array, finer)?;
+            array
+        }
+    };
+    let mut level: Vec<Level> = levels.into_iter().skip(at).take(1).collect();
+    level.iter_mut().for_each(|level| level.factors.clone_from(&level.step));
+    Ok((finer, level))
+}
+
+/// Checks that an existing array has the shape and the data type of a level.
+fn check_like(array: &Array, level: &Level) -> Result<()> {
+    let (found, expected) = (array.metadata(), level.node.target.as_array());
+    let is_like = expected.is_some_and(|expected| expected.data_type == found.data_type);
+    if is_like && found.shape == level.shape {
+        return Ok(());
+    }
+    let message = format!("found an array of {:?}, expected level {} of {:?}", found.shape, level.number, level.shape);
+    let error = Error::argument(message).with_hint("the factors and the source are to be those of the level");
+    Err(error.at(|location| {
+        location.store = Some(array.store().to_string());
+        location.path = Some(array.path().to_string());
+    }))
+}
+
+impl WorkPlan {
+    /// Plans units that hold whole parts of the source if memory suffices, and as many of them at a time as fit.
+    fn new(source: &Array, levels: &[Level], options: &PyramidOptions) -> Result<Self> {
+        let shapes: Vec<LevelShape> = levels.iter().map(Level::to_shape).collect();
+        let parts = source.part_shape();
+        let none = Vec::new();
+        let planned = [&parts[..], &none].into_iter().find_map(|parts| Self::within(source, parts, &shapes, options));
+        planned.ok_or_else(|| {
+            let message =
+                format!("the chunks of the levels need more than the {} bytes of memory allowed", options.memory);
+            Error::argument(message).with_hint("allow more memory, or choose smaller chunks or shards")
+        })
+    }
+
+    fn within(source: &Array, parts: &[u64], levels: &[LevelShape], options: &PyramidOptions) -> Option<Self> {
+        let item = source.data_type().item_size() as u64;
+        let decoded = source.part_shape();
+        let encoded = levels.iter().map(|level| (&level.chunk[..], item));
+        let memory = Memory::new(options.memory, encoded.chain([(&decoded[..], item)]), &options.options);
+        let first = levels.first()?;
+        let rank = first.shape.len();
+        let block: u64 = first.factors.iter().product();
+        let mut growth = vec![1; rank];
+        let mut tree = Tree::new(source.shape(), parts, levels, &growth);
+        // Small chunks are computed together. A region touches as few chunks as it can.
+        let comfort = COMFORT.min(memory.bytes() / SHARE);
+        for axis in (0..rank).rev().filter(|_| options.region.is_none()) {
+            loop {
+                let mut more = growth.clone();
+                more[axis] *= 2;
+                let grown = Tree::new(source.shape(), parts, levels, &more);
+                let size = grown.unit_len(0).saturating_mul(block).saturating_mul(item);
+                if size > comfort || grown.unit_len(0) <= tree.unit_len(0) {
+                    break;
+                }
+                (tree, growth) = (grown, more);
+            }
+        }
+        let piece = piece(&tree, parts, first, item, PIECE.min(memory.bytes() / SHARE));
+        let read = piece.iter().fold(block.saturating_mul(item), |size, &len| size.saturating_mul(len));
+        let units =
+            (0..levels.len()).fold(0, |sum: u64, level| sum.saturating_add(tree.unit_len(level).saturating_mul(item)));
+        let each = read.saturating_add(units);
+        let wanted = memory.threads_in(u64::MAX);
+        let fits = |workers: &usize| {
+            let workers = *workers as u64;
+            each.checked_mul(workers)
+                .and_then(|size| size.checked_add(memory.for_thread()))
+                .is_some_and(|size| size <= memory.bytes())
+        };
+        let workers = (1..=wanted).rev().find(fits)?;
+        let threads = memory.threads_in(memory.bytes().saturating_sub(each.saturating_mul(workers as u64)));
+        let workers = workers.min(usize::try_from(tree.leaves()).unwrap_or(usize::MAX)).max(1);
+        Some(Self { piece, workers, options: memory.limit(&options.options, threads), tree })
+    }
+}
+
+/// Returns the number of elements of the finest level along each axis that are computed of at most `most` bytes of the source, if whole
+/// parts of the source allow it.
+fn piece(tree: &Tree, parts: &[u64], first: &LevelShape, item: u64, most: u64) -> Vec<u64> {
+    let units = &tree.levels()[0];
+    let least = |axis: usize| {
+        let (part, factor) = (parts.get(axis).copied().unwrap_or(1).max(1), first.factors[axis].max(1));
+        (part / tree::gcd(part, factor)).min(units.unit[axis]).max(1)
+    };
+    let mut piece: Vec<u64> = (0..first.shape.len()).map(least).collect();
+    let block: u64 = first.factors.iter().product();
+    for axis in (0..piece.len()).rev() {
+        loop {
+            let doubled = (piece[axis].saturating_mul(2)).min(units.unit[axis]);
+            let size = piece.iter().enumerate().fold(block.saturating_mul(item), |size, (other, &len)| {
+                size.saturating_mul(if other == axis { doubled } else { len })
+            });
+            if doubled <= piece[axis] || size > most {
+                break;
+            }
+            piece[axis] = doubled;
+        }
+    }
+    piece
+}
+
+/// Ranges of the elements of a region, whose steps are left out.
+fn ranges(region: &zarr_grid::Region) -> Vec<Range<u64>> {
+    region.axes().iter().map(|axis| axis.start..axis.last().map_or(axis.start, |last| last + 1)).collect()
+}

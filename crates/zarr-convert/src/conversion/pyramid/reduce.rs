@@ -1,0 +1,318 @@
+//! Reduction of a box of elements: blocks of a source in memory become elements of a coarser level.
+
+use super::Method;
+use super::half::Half;
+use bytemuck::Pod;
+use std::cmp::Ordering;
+use zarr_dtype::DataType;
+use zarr_hierarchy::{Error, Result};
+use zarr_kernels::reduce::{self, Reduce};
+
+/// Box of elements in memory, in C order.
+pub(super) struct Elements<'a, T> {
+    pub(super) elements: &'a [T],
+    pub(super) shape: &'a [usize],
+}
+
+/// Part of a box in memory that takes reduced elements: all of the box from `origin` that the elements fill.
+pub(super) struct Place<'a, T> {
+    pub(super) elements: &'a mut [T],
+    pub(super) shape: &'a [usize],
+    pub(super) origin: &'a [usize],
+}
+
+/// Reduction of elements of type `T`: the function of a method, with its missing elements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reduction<T> {
+    pub(super) method: Method,
+    /// Element that stands for missing data, beside NaN; `None` if no element is left out.
+    pub(super) missing: Option<T>,
+}
+
+/// Rows and sums that a reduction uses again and again.
+pub(super) struct Scratch<T: Kind> {
+    sums: Vec<T::Sum>,
+    counts: Vec<u32>,
+    row: Vec<T>,
+    block: Vec<T>,
+}
+
+impl<T: Kind> Default for Scratch<T> {
+    fn default() -> Self {
+        Self { sums: Vec::new(), counts: Vec::new(), row: Vec::new(), block: Vec::new() }
+    }
+}
+
+/// Element in memory of which levels can be computed.
+pub(super) trait Kind: Reduce + Pod {}
+
+impl<T: Reduce + Pod> Kind for T {}
+
+impl<T: Kind> Reduction<T> {
+    /// Reduces blocks of `factors` elements of `from`, the last along each axis of the elements that are left, into `into`.
+    pub(super) fn reduce(
+        &self,
+        from: &Elements<'_, T>,
+        factors: &[usize],
+        into: &mut Place<'_, T>,
+        scratch: &mut Scratch<T>,
+    ) {
+        let Some((&width, outer)) = from.shape.split_last() else {
+            // An array without dimensions has one element.
+            into.elements.copy_from_slice(from.elements);
+            return;
+        };
+        let factor = factors.last().copied().unwrap_or(1).max(1);
+        if from.elements.is_empty() {
+            return;
+        }
+        let counts: Vec<usize> =
+            outer.iter().zip(factors).map(|(len, factor)| len.div_ceil((*factor).max(1))).collect();
+        let mut rows = Vec::new();
+        let mut at = vec![0; outer.len()];
+        loop {
+            rows_of(outer, factors, &at, &mut rows);
+            let start = position(into.shape, into.origin, &at);
+            let out = &mut into.elements[start..start + width.div_ceil(factor)];
+            let row = |number: &usize| &from.elements[number * width..(number + 1) * width];
+            if self.method == Method::Nearest {
+                reduce::nearest(row(&centre_of(outer, factors, &at)), factor, out);
+            } else {
+                self.row(rows.iter().map(row), factor, out, scratch);
+            }
+            if !advance(&mut at, &counts) {
+                return;
+            }
+        }
+    }
+
+    /// Reduces one row of blocks, whose elements are in `rows`.
+    fn row<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r [T]> + Clone,
+        factor: usize,
+        out: &mut [T],
+        scratch: &mut Scratch<T>,
+    ) {
+        let count = rows.clone().count();
+        let Some(width) = rows.clone().next().map(<[T]>::len) else { return };
+        match (self.method, self.missing) {
+            (Method::Mean, None) => {
+                scratch.sums.clear();
+                scratch.sums.resize(width, T::Sum::default());
+                rows.for_each(|row| T::add_row(&mut scratch.sums, row));
+                T::means(&scratch.sums, u32::try_from(count).unwrap_or(u32::MAX), factor, out);
+            }
+            (Method::Min | Method::Max, None) => {
+                let mut rows = rows;
+                scratch.row.clear();
+                scratch.row.extend_from_slice(rows.next().unwrap_or_default());
+                match self.method {
+                    Method::Min => {
+                        rows.for_each(|row| T::keep_least(&mut scratch.row, row));
+                        reduce::least(&scratch.row, factor, out);
+                    }
+                    _ => {
+                        rows.for_each(|row| T::keep_greatest(&mut scratch.row, row));
+                        reduce::greatest(&scratch.row, factor, out);
+                    }
+                }
+            }
+            (Method::Mean, Some(missing)) => self.present_means(rows, (width, factor), missing, out, scratch),
+            _ => self.blocks(rows, (width, factor), out, scratch),
+        }
+    }
+
+    /// Sets `out` to the means of the elements of each block that are not missing.
+    fn present_means<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r [T]>,
+        (width, factor): (usize, usize),
+        missing: T,
+        out: &mut [T],
+        scratch: &mut Scratch<T>,
+    ) {
+        scratch.sums.clear();
+        scratch.sums.resize(width, T::Sum::default());
+        scratch.counts.clear();
+        scratch.counts.resize(width, 0);
+        let mut singles = vec![T::zeroed(); out.len()];
+        for row in rows {
+            for (at, ((sum, count), &value)) in scratch.sums.iter_mut().zip(&mut scratch.counts).zip(row).enumerate() {
+                if !self.is_missing(value) {
+                    (*sum, *count) = (T::add(*sum, value), *count + 1);
+                    singles[at / factor] = value;
+                }
+            }
+        }
+        let blocks = scratch.sums.chunks(factor).zip(scratch.counts.chunks(factor));
+        for (((sums, counts), out), single) in blocks.zip(out).zip(singles) {
+            *out = match counts.iter().sum::<u32>() {
+                0 => missing,
+                1 => single,
+                count => T::mean(sums.iter().fold(T::Sum::default(), |sum, &other| T::join(sum, other)), count),
+            };
+        }
+    }
+
+    /// Sets `out` block by block, from all elements of a block.
+    fn blocks<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r [T]> + Clone,
+        (width, factor): (usize, usize),
+        out: &mut [T],
+        scratch: &mut Scratch<T>,
+    ) {
+        let block = &mut scratch.block;
+        for (number, out) in out.iter_mut().enumerate() {
+            let range = number * factor..((number + 1) * factor).min(width);
+            block.clear();
+            rows.clone().for_each(|row| block.extend_from_slice(row.get(range.clone()).unwrap_or_default()));
+            if let Some(missing) = self.missing {
+                block.retain(|&value| !self.is_missing(value));
+                if block.is_empty() {
+                    *out = missing;
+                    continue;
+                }
+            }
+            if let Some(&nan) = block.iter().find(|value| value.is_nan()) {
+                *out = nan;
+                continue;
+            }
+            *out = match self.method {
+                Method::Median => median(block),
+                Method::Mode => mode(block),
+                Method::Min => extreme(block, Ordering::Less),
+                _ => extreme(block, Ordering::Greater),
+            };
+        }
+    }
+
+    fn is_missing(&self, value: T) -> bool {
+        value.is_nan() || self.missing == Some(value)
+    }
+}
+
+/// Median of at least one element; of two in the middle, their mean.
+fn median<T: Kind>(block: &mut [T]) -> T {
+    let middle = block.len() / 2;
+    let (_, &mut upper, _) = block.select_nth_unstable_by(middle, |a, b| a.order(*b));
+    if !block.len().is_multiple_of(2) {
+        return upper;
+    }
+    let below = extreme(&block[..middle], Ordering::Greater);
+    T::mean(T::add(T::add(T::Sum::default(), below), upper), 2)
+}
+
+/// Most frequent element; of several, the least.
+fn mode<T: Kind>(block: &mut [T]) -> T {
+    block.sort_unstable_by(|a, b| a.order(*b));
+    let mut best = (0, block[0]);
+    for run in block.chunk_by(|a, b| a == b) {
+        if run.len() > best.0 {
+            best = (run.len(), run[0]);
+        }
+    }
+    best.1
+}
+
+/// Element of a block that is before (`Less`) or behind (`Greater`) all others; the first of equal ones.
+fn extreme<T: Kind>(block: &[T], wanted: Ordering) -> T {
+    block.iter().skip(1).fold(block[0], |kept, &value| if value.order(kept) == wanted { value } else { kept })
+}
+
+/// Numbers of the rows of the blocks at `at`, in a box whose axes but the last are `outer`.
+fn rows_of(outer: &[usize], factors: &[usize], at: &[usize], rows: &mut Vec<usize>) {
+    rows.clear();
+    rows.push(0);
+    for ((&len, &factor), &at) in outer.iter().zip(factors).zip(at) {
+        let range = at * factor.max(1)..((at + 1) * factor.max(1)).min(len);
+        let longer = rows.iter().flat_map(|row| range.clone().map(move |index| row * len + index)).collect();
+        *rows = longer;
+    }
+}
+
+/// Number of the row at the centre of the blocks at `at`, as [`rows_of`] numbers them; of two at the centre the first.
+fn centre_of(outer: &[usize], factors: &[usize], at: &[usize]) -> usize {
+    outer.iter().zip(factors).zip(at).fold(0, |row, ((&len, &factor), &at)| {
+        let start = at * factor.max(1);
+        let end = (start + factor.max(1)).min(len);
+        row * len + start + (end - start).saturating_sub(1) / 2
+    })
+}
+
+/// Position in a box of `shape` of the first element of the row `at` behind `origin`.
+fn position(shape: &[usize], origin: &[usize], at: &[usize]) -> usize {
+    let index = |axis: usize| origin[axis] + at.get(axis).copied().unwrap_or(0);
+    shape.iter().enumerate().fold(0, |position, (axis, len)| position * len + index(axis))
+}
+
+fn advance(at: &mut [usize], counts: &[usize]) -> bool {
+    for (index, count) in at.iter_mut().zip(counts).rev() {
+        *index += 1;
+        if *index < *count {
+            return true;
+        }
+        *index = 0;
+    }
+    false
+}
+
+/// Work on elements, whatever their type in memory is.
+pub(super) trait WithKind {
+    /// Does the work on elements of type `T`.
+    fn run<T: Kind>(self) -> Result<()>;
+}
+
+/// Calls `work` with the type in memory of elements of a data type.
+///
+/// # Errors
+/// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the method does not take the data type.
+pub(super) fn with_kind(data_type: &DataType, method: Method, work: impl WithKind) -> Result<()> {
+    use DataType as D;
+    let stored = data_type.storage();
+    check(data_type, method)?;
+    match stored {
+        D::Bool | D::UInt2 | D::UInt4 | D::UInt8 => work.run::<u8>(),
+        D::Int2 | D::Int4 | D::Int8 => work.run::<i8>(),
+        D::UInt16 => work.run::<u16>(),
+        D::Int16 => work.run::<i16>(),
+        D::UInt32 => work.run::<u32>(),
+        D::Int32 => work.run::<i32>(),
+        D::UInt64 => work.run::<u64>(),
+        D::Int64 => work.run::<i64>(),
+        D::Float16 => work.run::<Half>(),
+        D::Float32 => work.run::<f32>(),
+        D::Float64 => work.run::<f64>(),
+        // Elements are only picked, by their size.
+        other => match other.item_size() {
+            1 => work.run::<u8>(),
+            2 => work.run::<u16>(),
+            4 => work.run::<u32>(),
+            _ => work.run::<u64>(),
+        },
+    }
+}
+
+/// Checks that a method takes elements of a data type.
+pub(super) fn check(data_type: &DataType, method: Method) -> Result<()> {
+    use DataType as D;
+    let stored = data_type.storage();
+    let takes = match stored {
+        D::Bool => matches!(method, Method::Min | Method::Max | Method::Mode | Method::Nearest),
+        D::Int2 | D::Int4 | D::Int8 | D::Int16 | D::Int32 | D::Int64 => true,
+        D::UInt2 | D::UInt4 | D::UInt8 | D::UInt16 | D::UInt32 | D::UInt64 => true,
+        D::Float16 | D::Float32 | D::Float64 => method != Method::Mode,
+        other => method == Method::Nearest && !other.is_variable() && matches!(other.item_size(), 1 | 2 | 4 | 8),
+    };
+    if takes {
+        return Ok(());
+    }
+    let taken = match method {
+        Method::Mean | Method::Median => "integers and floats",
+        Method::Min | Method::Max => "integers, floats and bool",
+        Method::Mode => "integers and bool",
+        Method::Nearest => "data types of 1, 2, 4 or 8 bytes",
+    };
+    Err(Error::argument(format!("found data type {data_type}, expected one that {method} takes: {taken}")))
+}

@@ -1,0 +1,191 @@
+//! A run of a pyramid, from the beginning or from the point of an interruption.
+
+use super::super::destination::{self, InTheWay, NodeDocuments};
+use super::super::journal::{self, Beginning, ForeignJournal, Identity, Journal, JournalState};
+use super::super::run::in_store;
+use super::super::unfinished_node::UnfinishedNode;
+use super::{Level, Pyramid, check_like, image, write};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use zarr_array::{Array, Group, NewGroup};
+use zarr_drive::run;
+use zarr_hierarchy::jobs::Operation;
+use zarr_hierarchy::node::{Ancestors, ListNode, StillThere, is_one_prefix, new_id};
+use zarr_hierarchy::{Error, ErrorKind, Result, check_strict_writers, open_stored_node};
+use zarr_json::{Map, Value};
+use zarr_meta::StoredNode;
+
+/// Function that is told the number of bytes that were done, and may cancel.
+pub(super) type Report<'a> = dyn Fn(u128) -> ControlFlow<()> + Sync + 'a;
+
+impl Pyramid {
+    pub(super) fn write(&self, report: &Report<'_>) -> Result<()> {
+        let in_target = |error: Error| in_store(&self.target, error);
+        if self.options.options.strict_writers {
+            check_strict_writers(self.target.capabilities(), "a pyramid").map_err(in_target)?;
+        }
+        if self.options.region.is_some() {
+            return self.update(report);
+        }
+        if self.options.resume && self.target.capabilities().appears_at_flush {
+            let message =
+                "nothing of an interrupted run stays in a store whose values appear all at once, such as a zip file";
+            return Err(in_target(Error::argument(message).with_hint("begin anew, without resuming")));
+        }
+        let (journal, marks) = self.begin().map_err(in_target)?;
+        match self.write_all(&journal, &marks, report) {
+            Ok(()) => journal.erase().map_err(in_target),
+            Err(error) => {
+                // The error is what went wrong first.
+                let _ = journal.release();
+                Err(error)
+            }
+        }
+    }
+
+    /// Computes the chunks of existing levels that depend on a region of the source.
+    fn update(&self, report: &Report<'_>) -> Result<()> {
+        let open = |level: &Level| {
+            let array = Array::open(&self.target, &level.path.to_string(), self.source.registry())?;
+            check_like(&array, level)?;
+            array.with(self.work.options.clone())
+        };
+        let sinks = self.levels.iter().map(open).collect::<Result<Vec<_>>>()?;
+        write::write(self, &sinks, None, report)?;
+        Ok(self.target.flush()?)
+    }
+
+    /// Takes or creates the journal, makes room for the levels, and marks their places.
+    fn begin(&self) -> Result<(Journal, Vec<UnfinishedNode>)> {
+        let (target, options) = (&self.target, &self.options);
+        let Some(first) = self.levels.first() else { return Err(Error::internal("a pyramid without levels")) };
+        let key = journal::key(&first.path, None)?;
+        let identity = self.identity()?;
+        let found = match options.resume || options.overwrite {
+            true => ForeignJournal::read_idle(&**target, &key)?,
+            false => ForeignJournal::read(&**target, &key)?,
+        };
+        let marks = |unfinished: &dyn Fn(&Level) -> Result<UnfinishedNode>| -> Result<Vec<UnfinishedNode>> {
+            self.levels.iter().filter(|level| is_one_prefix(level.node.dialect, &level.path)).map(unfinished).collect()
+        };
+        let found = match found {
+            Some(found) if options.resume => {
+                found.check(&identity)?;
+                let marks = marks(&|level: &Level| found.unfinished(&level.path))?;
+                if found.state()? == JournalState::Writing && !found.has_nothing()? {
+                    for mark in &marks {
+                        mark.find(&**target)?.ok_or_else(|| mark.gone())?;
+                    }
+                }
+                return Ok((Journal::resume(target, found)?, marks));
+            }
+            Some(found) if !options.overwrite => return Err(found.in_the_way()),
+            found => found,
+        };
+        let in_the_way = if options.overwrite || options.level.is_some() { InTheWay::Erase } else { InTheWay::Refuse };
+        for level in &self.levels {
+            ForeignJournal::check_none(&**target, &level.path).or_else(|error| match options.overwrite {
+                true => Ok(()),
+                false => Err(error),
+            })?;
+            destination::clear(target, &level.path, level.node.dialect, None, in_the_way)?;
+        }
+        let mut members = Map::new();
+        if !target.capabilities().appears_at_flush {
+            members.insert("mark", format!("{:016x}", new_id()));
+        }
+        let of = |level: &Level| UnfinishedNode::of_members(&level.path, &members);
+        let marks = marks(&of)?;
+        let identity = match marks.first() {
+            Some(mark) => identity.with(mark),
+            None => identity,
+        };
+        let beginning =
+            Beginning { identity: &identity, state: JournalState::Writing, id: None, items: BTreeMap::new(), found };
+        let journal = Journal::begin(target, key, beginning)?;
+        Ok((journal, marks))
+    }
+
+    fn write_all(&self, journal: &Journal, marks: &[UnfinishedNode], report: &Report<'_>) -> Result<()> {
+        let target = &self.target;
+        let in_target = |error: Error| in_store(target, error);
+        let documents = self.levels.iter().map(Level::documents).collect::<Result<Vec<_>>>()?;
+        if journal.state() == JournalState::Ending {
+            let _ = report(self.size());
+        } else {
+            if !journal.has_begun(0) {
+                marks.iter().try_for_each(|mark| mark.begin(&**target)).map_err(in_target)?;
+                for documents in &documents {
+                    journal.check_own().map_err(in_target)?;
+                    destination::erase_chunks(&**target, documents.found(), &|_| true, &|| journal.confirm())
+                        .map_err(in_target)?;
+                }
+            }
+            journal.begin_node(0, &[1]);
+            // The levels have no documents yet.
+            let options = self.work.options.clone().trust_missing(true);
+            let open = |documents: &NodeDocuments| {
+                Array::from_found(target, documents.found().clone(), self.source.registry(), options.clone())
+            };
+            let sinks = documents.iter().map(open).collect::<Result<Vec<_>>>()?;
+            write::write(self, &sinks, Some(journal), report)?;
+            self.check_source()?;
+            journal.enter(JournalState::Ending).map_err(in_target)?;
+        }
+        target.barrier().map_err(Error::from).and_then(|()| journal.check_own()).map_err(in_target)?;
+        self.make_visible(documents, marks).map_err(in_target)
+    }
+
+    /// Creates the documents of the levels, and adds the levels to the image that the source belongs to.
+    fn make_visible(&self, documents: Vec<NodeDocuments>, marks: &[UnfinishedNode]) -> Result<()> {
+        let target = &self.target;
+        let Some(dialect) = self.levels.first().map(|level| level.node.dialect) else { return Ok(()) };
+        let is_there = match open_stored_node(&**target, &self.group.to_string(), None) {
+            Ok(found) => !found.implicit,
+            Err(error) if error.is_not_found() => false,
+            Err(error) => return Err(error),
+        };
+        if !is_there && !dialect.implies_groups() {
+            let new = NewGroup::default().dialect(dialect);
+            Group::create(target, &self.group.to_string(), new, self.source.registry())?;
+        }
+        for (level, documents) in self.levels.iter().zip(documents) {
+            if !documents.are_stored(&**target)? {
+                // A copy of all metadata would not know the new node.
+                let above = StoredNode::implicit(dialect, level.path.clone());
+                run(&**target, Ancestors::new(&above, target.capabilities()).job())?;
+                documents.create(target)?;
+            }
+            run(&**target, ListNode::new(level.path.clone(), true, true, target.capabilities()).job())?;
+        }
+        image::extend(self)?;
+        marks.iter().try_for_each(|mark| mark.end(&**target))?;
+        Ok(target.flush()?)
+    }
+
+    /// Checks that the source is still the array that was read.
+    fn check_source(&self) -> Result<()> {
+        let there = StillThere::new(self.source.found())?.map_or(Ok(()), |look| run(&**self.source.store(), look));
+        there.map_err(|error| in_store(self.source.store(), error))
+    }
+
+    /// Returns what must be equal in a run that resumes another.
+    fn identity(&self) -> Result<Identity> {
+        let (options, source) = (&self.options, self.source.found());
+        let mut members = Map::new();
+        members.insert("pyramid", options.method.to_string());
+        members.insert("skip_missing", options.skip_missing);
+        let lengths = |lengths: &[u64]| Value::from(lengths.to_vec());
+        members.insert("factors", Value::Array(self.levels.iter().map(|level| lengths(&level.step)).collect()));
+        let units = self.work.tree.levels().iter().map(|units| lengths(&units.unit));
+        members.insert("units", Value::Array(units.collect()));
+        let documents = self.levels.iter().map(Level::documents).collect::<Result<Vec<_>>>()?;
+        let written = documents.iter().flat_map(NodeDocuments::changes);
+        Ok(Identity::of_work(self.source.store(), source, written, members))
+    }
+}
+
+/// Error for elements that cannot be had in memory.
+pub(super) fn too_large(shape: &[u64]) -> Error {
+    Error::new(ErrorKind::Limit, format!("a box of {shape:?} elements has no room in memory"))
+}

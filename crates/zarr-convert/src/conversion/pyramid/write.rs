@@ -1,0 +1,347 @@
+//! Computation and writes of the units of a pyramid.
+//!
+//! Several threads take leaves in order. Each computes its unit, writes it, and adds it to the unit of the next coarser level, which waits
+//! in memory for its other parts; the thread that adds the last part goes on with that unit. A leaf is recorded in the journal after all
+//! that it completes. Each unit that waits has a leaf on some thread, or is the next to get one, so that there are at most as many units
+//! of a level in memory as threads.
+
+use super::super::journal::Journal;
+use super::super::run::in_store;
+use super::options::Method;
+use super::reduce::{self, Elements, Kind, Place, Reduction, Scratch, WithKind};
+use super::run::{Report, too_large};
+use super::tree::{Task, Tree, Unit, region};
+use super::{Pyramid, ranges};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use zarr_array::{Array, View, ViewMut};
+use zarr_dtype::{FillValue, Spelling};
+use zarr_grid::ChunkIndex;
+use zarr_hierarchy::{Error, IntoFlow, Result};
+use zarr_scan::{in_parallel, lock};
+
+/// Computes and writes all units that `journal` does not record as stored, into the arrays `sinks`; without a journal, the units that depend
+/// on the region.
+pub(super) fn write(pyramid: &Pyramid, sinks: &[Array], journal: Option<&Journal>, report: &Report<'_>) -> Result<()> {
+    if pyramid.levels.iter().any(|level| level.shape.contains(&0)) {
+        return Ok(());
+    }
+    let work = Work { pyramid, sinks, journal, report };
+    reduce::with_kind(pyramid.source.data_type(), pyramid.options.method, work)
+}
+
+struct Work<'a> {
+    pyramid: &'a Pyramid,
+    sinks: &'a [Array],
+    journal: Option<&'a Journal>,
+    report: &'a Report<'a>,
+}
+
+impl WithKind for Work<'_> {
+    fn run<T: Kind>(self) -> Result<()> {
+        let Work { pyramid, sinks, journal, report } = self;
+        let missing = pyramid.options.skip_missing.then(|| missing::<T>(&pyramid.source)).transpose()?;
+        let source = pyramid.source.with(pyramid.work.options.clone())?;
+        let changed = pyramid.options.region.as_ref().map(ranges);
+        let units = Units {
+            pyramid,
+            source,
+            sinks,
+            journal,
+            report,
+            missing,
+            changed,
+            waiting: Mutex::new(HashMap::new()),
+            spaces: Mutex::new(Vec::new()),
+        };
+        units.run()
+    }
+}
+
+/// Returns the element that stands for missing data.
+fn missing<T: Kind>(source: &Array) -> Result<T> {
+    let attributes = source.attributes()?;
+    let named = ["_FillValue", "missing_value"].into_iter().find_map(|name| attributes.get(name));
+    let named = named.and_then(|value| FillValue::parse_as(source.data_type(), value, Spelling::Readable).ok());
+    let fill = named.as_ref().unwrap_or_else(|| source.fill_value());
+    let item = fill.item().ok_or_else(|| Error::internal("a fill value without an element"))?;
+    bytemuck::try_pod_read_unaligned(item).map_err(|_| Error::internal("a fill value of another size"))
+}
+
+/// Unit of a level that waits for its parts.
+struct Waiting<T> {
+    elements: Arc<Mutex<Vec<T>>>,
+    /// Number of parts that are not there yet.
+    left: u64,
+}
+
+/// Memory of a thread that is used for one unit after the other.
+struct Space<T: Kind> {
+    source: Vec<T>,
+    unit: Vec<T>,
+    scratch: Scratch<T>,
+}
+
+struct Units<'a, T: Kind> {
+    pyramid: &'a Pyramid,
+    source: Array,
+    sinks: &'a [Array],
+    journal: Option<&'a Journal>,
+    report: &'a Report<'a>,
+    missing: Option<T>,
+    /// Ranges of the source that have changed; `None` if all is computed.
+    changed: Option<Vec<Range<u64>>>,
+    waiting: Mutex<HashMap<Unit, Waiting<T>>>,
+    spaces: Mutex<Vec<Space<T>>>,
+}
+
+impl<T: Kind> Units<'_, T> {
+    fn tree(&self) -> &Tree {
+        &self.pyramid.work.tree
+    }
+
+    fn run(&self) -> Result<()> {
+        let is_done = |leaves: Range<u64>| self.journal.is_some_and(|journal| journal.was_done(&[leaves]));
+        let is_met = |unit: &Unit| self.changed.is_none() || self.written(unit).is_some();
+        let begin = |task: &Task| {
+            if let (Task::Leaf(_, number), Some(journal)) = (task, self.journal) {
+                journal.begin_unit(&ChunkIndex::from_slice(&[*number]));
+            }
+        };
+        let tasks = self.tree().tasks(is_done, is_met).inspect(begin);
+        in_parallel(self.pyramid.work.workers, tasks, &|task: Task| {
+            let mut space = lock(&self.spaces).pop().unwrap_or_else(|| Space {
+                source: Vec::new(),
+                unit: Vec::new(),
+                scratch: Scratch::default(),
+            });
+            self.task(task, &mut space)?;
+            lock(&self.spaces).push(space);
+            Ok(())
+        })
+    }
+
+    fn task(&self, task: Task, space: &mut Space<T>) -> Result<()> {
+        let Space { source, unit: elements, scratch } = space;
+        match task {
+            Task::Leaf(unit, number) => {
+                if let Some(journal) = self.journal {
+                    journal.confirm().map_err(|error| in_store(&self.pyramid.target, error))?;
+                }
+                let shape = shape_of(&self.tree().elements(&unit))?;
+                resize(elements, &shape)?;
+                self.compute(&unit, source, (elements, &shape), scratch)?;
+                self.store(&unit, elements, &shape)?;
+                self.deliver(unit.clone(), elements, &shape, scratch)?;
+                if let Some(journal) = self.journal {
+                    let ended = journal.end_unit(&ChunkIndex::from_slice(&[number]), 1);
+                    ended.map_err(|error| in_store(&self.pyramid.target, error))?;
+                }
+                self.reported(&unit)
+            }
+            Task::Stored(unit, _) => {
+                if self.tree().parent(&unit).is_some() {
+                    let ranges = self.tree().elements(&unit);
+                    let shape = shape_of(&ranges)?;
+                    resize(elements, &shape)?;
+                    self.read(&self.sinks[unit.level], &ranges, elements, &shape)?;
+                    self.deliver(unit.clone(), elements, &shape, scratch)?;
+                }
+                self.reported(&unit)
+            }
+        }
+    }
+
+    /// Reports the elements of the source below a unit.
+    fn reported(&self, unit: &Unit) -> Result<()> {
+        let mut ranges = self.tree().elements(unit);
+        for level in (0..=unit.level).rev() {
+            ranges = self.tree().below(level, &ranges);
+        }
+        let mut lengths: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
+        if let Some(changed) = &self.changed {
+            for ((length, range), changed) in lengths.iter_mut().zip(&ranges).zip(changed) {
+                *length = range.end.min(changed.end).saturating_sub(range.start.max(changed.start));
+            }
+        }
+        let item = self.source.data_type().item_size() as u64;
+        (self.report)(zarr_grid::total_size(&lengths, item)).into_result()
+    }
+
+    /// Computes the elements of a unit of the finest level, piece by piece.
+    fn compute(
+        &self,
+        unit: &Unit,
+        source: &mut Vec<T>,
+        (elements, shape): (&mut [T], &[usize]),
+        scratch: &mut Scratch<T>,
+    ) -> Result<()> {
+        let own = self.tree().elements(unit);
+        let piece = &self.pyramid.work.piece;
+        let mut at: Vec<u64> = own.iter().map(|range| range.start).collect();
+        loop {
+            let part: Vec<Range<u64>> = at
+                .iter()
+                .zip(piece)
+                .zip(&own)
+                .map(|((&at, &len), own)| at..at.saturating_add(len).min(own.end))
+                .collect();
+            let below = self.tree().below(0, &part);
+            let from = shape_of(&below)?;
+            resize(source, &from)?;
+            self.read(&self.source, &below, source, &from)?;
+            let origin: Vec<usize> =
+                part.iter().zip(&own).map(|(part, own)| (part.start - own.start) as usize).collect();
+            let mut place = Place { elements: &mut *elements, shape, origin: &origin };
+            self.reduction(0).reduce(
+                &Elements { elements: source, shape: &from },
+                &self.factors(0),
+                &mut place,
+                scratch,
+            );
+            let is_left = at.iter_mut().zip(piece).zip(&own).rev().any(|((at, &len), own)| {
+                *at = at.saturating_add(len);
+                let is_left = *at < own.end;
+                if !is_left {
+                    *at = own.start;
+                }
+                is_left
+            });
+            if !is_left {
+                return Ok(());
+            }
+        }
+    }
+
+    fn read(&self, array: &Array, ranges: &[Range<u64>], elements: &mut [T], shape: &[usize]) -> Result<()> {
+        let item = size_of::<T>();
+        array.read_into(region(ranges), ViewMut::new(bytemuck::cast_slice_mut(elements), item, shape)?)
+    }
+
+    /// Returns the ranges of the elements of a unit that are written: all, or those of the chunks that depend on what has changed. `None`
+    /// if there are none.
+    fn written(&self, unit: &Unit) -> Option<Vec<Range<u64>>> {
+        let own = self.tree().elements(unit);
+        let Some(changed) = &self.changed else { return Some(own) };
+        let changed = self.tree().above(unit.level, changed);
+        let level = &self.pyramid.levels[unit.level];
+        let chunks = level.shards.as_ref().unwrap_or(&level.chunks);
+        let axes = own.iter().zip(&changed).zip(chunks);
+        let met: Vec<Range<u64>> = axes
+            .map(|((own, changed), &chunk)| {
+                let start = changed.start / chunk * chunk;
+                let end = changed.end.div_ceil(chunk).saturating_mul(chunk);
+                own.start.max(start)..own.end.min(end)
+            })
+            .collect();
+        met.iter().all(|range| !range.is_empty()).then_some(met)
+    }
+
+    /// Writes the elements of a unit.
+    fn store(&self, unit: &Unit, elements: &[T], shape: &[usize]) -> Result<()> {
+        let own = self.tree().elements(unit);
+        let Some(written) = self.written(unit) else { return Ok(()) };
+        let (sink, item) = (&self.sinks[unit.level], size_of::<T>());
+        if written == own {
+            return sink.write(region(&own), View::new(bytemuck::cast_slice(elements), item, shape)?);
+        }
+        let part = shape_of(&written)?;
+        let mut copy = Vec::new();
+        resize(&mut copy, &part)?;
+        let width = part.last().copied().unwrap_or(1).max(1);
+        for (number, row) in copy.chunks_mut(width).enumerate() {
+            let (mut left, mut start, mut stride) = (number, 0, 1);
+            for axis in (0..part.len()).rev() {
+                let inner = axis + 1 == part.len();
+                let index = if inner { 0 } else { left % part[axis] };
+                left = if inner { left } else { left / part[axis] };
+                start += (index + (written[axis].start - own[axis].start) as usize) * stride;
+                stride *= shape[axis];
+            }
+            row.copy_from_slice(&elements[start..start + row.len()]);
+        }
+        sink.write(region(&written), View::new(bytemuck::cast_slice(&copy), item, &part)?)
+    }
+
+    /// Adds a unit to that of the next coarser level; stores the coarser one if it is complete, and goes on with it.
+    fn deliver(&self, unit: Unit, elements: &[T], shape: &[usize], scratch: &mut Scratch<T>) -> Result<()> {
+        let mut own: Vec<T>;
+        let (mut unit, mut elements, mut shape) = (unit, elements, shape.to_vec());
+        while let Some(parent) = self.tree().parent(&unit) {
+            let ranges = self.tree().elements(&parent);
+            let whole = shape_of(&ranges)?;
+            let buffer = {
+                let mut waiting = lock(&self.waiting);
+                match waiting.get(&parent) {
+                    Some(waiting) => Arc::clone(&waiting.elements),
+                    None => {
+                        let mut new = Vec::new();
+                        resize(&mut new, &whole)?;
+                        let (elements, left) = (Arc::new(Mutex::new(new)), self.tree().child_count(&parent));
+                        waiting.insert(parent.clone(), Waiting { elements: Arc::clone(&elements), left });
+                        elements
+                    }
+                }
+            };
+            let factors = self.factors(parent.level);
+            let part = self.tree().elements(&unit);
+            let origin: Vec<usize> = part
+                .iter()
+                .zip(&ranges)
+                .zip(&factors)
+                .map(|((part, whole), &factor)| part.start as usize / factor - whole.start as usize)
+                .collect();
+            {
+                let mut into = lock(&buffer);
+                let mut place = Place { elements: &mut into, shape: &whole, origin: &origin };
+                let from = Elements { elements, shape: &shape };
+                self.reduction(parent.level).reduce(&from, &factors, &mut place, scratch);
+            }
+            drop(buffer);
+            let complete = {
+                let mut waiting = lock(&self.waiting);
+                let is_complete = waiting.get_mut(&parent).is_some_and(|waiting| {
+                    waiting.left -= 1;
+                    waiting.left == 0
+                });
+                if is_complete { waiting.remove(&parent) } else { None }
+            };
+            let Some(complete) = complete else { return Ok(()) };
+            // Others have dropped theirs before they counted their parts.
+            let complete = Arc::into_inner(complete.elements).and_then(|elements| elements.into_inner().ok());
+            own = complete.ok_or_else(|| Error::internal("a complete unit is in use"))?;
+            self.store(&parent, &own, &whole)?;
+            (unit, elements, shape) = (parent, &own, whole);
+        }
+        Ok(())
+    }
+
+    fn factors(&self, level: usize) -> Vec<usize> {
+        self.tree().levels()[level].factors.iter().map(|&factor| factor as usize).collect()
+    }
+
+    /// Returns the reduction to a level; to a copy of the source that which changes nothing.
+    fn reduction(&self, level: usize) -> Reduction<T> {
+        let is_copy = self.tree().levels()[level].factors.iter().all(|&factor| factor == 1);
+        let method = if is_copy { Method::Nearest } else { self.pyramid.options.method };
+        Reduction { method, missing: self.missing }
+    }
+}
+
+/// Returns the shape of a box in memory.
+fn shape_of(ranges: &[Range<u64>]) -> Result<Vec<usize>> {
+    let lengths: Vec<u64> = ranges.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+    let shape: Option<Vec<usize>> = lengths.iter().map(|&len| usize::try_from(len).ok()).collect();
+    shape.ok_or_else(|| too_large(&lengths))
+}
+
+/// Makes room for a box of elements.
+fn resize<T: Kind>(elements: &mut Vec<T>, shape: &[usize]) -> Result<()> {
+    let lengths = || shape.iter().map(|&len| len as u64).collect::<Vec<_>>();
+    let size =
+        shape.iter().try_fold(1_usize, |size, &len| size.checked_mul(len)).ok_or_else(|| too_large(&lengths()))?;
+    elements.try_reserve_exact(size.saturating_sub(elements.len())).map_err(|_| too_large(&lengths()))?;
+    elements.resize(size, T::zeroed());
+    Ok(())
+}
