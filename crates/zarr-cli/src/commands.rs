@@ -40,6 +40,7 @@ mod list;
 mod log;
 mod man;
 mod migrate;
+mod pyramid;
 mod read;
 mod region;
 mod remove;
@@ -144,6 +145,8 @@ verbs! {
         "nothing is written";
     Virtualize(virtualize::Virtualize) => virtualize::run,
         "the references are as before, or written; the same command with --overwrite writes them";
+    Pyramid(pyramid::MakePyramid) => pyramid::run,
+        "nothing is written";
     Diff(diff::Diff) => diff::run;
     Digest(digest::Digest) => digest::run;
     Migrate(migrate::Migrate) => migrate::run,

@@ -121,6 +121,14 @@ pub(crate) const EXAMPLES: &[(&str, [&str; 3])] = &[
         ],
     ),
     (
+        "pyramid",
+        [
+            "zarr pyramid climate.zarr sst --to levels.zarr",
+            "zarr pyramid climate.zarr sst --to max.zarr --factor lat=2,lon=2 --levels 2 --method max --skip-missing",
+            "zarr pyramid climate.zarr sst --to max.zarr --factor lat=2,lon=2 --levels 2 --method max --region time=0",
+        ],
+    ),
+    (
         "virtualize",
         [
             "zarr virtualize climate.zarr -o refs.json",

@@ -40,6 +40,7 @@ const GROUPS: [Group; 4] = [
         "Convert",
         &[
             ("convert", "into another format, chunk shape, compression; or a region"),
+            ("pyramid", "coarser levels of an array, also of OME-Zarr images"),
             ("virtualize", "references to the chunks of netCDF, HDF5 and other files"),
             ("migrate", "into another format in place, with --undo"),
             ("remove-metadata", "erase the documents of one version"),

@@ -143,6 +143,8 @@ fn no_verb_prints_control_characters_raw() {
         &["create", "s", "new", "--shape", "1", "--dtype", EVIL],
         &["convert", "s", "t", "--dialect", "v2", "--dry-run"],
         &["convert", "s", "t", "--dialect", "v2"],
+        &["pyramid", "s", "texts", "--to", "t"],
+        &["pyramid", &at, "--factor", EVIL, "--method", EVIL],
         &["virtualize", "s", "-o", "r.json"],
         &["migrate", "s", "--dialect", "v2", "--dry-run"],
         &["migrate", "s", "--dialect", "v2"],

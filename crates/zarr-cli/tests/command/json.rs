@@ -227,6 +227,7 @@ fn verbs_print_what_the_schema_says() {
     check("attrs --dims", &["attrs", "s", "g/b", "--dims", "p,q"]);
     check("convert --dry-run", &["convert", "s", "t", "--dialect", "v2", "--dry-run"]);
     check("convert", &["convert", "s", "t", "--dialect", "v2"]);
+    check("pyramid", &["pyramid", "s", "a", "--to", "levels"]);
     check("virtualize", &["virtualize", "s", "-o", "refs.json", "--dialect", "v3"]);
     check("diff", &["diff", "s", "s"]);
     check("diff", &["diff", "s", "t"]);

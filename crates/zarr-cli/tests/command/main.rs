@@ -49,6 +49,7 @@ mod ome;
 mod other_formats;
 mod output;
 mod pager;
+mod pyramid;
 mod read_write;
 mod region;
 mod resumed;

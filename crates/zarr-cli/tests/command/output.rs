@@ -33,6 +33,7 @@ const PRINTS: &[&[&str]] = &[
     &["check", "s"],
     &["consolidate", "s", "--check"],
     &["convert", "s", "t", "--overwrite"],
+    &["pyramid", "s", "g/a", "--to", "levels", "--overwrite"],
     &["virtualize", "s", "-o", "r.json", "--overwrite", "--dialect", "v3"],
     &["diff", "s", "s"],
     &["digest", "s"],

@@ -104,7 +104,7 @@ impl ByDimension {
 }
 
 /// Parses a selection in the syntax of numpy, or with the names of dimensions.
-fn parse(text: &str, names: &[Option<String>]) -> Result<Selection> {
+pub(crate) fn parse(text: &str, names: &[Option<String>]) -> Result<Selection> {
     Selection::parse(text, names).map_err(|error| match error {
         zarr::grid::Error::DimensionName { name, found: 0 } => no_dimension(&name, names),
         other => other.into(),
