@@ -24,10 +24,10 @@ use zarr::store::{StoreAddress, StoreOptions, schemes};
 use zarr::{Dialect, Error, Group, Result, Selection, Store};
 
 /// Store, path of a node in it, and options of the store.
-type Address<'py> = (Named<'py>, Option<String>, Vec<(String, String)>);
+pub(crate) type Address<'py> = (Named<'py>, Option<String>, Vec<(String, String)>);
 
 /// Store that a conversion writes to.
-enum Target {
+pub(crate) enum Target {
     Address(StoreAddress, StoreOptions),
     Store(Arc<dyn Store>),
 }
@@ -37,7 +37,7 @@ impl Target {
     ///
     /// # Errors
     /// The exceptions of the address.
-    fn find(py: Python<'_>, (store, path, options): Address<'_>) -> PyResult<(Self, Option<String>)> {
+    pub(crate) fn find(py: Python<'_>, (store, path, options): Address<'_>) -> PyResult<(Self, Option<String>)> {
         Ok(match store {
             Named::Address(url) => {
                 let (address, path) = address_and_path(&url, path).or_exception(py)?;
@@ -48,14 +48,14 @@ impl Target {
     }
 
     /// Returns the name by which a program opens the store again.
-    fn again(&self) -> Again {
+    pub(crate) fn again(&self) -> Again {
         match self {
             Self::Address(address, options) => Again::of_address(address, options),
             Self::Store(_) => Again::Object,
         }
     }
 
-    fn open(self) -> Result<Arc<dyn Store>> {
+    pub(crate) fn open(self) -> Result<Arc<dyn Store>> {
         Ok(match self {
             Self::Address(address, options) => schemes().create(&address, &options)?,
             Self::Store(store) => store,
@@ -72,22 +72,22 @@ pub(crate) enum Source<'py> {
 }
 
 impl Source<'_> {
-    /// Opens the store of the node.
+    /// Opens the store of the node; a node that is open has its own access.
     ///
     /// # Errors
     /// The exceptions of the address and of the store.
-    pub(crate) fn open(self, py: Python<'_>) -> PyResult<Located> {
+    pub(crate) fn open(self, py: Python<'_>, access: Access) -> PyResult<Located> {
         match self {
             Self::Array(array) => array.location(py),
             Self::Group(group) => group.location(py),
-            Self::Address((store, path, options)) => Origin::find(py, store, path, options, Access::Read, None),
+            Self::Address((store, path, options)) => Origin::find(py, store, path, options, access, None),
         }
     }
 }
 
 /// Lengths of chunks or shards.
 #[derive(Clone, FromPyObject)]
-enum Lengths {
+pub(crate) enum Lengths {
     /// Lengths along all dimensions; for shards, an empty list means no shards.
     Shape(Vec<u64>),
     ByName(BTreeMap<String, u64>),
@@ -124,6 +124,32 @@ pub(crate) struct Settings {
     dry_run: bool,
 }
 
+/// Returns the shards that are asked for.
+pub(crate) fn shards_of(shards: Option<Lengths>) -> Result<Option<Shards>> {
+    Ok(match shards {
+        None => None,
+        Some(Lengths::Shape(shape)) if shape.is_empty() => Some(Shards::None),
+        Some(Lengths::Shape(shape)) => Some(Shards::Of(shape)),
+        Some(Lengths::ByName(lengths)) => Some(Shards::ByName(lengths)),
+        Some(Lengths::Word(text)) if text == "auto" => Some(Shards::Auto),
+        Some(Lengths::Word(text)) => return Err(not_lengths("shards", &text)),
+    })
+}
+
+/// Returns the shape of the chunks that are asked for, and their lengths by dimension name.
+pub(crate) fn chunks_of(chunks: Option<Lengths>) -> Result<(Option<Vec<u64>>, BTreeMap<String, u64>)> {
+    Ok(match chunks {
+        None => (None, BTreeMap::new()),
+        Some(Lengths::Shape(shape)) => (Some(shape), BTreeMap::new()),
+        Some(Lengths::ByName(lengths)) => (None, lengths),
+        Some(Lengths::Word(text)) => return Err(not_lengths("chunks", &text)),
+    })
+}
+
+fn not_lengths(of: &str, word: &str) -> Error {
+    Error::argument(format!("{of}: found {word:?}, expected lengths"))
+}
+
 impl Settings {
     /// Takes the selections, and returns them as the region of a data set.
     fn region(&mut self, py: Python<'_>) -> PyResult<DimensionSelection> {
@@ -144,21 +170,8 @@ impl Settings {
     }
 
     fn options(&self) -> Result<ConvertOptions> {
-        let word = |of: &str, word: &str| Error::argument(format!("{of}: found {word:?}, expected lengths"));
-        let shards = match self.shards.clone() {
-            None => None,
-            Some(Lengths::Shape(shape)) if shape.is_empty() => Some(Shards::None),
-            Some(Lengths::Shape(shape)) => Some(Shards::Of(shape)),
-            Some(Lengths::ByName(lengths)) => Some(Shards::ByName(lengths)),
-            Some(Lengths::Word(text)) if text == "auto" => Some(Shards::Auto),
-            Some(Lengths::Word(text)) => return Err(word("shards", &text)),
-        };
-        let (chunks, chunk_lengths) = match self.chunks.clone() {
-            None => (None, BTreeMap::new()),
-            Some(Lengths::Shape(shape)) => (Some(shape), BTreeMap::new()),
-            Some(Lengths::ByName(lengths)) => (None, lengths),
-            Some(Lengths::Word(text)) => return Err(word("chunks", &text)),
-        };
+        let shards = shards_of(self.shards.clone())?;
+        let (chunks, chunk_lengths) = chunks_of(self.chunks.clone())?;
         let conventions = match self.convention.as_deref() {
             None => Conventions::Detect,
             Some("none") => Conventions::Ignore,
@@ -270,7 +283,7 @@ pub(crate) fn convert(
         }
         Ok(())
     };
-    let Located { store, path, dialect, .. } = source.open(py)?;
+    let Located { store, path, dialect, .. } = source.open(py, Access::Read)?;
     let (target, to) = Target::find(py, target)?;
     let again = target.again();
     let work = || {

@@ -67,7 +67,7 @@ pub(crate) fn open_dataset(
         .number_dimensions(number_dimensions)
         .ignore_consolidated(!consolidated)
         .decode_coords(decode_coords);
-    let Located { origin, store, path, dialect } = source.open(py)?;
+    let Located { origin, store, path, dialect } = source.open(py, Access::Read)?;
     let dataset = runtime::run_in(py, &store, true, |store| {
         let open = zarr::open((store, path));
         let group = dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).group()?;

@@ -24,6 +24,7 @@ mod new_node;
 mod ome;
 mod pipeline;
 mod plan;
+mod pyramid;
 mod python_store;
 mod runtime;
 mod selection;

@@ -28,6 +28,8 @@ mod _core {
     #[pymodule_export]
     use crate::ome::{image_attributes, ome_to_version};
     #[pymodule_export]
+    use crate::pyramid::pyramid;
+    #[pymodule_export]
     use crate::python_store::Answer;
     #[pymodule_export]
     use crate::virtualize::virtualize;

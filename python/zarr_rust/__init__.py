@@ -37,6 +37,7 @@ from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
 from zarr_rust._open import create_array, create_group, open, open_array, open_async, open_group
 from zarr_rust._plan import Plan
+from zarr_rust._pyramid import PyramidLevel, pyramid
 from zarr_rust._virtualize import References, virtualize
 from zarr_rust._whole import (
     consolidate_metadata,
@@ -62,6 +63,7 @@ __all__ = [
     "Dataset",
     "Group",
     "Plan",
+    "PyramidLevel",
     "References",
     "Variable",
     "ZarrError",
@@ -89,6 +91,7 @@ __all__ = [
     "open_group",
     "open_like",
     "print_debug_info",
+    "pyramid",
     "save",
     "save_array",
     "save_group",

@@ -190,6 +190,9 @@ def convert(
     source: Array | Group | _Address, target: _Address, settings: dict[str, Any], progress: Callable[[int, int], object] | None
 ) -> tuple[list[_ConvertedNode], list[tuple[str, list[int], str | None, str]], int, list[str], list[str]]: ...
 
+def pyramid(
+    source: Array | Group | _Address, target: _Address | None, settings: dict[str, Any], progress: Callable[[int, int], object] | None
+) -> list[tuple[int, str, list[int], list[int], list[int], list[int] | None]]: ...
 def virtualize(
     files: Sequence[str],
     file_options: Sequence[tuple[str, str]],

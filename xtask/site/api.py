@@ -30,6 +30,12 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
         ["convert", "Conversion", "_convert.ConvertedNode", "_convert.SkippedChunk"],
     ),
     (
+        "pyramid",
+        "Pyramid",
+        "Coarser levels of an array, also of OME-Zarr images.",
+        ["pyramid", "PyramidLevel"],
+    ),
+    (
         "virtualize",
         "Virtualize",
         "References to the chunks of netCDF, HDF5 and other files, which make one data set of them.",
