@@ -44,7 +44,7 @@ pub(crate) struct MakePyramid {
     /// How many; `auto`: until one fits a chunk.
     #[arg(long, value_name = "N", default_value = "auto", hide_default_value = true, value_parser = levels, help_heading = LEVELS)]
     levels: LevelCount,
-    /// What a block becomes: mean, median, min, max, mode (of labels) or nearest.
+    /// How a block becomes an element: mean, median, min, max, mode (of labels) or nearest.
     #[arg(long, value_name = "METHOD", default_value = "mean", value_parser = method, help_heading = LEVELS)]
     method: Method,
     /// Leave out missing elements: NaN, and `_FillValue`, `missing_value` or the fill value.
