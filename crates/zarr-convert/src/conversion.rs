@@ -64,6 +64,7 @@ mod walked;
 mod work;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use zarr_array::Registry;
 use zarr_grid::{ChunkIndex, Region};
@@ -414,15 +415,57 @@ fn readable_copies(groups: Vec<NodePath>, nodes: &[PlannedNode]) -> (Vec<NodePat
     groups.into_iter().partition(is_read)
 }
 
-/// Returns whether `a` and `b` are one store, or one contains the other, as far as their addresses tell. All stores in memory have the same
-/// address, so they are told apart by their pointers.
+/// Returns whether `a` and `b` are one store, or one contains the other, as far as their addresses tell.
 fn is_same(a: &Arc<dyn Store>, b: &Arc<dyn Store>) -> bool {
-    let (a_at, b_at) = (a.to_string(), b.to_string());
-    // A folder may be called by several names.
-    let real = |at: &str| std::fs::canonicalize(at.strip_prefix("file://").unwrap_or(at)).ok();
-    let overlap = match (real(&a_at), real(&b_at)) {
-        (Some(a), Some(b)) => a.starts_with(&b) || b.starts_with(&a),
-        _ => a_at == b_at && !a_at.starts_with("memory:"),
-    };
-    Arc::ptr_eq(a, b) || overlap
+    Places::of(a, b) != Places::Apart
+}
+
+/// Places of two stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Places {
+    Apart,
+    /// Both are one store, in which a path names one node.
+    Equal,
+    /// One store lies in the other, so that one node has two paths.
+    Overlapping,
+}
+
+impl Places {
+    /// Compares the addresses of two stores. All stores in memory have the same address, so they are told apart by their pointers.
+    fn of(a: &Arc<dyn Store>, b: &Arc<dyn Store>) -> Self {
+        let (a_at, b_at) = (a.to_string(), b.to_string());
+        let (one, other) = match (real(&a_at), real(&b_at)) {
+            _ if Arc::ptr_eq(a, b) => return Self::Equal,
+            (Some(one), Some(other)) => (one, other),
+            _ if a_at.starts_with("memory:") => return Self::Apart,
+            _ => (PathBuf::from(a_at), PathBuf::from(b_at)),
+        };
+        match () {
+            () if one == other => Self::Equal,
+            () if one.starts_with(&other) || other.starts_with(&one) => Self::Overlapping,
+            () => Self::Apart,
+        }
+    }
+}
+
+/// Returns the absolute path of a folder at an address, without links, since a folder may be called by several names. Names that do not
+/// exist yet follow the real path of the existing folder above. `None` for the address of another store.
+fn real(at: &str) -> Option<PathBuf> {
+    let path = at.strip_prefix("file://").unwrap_or(at);
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return Some(real);
+    }
+    let has_scheme = path.split_once(':').is_some_and(|(scheme, _)| !scheme.contains('/'));
+    if has_scheme {
+        return None;
+    }
+    let absolute = std::path::absolute(path).ok()?;
+    let mut missing = Vec::new();
+    for above in absolute.ancestors() {
+        if let Ok(real) = std::fs::canonicalize(above) {
+            return Some(missing.into_iter().rev().fold(real, |path, name| path.join(name)));
+        }
+        missing.push(above.file_name()?);
+    }
+    None
 }

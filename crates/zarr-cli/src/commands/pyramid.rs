@@ -2,7 +2,7 @@
 
 use super::bar::Bar;
 use super::consolidated::keeping;
-use super::convert::InterruptionMessages;
+use super::convert::{InterruptionMessages, refuse_overlap};
 use super::read::select;
 use crate::args::NodeArgs;
 use crate::codecs;
@@ -27,7 +27,7 @@ const LEVELS: &str = "Levels";
 const RESULT: &str = "The result";
 const AGAIN: &str = "Interruptions and changes";
 
-/// Write coarser levels of an array, each computed of the one before it; the array is read once.
+/// Write coarser levels of an array, each computed of the one before it; chunks are read once if memory allows.
 ///
 /// The levels of `0` are `1`, `2`.. beside it, and are added to the OME-Zarr image that it belongs to. With --to they lie in another group,
 /// with a copy of the array as `0`.
@@ -71,8 +71,8 @@ pub(crate) struct MakePyramid {
     /// Compute only the chunks of levels above this changed part: "0:10, 512:1024", or y=0:10.
     #[arg(long, value_name = "SEL", conflicts_with_all = ["overwrite", "resume", "level"], help_heading = AGAIN)]
     region: Option<String>,
-    /// Compute level N alone, of the existing one before it.
-    #[arg(long, value_name = "N", conflicts_with = "resume", help_heading = AGAIN, hide_short_help = true)]
+    /// Compute level N alone, of the existing one before it; one that exists is written in place.
+    #[arg(long, value_name = "N", help_heading = AGAIN, hide_short_help = true)]
     level: Option<usize>,
     /// Write nothing: show the levels.
     #[arg(long)]
@@ -101,7 +101,6 @@ pub(crate) fn run(context: &Context, args: &MakePyramid) -> Result<()> {
         context.share_options(&[&from, &to])?;
     }
     let location = context.locate(&args.node)?;
-    Migration::check_settled(&location.store)?;
     let source = context.array(&location)?;
     let target: Option<(Arc<dyn Store>, NodePath)> = match &args.to {
         None => None,
@@ -111,15 +110,24 @@ pub(crate) fn run(context: &Context, args: &MakePyramid) -> Result<()> {
             if real(&address) == real(&location.address) {
                 Some((Arc::clone(&location.store), path))
             } else {
-                check_target(to, &address)?;
-                // Nothing is created before the plan is complete.
-                Pyramid::plan(&source, Some((&elsewhere(), path.clone())), options(context, args, &source)?)?;
-                Some((if args.dry_run { elsewhere() } else { context.create_store(&address)? }, path))
+                refuse_overlap(&location.address, &address)?;
+                if args.level.is_some() || args.region.is_some() {
+                    // Levels that exist are changed.
+                    Some((context.open_store(&address)?, path))
+                } else {
+                    check_target(to, &address)?;
+                    // Nothing is created before the plan is complete.
+                    Pyramid::plan(&source, Some((&elsewhere(), path.clone())), options(context, args, &source)?)?;
+                    Some((if args.dry_run { elsewhere() } else { context.create_store(&address)? }, path))
+                }
             }
         }
     };
     let planned = target.as_ref().map(|(store, path)| (store, path.clone()));
     let pyramid = Pyramid::plan(&source, planned, options(context, args, &source)?)?;
+    if let Some(warning) = pyramid.warning() {
+        context.warnings(&[warning.to_owned()]);
+    }
     let name = args.to.clone().unwrap_or_else(|| location.to_string());
     if !args.dry_run {
         carry_out(context, args, &pyramid, &name)?;
@@ -149,6 +157,8 @@ fn real(address: &zarr::store::StoreAddress) -> String {
 }
 
 fn carry_out(context: &Context, args: &MakePyramid, pyramid: &Pyramid, name: &str) -> Result<()> {
+    Migration::check_settled(pyramid.source_store())?;
+    Migration::check_settled(pyramid.target())?;
     let left = left(args, pyramid, name);
     let bar = Bar::new(pyramid.size(), context.global.quiet);
     interrupted::leaves(left.before);
@@ -167,7 +177,7 @@ fn left(args: &MakePyramid, pyramid: &Pyramid, name: &str) -> InterruptionMessag
     let appears_at_flush = pyramid.target().capabilities().appears_at_flush;
     let before = match () {
         () if appears_at_flush => format!("nothing is written to {name}, which takes all at the end"),
-        () if args.region.is_some() => {
+        () if pyramid.is_update() => {
             "each chunk of a level has its old elements or its new ones; the same command writes all".to_owned()
         }
         () if args.resume => "the levels are not complete; the same command goes on".to_owned(),

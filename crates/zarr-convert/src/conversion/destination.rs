@@ -75,9 +75,18 @@ pub(super) fn prepare(
 /// Finds the groups that exist above the target path.
 pub(super) fn groups_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<ExistingDocuments> {
     let (_, path) = conversion.paths();
-    let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else {
-        return Ok(ExistingDocuments::default());
-    };
+    match conversion.nodes.first().map(|node| node.dialect) {
+        Some(dialect) => groups_above_path(target, &path, dialect),
+        None => Ok(ExistingDocuments::default()),
+    }
+}
+
+/// Finds the groups that exist above the path of a node, and checks that a node of `dialect` can be put there.
+pub(super) fn groups_above_path(
+    target: &Arc<dyn Store>,
+    path: &NodePath,
+    dialect: Dialect,
+) -> Result<ExistingDocuments> {
     let mut existing = ExistingDocuments::default();
     for above in path.ancestors() {
         let found = match open_stored_node(&**target, &above.to_string(), None) {

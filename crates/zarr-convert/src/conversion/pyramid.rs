@@ -1,7 +1,7 @@
 //! Pyramids: levels of an array, each with fewer elements than the one before it.
 //!
 //! Each level is computed of the next finer one (`reduce.rs`), and integers are rounded once a level. The source is read once for all
-//! levels, unit by unit (`tree.rs`): the elements of a unit stay in memory until the coarser unit has its part of them, so memory depends
+//! levels, unit by unit (`tree.rs`), unless units of its whole chunks exceed the memory; then chunks are read for each unit that they meet: the elements of a unit stay in memory until the coarser unit has its part of them, so memory depends
 //! on the sizes of units and on the number of levels, and not on the size of the source (`write.rs`).
 //!
 //! Levels get their documents after their chunks. Until then a journal beside the first level says which units are stored; a run that
@@ -18,7 +18,7 @@ mod tests;
 mod tree;
 mod write;
 
-use super::is_same;
+use super::Places;
 pub use levels::Level;
 use levels::Names;
 pub use options::{Method, PyramidOptions};
@@ -26,7 +26,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use tree::{LevelShape, Tree};
 use zarr_array::Array;
-use zarr_hierarchy::{Error, IntoFlow, Result};
+use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
 use zarr_meta::NodePath;
 use zarr_scan::Memory;
 use zarr_store::Store;
@@ -66,6 +66,14 @@ pub struct Pyramid {
     target: Arc<dyn Store>,
     /// Group of the levels.
     group: NodePath,
+    /// Whether the levels are beside the source, and not in a group with a copy of it.
+    is_beside: bool,
+    /// Whether chunks of levels that exist are written in place.
+    is_update: bool,
+    /// Paths of the levels that are not written, as one level alone is.
+    others: Vec<NodePath>,
+    /// Warning about the metadata of an image that does not get the levels.
+    warning: Option<String>,
     levels: Vec<Level>,
     options: PyramidOptions,
     work: WorkPlan,
@@ -102,22 +110,21 @@ impl Pyramid {
     }
 
     fn planned(source: &Array, target: Option<(&Arc<dyn Store>, NodePath)>, options: PyramidOptions) -> Result<Self> {
-        if !options.method_takes(source) {
-            reduce::check(source.data_type(), options.method)?;
+        reduce::check(source.data_type(), options.method)?;
+        options.check(source)?;
+        let places = target.as_ref().map(|(store, _)| Places::of(store, source.store()));
+        if let (Some(Places::Overlapping), Some((store, _))) = (places, &target) {
+            let message = format!("found {store} for levels, which overlaps the store of the array");
+            return Err(Error::argument(message).with_hint("name the same store, or one that is apart"));
         }
-        let is_beside = |store: &Arc<dyn Store>, group: &NodePath| {
-            is_same(store, source.store()) && Some(group) == source.path().parent().as_ref()
+        let is_beside = |group: &NodePath| {
+            let is_above = Some(group) == source.path().parent().as_ref();
+            places == Some(Places::Equal) && is_above && Names::beside(source.path()).is_some()
         };
-        let target = target.filter(|(store, group)| !is_beside(store, group));
+        let target = target.filter(|(_, group)| !is_beside(group));
+        let is_beside = target.is_none();
         let (store, names, copies) = match target {
-            Some((store, group)) => {
-                if is_same(store, source.store()) && group.is_within(source.path()) {
-                    return Err(Error::argument(format!(
-                        "found group {group} for levels, expected one outside of the array"
-                    )));
-                }
-                (store, Names::within(group), true)
-            }
+            Some((store, group)) => (store, Names::within(group), true),
             None => {
                 let names = Names::beside(source.path()).ok_or_else(|| {
                     let message = "levels beside an array need a number at the end of its name, such as 0 or s0";
@@ -127,16 +134,23 @@ impl Pyramid {
             }
         };
         let group = names.of(0)?.parent().unwrap_or_else(NodePath::root);
-        let levels = levels::plan(source, &names, copies, &options, source.registry())?;
-        let (source, levels) = match options.level {
-            None => (source.clone(), levels),
-            Some(number) => one_level(source, store, levels, number, &options)?,
-        };
-        if let Some(region) = &options.region {
-            region.check(source.shape())?;
+        let mut levels = levels::plan(source, &names, copies, &options, source.registry())?;
+        if places == Some(Places::Equal) {
+            levels.iter().try_for_each(|level| check_apart(source.path(), &level.path))?;
         }
+        let all: Vec<NodePath> = levels.iter().map(|level| level.path.clone()).collect();
+        let source = match options.level {
+            None => source.clone(),
+            Some(number) => one_level(source, store, &mut levels, number, &options)?,
+        };
+        let is_update = update_of(&source, store, &mut levels, &options)?;
+        let others = all.into_iter().filter(|path| levels.iter().all(|level| level.path != *path)).collect();
         let work = WorkPlan::new(&source, &levels, &options)?;
-        Ok(Self { source, target: Arc::clone(store), group, levels, options, work })
+        let target = Arc::clone(store);
+        let mut planned =
+            Self { source, target, group, is_beside, is_update, others, warning: None, levels, options, work };
+        planned.warning = image::warning(&planned)?;
+        Ok(planned)
     }
 
     /// Levels that are written, the finest first.
@@ -147,6 +161,23 @@ impl Pyramid {
     /// Path of the group of the levels.
     pub fn group(&self) -> &NodePath {
         &self.group
+    }
+
+    /// Store of the source.
+    pub fn source_store(&self) -> &Arc<dyn Store> {
+        self.source.store()
+    }
+
+    /// Whether chunks of existing levels are written in place: of a [region](PyramidOptions#structfield.region), or of
+    /// [one level](PyramidOptions#structfield.level). Each chunk has its old elements or its new ones if that is interrupted, and another
+    /// run computes all of them again.
+    pub fn is_update(&self) -> bool {
+        self.is_update
+    }
+
+    /// Warning about an OME-Zarr image that the levels are not added to, since its metadata have an unknown form.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// Store of the levels.
@@ -180,19 +211,73 @@ impl Pyramid {
 }
 
 impl PyramidOptions {
-    fn method_takes(&self, source: &Array) -> bool {
-        reduce::check(source.data_type(), self.method).is_ok()
+    /// Checks the options that do not depend on levels.
+    fn check(&self, source: &Array) -> Result<()> {
+        let Some(region) = &self.region else { return Ok(()) };
+        if self.level.is_some() || self.resume || self.overwrite {
+            let message = "region: found level, resume or overwrite beside it, expected none of them";
+            return Err(
+                Error::argument(message).with_hint("a region of the array changes chunks of all levels in place")
+            );
+        }
+        if region.axes().iter().any(|axis| axis.step != 1) {
+            return Err(Error::argument("region: found a step, expected ranges without steps"));
+        }
+        Ok(region.check(source.shape())?)
+    }
+
+    /// Whether the caller chose chunks, shards or codecs.
+    fn chooses_layout(&self) -> bool {
+        self.chunks.is_some() || !self.chunk_lengths.is_empty() || self.shards.is_some() || self.codecs.is_some()
     }
 }
 
-/// Returns the array of which level `number` is computed, and this level alone.
+/// Checks that a level in the store of the source neither holds it nor lies in it.
+fn check_apart(source: &NodePath, level: &NodePath) -> Result<()> {
+    if !level.is_within(source) && !source.is_within(level) {
+        return Ok(());
+    }
+    let message = match level == source {
+        true => format!("found {level} for a level, which is the array itself"),
+        false => format!("found {level} for a level, but it and the array {source} lie in one another"),
+    };
+    Err(Error::argument(message).with_hint("name another group for the levels"))
+}
+
+/// Takes the chunks, codecs and attributes of existing levels if these are changed in place. Returns whether they are.
+fn update_of(source: &Array, store: &Arc<dyn Store>, levels: &mut [Level], options: &PyramidOptions) -> Result<bool> {
+    let is_one = options.level.is_some() && !options.overwrite && !options.resume;
+    if options.region.is_none() && !is_one {
+        return Ok(false);
+    }
+    for level in levels {
+        let array = match Array::open(store, &level.path.to_string(), source.registry()) {
+            Err(error) if error.is_not_found() && is_one => return Ok(false),
+            Err(error) if is_one && error.kind() != ErrorKind::Store => {
+                let error = Error::new(ErrorKind::Exists, format!("found no array that can be opened: {error}"));
+                return Err(error.with_hint("--overwrite replaces it").at_path(&level.path));
+            }
+            array => array?,
+        };
+        check_like(&array, level)?;
+        if options.chooses_layout() {
+            let message = "found chunks, shards or codecs for a level that exists, expected none";
+            let hint = if is_one { "--overwrite replaces the level" } else { "its own are kept" };
+            return Err(Error::new(ErrorKind::Exists, message).with_hint(hint).at_path(&level.path));
+        }
+        *level = level.like(&array, options)?;
+    }
+    Ok(true)
+}
+
+/// Returns the array of which level `number` is computed, and keeps this level alone.
 fn one_level(
     source: &Array,
     store: &Arc<dyn Store>,
-    levels: Vec<Level>,
+    levels: &mut Vec<Level>,
     number: usize,
     options: &PyramidOptions,
-) -> Result<(Array, Vec<Level>)> {
+) -> Result<Array> {
     let (least, most) = (levels.first().map_or(0, |level| level.number), levels.last().map_or(0, |level| level.number));
     let Some(at) = levels.iter().position(|level| level.number == number) else {
         return Err(Error::argument(format!("level: found {number}, expected {least} to {most}")));
@@ -207,9 +292,9 @@ fn one_level(
             array
         }
     };
-    let mut level: Vec<Level> = levels.into_iter().skip(at).take(1).collect();
-    level.iter_mut().for_each(|level| level.factors.clone_from(&level.step));
-    Ok((finer, level))
+    levels.retain(|level| level.number == number);
+    levels.iter_mut().for_each(|level| level.factors.clone_from(&level.step));
+    Ok(finer)
 }
 
 /// Checks that an existing array has the shape and the data type of a level.
@@ -220,7 +305,8 @@ fn check_like(array: &Array, level: &Level) -> Result<()> {
         return Ok(());
     }
     let message = format!("found an array of {:?}, expected level {} of {:?}", found.shape, level.number, level.shape);
-    let error = Error::argument(message).with_hint("the factors and the source are to be those of the level");
+    let error = Error::new(ErrorKind::Exists, message);
+    let error = error.with_hint("the factors and the source are to be those of the level; --overwrite replaces it");
     Err(error.at(|location| {
         location.store = Some(array.store().to_string());
         location.path = Some(array.path().to_string());
@@ -280,7 +366,8 @@ impl WorkPlan {
         let workers = (1..=wanted).rev().find(fits)?;
         let threads = memory.threads_in(memory.bytes().saturating_sub(each.saturating_mul(workers as u64)));
         let workers = workers.min(usize::try_from(tree.leaves()).unwrap_or(usize::MAX)).max(1);
-        Some(Self { piece, workers, options: memory.limit(&options.options, threads), tree })
+        let options = memory.limit(&options.options, threads);
+        Some(Self { piece, workers, options, tree })
     }
 }
 

@@ -5,31 +5,61 @@ use zarr_array::Group;
 use zarr_hierarchy::Result;
 use zarr_json::{Map, Value};
 
-/// Adds the levels to the metadata `multiscales` of the group above the source, if the levels are written there and it is an image with the
-/// source among its levels. Levels that are there already stay.
+/// Sets the levels in the metadata `multiscales` of the group above the source, if the levels are written there and it is an image with the
+/// source among its levels. They follow the source; those that the image has already get new transformations. Unless one level alone is
+/// written, the image loses coarser levels beside them that are not written, since their elements and factors may be others; the arrays
+/// stay.
 ///
 /// Each gets the transformations of the source, with scales multiplied by the factors, and a translation to the centres of the blocks, or
 /// to the elements that are picked.
 pub(super) fn extend(pyramid: &Pyramid) -> Result<()> {
     let source = &pyramid.source;
-    let is_beside =
-        source.path().parent().as_ref() == Some(&pyramid.group) && super::is_same(source.store(), &pyramid.target);
-    if !is_beside {
+    if !pyramid.is_beside {
         return Ok(());
     }
-    let Ok(mut group) = Group::open(&pyramid.target, &pyramid.group.to_string(), source.registry()) else {
-        return Ok(());
+    let mut group = match Group::open(&pyramid.target, &pyramid.group.to_string(), source.registry()) {
+        Err(error) if error.is_not_found() => return Ok(()),
+        group => group?,
     };
     let mut attributes = group.attributes()?.clone();
-    let Some(name) = source.path().name() else { return Ok(()) };
-    if extended(&mut attributes, name, &pyramid.levels, pyramid.options.method) {
+    if extended(&mut attributes, pyramid).is_changed {
         group.set_attributes(attributes)?;
     }
     Ok(())
 }
 
-/// Adds levels to the attributes of a group. Returns whether they changed.
-fn extended(attributes: &mut Map, source: &str, levels: &[Level], method: Method) -> bool {
+/// Returns a warning if the source is a level of an image that the levels cannot be added to.
+pub(super) fn warning(pyramid: &Pyramid) -> Result<Option<String>> {
+    if !pyramid.is_beside || pyramid.options.region.is_some() {
+        return Ok(None);
+    }
+    // A run refuses a group that cannot be opened.
+    let group = Group::open(&pyramid.target, &pyramid.group.to_string(), pyramid.source.registry());
+    let Ok(group) = group else { return Ok(None) };
+    let Extended { unknown, .. } = extended(&mut group.attributes()?.clone(), pyramid);
+    Ok(unknown.then(|| {
+        format!(
+            "{}: the levels are not added to the image, whose coordinateTransformations of {} have an unknown form",
+            pyramid.group,
+            pyramid.source.path()
+        )
+    }))
+}
+
+/// Outcome of the addition of levels to attributes.
+#[derive(Default)]
+struct Extended {
+    is_changed: bool,
+    /// Whether an image has the source, with transformations of an unknown form.
+    unknown: bool,
+}
+
+/// Adds levels to the attributes of a group.
+fn extended(attributes: &mut Map, pyramid: &Pyramid) -> Extended {
+    let mut done = Extended::default();
+    let (levels, method) = (&pyramid.levels, pyramid.options.method);
+    let Some(source) = pyramid.source.path().name() else { return done };
+    let coarser = |other: &str| pyramid.options.level.is_none() && is_behind(other, source);
     let is_new_form = attributes.get("ome").is_some_and(|ome| ome.as_object().is_some());
     let metadata = match is_new_form {
         true => match attributes.get_mut("ome") {
@@ -39,9 +69,8 @@ fn extended(attributes: &mut Map, source: &str, levels: &[Level], method: Method
         false => Some(attributes),
     };
     let Some(Value::Array(images)) = metadata.and_then(|metadata| metadata.get_mut("multiscales")) else {
-        return false;
+        return done;
     };
-    let mut is_changed = false;
     for image in images {
         let Value::Object(image) = image else { continue };
         let Some(Value::Array(datasets)) = image.get_mut("datasets") else { continue };
@@ -50,16 +79,35 @@ fn extended(attributes: &mut Map, source: &str, levels: &[Level], method: Method
         let Some(own) = datasets.iter().find(|dataset| path_of(dataset).as_deref() == Some(source)).cloned() else {
             continue;
         };
-        for level in levels {
-            let Some(path) = level.path.name() else { continue };
-            let is_there = datasets.iter().any(|dataset| path_of(dataset).as_deref() == Some(path));
-            if let (false, Some(dataset)) = (is_there, dataset(&own, path, level, method)) {
-                datasets.push(dataset);
-                is_changed = true;
-            }
-        }
+        let new = levels.iter().map(|level| dataset(&own, level.path.name()?, level, method));
+        let Some(new) = new.collect::<Option<Vec<Value>>>() else {
+            done.unknown = true;
+            continue;
+        };
+        let before = datasets.clone();
+        let is_kept = |path: Option<String>| {
+            let is_written = |path: &str| levels.iter().any(|level| level.path.name() == Some(path));
+            path.is_none_or(|path| !is_written(&path) && !coarser(&path))
+        };
+        datasets.retain(|dataset| is_kept(path_of(dataset)));
+        let at = datasets.iter().position(|dataset| path_of(dataset).as_deref() == Some(source));
+        let behind = at.map_or(datasets.len(), |at| at + 1);
+        datasets.splice(behind..behind, new);
+        done.is_changed |= !before.iter().eq(datasets.iter());
     }
-    is_changed
+    done
+}
+
+/// Returns whether a name differs from that of the source by a greater number at its end alone.
+fn is_behind(name: &str, source: &str) -> bool {
+    let apart = |name: &str| {
+        let stem = name.trim_end_matches(|symbol: char| symbol.is_ascii_digit()).len();
+        Some((name[..stem].to_owned(), name[stem..].parse::<usize>().ok()?))
+    };
+    match (apart(name), apart(source)) {
+        (Some((stem, number)), Some((own, first))) => stem == own && number > first,
+        _ => false,
+    }
 }
 
 /// Returns the entry of a level, from that of the source; `None` if that has no transformations of a known form.

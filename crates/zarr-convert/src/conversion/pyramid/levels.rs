@@ -42,6 +42,14 @@ impl Level {
         NodeDocuments::new(&self.node, &zarr_meta::Documents::new())
     }
 
+    /// Returns the level as it is written into an existing array, with the chunks and codecs of that.
+    pub(super) fn like(&self, array: &Array, options: &PyramidOptions) -> Result<Self> {
+        let chunk = chunk_shape(array, options)?;
+        let (number, step, factors) = (self.number, self.step.clone(), self.factors.clone());
+        let shape = (self.shape.clone(), &chunk[..]);
+        level(array, (number, self.path.clone()), (step, factors), shape, options, array.registry())
+    }
+
     pub(super) fn to_shape(&self) -> LevelShape {
         let chunk = self.shards.clone().unwrap_or_else(|| self.chunks.clone());
         LevelShape { shape: self.shape.clone(), factors: self.step.clone(), chunk }

@@ -80,9 +80,10 @@ pub struct PyramidOptions {
     pub levels: Option<usize>,
     /// How a block of elements becomes one element.
     pub method: Method,
-    /// Whether missing elements are left out: NaN, and those that are equal to the attribute `_FillValue`, or `missing_value`, or else to
-    /// the fill value of the array. A block of missing elements becomes such an element. [`Method::Nearest`] takes the element at the centre
-    /// all the same.
+    /// Whether missing elements are left out: NaN, and those that are equal to the attributes `_FillValue` and `missing_value`, or without
+    /// both to the fill value of the array. A block of missing elements becomes the first of these values, or NaN if it has NaN alone. A mean
+    /// of integers that is equal to such a value is missing in the next level. [`Method::Nearest`] takes the element at the centre all the
+    /// same.
     pub skip_missing: bool,
     /// Shape of chunks (of inner chunks, if there are shards) of all levels. By default that of the source. Chunks are no longer than their
     /// level.
@@ -102,9 +103,11 @@ pub struct PyramidOptions {
     /// read where coarser levels need them, so levels with lossy codecs may differ from those of a run without interruption.
     pub resume: bool,
     /// Region of the source that has changed: only the chunks of existing levels that depend on it are computed, and written in place. Each
-    /// chunk has its old elements or its new ones if that is interrupted; the same call computes them again.
+    /// chunk has its old elements or its new ones if that is interrupted; the same call computes them again. The factors and the method are
+    /// to be those of the levels.
     pub region: Option<Region>,
-    /// Level that is computed of the next finer one, which exists; others stay as they are.
+    /// Level that is computed of the next finer one, which exists; others stay as they are. If the level exists, it keeps its chunks and
+    /// codecs, and is written in place as for a region; with [`overwrite`](Self::overwrite) it is replaced.
     pub level: Option<usize>,
     /// Options for reading and writing arrays.
     pub options: Options,

@@ -23,11 +23,15 @@ pub(super) struct Place<'a, T> {
 
 /// Reduction of elements of type `T`: the function of a method, with its missing elements.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reduction<T> {
+pub(super) struct Reduction<'a, T> {
     pub(super) method: Method,
-    /// Element that stands for missing data, beside NaN; `None` if no element is left out.
-    pub(super) missing: Option<T>,
+    /// Elements that stand for missing data, beside NaN; `None` if no element is left out. A block of missing elements becomes the first
+    /// of them, or NaN if it has NaN alone.
+    pub(super) missing: Option<&'a [T]>,
 }
+
+/// Number of elements of a row that are reduced at once, which limits the memory for sums.
+const TILE: usize = 1 << 16;
 
 /// Rows and sums that a reduction uses again and again.
 pub(super) struct Scratch<T: Kind> {
@@ -48,7 +52,7 @@ pub(super) trait Kind: Reduce + Pod {}
 
 impl<T: Reduce + Pod> Kind for T {}
 
-impl<T: Kind> Reduction<T> {
+impl<T: Kind> Reduction<'_, T> {
     /// Reduces blocks of `factors` elements of `from`, the last along each axis of the elements that are left, into `into`.
     pub(super) fn reduce(
         &self,
@@ -78,7 +82,11 @@ impl<T: Kind> Reduction<T> {
             if self.method == Method::Nearest {
                 reduce::nearest(row(&centre_of(outer, factors, &at)), factor, out);
             } else {
-                self.row(rows.iter().map(row), factor, out, scratch);
+                let tile = (TILE / factor).max(1);
+                for (number, out) in out.chunks_mut(tile).enumerate() {
+                    let range = number * tile * factor..((number + 1) * tile * factor).min(width);
+                    self.row(rows.iter().map(|number| &row(number)[range.clone()]), factor, out, scratch);
+                }
             }
             if !advance(&mut at, &counts) {
                 return;
@@ -118,7 +126,7 @@ impl<T: Kind> Reduction<T> {
                     }
                 }
             }
-            (Method::Mean, Some(missing)) => self.present_means(rows, (width, factor), missing, out, scratch),
+            (Method::Mean, Some(_)) => self.present_means(rows, (width, factor), out, scratch),
             _ => self.blocks(rows, (width, factor), out, scratch),
         }
     }
@@ -126,9 +134,8 @@ impl<T: Kind> Reduction<T> {
     /// Sets `out` to the means of the elements of each block that are not missing.
     fn present_means<'r>(
         &self,
-        rows: impl Iterator<Item = &'r [T]>,
+        rows: impl Iterator<Item = &'r [T]> + Clone,
         (width, factor): (usize, usize),
-        missing: T,
         out: &mut [T],
         scratch: &mut Scratch<T>,
     ) {
@@ -136,20 +143,20 @@ impl<T: Kind> Reduction<T> {
         scratch.sums.resize(width, T::Sum::default());
         scratch.counts.clear();
         scratch.counts.resize(width, 0);
-        let mut singles = vec![T::zeroed(); out.len()];
-        for row in rows {
-            for (at, ((sum, count), &value)) in scratch.sums.iter_mut().zip(&mut scratch.counts).zip(row).enumerate() {
+        for row in rows.clone() {
+            for ((sum, count), &value) in scratch.sums.iter_mut().zip(&mut scratch.counts).zip(row) {
                 if !self.is_missing(value) {
                     (*sum, *count) = (T::add(*sum, value), *count + 1);
-                    singles[at / factor] = value;
                 }
             }
         }
         let blocks = scratch.sums.chunks(factor).zip(scratch.counts.chunks(factor));
-        for (((sums, counts), out), single) in blocks.zip(out).zip(singles) {
+        for (number, ((sums, counts), out)) in blocks.zip(out).enumerate() {
             *out = match counts.iter().sum::<u32>() {
-                0 => missing,
-                1 => single,
+                0 => {
+                    let range = number * factor..((number + 1) * factor).min(width);
+                    self.blank(rows.clone().flat_map(|row| &row[range.clone()]))
+                }
                 count => T::mean(sums.iter().fold(T::Sum::default(), |sum, &other| T::join(sum, other)), count),
             };
         }
@@ -168,12 +175,12 @@ impl<T: Kind> Reduction<T> {
             let range = number * factor..((number + 1) * factor).min(width);
             block.clear();
             rows.clone().for_each(|row| block.extend_from_slice(row.get(range.clone()).unwrap_or_default()));
-            if let Some(missing) = self.missing {
-                block.retain(|&value| !self.is_missing(value));
-                if block.is_empty() {
-                    *out = missing;
+            if self.missing.is_some() {
+                if block.iter().all(|&value| self.is_missing(value)) {
+                    *out = self.blank(block.iter());
                     continue;
                 }
+                block.retain(|&value| !self.is_missing(value));
             }
             if let Some(&nan) = block.iter().find(|value| value.is_nan()) {
                 *out = nan;
@@ -189,7 +196,20 @@ impl<T: Kind> Reduction<T> {
     }
 
     fn is_missing(&self, value: T) -> bool {
-        value.is_nan() || self.missing == Some(value)
+        value.is_nan() || self.missing.is_some_and(|missing| missing.contains(&value))
+    }
+
+    /// Returns the element that a block becomes whose elements are all missing.
+    fn blank<'e>(&self, mut block: impl Iterator<Item = &'e T>) -> T
+    where
+        T: 'e,
+    {
+        let first = block.next().copied().unwrap_or_else(T::zeroed);
+        let is_nan = first.is_nan() && block.all(|value| value.is_nan());
+        match self.missing.and_then(|missing| missing.first()) {
+            Some(&missing) if !is_nan => missing,
+            _ => first,
+        }
     }
 }
 

@@ -21,10 +21,12 @@ pub(super) type Report<'a> = dyn Fn(u128) -> ControlFlow<()> + Sync + 'a;
 impl Pyramid {
     pub(super) fn write(&self, report: &Report<'_>) -> Result<()> {
         let in_target = |error: Error| in_store(&self.target, error);
+        // A run of all levels may write the others at the same time.
+        self.others.iter().try_for_each(|path| ForeignJournal::check_none(&*self.target, path)).map_err(in_target)?;
         if self.options.options.strict_writers {
             check_strict_writers(self.target.capabilities(), "a pyramid").map_err(in_target)?;
         }
-        if self.options.region.is_some() {
+        if self.is_update {
             return self.update(report);
         }
         if self.options.resume && self.target.capabilities().appears_at_flush {
@@ -43,22 +45,27 @@ impl Pyramid {
         }
     }
 
-    /// Computes the chunks of existing levels that depend on a region of the source.
+    /// Computes chunks of existing levels: those that depend on a region of the source, or all of one level.
     fn update(&self, report: &Report<'_>) -> Result<()> {
         let open = |level: &Level| {
+            ForeignJournal::check_none(&*self.target, &level.path)?;
             let array = Array::open(&self.target, &level.path.to_string(), self.source.registry())?;
             check_like(&array, level)?;
             array.with(self.work.options.clone())
         };
         let sinks = self.levels.iter().map(open).collect::<Result<Vec<_>>>()?;
         write::write(self, &sinks, None, report)?;
+        if self.options.level.is_some() {
+            image::extend(self)?;
+        }
         Ok(self.target.flush()?)
     }
 
-    /// Takes or creates the journal, makes room for the levels, and marks their places.
+    /// Takes or creates the journal, and plans the marks of the levels. Changes nothing else.
     fn begin(&self) -> Result<(Journal, Vec<UnfinishedNode>)> {
         let (target, options) = (&self.target, &self.options);
         let Some(first) = self.levels.first() else { return Err(Error::internal("a pyramid without levels")) };
+        destination::groups_above_path(target, &first.path, first.node.dialect)?;
         let key = journal::key(&first.path, None)?;
         let identity = self.identity()?;
         let found = match options.resume || options.overwrite {
@@ -77,18 +84,21 @@ impl Pyramid {
                         mark.find(&**target)?.ok_or_else(|| mark.gone())?;
                     }
                 }
+                if found.state()? == JournalState::Ending {
+                    self.check_ended(&found)?;
+                }
                 return Ok((Journal::resume(target, found)?, marks));
             }
             Some(found) if !options.overwrite => return Err(found.in_the_way()),
             found => found,
         };
-        let in_the_way = if options.overwrite || options.level.is_some() { InTheWay::Erase } else { InTheWay::Refuse };
         for level in &self.levels {
-            ForeignJournal::check_none(&**target, &level.path).or_else(|error| match options.overwrite {
-                true => Ok(()),
-                false => Err(error),
-            })?;
-            destination::clear(target, &level.path, level.node.dialect, None, in_the_way)?;
+            if options.overwrite {
+                ForeignJournal::read_idle(&**target, &journal::key(&level.path, None)?)?;
+            } else {
+                ForeignJournal::check_none(&**target, &level.path)?;
+                destination::clear(target, &level.path, level.node.dialect, None, InTheWay::Refuse)?;
+            }
         }
         let mut members = Map::new();
         if !target.capabilities().appears_at_flush {
@@ -100,10 +110,48 @@ impl Pyramid {
             Some(mark) => identity.with(mark),
             None => identity,
         };
-        let beginning =
-            Beginning { identity: &identity, state: JournalState::Writing, id: None, items: BTreeMap::new(), found };
+        // What is there is erased once the journal says so, since a run that is killed meanwhile has to be resumed.
+        let state = if options.overwrite { JournalState::Clearing } else { JournalState::Writing };
+        let left = found.as_ref().map(|found| self.marks_of(found)).unwrap_or_default();
+        let beginning = Beginning { identity: &identity, state, id: None, items: BTreeMap::new(), found };
         let journal = Journal::begin(target, key, beginning)?;
+        left.iter().try_for_each(|mark| mark.end(&**target))?;
         Ok((journal, marks))
+    }
+
+    /// Checks that no level is gone whose chunks are all written: each has its mark, or its document.
+    fn check_ended(&self, found: &ForeignJournal) -> Result<()> {
+        for level in self.levels.iter().filter(|level| is_one_prefix(level.node.dialect, &level.path)) {
+            let mark = found.unfinished(&level.path)?;
+            if mark.find(&*self.target)?.is_none() && !level.documents()?.are_stored(&*self.target)? {
+                return Err(mark.gone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the marks of the levels that the run of another journal has set.
+    fn marks_of(&self, found: &ForeignJournal) -> Vec<UnfinishedNode> {
+        self.levels.iter().filter_map(|level| found.unfinished(&level.path).ok()).collect()
+    }
+
+    /// Erases what is at the paths of the levels, now that the journal says so.
+    fn clear(&self, journal: &Journal) -> Result<()> {
+        let target = &self.target;
+        for (number, level) in self.levels.iter().enumerate() {
+            journal.check_own()?;
+            let above = StoredNode::implicit(level.node.dialect, level.path.clone());
+            run(&**target, Ancestors::new(&above, target.capabilities()).replaced().job())?;
+            let key = journal::key(&level.path, None)?;
+            // The journal of this run has the key of the first level.
+            let other = if number == 0 { None } else { ForeignJournal::read_idle(&**target, &key)? };
+            destination::clear(target, &level.path, level.node.dialect, None, InTheWay::Erase)?;
+            if let Some(other) = other {
+                self.marks_of(&other).iter().try_for_each(|mark| mark.end(&**target))?;
+                target.erase(&key)?;
+            }
+        }
+        journal.enter(JournalState::Writing)
     }
 
     fn write_all(&self, journal: &Journal, marks: &[UnfinishedNode], report: &Report<'_>) -> Result<()> {
@@ -113,6 +161,9 @@ impl Pyramid {
         if journal.state() == JournalState::Ending {
             let _ = report(self.size());
         } else {
+            if journal.state() == JournalState::Clearing {
+                self.clear(journal).map_err(in_target)?;
+            }
             if !journal.has_begun(0) {
                 marks.iter().try_for_each(|mark| mark.begin(&**target)).map_err(in_target)?;
                 for documents in &documents {

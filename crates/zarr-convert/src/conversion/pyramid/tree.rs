@@ -243,6 +243,11 @@ mod tests {
     use std::collections::{HashMap, HashSet};
 
     fn tree() -> impl Strategy<Value = Tree> {
+        planned().prop_map(|(tree, ..)| tree)
+    }
+
+    /// A tree, the shape of the parts of its source, and those of the chunks of its levels.
+    fn planned() -> impl Strategy<Value = (Tree, Vec<u64>, Vec<Vec<u64>>)> {
         let axis = (1_u64..60, 1_u64..9, 1_u64..4, 1_u64..3);
         let levels = proptest::collection::vec(proptest::collection::vec((1_u64..5, 1_u64..9), 3), 1..4);
         (proptest::collection::vec(axis, 1..4), levels).prop_map(|(axes, levels)| {
@@ -259,7 +264,9 @@ mod tests {
                     LevelShape { shape: shape.clone(), factors, chunk }
                 })
                 .collect();
-            Tree::new(&source, &parts, &levels, &growth)
+            let tree = Tree::new(&source, &parts, &levels, &growth);
+            let chunks = levels.into_iter().map(|level| level.chunk).collect();
+            (tree, parts, chunks)
         })
     }
 
@@ -314,9 +321,15 @@ mod tests {
         }
 
         #[test]
-        fn units_are_of_whole_parts(tree in tree()) {
-            for unit in tree.levels() {
-                prop_assert!(unit.unit.iter().zip(&unit.shape).all(|(unit, shape)| unit <= shape));
+        fn units_are_of_whole_parts((tree, parts, chunks) in planned()) {
+            for (level, (units, chunks)) in tree.levels().iter().zip(&chunks).enumerate() {
+                let finer = if level == 0 { &parts } else { &tree.levels()[level - 1].unit };
+                for axis in 0..parts.len() {
+                    let (unit, len) = (units.unit[axis], units.shape[axis]);
+                    prop_assert!(unit <= len);
+                    let is_whole = unit % chunks[axis] == 0 && unit * units.factors[axis] % finer[axis] == 0;
+                    prop_assert!(unit == len || is_whole, "level {}, axis {}: {:?}", level, axis, units);
+                }
             }
         }
     }

@@ -16,7 +16,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use zarr_array::{Array, View, ViewMut};
-use zarr_dtype::{FillValue, Spelling};
+use zarr_cf::fill::{FILL_VALUE, MISSING_VALUE, from_attribute, from_plain};
+use zarr_dtype::FillValue;
 use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Error, IntoFlow, Result};
 use zarr_scan::{in_parallel, lock};
@@ -59,14 +60,30 @@ impl WithKind for Work<'_> {
     }
 }
 
-/// Returns the element that stands for missing data.
-fn missing<T: Kind>(source: &Array) -> Result<T> {
-    let attributes = source.attributes()?;
-    let named = ["_FillValue", "missing_value"].into_iter().find_map(|name| attributes.get(name));
-    let named = named.and_then(|value| FillValue::parse_as(source.data_type(), value, Spelling::Readable).ok());
-    let fill = named.as_ref().unwrap_or_else(|| source.fill_value());
-    let item = fill.item().ok_or_else(|| Error::internal("a fill value without an element"))?;
-    bytemuck::try_pod_read_unaligned(item).map_err(|_| Error::internal("a fill value of another size"))
+/// Returns the elements that stand for missing data beside NaN: those of the attributes, or else the fill value, if the array has one.
+fn missing<T: Kind>(source: &Array) -> Result<Vec<T>> {
+    let (attributes, data_type) = (source.attributes()?, source.data_type());
+    let refused = |error: zarr_cf::AttributeError| Error::argument(format!("skip_missing: {error}"));
+    let mut fills = Vec::new();
+    if let Some(value) = attributes.get(FILL_VALUE) {
+        match from_attribute(data_type, value) {
+            Ok(fill) => fills.push(fill),
+            // Other software writes numbers there as in version 2.
+            Err(error) => fills.extend(from_plain(FILL_VALUE, data_type, value).map_err(|_| refused(error))?),
+        }
+    }
+    if let Some(value) = attributes.get(MISSING_VALUE) {
+        fills.extend(from_plain(MISSING_VALUE, data_type, value).map_err(refused)?);
+    }
+    let is_named = attributes.get(FILL_VALUE).is_some() || attributes.get(MISSING_VALUE).is_some();
+    let own = (!is_named && source.metadata().fill_value.is_some()).then(|| source.fill_value().clone());
+    let elements = fills.iter().filter_map(|fill| fill.to_element(data_type)).chain(own);
+    let element = |fill: FillValue| {
+        let item = fill.item().ok_or_else(|| Error::internal("a fill value without an element"))?;
+        bytemuck::try_pod_read_unaligned(item).map_err(|_| Error::internal("a fill value of another size"))
+    };
+    let elements = elements.map(element).collect::<Result<Vec<T>>>()?;
+    Ok(elements.into_iter().filter(|element| !element.is_nan()).collect())
 }
 
 /// Unit of a level that waits for its parts.
@@ -89,7 +106,8 @@ struct Units<'a, T: Kind> {
     sinks: &'a [Array],
     journal: Option<&'a Journal>,
     report: &'a Report<'a>,
-    missing: Option<T>,
+    /// Elements that are left out, beside NaN; `None` if no element is.
+    missing: Option<Vec<T>>,
     /// Ranges of the source that have changed; `None` if all is computed.
     changed: Option<Vec<Range<u64>>>,
     waiting: Mutex<HashMap<Unit, Waiting<T>>>,
@@ -246,22 +264,10 @@ impl<T: Kind> Units<'_, T> {
         if written == own {
             return sink.write(region(&own), View::new(bytemuck::cast_slice(elements), item, shape)?);
         }
-        let part = shape_of(&written)?;
-        let mut copy = Vec::new();
-        resize(&mut copy, &part)?;
-        let width = part.last().copied().unwrap_or(1).max(1);
-        for (number, row) in copy.chunks_mut(width).enumerate() {
-            let (mut left, mut start, mut stride) = (number, 0, 1);
-            for axis in (0..part.len()).rev() {
-                let inner = axis + 1 == part.len();
-                let index = if inner { 0 } else { left % part[axis] };
-                left = if inner { left } else { left / part[axis] };
-                start += (index + (written[axis].start - own[axis].start) as usize) * stride;
-                stride *= shape[axis];
-            }
-            row.copy_from_slice(&elements[start..start + row.len()]);
-        }
-        sink.write(region(&written), View::new(bytemuck::cast_slice(&copy), item, &part)?)
+        let within: Vec<Range<u64>> =
+            written.iter().zip(&own).map(|(part, own)| part.start - own.start..part.end - own.start).collect();
+        let all = View::new(bytemuck::cast_slice(elements), item, shape)?;
+        sink.write(region(&written), all.window(&region(&within)))
     }
 
     /// Adds a unit to that of the next coarser level; stores the coarser one if it is complete, and goes on with it.
@@ -322,10 +328,10 @@ impl<T: Kind> Units<'_, T> {
     }
 
     /// Returns the reduction to a level; to a copy of the source that which changes nothing.
-    fn reduction(&self, level: usize) -> Reduction<T> {
+    fn reduction(&self, level: usize) -> Reduction<'_, T> {
         let is_copy = self.tree().levels()[level].factors.iter().all(|&factor| factor == 1);
         let method = if is_copy { Method::Nearest } else { self.pyramid.options.method };
-        Reduction { method, missing: self.missing }
+        Reduction { method, missing: self.missing.as_deref() }
     }
 }
 

@@ -1,0 +1,355 @@
+//! Pyramids where something is there already: levels, journals, groups, images, and the source itself.
+
+use super::{contents, error, memory, plan, ramp, registry, source};
+use crate::{Conversion, Method, Pyramid, PyramidOptions};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+use zarr_array::{Array, Group, NewArray, NewGroup, Store};
+use zarr_grid::{AxisRange, Region};
+use zarr_hierarchy::{ErrorKind, Result};
+use zarr_json::{Value, json};
+use zarr_meta::{Dialect, NodePath};
+use zarr_store::{ByteRange, Capabilities, Fetched, GetOptions, Key, Operation, Prefix, StoreExt};
+use zarr_store_filesystem::FilesystemStore;
+
+/// Store that erases no key below `erased`, and does not get `got` once there is a key `after`.
+#[derive(Debug)]
+struct Failing {
+    store: Arc<dyn Store>,
+    erased: &'static str,
+    got: &'static str,
+    after: &'static str,
+}
+
+impl Failing {
+    fn fail(&self, operation: Operation, key: &Key) -> zarr_store::Error {
+        zarr_store::Error::io(&self.store, operation, key.as_str(), std::io::ErrorKind::PermissionDenied.into())
+    }
+}
+
+impl fmt::Display for Failing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Failing {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
+        if key.as_str() == self.got && self.store.exists(&Key::new(self.after)?)? {
+            return Err(self.fail(Operation::Get, key));
+        }
+        self.store.get(key, ranges, options)
+    }
+
+    fn erase(&self, key: &Key) -> zarr_store::Result<()> {
+        if key.as_str().starts_with(self.erased) {
+            return Err(self.fail(Operation::Erase, key));
+        }
+        self.store.erase(key)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    zarr_store::delegate! { |this| this.store;
+        set, list_dir, list_prefix, try_lock, flush, access_profile
+    }
+}
+
+fn at(path: &str) -> NodePath {
+    NodePath::parse(path).unwrap()
+}
+
+fn default() -> PyramidOptions {
+    PyramidOptions::default()
+}
+
+/// Plans levels in a group.
+fn within(source: &Array, target: &Arc<dyn Store>, group: &str, options: PyramidOptions) -> Result<Pyramid> {
+    Pyramid::plan(source, Some((target, at(group))), options)
+}
+
+fn refused(plan: Result<Pyramid>, words: &str) {
+    let error = plan.unwrap_err();
+    assert!(error.kind() == ErrorKind::Argument && error.message().contains(words), "{error}");
+}
+
+#[test]
+fn levels_and_the_source_do_not_lie_in_one_another() {
+    let store = memory();
+    let array = source(&store, "/a/0/x", &[8, 8], &[4, 4]);
+    let all = contents(&store);
+    refused(within(&array, &store, "/a", default().overwrite(true)), "/a/0 for a level, but it and the array");
+    refused(within(&array, &store, "/a/0/x", default()), "lie in one another");
+    let own = source(&store, "/b/0", &[8, 8], &[4, 4]);
+    // The levels beside the array, and a copy of it where it is no number.
+    assert_eq!(within(&own, &store, "/b", default()).unwrap().levels()[0].path, at("/b/1"));
+    let named = source(&store, "/b/named", &[8, 8], &[4, 4]);
+    assert_eq!(within(&named, &store, "/b/c", default()).unwrap().levels()[0].path, at("/b/c/0"));
+    assert_eq!(within(&named, &store, "/b", default()).unwrap().levels()[0].path, at("/b/0"));
+    assert!(all.iter().all(|(key, value)| contents(&store).get(key) == Some(value)));
+}
+
+#[test]
+fn stores_that_overlap_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |path: &str| -> Arc<dyn Store> { Arc::new(FilesystemStore::create(folder.path().join(path)).unwrap()) };
+    let store = open("d");
+    let array = source(&store, "/g/0", &[8, 8], &[4, 4]);
+    for (place, group) in [("d/g", "/"), ("d/new", "/g"), ("", "/d/g"), ("d/g/0", "/")] {
+        refused(within(&array, &open(place), group, default().overwrite(true)), "overlaps the store");
+    }
+    // The same store, opened again.
+    let again = open("d/../d");
+    assert_eq!(within(&array, &again, "/g", default()).unwrap().levels()[0].path, at("/g/1"));
+    refused(within(&array, &again, "/g/0", default()), "lie in one another");
+    within(&array, &open("e"), "/g", default()).unwrap().run(|_| {}).unwrap();
+    assert_eq!(array.read::<u16>(..).unwrap(), ramp(&[8, 8]));
+}
+
+#[test]
+fn one_level_is_written_into_a_level_alone() {
+    let store = memory();
+    let array = source(&store, "/0", &[64, 64], &[8, 8]);
+    plan(&array, default()).run(|_| {}).unwrap();
+    let expected = Array::open(&store, "/2", &registry()).unwrap().read::<u16>(..).unwrap();
+    let other = |new: NewArray| {
+        store.erase_prefix(&Prefix::new("2/").unwrap()).unwrap();
+        Array::create(&store, "/2", new.codecs("bytes").unwrap(), &registry()).unwrap()
+    };
+    // It keeps its chunks and its attributes.
+    let own = other(NewArray::new(&[16, 16], "uint16").chunks(&[5, 16]));
+    let run = plan(&array, default().level(2));
+    assert!(run.is_update() && run.levels()[0].chunks == [5, 16]);
+    run.run(|_| {}).unwrap();
+    assert_eq!(own.read::<u16>(..).unwrap(), expected);
+    assert_eq!(error(&array, default().level(2).chunks(vec![4, 4])).kind(), ErrorKind::Exists);
+    plan(&array, default().level(2).chunks(vec![4, 4]).overwrite(true)).run(|_| {}).unwrap();
+    assert_eq!(Array::open(&store, "/2", &registry()).unwrap().read::<u16>(..).unwrap(), expected);
+    // Another array and a group stay.
+    let tried = |options| Pyramid::plan(&array, None, options)?.run(|_| {});
+    other(NewArray::new(&[16, 16], "uint8").chunks(&[5, 16]));
+    let before = contents(&store);
+    assert_eq!(tried(default().level(2)).unwrap_err().kind(), ErrorKind::Exists);
+    assert!(contents(&store) == before);
+    store.erase_prefix(&Prefix::new("2/").unwrap()).unwrap();
+    Group::create(&store, "/2", NewGroup::new(), &registry()).unwrap();
+    source(&store, "/2/inner", &[4], &[4]);
+    let before = contents(&store);
+    assert_eq!(tried(default().level(2)).unwrap_err().kind(), ErrorKind::Exists);
+    assert!(contents(&store) == before);
+    // One that is not there is created, and such a run goes on.
+    store.erase_prefix(&Prefix::new("2/").unwrap()).unwrap();
+    let stop = |_| ControlFlow::Break(());
+    plan(&array, default().level(2)).run(stop).unwrap_err();
+    plan(&array, default().level(2).resume(true)).run(|_| {}).unwrap();
+    assert_eq!(Array::open(&store, "/2", &registry()).unwrap().read::<u16>(..).unwrap(), expected);
+}
+
+#[test]
+fn one_level_elsewhere_is_computed() {
+    let (store, target) = (memory(), memory());
+    let array = source(&store, "/named", &[64, 64], &[8, 8]);
+    within(&array, &target, "/", default()).unwrap().run(|_| {}).unwrap();
+    let expected = contents(&target);
+    let level = Array::open(&target, "/2", &registry()).unwrap();
+    level.write(.., &vec![0_u16; 16 * 16]).unwrap();
+    within(&array, &target, "/", default().level(2)).unwrap().run(|_| {}).unwrap();
+    assert!(contents(&target) == expected);
+}
+
+#[test]
+fn levels_of_other_chunks_are_changed_in_place() {
+    let store = memory();
+    let array = source(&store, "/0", &[64, 64], &[8, 8]);
+    plan(&array, default().chunks(vec![7, 11]).levels(3)).run(|_| {}).unwrap();
+    array.write((0..50, 3..60), &vec![12_345_u16; 50 * 57]).unwrap();
+    let region = Region::from_ranges(&[0..50, 3..60]);
+    plan(&array, default().region(region).levels(3)).run(|_| {}).unwrap();
+    let changed = contents(&store);
+    plan(&array, default().chunks(vec![7, 11]).levels(3).overwrite(true)).run(|_| {}).unwrap();
+    assert!(contents(&store) == changed);
+}
+
+#[test]
+fn levels_are_erased_once_the_journal_says_so() {
+    let store = memory();
+    let array = source(&store, "/0", &[64, 64], &[4, 4]);
+    plan(&array, default()).run(|_| {}).unwrap();
+    let expected = contents(&store);
+    // The second level cannot be erased, after the first one was.
+    let failing: Arc<dyn Store> =
+        Arc::new(Failing { store: Arc::clone(&store), erased: "2/", got: "none", after: "none" });
+    let stuck = Array::open(&failing, "/0", &registry()).unwrap();
+    plan(&stuck, default().overwrite(true)).run(|_| {}).unwrap_err();
+    assert!(Array::open(&store, "/1", &registry()).is_err());
+    let left = store.get_all(&super::super::super::journal::key(&at("/1"), None).unwrap()).unwrap().expect("a journal");
+    assert!(String::from_utf8_lossy(&left).contains("clearing"), "{}", String::from_utf8_lossy(&left));
+    plan(&array, default().resume(true)).run(|_| {}).unwrap();
+    assert!(contents(&store) == expected);
+}
+
+#[test]
+fn runs_of_other_levels_are_respected() {
+    let store = memory();
+    let array = source(&store, "/0", &[64, 64], &[4, 4]);
+    plan(&array, default()).run(|_| {}).unwrap();
+    let others = Mutex::new(Vec::new());
+    let whole = |_| {
+        for options in [default().overwrite(true), default().level(1)] {
+            others.lock().unwrap().push(plan(&array, options).run(|_| {}).unwrap_err());
+        }
+    };
+    plan(&array, default().level(2).overwrite(true)).run(whole).unwrap();
+    let one = |_| {
+        let run = plan(&array, default().level(1).overwrite(true)).run(|_| {});
+        others.lock().unwrap().push(run.unwrap_err());
+    };
+    let region = Region::from_ranges(&[0..1, 0..1]);
+    plan(&array, default().overwrite(true)).run(one).unwrap();
+    let others = others.into_inner().unwrap();
+    assert!(others.len() >= 3 && others.iter().all(|error| error.kind() == ErrorKind::Exists), "{others:?}");
+    assert!(others[0].message().contains("at work"), "{}", others[0]);
+    // An interrupted one is not changed in place.
+    plan(&array, default().level(3).overwrite(true)).run(|_| ControlFlow::Break(())).unwrap_err();
+    let left = plan(&array, default().overwrite(true)).run(|_| {});
+    assert!(left.is_ok(), "{left:?}");
+    plan(&array, default().region(region)).run(|_| {}).unwrap();
+    Conversion::check_settled(&*store, &at("/3")).unwrap();
+}
+
+#[test]
+fn regions_stand_alone() {
+    let store = memory();
+    let array = source(&store, "/0", &[64, 60], &[8, 8]);
+    plan(&array, default()).run(|_| {}).unwrap();
+    let region = || default().region(Region::from_ranges(&[0..4, 0..4]));
+    for options in [region().level(2), region().resume(true), region().overwrite(true)] {
+        let error = error(&array, options);
+        assert!(error.kind() == ErrorKind::Argument && error.message().starts_with("region:"), "{error}");
+    }
+    let steps =
+        Region::new([AxisRange { start: 0, len: 2, step: 3 }, AxisRange { start: 0, len: 1, step: 1 }]).unwrap();
+    assert!(error(&array, default().region(steps)).message().contains("without steps"));
+}
+
+#[test]
+fn groups_above_are_checked_before_chunks_are_written() {
+    let target = memory();
+    let store = memory();
+    let array = source(&store, "/0", &[8, 8], &[4, 4]);
+    source(&target, "/x", &[4], &[4]);
+    let before = contents(&target);
+    for group in ["/x", "/x/y"] {
+        let error = within(&array, &target, group, default()).unwrap().run(|_| {}).unwrap_err();
+        assert!(error.message().contains("found an array, expected a group"), "{error}");
+    }
+    assert_eq!(contents(&target), before);
+    let old = memory();
+    Group::create(&old, "/", NewGroup::new().dialect(Dialect::V2), &registry()).unwrap();
+    let before = contents(&old);
+    let error = within(&array, &old, "/levels", default()).unwrap().run(|_| {}).unwrap_err();
+    assert!(error.message().contains("dialect"), "{error}");
+    assert_eq!(contents(&old), before);
+}
+
+/// Store whose root is an image of the datasets, with arrays of 16 x 16 elements.
+fn image(datasets: &Value, paths: &[&str]) -> Arc<dyn Store> {
+    let axis = |name: &str| json!({"name": name, "type": "space"});
+    let datasets = datasets.clone();
+    let multiscales = json!([{"axes": [(axis("y")), (axis("x"))], "datasets": datasets, "version": "0.4"}]);
+    let attributes = json!({ "multiscales": multiscales });
+    let store = memory();
+    let group = NewGroup::new().dialect(Dialect::V2).attributes(attributes.as_object().unwrap().clone());
+    Group::create(&store, "/", group, &registry()).unwrap();
+    for path in paths {
+        let new = NewArray::new(&[16, 16], "uint16").chunks(&[4, 4]).codecs("bytes").unwrap().dialect(Dialect::V2);
+        Array::create(&store, path, new, &registry()).unwrap().write(.., &ramp(&[16, 16])).unwrap();
+    }
+    store
+}
+
+/// Paths of the datasets of the image with their first scale.
+fn datasets(store: &Arc<dyn Store>) -> Vec<(String, f64)> {
+    let group = Group::open(store, "/", &registry()).unwrap();
+    let image = zarr_ome::Image::open(&group).unwrap().unwrap();
+    image.multiscale().levels.iter().map(|level| (level.path.clone(), level.scale[0])).collect()
+}
+
+#[test]
+fn levels_of_an_image_are_those_that_were_written_last() {
+    let own = json!([{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [1.0, 1.0]}]}]);
+    let store = image(&own, &["/0"]);
+    let array = Array::open(&store, "/0", &registry()).unwrap();
+    let of = |list: &[(&str, f64)]| list.iter().map(|(path, scale)| ((*path).to_owned(), *scale)).collect::<Vec<_>>();
+    plan(&array, default().levels(3)).run(|_| {}).unwrap();
+    assert_eq!(datasets(&store), of(&[("0", 1.0), ("1", 2.0), ("2", 4.0), ("3", 8.0)]));
+    let four = || default().factor("0", 4).factor("1", 4).levels(1);
+    plan(&array, four().overwrite(true)).run(|_| {}).unwrap();
+    assert_eq!(datasets(&store), of(&[("0", 1.0), ("1", 4.0)]));
+    // A coarser level and a finer one, each alone.
+    plan(&array, four().levels(2).level(2).overwrite(true)).run(|_| {}).unwrap();
+    assert_eq!(datasets(&store), of(&[("0", 1.0), ("1", 4.0), ("2", 16.0)]));
+    plan(&array, four().levels(2).level(1).method(Method::Max)).run(|_| {}).unwrap();
+    assert_eq!(datasets(&store), of(&[("0", 1.0), ("1", 4.0), ("2", 16.0)]));
+}
+
+#[test]
+fn an_image_of_an_unknown_form_is_told_of() {
+    let own = json!([{"path": "0", "coordinateTransformations": [{"type": "affine", "affine": [1.0, 1.0]}]}]);
+    let store = image(&own, &["/0"]);
+    let array = Array::open(&store, "/0", &registry()).unwrap();
+    let pyramid = plan(&array, default());
+    assert!(
+        pyramid.warning().is_some_and(|warning| warning.contains("have an unknown form")),
+        "{:?}",
+        pyramid.warning()
+    );
+    pyramid.run(|_| {}).unwrap();
+    // A group that cannot be read is an error, after which the run goes on.
+    let known = json!([{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [1.0, 1.0]}]}]);
+    let store = image(&known, &["/0"]);
+    let array = Array::open(&store, "/0", &registry()).unwrap();
+    assert_eq!(plan(&array, default()).warning(), None);
+    let failing: Arc<dyn Store> =
+        Arc::new(Failing { store: Arc::clone(&store), erased: "none", got: ".zattrs", after: "1/.zarray" });
+    let array = Array::open(&failing, "/0", &registry()).unwrap();
+    plan(&array, default()).run(|_| {}).unwrap_err();
+    let array = Array::open(&store, "/0", &registry()).unwrap();
+    plan(&array, default().resume(true)).run(|_| {}).unwrap();
+    assert_eq!(datasets(&store).len(), 3);
+}
+
+#[test]
+fn levels_are_added_to_an_image() {
+    let scale = |scale: [f64; 2]| json!({"type": "scale", "scale": [(scale[0]), (scale[1])]});
+    let shift = |by: [f64; 2]| json!({"type": "translation", "translation": [(by[0]), (by[1])]});
+    let image = |datasets: Value| {
+        let axis = |name: &str| json!({"name": name, "type": "space"});
+        json!([{"axes": [(axis("y")), (axis("x"))], "datasets": datasets, "version": "0.4"}])
+    };
+    let store = memory();
+    let own = json!([{"path": "s0", "coordinateTransformations": [(scale([0.5, 0.25])), (shift([10.0, 0.0]))]}]);
+    let attributes = json!({"note": 1, "multiscales": (image(own))});
+    let group = NewGroup::new().dialect(Dialect::V2).attributes(attributes.as_object().unwrap().clone());
+    Group::create(&store, "/", group, &registry()).unwrap();
+    let new = NewArray::new(&[16, 16], "uint16").chunks(&[4, 4]).codecs("bytes").unwrap().dialect(Dialect::V2);
+    let array = Array::create(&store, "/s0", new, &registry()).unwrap();
+    array.write(.., &ramp(&[16, 16])).unwrap();
+    plan(&array, PyramidOptions::default()).run(|_| {}).unwrap();
+    let group = Group::open(&store, "/", &registry()).unwrap();
+    let image = zarr_ome::Image::open(&group).unwrap().unwrap();
+    assert_eq!(image.level_count(), 3);
+    let levels = &image.multiscale().levels;
+    assert_eq!((levels[1].scale.clone(), levels[1].translation.clone()), (vec![1.0, 0.5], vec![10.25, 0.125]));
+    assert_eq!((levels[2].scale.clone(), levels[2].translation.clone()), (vec![2.0, 1.0], vec![10.75, 0.375]));
+    assert_eq!(image.level(2).unwrap().shape(), [4, 4]);
+    // Once more they get other transformations.
+    plan(&array, PyramidOptions::default().overwrite(true).method(Method::Nearest)).run(|_| {}).unwrap();
+    let group = Group::open(&store, "/", &registry()).unwrap();
+    let image = zarr_ome::Image::open(&group).unwrap().unwrap();
+    let levels = &image.multiscale().levels;
+    assert_eq!((image.level_count(), &levels[1].translation, &levels[2].scale), (3, &vec![10.0, 0.0], &vec![2.0, 1.0]));
+}
