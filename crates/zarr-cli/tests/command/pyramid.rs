@@ -73,6 +73,57 @@ fn levels_lie_beside_the_array_or_elsewhere() {
 }
 
 #[test]
+fn levels_do_not_overwrite_the_array() {
+    let folder = source();
+    let before = files(&folder, "s");
+    let refused = |args: &[&str], words: &str| {
+        let ran = folder.run(&[&["pyramid"], args, &["--overwrite"]].concat());
+        assert!(ran.code == Some(2) && ran.err.contains(words), "{args:?}: {}", ran.err);
+        assert_eq!(files(&folder, "s"), before, "{args:?}");
+    };
+    refused(&["s::/g/0", "--to", "s/g"], "overlap");
+    refused(&["s::/g/0", "--to", "s/new::/g"], "overlap");
+    refused(&["s::/g/0", "--to", ".::/s/g"], "overlap");
+    refused(&["s::/g/0", "--to", "s::/g/0"], "lie in one another");
+    folder.ok(&["create", "d", "a/0/x", "--shape", "9,9", "--dtype", "i2", "--chunks", "2,2"]);
+    let ran = folder.run(&["pyramid", "d::/a/0/x", "--to", "d::/a", "--overwrite"]);
+    assert!(ran.code == Some(2) && ran.err.contains("lie in one another"), "{}", ran.err);
+    folder.ok(&["info", "d::/a/0/x"]);
+    // Beside an array without a number lies a group of levels with a copy.
+    folder.ok(&["create", "d", "named", "--shape", "9,9", "--dtype", "i2", "--chunks", "2,2"]);
+    assert!(folder.ok(&["pyramid", "d::/named", "--to", "d", "--dry-run"]).starts_with("/0  (9, 9)"));
+}
+
+#[test]
+fn one_level_elsewhere_is_written_again() {
+    let folder = source();
+    folder.ok(&["pyramid", "s::/g/0", "--to", "t::/levels", "--levels", "2"]);
+    let before = files(&folder, "t");
+    folder.ok(&["write", "t", "levels/2", "--select", ":", "--value", "7"]);
+    let level = ["pyramid", "s::/g/0", "--to", "t::/levels", "--levels", "2", "--level", "2"];
+    folder.ok(&[&level[..], &["--dry-run"]].concat());
+    assert_ne!(files(&folder, "t"), before);
+    folder.ok(&level);
+    assert_eq!(files(&folder, "t"), before);
+    let missing = folder.run(&["pyramid", "s::/g/0", "--to", "u::/levels", "--level", "2"]);
+    assert!(missing.code == Some(2) && !folder.path("u").exists(), "{}", missing.err);
+}
+
+#[test]
+fn one_level_that_was_interrupted_is_resumed() {
+    let remote = Remote::of(source());
+    let whole = ["pyramid", "s", "g/0", "--to", "s3://data/t::/levels", "--levels", "2"];
+    remote.ok(&whole);
+    let level = [&whole[..], &["--level", "1", "--memory", "16000", "--threads", "1"]].concat();
+    let args = [&level[..], &["--overwrite"]].concat();
+    let is_put = |it: &Logged| it.method == "PUT" && !it.path.contains(".z");
+    let (code, err) = remote.signalled(&args, Duration::from_millis(60), is_put, "-INT");
+    assert!(code == Some(2) && err.contains("--resume goes on"), "{err}");
+    remote.ok(&[&level[..], &["--resume"]].concat());
+    remote.ok(&["info", "s3://data/t::/levels/1"]);
+}
+
+#[test]
 fn a_killed_run_is_resumed() {
     let folder = source();
     std::fs::rename(folder.path("s"), folder.path("plain")).unwrap();
