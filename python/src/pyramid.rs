@@ -104,16 +104,19 @@ pub(crate) fn pyramid(
             None => None,
             Some((target, group)) => {
                 let group: NodePath = group.as_deref().unwrap_or("/").parse()?;
+                // Levels that exist are changed.
+                let is_there = options.level.is_some() || options.region.is_some();
                 // Nothing is created at the target before the plan is complete.
                 let elsewhere: Arc<dyn Store> = Arc::new(MemoryStore::new());
-                let plan = Pyramid::plan(&source, Some((&elsewhere, group.clone())), options.clone());
-                if settings.dry_run {
-                    return plan.map(|plan| (Ok(plan.levels().iter().map(facts).collect()), None));
+                if !is_there {
+                    let plan = Pyramid::plan(&source, Some((&elsewhere, group.clone())), options.clone())?;
+                    if settings.dry_run {
+                        return Ok((Ok(plan.levels().iter().map(facts).collect()), None));
+                    }
                 }
-                if options.level.is_none() {
-                    plan?;
-                }
-                Some((interrupt.over(&target.open()?), group))
+                let target = target.open()?;
+                let is_same = Arc::ptr_eq(&target, &store);
+                Some((if is_same { Arc::clone(source.store()) } else { interrupt.over(&target) }, group))
             }
         };
         let target = planned.as_ref().map(|(store, group)| (store, group.clone()));
@@ -122,6 +125,7 @@ pub(crate) fn pyramid(
         if settings.dry_run {
             return Ok((Ok(levels), None));
         }
+        Migration::check_settled(source.store())?;
         Migration::check_settled(pyramid.target())?;
         total.store(u64::try_from(pyramid.size()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let report = |bytes: u128| {

@@ -52,7 +52,8 @@ def pyramid(
     source_options: Mapping[str, Any] | None = None,
     target_options: Mapping[str, Any] | None = None,
 ) -> tuple[PyramidLevel, ...]:
-    """Writes coarser levels of an array, and returns them. The array is read once, and each level is computed of the one before it.
+    """Writes coarser levels of an array, and returns them. Each level is computed of the one before it, and each chunk of
+    the array is read once, as far as ``memory`` allows.
 
     ``source`` is an address, with the ``path`` of the array, or an array that is open. Without ``target`` the levels are written beside it: those
     of ``image/0`` are ``image/1``, ``image/2``.., and they are added to the OME-Zarr image that the array is a level of. A ``target`` is a store, and
@@ -61,13 +62,14 @@ def pyramid(
     ``factors`` are those from a level to the next along dimensions, by name or index, by default 2 along the last two. There are so many
     ``levels``, by default until one fits a chunk. ``method`` is ``"mean"`` (integers are rounded, halves to the even neighbour; floats are computed in
     binary64), ``"median"``, ``"min"``, ``"max"``, ``"mode"`` (the most frequent, of several the least), or ``"nearest"`` (at the centre of the block). The
-    last block along an axis has the elements that are left. ``skip_missing`` leaves out NaN, and elements that are equal to the attribute
-    ``_FillValue`` or ``missing_value``, or to the fill value.
+    last block along an axis has the elements that are left. ``skip_missing`` leaves out NaN, and elements that are equal to the attributes
+    ``_FillValue`` and ``missing_value``, or without both to the fill value; a block of these becomes the first of them, or NaN if it has NaN alone.
 
     ``chunks``, ``shards`` and ``codecs`` are as in :func:`zarr_rust.convert`, and those of the array by default; no more than about ``memory`` bytes are
     used for data. An array at the path of a level is an error, or is replaced with ``overwrite``; a run that was interrupted goes on with ``resume``
     and the same arguments. ``region``, a slice for each axis, is a part of the array that has changed: only the chunks of existing levels above it
-    are computed. ``level`` computes that level alone, of the one before it. ``dry_run`` writes nothing.
+    are computed. ``level`` computes that level alone, of the one before it, in place if it exists. Both need the ``method``, the ``factors`` and
+    ``skip_missing`` with which the levels were written. ``dry_run`` writes nothing.
 
     ``progress(done, total)`` is called on the calling thread at most every 50 ms, and at the end, with bytes of elements. An exception that
     it raises ends the work, as Ctrl-C does, and is raised.
