@@ -23,7 +23,7 @@ pub use segments::{LabelColor, LabelDocument, LabelProperties};
 pub use transformation::{Numbers, PartialTransformation, SystemReference, Transformation, TransformationKind};
 
 use crate::Result;
-use crate::conversion;
+use crate::attributes;
 use crate::metadata::{MEMBERS, Metadata, OME, SCENE};
 use crate::version::{self, Version};
 use members::{extended, items, texts};
@@ -147,7 +147,7 @@ impl Document {
         let Written { attributes, left_out } = self.attributes_without(version);
         match left_out.first() {
             None => Ok(attributes),
-            Some(part) => Err(conversion::not_expressible(version, part)),
+            Some(part) => Err(attributes::not_expressible(version, part)),
         }
     }
 
@@ -184,7 +184,7 @@ impl Document {
         ];
         let ome = extended(members, &self.other);
         let attributes = match version {
-            Version::V04 => conversion::spread(&ome, &self.version_in(version)),
+            Version::V04 => attributes::spread(&ome, &self.version_in(version)),
             _ => Map::from([(OME, Value::Object(ome))]),
         };
         Written { attributes, left_out }

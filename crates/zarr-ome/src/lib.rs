@@ -26,6 +26,7 @@
 //! # Ok::<(), zarr_array::Error>(())
 //! ```
 
+mod attributes;
 mod axis;
 mod channel;
 mod conversion;

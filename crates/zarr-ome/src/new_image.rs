@@ -113,7 +113,7 @@ impl NewImage {
     /// Sets scales that a text lists, such as `z=0.5um,y=0.1um,x=0.1um`: for each axis the distance of elements and, behind it, the unit.
     ///
     /// # Errors
-    /// As [`scale`](Self::scale); also for texts of another form.
+    /// As [`scale`](Self::scale); also for strings of another form.
     pub fn scales(self, text: &str) -> Result<Self> {
         text.split(',').map(str::trim).filter(|part| !part.is_empty()).try_fold(self, |image, part| {
             let wrong =

@@ -136,11 +136,7 @@ fn a_new_image_never_replaces_metadata_of_others() {
         (Version::V04, json!({"plate": (plate.clone())}), "/attributes/plate"),
         (Version::V05, json!({"ome": {"plate": (plate)}}), "/attributes/ome/plate"),
         (Version::V06, json!({"ome": {"version": "0.6", "scene": {}}}), "/attributes/ome/scene"),
-        (
-            Version::V05,
-            json!({"ome": {"version": "0.5", "multiscales": [1]}}),
-            "/attributes/ome/multiscales/0/datasets",
-        ),
+        (Version::V05, json!({"ome": {"version": "0.5", "multiscales": [1]}}), "/attributes/ome/multiscales/0"),
         (Version::V05, json!({"ome": {"version": "0.5", "multiscales": [(of(&["0", "1"]))]}}), "/attributes"),
         (Version::V05, json!({"ome": {"version": "0.5", "multiscales": [(of(&["0"])), (of(&["0"]))]}}), "/attributes"),
         (Version::V05, json!({"ome": "x"}), "/attributes/ome"),
