@@ -136,8 +136,11 @@ pub(crate) fn shards_of(shards: Option<Lengths>) -> Result<Option<Shards>> {
     })
 }
 
+/// Shape of chunks, and lengths of chunks by dimension name.
+type ChunkLengths = (Option<Vec<u64>>, BTreeMap<String, u64>);
+
 /// Returns the shape of the chunks that are asked for, and their lengths by dimension name.
-pub(crate) fn chunks_of(chunks: Option<Lengths>) -> Result<(Option<Vec<u64>>, BTreeMap<String, u64>)> {
+pub(crate) fn chunks_of(chunks: Option<Lengths>) -> Result<ChunkLengths> {
     Ok(match chunks {
         None => (None, BTreeMap::new()),
         Some(Lengths::Shape(shape)) => (Some(shape), BTreeMap::new()),

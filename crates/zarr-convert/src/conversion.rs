@@ -417,12 +417,12 @@ fn readable_copies(groups: Vec<NodePath>, nodes: &[PlannedNode]) -> (Vec<NodePat
 
 /// Returns whether `a` and `b` are one store, or one contains the other, as far as their addresses tell.
 fn is_same(a: &Arc<dyn Store>, b: &Arc<dyn Store>) -> bool {
-    Places::of(a, b) != Places::Apart
+    StorePlaces::of(a, b) != StorePlaces::Apart
 }
 
-/// Places of two stores.
+/// StorePlaces of two stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Places {
+enum StorePlaces {
     Apart,
     /// Both are one store, in which a path names one node.
     Equal,
@@ -430,7 +430,7 @@ enum Places {
     Overlapping,
 }
 
-impl Places {
+impl StorePlaces {
     /// Compares the addresses of two stores. All stores in memory have the same address, so they are told apart by their pointers.
     fn of(a: &Arc<dyn Store>, b: &Arc<dyn Store>) -> Self {
         let (a_at, b_at) = (a.to_string(), b.to_string());

@@ -15,11 +15,11 @@ pub(crate) enum Form {
     Wkt2,
     /// Object.
     Object,
-    /// List of so many strings.
+    /// List of this number of strings.
     Texts(usize),
-    /// List of so many finite numbers.
+    /// List of this number of finite numbers.
     Numbers(usize),
-    /// List of so many integers, each at least 1.
+    /// List of this number of integers, each at least 1.
     Sizes(usize),
     /// One of these strings.
     OneOf(&'static [&'static str]),

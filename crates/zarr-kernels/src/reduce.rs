@@ -11,7 +11,7 @@ mod tests;
 
 use std::cmp::Ordering;
 
-/// Greatest number of elements of a block: sums of so many elements fit the type of sums of each type.
+/// Maximum number of elements of a block: the sum of a block fits the type of sums of each data type.
 pub const MOST_ELEMENTS: u64 = 1 << 16;
 
 /// Type of elements that blocks can be reduced to.

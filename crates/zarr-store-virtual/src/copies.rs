@@ -35,7 +35,7 @@ pub fn zlib_copy(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Number of bytes of [`zlib_copy`] of so many bytes.
+/// Returns the number of bytes of the [`zlib_copy`] of a value of `size` bytes.
 #[must_use]
 pub const fn zlib_copy_size(size: u64) -> u64 {
     size.saturating_add(6 + 5 * blocks(size, DEFLATE_BLOCK as u64))
@@ -60,13 +60,13 @@ pub fn zstd_copy(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Number of bytes of [`zstd_copy`] of so many bytes.
+/// Returns the number of bytes of the [`zstd_copy`] of a value of `size` bytes.
 #[must_use]
 pub const fn zstd_copy_size(size: u64) -> u64 {
     size.saturating_add(13 + 3 * blocks(size, ZSTD_BLOCK as u64))
 }
 
-/// Number of blocks of so many bytes; an empty stream has one.
+/// Returns the number of blocks of a value of `size` bytes; an empty stream has one.
 const fn blocks(size: u64, block: u64) -> u64 {
     let count = size.div_ceil(block);
     if count == 0 { 1 } else { count }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use crate::fault::{Failure, Refusal, TiffFault};
 use crate::form::{Compression, Form};
 use crate::ifd::{Ifd, Reader};
-use crate::series::MAX_LEVELS;
 use crate::warnings::Warnings;
 use crate::{shaped, tags};
+
+/// Maximum number of levels of a series.
+pub(crate) const MAX_LEVELS: usize = 64;
 
 /// A page of reduced resolution, in the bits of NewSubfileType.
 const REDUCED: u64 = 1;

@@ -8,12 +8,10 @@ use crate::fault::{Failure, Refusal};
 use crate::form::Form;
 use crate::ifd::{MAX_PAGES, Reader};
 use crate::level::Level;
-use crate::page::Page;
+use crate::page::{MAX_LEVELS, Page};
 use crate::warnings::Warnings;
 use crate::{imagej, ome_xml, shaped, tags};
 
-/// Maximum number of levels of a series.
-pub(crate) const MAX_LEVELS: usize = 64;
 /// Maximum number of series of a file.
 const MAX_SERIES: usize = 65_536;
 /// Number of groups of pages, the last ones, that a page of reduced resolution may belong to.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_store::{ByteRange, Bytes, Error, GetOptions, Key, Result, Snapshot, Store, StoreKind};
+use zarr_store::{ByteRange, Bytes, Error, GetOptions, Key, Result, Snapshot, Store, StoreExt, StoreKind};
 use zarr_store_virtual::Blocks;
 
 use crate::TiffFault;

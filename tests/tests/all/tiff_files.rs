@@ -41,7 +41,7 @@ fn attributes(name: &str) -> zarr_json::Map {
 }
 
 fn at<'v>(value: &'v zarr_json::Map, pointer: &str) -> &'v Value {
-    value.pointer(pointer).unwrap_or_else(|| panic!("{pointer} in {value:?}"))
+    value.pointer(pointer).ok_or_else(|| format!("{pointer} in {value:?}")).unwrap()
 }
 
 /// The elements in C order, little-endian.
@@ -364,16 +364,15 @@ fn damaged_files_are_errors() {
 
 fn read(store: Arc<dyn Store>) {
     for path in ["/0", "/1", "/0/0"] {
-        if let Ok(array) = zarr::open((&store, path)).array()
-            && array
-                .shape()
-                .iter()
-                .try_fold(1_u64, |product, len| product.checked_mul(*len))
-                .is_some_and(|count| count < 1 << 16)
-        {
-            if let Err(error) = array.read_data(..) {
-                assert!(matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Limit), "{error}");
-            }
+        let Ok(array) = zarr::open((&store, path)).array() else { continue };
+        let count = array.shape().iter().try_fold(1_u64, |product, len| product.checked_mul(*len));
+        if count.is_none_or(|count| count >= 1 << 16) {
+            continue;
+        }
+        if let Err(error) = array.read_data(..) {
+            use zarr::ErrorKind as K;
+            let kinds = [K::InvalidMetadata, K::CorruptChunk, K::ChecksumMismatch, K::Limit];
+            assert!(kinds.contains(&error.kind()), "{error:?}");
         }
     }
 }

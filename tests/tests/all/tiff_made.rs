@@ -129,7 +129,8 @@ fn pages_with_gaps_and_pages_that_are_missing_are_parts_of_one_array() {
         let offsets: Vec<u64> = (0..count).map(|strip| at + strip * 16).collect();
         file.page(&gray([4, 4], rows, &offsets, &vec![4 * rows; count as usize]));
     }
-    assert!(file.opened().1[0].contains("pages 1 and 0 have strips of different sizes"));
+    let warnings = file.opened().1;
+    assert!(warnings.iter().any(|it| it.contains("have strips of different sizes")), "{warnings:?}");
 }
 
 #[test]

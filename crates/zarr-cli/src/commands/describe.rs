@@ -11,7 +11,7 @@ use zarr::ome::Multiscales;
 /// Returns the facts about a node that `info`, `ls` and `tree` print as JSON.
 pub(crate) fn facts(found: &StoredNode) -> Map {
     let facts = zarr::meta::facts(found);
-    let facts = with_place(facts, geozarr::georeference(found).as_ref());
+    let facts = with_georeference(facts, geozarr::georeference(found).as_ref());
     match image(found) {
         None => facts,
         Some(Ok(image)) => object! { ..facts, "ome": image.facts() },
@@ -20,7 +20,7 @@ pub(crate) fn facts(found: &StoredNode) -> Map {
 }
 
 /// Adds the georeference of a node to the facts about it, or replaces it.
-pub(super) fn with_place(facts: Map, georeference: Option<&Georeference>) -> Map {
+pub(super) fn with_georeference(facts: Map, georeference: Option<&Georeference>) -> Map {
     match georeference {
         Some(georeference) => object! { ..facts, "geo": georeference.facts() },
         None => facts,

@@ -43,7 +43,6 @@ const GROUPS: [Group; 4] = [
             ("pyramid", "coarser levels of an array, also of OME-Zarr images"),
             ("virtualize", "references to the chunks of netCDF, HDF5 and other files"),
             ("migrate", "into another format in place, with --undo"),
-            ("remove-metadata", "erase the documents of one version"),
             ("consolidate", "write, check or drop consolidated metadata"),
             ("bench-codecs", "which codecs fit an array: size and speed"),
         ],
@@ -59,9 +58,10 @@ const GROUPS: [Group; 4] = [
 ];
 
 /// Verbs that are listed in one line at the end, without a description.
-const MORE: [(&str, &str); 5] = [
-    ("log", " (of Icechunk)"),
-    ("serve", " (over HTTP)"),
+const MORE: [(&str, &str); 6] = [
+    ("log", ""),
+    ("serve", " (HTTP)"),
+    ("remove-metadata", ""),
     ("completions", ""),
     ("man", ""),
     ("help", " VERB or TOPIC"),

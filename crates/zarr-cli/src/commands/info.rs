@@ -97,7 +97,7 @@ fn print(
     let mut lines = source(location);
     let georeference = georeference(context, location, found);
     let (of_place, mut faults) = place(georeference.as_ref());
-    let facts = describe::with_place(facts, georeference.as_ref());
+    let facts = describe::with_georeference(facts, georeference.as_ref());
     lines.extend(of_place);
     warnings.append(&mut faults);
     context.page(|| object! { ..facts, "warnings": warnings }, || format!("{}\n", summary.section(&lines)))
@@ -122,7 +122,7 @@ fn print_group(
     lines.extend(faults.iter().map(|fault| ("Warning".to_owned(), fault.clone())));
     let georeference = georeference(context, location, found);
     let (of_place, of_geo) = place(georeference.as_ref());
-    let facts = describe::with_place(facts, georeference.as_ref());
+    let facts = describe::with_georeference(facts, georeference.as_ref());
     lines.extend(of_place);
     faults.extend(of_geo);
     warnings.append(&mut faults);

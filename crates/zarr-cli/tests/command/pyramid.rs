@@ -106,7 +106,7 @@ fn one_level_elsewhere_is_written_again() {
     folder.ok(&level);
     assert_eq!(files(&folder, "t"), before);
     let missing = folder.run(&["pyramid", "s::/g/0", "--to", "u::/levels", "--level", "2"]);
-    assert!(missing.code == Some(2) && !folder.path("u").exists(), "{}", missing.err);
+    assert!(missing.code == Some(3) && !folder.path("u").exists(), "{}", missing.err);
 }
 
 #[test]

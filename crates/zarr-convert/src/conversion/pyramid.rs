@@ -18,7 +18,7 @@ mod tests;
 mod tree;
 mod write;
 
-use super::Places;
+use super::StorePlaces;
 pub use levels::Level;
 use levels::Names;
 pub use options::{Method, PyramidOptions};
@@ -90,6 +90,9 @@ struct WorkPlan {
     options: zarr_array::Options,
 }
 
+/// Function that is told the number of bytes that were done, and may cancel.
+type Report<'a> = dyn Fn(u128) -> std::ops::ControlFlow<()> + Sync + 'a;
+
 impl Pyramid {
     /// Plans the levels of `source`. Reads metadata only.
     ///
@@ -112,14 +115,14 @@ impl Pyramid {
     fn planned(source: &Array, target: Option<(&Arc<dyn Store>, NodePath)>, options: PyramidOptions) -> Result<Self> {
         reduce::check(source.data_type(), options.method)?;
         options.check(source)?;
-        let places = target.as_ref().map(|(store, _)| Places::of(store, source.store()));
-        if let (Some(Places::Overlapping), Some((store, _))) = (places, &target) {
+        let places = target.as_ref().map(|(store, _)| StorePlaces::of(store, source.store()));
+        if let (Some(StorePlaces::Overlapping), Some((store, _))) = (places, &target) {
             let message = format!("found {store} for levels, which overlaps the store of the array");
             return Err(Error::argument(message).with_hint("name the same store, or one that is apart"));
         }
         let is_beside = |group: &NodePath| {
             let is_above = Some(group) == source.path().parent().as_ref();
-            places == Some(Places::Equal) && is_above && Names::beside(source.path()).is_some()
+            places == Some(StorePlaces::Equal) && is_above && Names::beside(source.path()).is_some()
         };
         let target = target.filter(|(_, group)| !is_beside(group));
         let is_beside = target.is_none();
@@ -135,7 +138,7 @@ impl Pyramid {
         };
         let group = names.of(0)?.parent().unwrap_or_else(NodePath::root);
         let mut levels = levels::plan(source, &names, copies, &options, source.registry())?;
-        if places == Some(Places::Equal) {
+        if places == Some(StorePlaces::Equal) {
             levels.iter().try_for_each(|level| check_apart(source.path(), &level.path))?;
         }
         let all: Vec<NodePath> = levels.iter().map(|level| level.path.clone()).collect();

@@ -93,6 +93,8 @@ fn documents() -> Vec<(Code, Vec<(&'static str, String)>)> {
         "fill_value": 0, "extensions": [], "attributes": {}}"#;
     let georeference = r#""attributes": {"spatial:bbox": [0, 0, 1, 1], "spatial:shape": [2, 2],
         "spatial:transform": [1, 0, 0, 0, 1, 0]}"#;
+    let missing_asset = r#""attributes": {"zarr_conventions": [{"uuid": "d35379db-88df-4056-af3a-620245f8e347"}],
+        "multiscales": {"layout": [{"asset": "0"}]}}"#;
     let large = group(&format!(r#""attributes": {{"text": "{}"}}"#, "x".repeat(17 << 20)));
     vec![
         (Code::UnsupportedVersion, vec![("zarr.json", GROUP.replacen('3', "9", 1))]),
@@ -101,10 +103,7 @@ fn documents() -> Vec<(Code, Vec<(&'static str, String)>)> {
         (Code::FallbackType, vec![("zarr.json", entry.to_owned()), ("meta/a.array.json", array.to_owned())]),
         (Code::OddName, vec![("zarr.json", GROUP.to_owned()), ("__a/zarr.json", GROUP.to_owned())]),
         (Code::BadGeo, vec![("zarr.json", group(r#""attributes": {"proj:code": "4326"}"#))]),
-        (
-            Code::MissingAsset,
-            vec![("zarr.json", group(r#""attributes": {"multiscales": {"layout": [{"asset": "0"}]}}"#))],
-        ),
+        (Code::MissingAsset, vec![("zarr.json", group(missing_asset))]),
         (Code::GeoContradiction, vec![("zarr.json", group(georeference))]),
         (Code::UnknownConsolidated, vec![("zarr.json", copy("other", "{}"))]),
     ]

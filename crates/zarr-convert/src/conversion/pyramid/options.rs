@@ -75,7 +75,7 @@ pub struct PyramidOptions {
     /// Factor from each level to the next along axes, by the name of a dimension or its index. Along other axes the factor is 1. By default
     /// 2 along the last two axes.
     pub factors: BTreeMap<String, u64>,
-    /// Number of levels that are coarser than the source; `None` for so many that the last one fits one chunk along the axes of the
+    /// Number of levels that are coarser than the source; `None` for the number by which the last one fits one chunk along the axes of the
     /// factors.
     pub levels: Option<usize>,
     /// How a block of elements becomes one element.

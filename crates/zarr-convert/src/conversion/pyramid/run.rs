@@ -4,19 +4,16 @@ use super::super::destination::{self, InTheWay, NodeDocuments};
 use super::super::journal::{self, Beginning, ForeignJournal, Identity, Journal, JournalState};
 use super::super::run::in_store;
 use super::super::unfinished_node::UnfinishedNode;
-use super::{Level, Pyramid, check_like, image, write};
+use super::{Level, Pyramid, Report, check_like, image, write};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use zarr_array::{Array, Group, NewGroup};
 use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{Ancestors, ListNode, StillThere, is_one_prefix, new_id};
-use zarr_hierarchy::{Error, ErrorKind, Result, check_strict_writers, open_stored_node};
+use zarr_hierarchy::{Error, Result, check_strict_writers, open_stored_node};
 use zarr_json::{Map, Value};
 use zarr_meta::StoredNode;
-
-/// Function that is told the number of bytes that were done, and may cancel.
-pub(super) type Report<'a> = dyn Fn(u128) -> ControlFlow<()> + Sync + 'a;
+use zarr_store::StoreExt;
 
 impl Pyramid {
     pub(super) fn write(&self, report: &Report<'_>) -> Result<()> {
@@ -234,9 +231,4 @@ impl Pyramid {
         let written = documents.iter().flat_map(NodeDocuments::changes);
         Ok(Identity::of_work(self.source.store(), source, written, members))
     }
-}
-
-/// Error for elements that cannot be had in memory.
-pub(super) fn too_large(shape: &[u64]) -> Error {
-    Error::new(ErrorKind::Limit, format!("a box of {shape:?} elements has no room in memory"))
 }

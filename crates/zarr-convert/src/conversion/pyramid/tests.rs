@@ -202,7 +202,7 @@ fn check<T: zarr_dtype::WriteElement + zarr_dtype::Element + Copy>(
             return Ok(());
         }
         let (elsewhere, group) = (memory(), NodePath::parse("/g").unwrap());
-        let is_elsewhere = case.seed % 2 == 0;
+        let is_elsewhere = case.seed.is_multiple_of(2);
         let target = is_elsewhere.then_some((&elsewhere, group));
         let pyramid = match Pyramid::plan(&source, target, case.options(method)) {
             Ok(pyramid) => pyramid,

@@ -44,7 +44,7 @@ pub(super) struct Unit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Task {
     /// The unit of the finest level is computed of the source. The number counts leaves in the order of visits.
-    Leaf(Unit, u64),
+    BaseUnit(Unit, u64),
     /// The unit is stored already, and is read for the coarser unit. The range holds the numbers of its leaves.
     Stored(Unit, Range<u64>),
 }
@@ -179,7 +179,7 @@ impl Tree {
                 }
                 if unit.level == 0 {
                     number = leaves.end;
-                    return Some(Task::Leaf(unit, leaves.start));
+                    return Some(Task::BaseUnit(unit, leaves.start));
                 }
                 let ranges = self.children(&unit);
                 left.push(Left { level: unit.level - 1, at: start(&ranges), ranges });
@@ -278,7 +278,7 @@ mod tests {
             // All leaves, in the order of their numbers, cover the finest level.
             let mut elements = 0;
             for (place, task) in all.iter().enumerate() {
-                let Task::Leaf(unit, number) = task else { panic!("{task:?}") };
+                let Task::BaseUnit(unit, number) = task else { panic!("{task:?}") };
                 prop_assert_eq!(*number, place as u64);
                 elements += tree.elements(unit).iter().map(|range| range.end - range.start).product::<u64>();
             }
@@ -290,7 +290,7 @@ mod tests {
             let mut computed = HashSet::new();
             for task in tasks {
                 let (mut unit, leaves) = match task {
-                    Task::Leaf(unit, number) => {
+                    Task::BaseUnit(unit, number) => {
                         prop_assert!(!is_done(number) && computed.insert(unit.clone()));
                         (unit, number..number + 1)
                     }

@@ -7,9 +7,9 @@
 
 use super::super::journal::Journal;
 use super::super::run::in_store;
+use super::Report;
 use super::options::Method;
 use super::reduce::{self, Elements, Kind, Place, Reduction, Scratch, WithKind};
-use super::run::{Report, too_large};
 use super::tree::{Task, Tree, Unit, region};
 use super::{Pyramid, ranges};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use zarr_array::{Array, View, ViewMut};
 use zarr_cf::fill::{FILL_VALUE, MISSING_VALUE, from_attribute, from_plain};
 use zarr_dtype::FillValue;
 use zarr_grid::ChunkIndex;
-use zarr_hierarchy::{Error, IntoFlow, Result};
+use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
 use zarr_scan::{in_parallel, lock};
 
 /// Computes and writes all units that `journal` does not record as stored, into the arrays `sinks`; without a journal, the units that depend
@@ -123,7 +123,7 @@ impl<T: Kind> Units<'_, T> {
         let is_done = |leaves: Range<u64>| self.journal.is_some_and(|journal| journal.was_done(&[leaves]));
         let is_met = |unit: &Unit| self.changed.is_none() || self.written(unit).is_some();
         let begin = |task: &Task| {
-            if let (Task::Leaf(_, number), Some(journal)) = (task, self.journal) {
+            if let (Task::BaseUnit(_, number), Some(journal)) = (task, self.journal) {
                 journal.begin_unit(&ChunkIndex::from_slice(&[*number]));
             }
         };
@@ -143,7 +143,7 @@ impl<T: Kind> Units<'_, T> {
     fn task(&self, task: Task, space: &mut Space<T>) -> Result<()> {
         let Space { source, unit: elements, scratch } = space;
         match task {
-            Task::Leaf(unit, number) => {
+            Task::BaseUnit(unit, number) => {
                 if let Some(journal) = self.journal {
                     journal.confirm().map_err(|error| in_store(&self.pyramid.target, error))?;
                 }
@@ -350,4 +350,9 @@ fn resize<T: Kind>(elements: &mut Vec<T>, shape: &[usize]) -> Result<()> {
     elements.try_reserve_exact(size.saturating_sub(elements.len())).map_err(|_| too_large(&lengths()))?;
     elements.resize(size, T::zeroed());
     Ok(())
+}
+
+/// Error for elements that cannot be had in memory.
+pub(super) fn too_large(shape: &[u64]) -> Error {
+    Error::new(ErrorKind::Limit, format!("a box of {shape:?} elements has no room in memory"))
 }

@@ -10,7 +10,7 @@ use zarr_grid::{AxisRange, Region};
 use zarr_hierarchy::{ErrorKind, Result};
 use zarr_json::{Value, json};
 use zarr_meta::{Dialect, NodePath};
-use zarr_store::{ByteRange, Capabilities, Fetched, GetOptions, Key, Operation, Prefix, StoreExt};
+use zarr_store::{AccessProfile, Answer, Call, Capabilities, Key, Operation, Prefix, StoreExt, fallback_blocking};
 use zarr_store_filesystem::FilesystemStore;
 
 /// Store that erases no key below `erased`, and does not get `got` once there is a key `after`.
@@ -35,26 +35,29 @@ impl fmt::Display for Failing {
 }
 
 impl Store for Failing {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
-        if key.as_str() == self.got && self.store.exists(&Key::new(self.after)?)? {
-            return Err(self.fail(Operation::Get, key));
+    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
+        match &call {
+            Call::Get { key, .. } if key.as_str() == self.got && self.store.exists(&Key::new(self.after)?)? => {
+                Err(self.fail(Operation::Get, key))
+            }
+            Call::Erase { key } if key.as_str().starts_with(self.erased) => Err(self.fail(Operation::Erase, key)),
+            Call::Get { .. }
+            | Call::Set { .. }
+            | Call::Erase { .. }
+            | Call::ListDir { .. }
+            | Call::ListPrefix { .. }
+            | Call::Lock { .. }
+            | Call::Flush => self.store.call(call),
+            _ => fallback_blocking(self, call),
         }
-        self.store.get(key, ranges, options)
-    }
-
-    fn erase(&self, key: &Key) -> zarr_store::Result<()> {
-        if key.as_str().starts_with(self.erased) {
-            return Err(self.fail(Operation::Erase, key));
-        }
-        self.store.erase(key)
     }
 
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities()
     }
 
-    zarr_store::delegate! { |this| this.store;
-        set, list_dir, list_prefix, try_lock, flush, access_profile
+    fn access_profile(&self) -> AccessProfile {
+        self.store.access_profile()
     }
 }
 
