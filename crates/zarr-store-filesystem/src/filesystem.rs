@@ -59,7 +59,7 @@ use zarr_store::{
 ///   beyond that, the file is opened again and its version is compared). A write in place, without a rename, is detected by
 ///   the length and time of the file, unless both stay the same within the granularity of the file system's clock.
 /// - Writes survive the end of the process. They survive a loss of power after [`flush`](zarr_store::StoreExt::flush), or as
-///   [`FilesystemOptions::durability`] and [`SetOptions::durability`] say.
+///   [`FilesystemOptions::durability`] and [`SetOptions::durability`](zarr_store::SetOptions::durability) say.
 /// - [`zarr_store::Precondition::NotExists`] holds between processes too if the file system has hard links.
 ///   [`zarr_store::Precondition::Version`] holds between all threads of this process, and by advisory locks (`flock`) between
 ///   all processes that set on a condition. A process that replaces the value without a condition, between the comparison and
@@ -107,7 +107,7 @@ pub struct FilesystemStore {
 pub struct FilesystemOptions {
     /// Least durability of all sets and erases.
     pub durability: Durability,
-    /// Whether the store obeys a higher [`SetOptions::durability`] (as for metadata), waits for the disk in [`barrier`](zarr_store::StoreExt::barrier), and removes
+    /// Whether the store obeys a higher [`SetOptions::durability`](zarr_store::SetOptions::durability) (as for metadata), waits for the disk in [`barrier`](zarr_store::StoreExt::barrier), and removes
     /// the name of an erased prefix from the disk before the values under it. If false, only `durability` and [`flush`](zarr_store::StoreExt::flush) wait for the
     /// disk, for very many small nodes. Default true.
     pub sync_on_request: bool,

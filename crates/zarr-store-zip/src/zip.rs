@@ -77,7 +77,7 @@ pub use not_blocking::AsyncZipStore;
 ///
 /// One store writes to a zip file at a time, ensured by an advisory lock of the file `.NAME.zarr-lock` beside it; another store gets
 /// [`ZipFault::Locked`](crate::ZipFault::Locked). Changes by other software meanwhile are not overwritten: the flush fails with
-/// [`ZipFault::Replaced`](crate::ZipFault::Replaced). Readers need no lock. [`SetOptions::durability`] has no effect: data that is
+/// [`ZipFault::Replaced`](crate::ZipFault::Replaced). Readers need no lock. [`SetOptions::durability`](zarr_store::SetOptions::durability) has no effect: data that is
 /// not flushed is lost with the process.
 ///
 /// # Format

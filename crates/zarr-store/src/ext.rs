@@ -34,7 +34,7 @@ pub trait StoreExt: Store {
     }
 
     /// Gets several values, each as [`Self::get`] does; the outcomes stand in the order of the gets. By default they are got one after
-    /// another. A store whose [values lie in files](Capabilities::locates) gets those that lie near each other in a file by one request, as
+    /// another. A store whose [values lie in files](crate::Capabilities::locates) gets those that lie near each other in a file by one request, as
     /// its access profile allows; each outcome has memory of its own.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ pub trait StoreExt: Store {
         self.call(Call::list_sizes(prefix, visit))?.into_done()
     }
 
-    /// Removes all keys under `prefix`: at once if [`Capabilities::erases_at_once`] is set, otherwise one after another in any order. A
+    /// Removes all keys under `prefix`: at once if [`Capabilities::erases_at_once`](crate::Capabilities::erases_at_once) is set, otherwise one after another in any order. A
     /// store of files may also remove files under `prefix` that are no values.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ pub trait StoreExt: Store {
     /// Writes `parts` into the value at `key`, each at its offset in bytes, in order. The value grows if a part ends behind it, with zeros
     /// in gaps; a missing value counts as empty. All or nothing, as for [`Self::set`].
     ///
-    /// The value is read, changed and set. In stores with [`Capabilities::conditional`], no concurrent change of the value
+    /// The value is read, changed and set. In stores with [`Capabilities::conditional`](crate::Capabilities::conditional), no concurrent change of the value
     /// is lost; for other stores the caller must exclude other writers.
     ///
     /// # Errors
@@ -201,7 +201,7 @@ pub trait StoreExt: Store {
     }
 
     /// Exchanges the keys under two prefixes: keys under `a` get the names that they would have under `b`, and the reverse. Neither prefix
-    /// may be the root, and neither may contain the other. If [`Capabilities::exchanges`] is set, a reader finds under each prefix either
+    /// may be the root, and neither may contain the other. If [`Capabilities::exchanges`](crate::Capabilities::exchanges) is set, a reader finds under each prefix either
     /// all its old keys or all those of the other prefix. Returns `false`, with nothing changed, if the store cannot do this, if no key is
     /// under one of the prefixes, or if one may not be renamed. A later loss of power does not undo the exchange.
     ///
@@ -268,7 +268,7 @@ pub trait StoreExt: Store {
     }
 
     /// Orders earlier writes before later writes: if any later write survives a loss of power, all earlier ones do. By default this is a
-    /// [`Self::flush`], and nothing for stores whose writes [appear at a flush](Capabilities::appears_at_flush) together.
+    /// [`Self::flush`], and nothing for stores whose writes [appear at a flush](crate::Capabilities::appears_at_flush) together.
     ///
     /// # Errors
     /// The errors of the store below.
