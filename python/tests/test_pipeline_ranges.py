@@ -146,7 +146,11 @@ def test_ranges_beyond_a_value_are_errors() -> None:
 def test_tiles_of_tifffile(tmp_path: Path) -> None:
     tifffile = pytest.importorskip("tifffile")
     tifffile.imwrite(tmp_path / "x.tif", DATA, tile=(64, 64))
+    try:
+        store = tifffile.imread(tmp_path / "x.tif", aszarr=True)
+    except ValueError as error:
+        pytest.skip(f"tifffile makes no store for this zarr-python: {error}")
     with zarr_rust.enable():
-        array = zarr.open_array(tifffile.imread(tmp_path / "x.tif", aszarr=True), mode="r")
+        array = zarr.open_array(store, mode="r")
         assert (array[10:20] == DATA[10:20]).all()
         assert (array[:] == DATA).all()
