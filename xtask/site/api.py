@@ -41,6 +41,7 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
         "References to the chunks of netCDF, HDF5 and other files, which make one data set of them.",
         ["virtualize", "References"],
     ),
+    ("ome", "OME-Zarr", "Metadata of images: axes, scales and channels, in the versions 0.4, 0.5 and 0.6.", ["ome"]),
     ("errors", "Errors", "Exceptions and warnings, all of which say where: store, node, chunk, key.", ["errors"]),
     ("xarray", "The engine for xarray", "`xarray.open_dataset(url, engine=\"zarr_rust\")` reads by this package.", ["xarray"]),
     ("dask", "Dask", "Arrays as arrays of Dask, stored arrays from these, and conversions by the workers of a cluster.", ["dask"]),
@@ -52,7 +53,7 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
 ELSEWHERE = {"ZarrError": "errors", "from_dask": "dask", "enable": "pipeline", "disable": "pipeline"}
 #: The crate that stands first.
 FACADE = "zarr-rs"
-MODULES = ("errors", "xarray", "dask", "pipeline")
+MODULES = ("errors", "ome", "xarray", "dask", "pipeline")
 INHERITED = ("Array", "Group", "Dataset", "Variable", "Attributes")
 
 
