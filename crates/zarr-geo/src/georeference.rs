@@ -118,9 +118,9 @@ impl Georeference {
     }
 
     /// Sets the levels of a pyramid of arrays, each with its path and its number of rows and columns, from the finest. Each is computed
-    /// from the first, whose transformation is that of the georeference. How many times larger the pixels of a level are than those of the
-    /// level before follows from the lengths: the whole number by which the length was divided, rounded down or up; 1 where the length is
-    /// the same. Where no whole number fits, it is the ratio of the lengths. [`pyramid_by`](Self::pyramid_by) takes known factors.
+    /// from the first, whose transformation is that of the georeference. How many times larger the pixels of a level are follows from the
+    /// lengths by [`zarr_grid::level_factors`]; it is the ratio of the lengths where these do not become smaller.
+    /// [`pyramid_by`](Self::pyramid_by) takes known factors.
     ///
     /// ```
     /// # use zarr_geo::{Georeference, Transform};
@@ -130,37 +130,37 @@ impl Georeference {
     /// ```
     #[must_use]
     pub fn pyramid(self, levels: &[(&str, [u64; 2])]) -> Self {
-        let (mut of_rows, mut of_columns) = (Steps::default(), Steps::default());
-        let step = |&(path, [rows, columns]): &(&'_ str, [u64; 2])| {
-            (path.to_owned(), [rows, columns], [of_rows.next(rows), of_columns.next(columns)])
+        let of_axis = |axis: usize| {
+            let lengths: Vec<u64> = levels.iter().map(|(_, shape)| shape[axis]).collect();
+            let ratio = |len: &u64| match lengths.first() {
+                Some(finest) if *len > 0 => *finest as f64 / *len as f64,
+                _ => 1.0,
+            };
+            zarr_grid::level_factors(&lengths).unwrap_or_else(|| lengths.iter().map(ratio).collect())
         };
-        let levels: Vec<(String, [u64; 2], [f64; 2])> = levels.iter().map(step).collect();
-        let levels: Vec<_> = levels.iter().map(|(path, shape, factors)| (path.as_str(), *shape, *factors)).collect();
+        let (down, across) = (of_axis(0), of_axis(1));
+        let factors = down.into_iter().zip(across);
+        let levels: Vec<_> =
+            levels.iter().zip(factors).map(|(&(path, shape), (down, across))| (path, shape, [down, across])).collect();
         self.pyramid_by(&levels)
     }
 
     /// Sets the levels of a pyramid of arrays, each with its path, its number of rows and columns, and how many times larger its pixels are
-    /// along y and x than those of the level before. Each is computed from the first, whose transformation is that of the georeference.
+    /// along y and x than those of the first. Each is computed from the first, whose transformation is that of the georeference.
     #[must_use]
     pub fn pyramid_by(self, levels: &[(&str, [u64; 2], [f64; 2])]) -> Self {
-        let (mut down, mut across, mut first) = (1.0, 1.0, None);
-        let of = |&(path, [rows, columns], factors): &(&str, [u64; 2], [f64; 2])| {
-            let level = match first {
-                None => {
-                    first = Some(path.to_owned());
-                    Level::new(path)
-                }
-                Some(ref first) => {
-                    (down, across) = (down * factors[0], across * factors[1]);
-                    Level::new(path).derived_from(first.as_str(), down, across)
-                }
+        let first = levels.first().map(|(path, ..)| *path);
+        let of = |(number, &(path, [rows, columns], [down, across])): (usize, &(&str, [u64; 2], [f64; 2]))| {
+            let level = match first.filter(|_| number > 0) {
+                None => Level::new(path),
+                Some(first) => Level::new(path).derived_from(first, down, across),
             };
             match self.transform {
                 Some(transform) => level.at(transform.scaled(across, down), rows, columns),
                 None => Level { shape: Some([rows, columns]), ..level },
             }
         };
-        let levels = levels.iter().map(of).collect();
+        let levels = levels.iter().enumerate().map(of).collect();
         self.levels(levels)
     }
 
@@ -246,39 +246,5 @@ impl Georeference {
         let size = width.min(height);
         let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= size * 0.01 + a.abs() * 1e-9;
         (!stated.iter().zip(&computed).all(is_near)).then_some((stated, computed))
-    }
-}
-
-/// Factors from level to level along an axis.
-struct Steps {
-    /// Length of the level before; `None` before the first.
-    before: Option<u64>,
-    /// Last factor, which is the first that is tried.
-    usual: u64,
-}
-
-impl Default for Steps {
-    fn default() -> Self {
-        Self { before: None, usual: 2 }
-    }
-}
-
-impl Steps {
-    /// Returns how many times larger the pixels of the next level are.
-    fn next(&mut self, len: u64) -> f64 {
-        let Some(before) = self.before.replace(len) else { return 1.0 };
-        if len == before || len == 0 {
-            return 1.0;
-        }
-        let fits = |factor: &u64| *factor > 0 && (before / factor == len || before.div_ceil(*factor) == len);
-        let near = before / len;
-        let found = [self.usual, near, near.saturating_add(1), near.saturating_sub(1)].into_iter().find(fits);
-        match found {
-            Some(factor) => {
-                self.usual = factor;
-                factor as f64
-            }
-            None => before as f64 / len as f64,
-        }
     }
 }

@@ -67,7 +67,7 @@ fn pixels_grow_from_level_to_level() {
     assert_eq!(widths(&[3, 1, 1]), [1.0, 2.0, 2.0]);
     assert_eq!(widths(&[1000, 667]), [1.0, 1000.0 / 667.0]);
     assert_eq!(widths(&[10, 0]), [1.0, 1.0]);
-    let known = scene().pyramid_by(&[("0", [9, 9], [1.0, 1.0]), ("1", [3, 3], [2.5, 3.0]), ("2", [1, 1], [2.0, 3.0])]);
+    let known = scene().pyramid_by(&[("0", [9, 9], [1.0, 1.0]), ("1", [3, 3], [2.5, 3.0]), ("2", [1, 1], [5.0, 9.0])]);
     assert_eq!(known.levels[2].transform.unwrap().pixel_size(), (90.0, 50.0));
     assert_eq!(known.levels[2].scale, [5.0, 9.0]);
 }

@@ -15,6 +15,7 @@
 
 mod config;
 mod error;
+mod factors;
 mod grid;
 mod key;
 mod overlaps;
@@ -26,6 +27,7 @@ mod selection;
 mod shape;
 
 pub use error::{Error, Result};
+pub use factors::{gcd, lcm, level_factors};
 pub use grid::{AxisChunks, BoundedGrid, ChunkGrid, RectilinearGrid, RegularGrid, Run};
 pub use key::{ChunkKeyEncoding, Separator};
 pub use overlaps::{AxisOverlap, AxisOverlaps, ChunkOverlap, ChunkOverlapIter, ChunkOverlaps, Cursor};

@@ -2,6 +2,7 @@ use smallvec::SmallVec;
 
 use crate::element_count;
 use crate::error::{Error, Result};
+use crate::factors::gcd;
 use crate::grid::ChunkGrid;
 use crate::region::{AxisRange, Region};
 use crate::resolved::{AxisIndices, Resolved, SelectedIndex};
@@ -262,13 +263,6 @@ fn common_range(indices: &[SelectedIndex], origin: u64) -> AxisRange {
         indices.iter().fold((first, 0), |(_, step), index| (index.position, gcd(step, index.position - first)));
     let step = step.max(1);
     AxisRange { start: first - origin, len: (last - first) / step + 1, step }
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 impl AxisPositions<'_> {

@@ -2,7 +2,7 @@
 //! arithmetic.
 
 use std::ops::Range;
-use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region};
+use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region, lcm};
 
 /// Size in bytes up to which slabs and batches of chunks grow if memory allows but larger ones save no decoding. This gives all threads
 /// work; larger ones gain nothing.
@@ -246,15 +246,6 @@ fn grow_to_comfort(axes: &mut [Axis], item: u64, comfort: u64) {
             *axis = doubled;
         }
     }
-}
-
-/// Least common multiple of `a` and `b`; `None` if it overflows 64 bits.
-fn lcm(a: u64, b: u64) -> Option<u64> {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    a.checked_div(x)?.checked_mul(b)
 }
 
 #[cfg(test)]

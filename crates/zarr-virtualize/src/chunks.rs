@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_dtype::DataType;
-use zarr_grid::{AxisChunks, ChunkGrid, Run};
+use zarr_grid::{AxisChunks, ChunkGrid, Run, gcd};
 use zarr_hierarchy::Result;
 use zarr_store::Bytes;
 use zarr_store_virtual::{Chunk, ChunkTable, ChunkTableBuilder, MakeChunk, SourceId};
@@ -107,10 +107,6 @@ fn merged(runs: impl Iterator<Item = Run>) -> Vec<Run> {
         }
     }
     merged
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Returns whether the chunks of `array` can be divided along `axis` without decoding: the only codec is `bytes`, and chunks have length 1

@@ -380,7 +380,7 @@ fn piece(tree: &Tree, parts: &[u64], first: &LevelShape, item: u64, most: u64) -
     let units = &tree.levels()[0];
     let least = |axis: usize| {
         let (part, factor) = (parts.get(axis).copied().unwrap_or(1).max(1), first.factors[axis].max(1));
-        (part / tree::gcd(part, factor)).min(units.unit[axis]).max(1)
+        (part / zarr_grid::gcd(part, factor)).min(units.unit[axis]).max(1)
     };
     let mut piece: Vec<u64> = (0..first.shape.len()).map(least).collect();
     let block: u64 = first.factors.iter().product();

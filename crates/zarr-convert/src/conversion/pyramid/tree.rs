@@ -5,7 +5,7 @@
 //! level, which are computed of the source. They are visited depth first, so that few units of coarser levels are begun at a time.
 
 use std::ops::Range;
-use zarr_grid::Region;
+use zarr_grid::{Region, gcd, lcm};
 
 /// Levels of a pyramid, the finest first, with their units.
 #[derive(Clone, Debug)]
@@ -222,18 +222,6 @@ fn count(ranges: &[Range<u64>]) -> u64 {
 /// Region of a box.
 pub(super) fn region(ranges: &[Range<u64>]) -> Region {
     Region::from_ranges(ranges)
-}
-
-pub(super) fn gcd(a: u64, b: u64) -> u64 {
-    let (mut a, mut b) = (a, b);
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1)
-}
-
-pub(super) fn lcm(a: u64, b: u64) -> Option<u64> {
-    (a / gcd(a, b)).checked_mul(b)
 }
 
 #[cfg(test)]
