@@ -43,9 +43,10 @@ pub(crate) fn attribute(series: &Series, layouts: &[Layout]) -> Option<Value> {
         }
         Value::from(axis)
     });
-    let datasets = layouts.iter().enumerate().map(|(number, layout)| {
-        let scale = first.axes.iter().zip(&layout.axes).map(|(full, axis): (&Axis, &Axis)| {
-            Value::from(spacing(&full.name).map_or(1.0, |spacing| spacing.size) * factor(full.len, axis.len))
+    let factors: Vec<Vec<f64>> = (0..first.axes.len()).map(|axis| factors(layouts, axis)).collect();
+    let datasets = (0..layouts.len()).map(|number| {
+        let scale = first.axes.iter().zip(&factors).map(|(axis, factors): (&Axis, &Vec<f64>)| {
+            Value::from(spacing(&axis.name).map_or(1.0, |spacing| spacing.size) * factors[number])
         });
         let scale = Value::Array(scale.collect());
         json!({"path": (number.to_string()), "coordinateTransformations": [{"type": "scale", "scale": scale}]})
@@ -62,12 +63,12 @@ pub(crate) fn attribute(series: &Series, layouts: &[Layout]) -> Option<Value> {
     Some(ome.into())
 }
 
-/// How many elements of the first level one of a level stands for: a whole number, unless rounding does not explain the length.
-fn factor(full: u64, len: u64) -> f64 {
-    let exact = full as f64 / len.max(1) as f64;
-    let whole = exact.round();
-    let rounded = full as f64 / whole;
-    if rounded.floor() == len as f64 || rounded.ceil() == len as f64 { whole } else { exact }
+/// Returns for each level the number of elements of the first level that one element stands for along an axis: the ratio of the lengths
+/// where these do not become smaller.
+fn factors(layouts: &[Layout], axis: usize) -> Vec<f64> {
+    let lengths: Vec<u64> = layouts.iter().map(|layout| layout.axes.get(axis).map_or(0, |axis| axis.len)).collect();
+    let ratio = |len: &u64| lengths.first().map_or(1.0, |full| *full as f64 / (*len).max(1) as f64);
+    zarr_grid::level_factors(&lengths).unwrap_or_else(|| lengths.iter().map(ratio).collect())
 }
 
 /// The channels, if their names or colours are known.
@@ -102,16 +103,4 @@ fn channels(series: &Series) -> Vec<Value> {
         Some(Value::from(out))
     };
     found.iter().map(channel).collect::<Option<_>>().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn factors_are_whole_where_lengths_are_rounded() {
-        let found =
-            [(330, 165), (275, 137), (330, 82), (275, 69), (100, 75), (7, 7)].map(|(full, len)| factor(full, len));
-        assert_eq!(found, [2.0, 2.0, 4.0, 4.0, 100.0 / 75.0, 1.0]);
-    }
 }

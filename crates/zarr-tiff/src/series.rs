@@ -211,7 +211,7 @@ impl<'r> Finder<'r> {
         };
         self.mark(pages);
         self.add_levels_below(&mut levels, &of_array, &page)?;
-        Ok(Ok(Series { axes, levels, about, page }.in_order()))
+        Ok(Ok(Series { axes, levels, about, page }.in_order().finest_first(&mut self.warnings)))
     }
 
     /// Adds the levels in the directories below the pages.
@@ -355,8 +355,7 @@ impl<'r> Finder<'r> {
                 Err(refusal) => self.warnings.push(format!("page {first}: the level of {size} is left out: {refusal}")),
             }
         }
-        series.levels.sort_by_key(|level| std::cmp::Reverse(level.form.width));
-        Ok(Some((first, series)))
+        Ok(Some((first, series.finest_first(&mut self.warnings))))
     }
 }
 
@@ -384,6 +383,22 @@ impl Group {
 const ORDER: [&str; 3] = ["t", "c", "z"];
 
 impl Series {
+    /// The same with the levels from the finest on. Of levels of one size the first stays.
+    fn finest_first(mut self, warnings: &mut Warnings) -> Self {
+        let size = |level: &Level| (level.form.height, level.form.width);
+        self.levels.sort_by_key(|level| std::cmp::Reverse(size(level)));
+        let page = self.page.ifd.page;
+        self.levels.dedup_by(|level, before| {
+            let is_same = size(level) == size(before);
+            if is_same {
+                let (height, width) = size(level);
+                warnings.push(format!("page {page}: a second level of {width} x {height} pixels is left out"));
+            }
+            is_same
+        });
+        self
+    }
+
     /// The same without axes of length 1, and with times before channels before slices.
     fn in_order(mut self) -> Self {
         self.axes.retain(|axis| axis.len != 1);

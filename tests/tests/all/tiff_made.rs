@@ -194,6 +194,29 @@ fn masks_are_series_with_levels_of_their_own() {
 }
 
 #[test]
+fn levels_below_a_page_are_found_from_the_finest() {
+    let mut file = Made::new();
+    let mut level = |side: u64, value: u8| {
+        let at = file.data(&vec![value; (side * side) as usize]);
+        file.directory(&gray([side, side], side, &[at], &[side * side]))
+    };
+    // Lengths of a pyramid whose ratios to the first are rounded: each is half of the one before, rounded up.
+    let below = vec![level(8, 3), level(32, 1), level(16, 2), level(16, 9)];
+    file.filled(63, 0, &[(330, 4, below)]);
+    let (store, warnings) = file.opened();
+    assert!(warnings.len() == 1 && warnings[0].contains("a second level of 16 x 16 pixels"), "{warnings:?}");
+    for (path, side, value) in [("/0", 63, 0), ("/1", 32, 1), ("/2", 16, 2), ("/3", 8, 3)] {
+        assert_eq!(read(&store, path), (vec![side, side], vec![value; (side * side) as usize]), "{path}");
+    }
+    let attributes = attributes(&store);
+    let scale = |level: usize| {
+        let at = format!("/ome/multiscales/0/datasets/{level}/coordinateTransformations/0/scale/0");
+        attributes.as_object().unwrap().pointer(&at).and_then(Value::as_f64).unwrap()
+    };
+    assert_eq!([0, 1, 2, 3].map(scale), [1.0, 2.0, 4.0, 8.0]);
+}
+
+#[test]
 fn numbers_of_pages_and_levels_are_bounded() {
     let mut file = Made::new();
     file.filled(1, 0, &[(270, 2, text("ImageJ=1\nimages=2000000\n"))]);
