@@ -6,6 +6,7 @@ use super::{Answer, Call, CallBytes};
 use crate::below::{Blocking, at_once};
 use crate::capabilities::{check_writable, refuse};
 use crate::durability::ALWAYS;
+use crate::ext::size_of;
 use crate::pieces::join_pieces;
 use crate::set_stream::Collected;
 use crate::snapshot::NEWEST;
@@ -143,6 +144,5 @@ async fn size<B: Below>(store: B, key: &Key) -> Result<Option<u64>> {
     let get = Call::Get { key: Cow::Borrowed(key), ranges: Cow::Borrowed(&[]), options: Cow::Borrowed(&NEWEST) };
     let fetched = store.call(get).await?.into_got()?;
     let fetched = Fetched::checked(&store, key, fetched, 0, &NEWEST)?;
-    let no_size = || Error::contract(&store, key, "no size", "the size of the value");
-    fetched.map(|fetched| fetched.size.ok_or_else(no_size)).transpose()
+    fetched.map(|fetched| size_of(&store, key, &fetched)).transpose()
 }
