@@ -202,7 +202,14 @@ proptest! {
             let after = values(store);
             before.iter().all(|value| after.contains(value)) && after.contains(&(key("new"), Bytes::from_static(b"value")))
         };
-        let store = ZipStore::append(&path).expect("opened");
+        let store = match ZipStore::append(&path) {
+            // A changed comment or offset leaves bytes outside the archive, which readers pass over.
+            Err(error) if error.to_string().contains("before the archive and") => {
+                prop_assert_eq!(fs::read(&path).expect("read"), bytes);
+                return Ok(());
+            }
+            opened => opened.expect("opened"),
+        };
         prop_assert_eq!(&values(&store), &before);
         store.set_all(&key("new"), b"value").expect("set");
         prop_assert!(is_kept(&store));
