@@ -1,13 +1,15 @@
 //! Tests of the contract of stores, which implementers run.
 //!
-//! [`contract`] tests stores that take writes, [`contract_read`] and [`contract_read_only`] read-only stores,
-//! [`contract_async`] a [`crate::AsyncStore`], and [`check_sizes`] one listing. Each panics if a store breaks the contract. [`Altered`]
-//! is for tests of code that uses stores.
+//! [`contract`] tests stores that take writes, [`contract_read`] and [`contract_read_only`] read-only stores, [`contract_async`] a
+//! [`crate::AsyncStore`], and [`check_sizes`] one listing. Each panics if a store breaks the contract. [`Altered`], [`Intercepted`] and
+//! [`Delayed`] are for tests of code that uses stores.
 
 mod altered;
 mod asynchronous;
 mod concurrent;
+mod delayed;
 mod exchange;
+mod intercepted;
 mod streams;
 mod together;
 
@@ -16,9 +18,7 @@ use crate::{
     ByteRange, Durability, Error, ErrorKind, GetInto, GetOptions, Key, Listing, Precondition, Prefix, SetOptions,
     Store, StoreExt, Version,
 };
-
-pub use altered::Altered;
-pub use asynchronous::contract_async;
+pub use {altered::Altered, asynchronous::contract_async, delayed::Delayed, intercepted::Intercepted};
 
 /// Tests a store that is empty, takes writes and can list; leaves it empty.
 ///

@@ -1,16 +1,13 @@
 //! Appenders, which keep pieces until they fill chunks, beside appends of the pieces themselves.
 
 use proptest::prelude::*;
-use std::fmt;
+use std::ops::ControlFlow::Continue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use zarr::store::{
-    Answer, Call, Counted, Error, ErrorKind as Kind, Key, MemoryStore, Operation, SetOptions, SyncAsAsync, Version,
-    block_on, fallback_blocking,
-};
+use zarr::store::{Call, Counted, Error, ErrorKind as Kind, MemoryStore, Operation, SyncAsAsync, block_on};
 use zarr::{Array, AsyncStore, ErrorKind, NewArray, Store};
 use zarr_array::View;
-use zarr_store::StoreExt;
+use zarr_store::testing::Intercepted;
 
 /// An array, and pieces to be appended to it.
 #[derive(Clone, Debug)]
@@ -191,80 +188,31 @@ fn others_append_in_between() {
     assert_eq!((own, others), ((0..10).collect(), vec![100, 103, 106, 109]));
 }
 
-/// A store whose sets of documents are done, and have no answer, if a test says so.
-#[derive(Debug, Default)]
-struct Silent {
-    store: MemoryStore,
-    is_silent: AtomicBool,
-}
-
-impl fmt::Display for Silent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.store.fmt(f)
-    }
-}
-
-impl Silent {
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
-        let done = self.store.set(key, value, options)?;
-        match key.name() == "zarr.json" && self.is_silent.load(Relaxed) {
-            true => Err(Error::failed(&self.store, Operation::Set, key.as_str(), Kind::TimedOut, "no answer")),
-            false => Ok(done),
+/// A store whose sets of documents are done, and have no answer, while the flag is set.
+fn silent() -> (Arc<AtomicBool>, Arc<dyn Store>) {
+    let is_silent = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&is_silent);
+    let store = Intercepted::new(MemoryStore::new(), move |store, call| match &call {
+        Call::Set { key, .. } if key.name() == "zarr.json" && flag.load(Relaxed) => {
+            let failure = Error::failed(&store, Operation::Set, key.as_str(), Kind::TimedOut, "no answer");
+            store.call(call)?;
+            Err(failure)
         }
-    }
-}
-
-impl Store for Silent {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        Ok(match call {
-            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
-            call @ (Call::GetMany { .. }
-            | Call::SetPieces { .. }
-            | Call::BeginSet { .. }
-            | Call::AppendToSet { .. }
-            | Call::FinishSet { .. }
-            | Call::CreateMany { .. }
-            | Call::Copy { .. }
-            | Call::ListSizes { .. }
-            | Call::Leftovers { .. }
-            | Call::Pin { .. }
-            | Call::IsInPlace) => return fallback_blocking(self, call),
-            call => return self.store.call(call),
-        })
-    }
-
-    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
-        self.store.as_async()
-    }
-
-    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
-        self.store.parent()
-    }
-
-    fn take_warnings(&self) -> Vec<String> {
-        self.store.take_warnings()
-    }
-
-    fn capabilities(&self) -> zarr_store::Capabilities {
-        self.store.capabilities()
-    }
-
-    fn access_profile(&self) -> zarr_store::AccessProfile {
-        self.store.access_profile()
-    }
+        _ => Ok(Continue(call)),
+    });
+    (is_silent, Arc::new(store))
 }
 
 /// Elements that may be published are not appended once more, by nobody.
 #[test]
 fn nothing_is_appended_twice() {
-    let silent = Arc::new(Silent::default());
-    let store: Arc<dyn Store> = silent.clone();
+    let (is_silent, store) = silent();
     let mut array = zarr::create((&store, "/a")).array(NewArray::new(&[0], "int16").chunks(&[4])).unwrap();
     let mut appender = array.appender(0).unwrap();
     appender.append(&[1_i16, 2, 3]).unwrap();
-    silent.is_silent.store(true, Relaxed);
+    is_silent.store(true, Relaxed);
     assert_eq!(appender.flush().unwrap_err().kind(), ErrorKind::Store);
-    silent.is_silent.store(false, Relaxed);
+    is_silent.store(false, Relaxed);
     for result in [appender.flush(), appender.append(&[4_i16])] {
         let text = result.unwrap_err().to_string();
         assert!(text.contains("may have published its elements"), "{text}");

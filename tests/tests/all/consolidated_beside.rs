@@ -1,6 +1,7 @@
 //! Consolidated metadata beside changes of nodes: exchanged, and never absent.
 
 use crate::interrupted::interrupted;
+use std::ops::ControlFlow::Continue;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool, AtomicUsize,
@@ -10,10 +11,10 @@ use tempfile::TempDir;
 use zarr::check::{CheckOptions, Code, Event, check};
 use zarr::dataset::{Dataset, NewDataset, NewVariable};
 use zarr::hierarchy::{consolidate, consolidated_above, open_node, set_attributes, staleness, walk_consolidated};
-use zarr::store::{Answer, Call, FilesystemStore, Key, MemoryStore, Store, StoreExt, fallback_blocking};
+use zarr::store::{FilesystemStore, Key, MemoryStore, Store, StoreExt};
 use zarr_array::{Array, Dialect, ErrorKind, Group, NewArray, NewGroup, json};
 use zarr_store::AccessProfile;
-use zarr_store::testing::Altered;
+use zarr_store::testing::{Altered, Intercepted};
 
 const VARIABLES: usize = 5;
 
@@ -237,7 +238,7 @@ fn copies_are_dropped_where_they_cannot_be_exchanged() {
         for group in ["/", "/d"] {
             assert!(!staleness(&*store, group, None).unwrap().unwrap().is_stale(), "{dialect} {group}");
         }
-        let plain: Arc<dyn Store> = Arc::new(Unconditional(created(dialect, None)));
+        let plain = unconditional(created(dialect, None));
         zarr::open((&plain, "/d/v1")).array().unwrap().append(0, &[1_i32]).unwrap();
         assert_eq!(consolidated_above(&*plain, "/d/v1").unwrap(), [], "{dialect}");
         consolidate(&*plain, "/", None).unwrap();
@@ -323,36 +324,10 @@ fn a_group_that_cannot_be_read_is_told_by_a_change_below() {
     set_attributes(&*store, &node, [("title".to_owned(), json!("u"))].into_iter().collect()).unwrap();
 }
 
-/// A store that sets nothing on a condition.
-#[derive(Debug)]
-struct Unconditional(Arc<dyn Store>);
-
-impl std::fmt::Display for Unconditional {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Store for Unconditional {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        match call {
-            call @ (Call::Get { .. }
-            | Call::Set { .. }
-            | Call::Erase { .. }
-            | Call::ListDir { .. }
-            | Call::ListPrefix { .. }
-            | Call::Lock { .. }) => self.0.call(call),
-            call => fallback_blocking(self, call),
-        }
-    }
-
-    fn capabilities(&self) -> zarr::store::Capabilities {
-        self.0.capabilities().conditional(false)
-    }
-
-    fn access_profile(&self) -> AccessProfile {
-        self.0.access_profile()
-    }
+/// A store over another that sets nothing on a condition.
+fn unconditional(store: Arc<dyn Store>) -> Arc<dyn Store> {
+    let store = Intercepted::new(store, |_, call| Ok(Continue(call)));
+    Arc::new(store.with_capabilities(|below| below.conditional(false)))
 }
 
 /// Who changes a node and finds no copies to exchange has its change in those that are written at that moment.

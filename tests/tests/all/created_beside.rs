@@ -1,7 +1,6 @@
 //! Nodes that others create at the same time.
 
-use crate::interrupted_move::Beside;
-use std::sync::atomic::AtomicU64;
+use crate::interrupted_move::beside;
 use std::sync::{Arc, Mutex};
 use zarr::NewArray;
 use zarr::store::{MemoryStore, Store};
@@ -17,12 +16,7 @@ fn an_array_and_a_node_below_it_are_not_both_created() {
             let others = move || {
                 *tell.lock().unwrap() = Some(zarr::create((&inner, second)).array(NewArray::new(&[2], "int8")).is_ok());
             };
-            let beside: Arc<dyn Store> = Arc::new(Beside {
-                store: Arc::clone(&store),
-                left: AtomicU64::new(left),
-                renames: false,
-                others: Mutex::new(Some(Box::new(others))),
-            });
+            let beside = beside(&store, left, false, others);
             let done = zarr::create((&beside, first)).array(NewArray::new(&[2], "int8"));
             let Some(other) = told.lock().unwrap().take() else {
                 assert!(done.is_ok() && left > 0, "{first} {left}");

@@ -2,72 +2,35 @@
 
 use crate::migration::{DIALECTS, check, contents, hierarchy};
 use std::collections::BTreeMap;
-use std::fmt;
+use std::ops::ControlFlow::Continue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zarr::store::{
-    Answer, Call, Error, FilesystemStore, Key, MemoryStore, Operation, Store, StoreExt, fallback_blocking,
-};
+use zarr::store::{Call, Error, FilesystemStore, Key, MemoryStore, Operation, Store, StoreExt};
 use zarr_array::{Array, Dialect, ErrorKind, NewArray, Result, View};
 use zarr_convert::{Migration, MigrationState};
+use zarr_store::testing::Intercepted;
 
 /// The key of the record.
 const RECORD: &str = ".zmigration";
-
-/// A store in which changes fail once `left` of them were made.
-#[derive(Debug)]
-struct Failing {
-    store: Arc<dyn Store>,
-    left: AtomicU64,
-    /// Whether the first change that fails is done nevertheless.
-    done: bool,
-}
-
-impl Failing {
-    fn change<T>(&self, key: &Key, change: impl FnOnce() -> zarr_store::Result<T>) -> zarr_store::Result<T> {
-        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        match left {
-            Ok(1) if self.done => drop(change()?),
-            Ok(left) if left > u64::from(self.done) => return change(),
-            _ => {}
-        }
-        Err(Error::io(self, Operation::Set, key.as_str(), std::io::Error::other("the power is gone")))
-    }
-}
-
-impl fmt::Display for Failing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("failing:")
-    }
-}
-
-impl Store for Failing {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        Ok(match call {
-            Call::Set { key, value, options } => {
-                Answer::Set(self.change(&key, || self.store.set(&key, &value, &options))?)
-            }
-            Call::Erase { key } => self.change(&key, || self.store.erase(&key))?.into(),
-            call @ (Call::Get { .. } | Call::ListDir { .. } | Call::Lock { .. }) => return self.store.call(call),
-            call => return fallback_blocking(self, call),
-        })
-    }
-
-    fn capabilities(&self) -> zarr_store::Capabilities {
-        self.store.capabilities()
-    }
-
-    fn access_profile(&self) -> zarr_store::AccessProfile {
-        self.store.access_profile()
-    }
-}
 
 fn migrate(store: &Arc<dyn Store>, to: Dialect) -> Result<()> {
     Migration::plan(store, &zarr::registry::default(), to)?.run(|_| {})
 }
 
+/// A store over another in which changes fail once `left` of them were made; `done`: the first that fails is done nevertheless.
 fn failing(store: &Arc<dyn Store>, left: u64, done: bool) -> Arc<dyn Store> {
-    Arc::new(Failing { store: Arc::clone(store), left: AtomicU64::new(left), done })
+    let left = AtomicU64::new(left);
+    Arc::new(Intercepted::new(Arc::clone(store), move |store, call| {
+        let (Call::Set { key, .. } | Call::Erase { key }) = &call else { return Ok(Continue(call)) };
+        let failure = std::io::Error::other("the power is gone");
+        let failure = Error::io(&store, Operation::Set, key.as_str(), failure);
+        match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) {
+            Ok(1) if done => drop(store.call(call)?),
+            Ok(left) if left > u64::from(done) => return Ok(Continue(call)),
+            _ => {}
+        }
+        Err(failure)
+    }))
 }
 
 /// A hierarchy with attributes, missing chunks, shards where there are some, and consolidated metadata.

@@ -1,14 +1,12 @@
 //! Moves that end in the middle, and are run again.
 
 use crate::interrupted::{DIALECTS, OLD, at_each_call, create, interrupted, is_whole, open};
-use std::fmt;
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
-use zarr::store::{
-    Answer, Call, Capabilities, Counted, FilesystemStore, Key, MemoryStore, Prefix, SetOptions, Store, StoreExt,
-    Version, fallback_blocking,
-};
+use zarr::store::{Answer, Call, Counted, FilesystemStore, Key, MemoryStore, Prefix, Store, StoreExt};
 use zarr_array::{Dialect, ErrorKind};
+use zarr_store::testing::Intercepted;
 
 #[test]
 fn a_move_leaves_the_node_whole_at_one_path() {
@@ -219,81 +217,31 @@ fn a_move_of_a_group_with_consolidated_metadata_leaves_it_whole_at_one_path() {
     }
 }
 
-/// A store in which others do something before one of the calls that change something.
-pub(crate) struct Beside {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) left: AtomicU64,
-    pub(crate) renames: bool,
-    pub(crate) others: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-}
-
-impl Beside {
-    fn change(&self) {
-        if self.left.fetch_sub(1, SeqCst) == 0
-            && let Some(others) = self.others.lock().unwrap().take()
+/// A store over another in which others do something before a call that changes something: the one after `left` others. Prefixes
+/// are erased, renamed and exchanged at once if `renames` is set.
+pub(crate) fn beside(
+    store: &Arc<dyn Store>,
+    left: u64,
+    renames: bool,
+    others: impl FnOnce() + Send + 'static,
+) -> Arc<dyn Store> {
+    let (left, others) = (AtomicU64::new(left), Mutex::new(Some(others)));
+    let store = Intercepted::new(Arc::clone(store), move |store, call| {
+        if let Call::Set { .. } | Call::Erase { .. } | Call::ErasePrefix { .. } | Call::RenamePrefix { .. } = call
+            && left.fetch_sub(1, SeqCst) == 0
+            && let Some(others) = others.lock().unwrap().take()
         {
             others();
         }
-    }
-}
-
-impl fmt::Display for Beside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.store.fmt(f)
-    }
-}
-
-impl fmt::Debug for Beside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-impl Beside {
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
-        self.change();
-        self.store.set(key, value, options)
-    }
-
-    fn erase(&self, key: &Key) -> zarr_store::Result<()> {
-        self.change();
-        self.store.erase(key)
-    }
-
-    fn erase_prefix(&self, prefix: &Prefix) -> zarr_store::Result<()> {
-        self.change();
-        self.store.erase_prefix(prefix)
-    }
-
-    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> zarr_store::Result<bool> {
-        self.change();
-        Ok(self.renames && self.store.rename_prefix(from, to)?)
-    }
-}
-
-impl Store for Beside {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        Ok(match call {
-            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
-            Call::Erase { key } => self.erase(&key)?.into(),
-            Call::ErasePrefix { prefix } => self.erase_prefix(&prefix)?.into(),
-            Call::RenamePrefix { from, to } => Answer::Is(self.rename_prefix(&from, &to)?),
-            call @ (Call::Get { .. }
-            | Call::ExchangePrefixes { .. }
-            | Call::ListDir { .. }
-            | Call::ListPrefix { .. }
-            | Call::Lock { .. }) => return self.store.call(call),
-            call => return fallback_blocking(self, call),
-        })
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities().erases_at_once(self.renames).exchanges(self.renames)
-    }
-
-    fn access_profile(&self) -> zarr_store::AccessProfile {
-        self.store.access_profile()
-    }
+        match call {
+            Call::RenamePrefix { .. } if !renames => Ok(Break(Answer::Is(false))),
+            Call::ErasePrefix { .. } | Call::RenamePrefix { .. } | Call::ExchangePrefixes { .. } => {
+                store.call(call).map(Break)
+            }
+            _ => Ok(Continue(call)),
+        }
+    });
+    Arc::new(store.with_capabilities(move |below| below.erases_at_once(renames).exchanges(renames)))
 }
 
 /// Others move the same node to another path, at each call of a move. Where a store renames, one of the two has done it; and none that
@@ -318,12 +266,7 @@ fn of_several_moves_of_one_node_one_says_that_it_did_it() {
                     let moved = zarr::convert::Transfer::of(&inner, &path).to("/other");
                     *told.lock().unwrap() = Some(moved.move_all(&zarr::registry::default()));
                 };
-                let beside: Arc<dyn Store> = Arc::new(Beside {
-                    store: Arc::clone(&store),
-                    left: AtomicU64::new(left),
-                    renames,
-                    others: Mutex::new(Some(Box::new(other_move))),
-                });
+                let beside = beside(&store, left, renames, other_move);
                 let done = zarr::convert::Transfer::of(&beside, from).to("/h/b").move_all(&registry);
                 let other = others.lock().unwrap().take();
                 let below = if from == "/g" { "/a" } else { "" };
@@ -387,12 +330,7 @@ fn of_several_moves_that_overwrite_none_erases_the_only_copy() {
                     };
                     *told.lock().unwrap() = Some(done);
                 };
-                let beside: Arc<dyn Store> = Arc::new(Beside {
-                    store: Arc::clone(&store),
-                    left: AtomicU64::new(left),
-                    renames: true,
-                    others: Mutex::new(Some(Box::new(other))),
-                });
+                let beside = beside(&store, left, true, other);
                 let done = zarr::convert::Transfer::of(&beside, from).to("/h").overwrite(true).move_all(&registry);
                 let other = others.lock().unwrap().take();
                 let moved = if from == "/g" { "/h/a" } else { "/h" };

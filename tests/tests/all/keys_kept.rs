@@ -3,46 +3,24 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
-use zarr::store::{Answer, Call, FilesystemStore, Key, MemoryStore, Store, StoreExt, fallback_blocking};
+use zarr::store::{Answer, Call, FilesystemStore, Key, MemoryStore, Store, StoreExt};
 use zarr_array::{Array, Group, NewArray, NewGroup};
 use zarr_meta::{Dialect, Documents, NodePath};
-use zarr_store::{Capabilities, Prefix};
+use zarr_store::testing::Intercepted;
+use zarr_store::{Lock, Prefix};
 
 const DIALECTS: [Dialect; 5] =
     [Dialect::V2, Dialect::V3, Dialect::V3Protocol2019, Dialect::V3Protocol2020, Dialect::V3Draft2022];
 
 /// A store that neither compares versions, nor locks, nor renames prefixes, as simple buckets are.
-#[derive(Debug)]
-struct Unlocked(MemoryStore);
-
-impl fmt::Display for Unlocked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a store without locks")
-    }
-}
-
-impl Store for Unlocked {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        match call {
-            call @ (Call::Get { .. }
-            | Call::Set { .. }
-            | Call::Erase { .. }
-            | Call::ListDir { .. }
-            | Call::ListPrefix { .. }) => self.0.call(call),
-            call => fallback_blocking(self, call),
-        }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        let mut capabilities = self.0.capabilities();
-        (capabilities.conditional, capabilities.exchanges, capabilities.erases_at_once) = (false, false, false);
-        capabilities
-    }
-
-    fn access_profile(&self) -> zarr_store::AccessProfile {
-        self.0.access_profile()
-    }
+fn unlocked() -> Arc<dyn Store> {
+    let store = Intercepted::new(MemoryStore::new(), |store, call| match call {
+        Call::Lock { prefix } => Ok(Break(Answer::Locked(Lock::in_process(&store, &prefix)))),
+        _ => Ok(Continue(call)),
+    });
+    Arc::new(store.with_capabilities(|below| below.conditional(false).exchanges(false).erases_at_once(false)))
 }
 
 #[derive(Clone, Debug)]
@@ -241,7 +219,7 @@ proptest! {
             run(&(Arc::new(FilesystemStore::create(folder.path()).unwrap()) as Arc<dyn Store>), dialect, &steps)?;
             let sqlite = zarr::store::create(&format!("sqlite:{}", folder.path().join("x.sqlite").display())).unwrap();
             run(&sqlite, dialect, &steps)?;
-            run(&(Arc::new(Unlocked(MemoryStore::new())) as Arc<dyn Store>), dialect, &steps)?;
+            run(&unlocked(), dialect, &steps)?;
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Migrations beside others who erase, move or replace nodes, and began before the migration.
 
 use crate::interrupted::{OLD, create, is_whole, open};
-use crate::interrupted_move::Beside;
-use std::sync::atomic::AtomicU64;
+use crate::interrupted_move::beside;
 use std::sync::{Arc, Mutex};
 use zarr::store::{FilesystemStore, Store};
 use zarr::{Dialect, ErrorKind, NewGroup};
@@ -60,12 +59,7 @@ fn a_migration_leaves_nothing_of_a_node_that_others_take_away() {
                 let others = move || {
                     *told.lock().unwrap() = Some(others(&inner, from));
                 };
-                let beside: Arc<dyn Store> = Arc::new(Beside {
-                    store: Arc::clone(&store),
-                    left: AtomicU64::new(left),
-                    renames: true,
-                    others: Mutex::new(Some(Box::new(others))),
-                });
+                let beside = beside(&store, left, true, others);
                 let plan = Migration::plan(&beside, &zarr::registry::default(), to).unwrap();
                 let done = plan.run(|_| {});
                 let at = format!("{from} to {to}, {name} after {left} calls: {done:?}");

@@ -1,7 +1,7 @@
 //! Operations on an array beside verbs that replace, move or erase it: none ends well with elements that nobody wrote, or with elements
 //! written where nobody finds them.
 
-use std::fmt;
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 use std::sync::Mutex;
 use tempfile::TempDir;
@@ -10,9 +10,10 @@ use zarr::convert::{Conversion, ConvertOptions, Transfer};
 use zarr::hierarchy::{erase_node, open_node};
 use zarr::prelude::*;
 use zarr::stats::{Statistics, StatsOptions};
-use zarr::store::{Answer, Call, FilesystemStore, MemoryStore, Pinned, Prefix, SqliteStore, fallback_blocking};
+use zarr::store::{Call, FilesystemStore, MemoryStore, Prefix, SqliteStore};
 use zarr::{Error, ErrorKind, Options};
-use zarr_store::{ByteRange, Fetched, GetInto, GetOptions, Key, SetOptions, StoreExt, Version};
+use zarr_store::StoreExt;
+use zarr_store::testing::Intercepted;
 
 /// Change of a store at a chosen request of another.
 type Act = Box<dyn FnOnce() + Send>;
@@ -45,97 +46,24 @@ impl Trap {
     }
 }
 
-/// A store with a trap.
-#[derive(Clone)]
-struct Disturbed(Arc<dyn Store>, Arc<Trap>);
-
-impl fmt::Debug for Disturbed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Disturbed").field(&self.0).finish()
-    }
-}
-
-impl fmt::Display for Disturbed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Disturbed {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
-        self.1.request(key.as_str());
-        self.0.get(key, ranges, options)
-    }
-
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> zarr_store::Result<GetInto> {
-        self.1.request(key.as_str());
-        self.0.get_into(key, into)
-    }
-
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
-        self.1.request(key.as_str());
-        self.0.set(key, value, options)
-    }
-
-    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
-        self.1.request(key.as_str());
-        self.0.set_pieces(key, pieces, options)
-    }
-
-    fn set_many(&self, values: &[(&Key, &[u8])]) -> zarr_store::Result<()> {
-        values.iter().try_for_each(|(key, value)| self.set(key, value, &SetOptions::default()).map(drop))
-    }
-
-    fn erase(&self, key: &Key) -> zarr_store::Result<()> {
-        self.1.request(key.as_str());
-        self.0.erase(key)
-    }
-
-    fn pin(&self, prefix: &Prefix) -> zarr_store::Result<Option<Arc<dyn Store>>> {
-        Ok(self.0.pin(prefix)?.map(|pinned| Arc::new(Self(pinned, Arc::clone(&self.1))) as Arc<dyn Store>))
-    }
-}
-
-impl Store for Disturbed {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        Ok(match call {
-            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
-            Call::GetInto { key, into } => Answer::GotInto(self.get_into(&key, into)?),
-            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
-            Call::SetPieces { key, pieces, options } => {
-                Answer::Set(self.set_pieces(&key, &pieces.slices(), &options)?)
-            }
-            Call::SetMany { values } => self.set_many(&zarr_store::lend_values(&values))?.into(),
-            Call::Erase { key } => self.erase(&key)?.into(),
-            Call::Pin { prefix } => Answer::Pinned(self.pin(&prefix)?.map(Pinned::Blocking)),
-            call @ (Call::GetMany { .. } | Call::CreateMany { .. }) => return fallback_blocking(self, call),
-            call => return self.0.call(call),
-        })
-    }
-
-    fn copy_source(&self, key: &Key) -> Option<zarr_store::CopySource> {
-        self.0.copy_source(key)
-    }
-
-    fn as_async(&self) -> Option<Arc<dyn zarr_store::AsyncStore>> {
-        self.0.as_async()
-    }
-
-    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
-        self.0.parent()
-    }
-
-    fn take_warnings(&self) -> Vec<String> {
-        self.0.take_warnings()
-    }
-
-    fn capabilities(&self) -> zarr_store::Capabilities {
-        self.0.capabilities()
-    }
-
-    fn access_profile(&self) -> zarr_store::AccessProfile {
-        self.0.access_profile()
-    }
+/// A store over another with a trap, which pinned stores have too.
+fn disturbed(store: &Arc<dyn Store>, trap: &Arc<Trap>) -> Arc<dyn Store> {
+    let trap = Arc::clone(trap);
+    Arc::new(Intercepted::new(Arc::clone(store), move |store, call| match &call {
+        Call::Get { key, .. } | Call::Set { key, .. } | Call::Erase { key } => {
+            trap.request(key.as_str());
+            Ok(Continue(call))
+        }
+        Call::Pin { .. }
+        | Call::IsInPlace
+        | Call::ErasePrefix { .. }
+        | Call::RenamePrefix { .. }
+        | Call::ExchangePrefixes { .. }
+        | Call::Leftovers { .. }
+        | Call::Flush
+        | Call::Barrier => store.call(call).map(Break),
+        _ => Ok(Continue(call)),
+    }))
 }
 
 const OLD: [i32; 16] = [1; 16];
@@ -237,7 +165,7 @@ fn each(operations: &[Operation], check: impl Fn(&str, &str, &str, &Arc<dyn Stor
                     prepare(&store);
                     create(&store, "/same", "int32").write(.., &OLD).unwrap();
                     let trap = Arc::new(Trap::default());
-                    let disturbed: Arc<dyn Store> = Arc::new(Disturbed(Arc::clone(&store), Arc::clone(&trap)));
+                    let disturbed = disturbed(&store, &trap);
                     let options = Options::default().threads(std::num::NonZeroUsize::new(1));
                     let array = zarr::open((&disturbed, "/a")).options(options).array().unwrap();
                     let below = Arc::clone(&store);
@@ -360,7 +288,7 @@ fn a_copy_of_a_group_lacks_no_nodes_that_others_take_away_while_they_are_looked_
             }
             create(&plain, "/n/x", "float32").write(.., &NEW).unwrap();
             let trap = Arc::new(Trap::default());
-            let store: Arc<dyn Store> = Arc::new(Disturbed(Arc::clone(&plain), Arc::clone(&trap)));
+            let store = disturbed(&plain, &trap);
             let others = Arc::clone(&plain);
             trap.set(0, move || replace(&others));
             let copied = Transfer::of(&store, "/g").to("/copy").copy(&registry());

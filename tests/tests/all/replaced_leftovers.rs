@@ -1,13 +1,13 @@
 //! Leftovers on the disk of writers that were killed while they replaced a node.
 
 use crate::replaced::{prepare, stores, verbs};
-use std::fmt;
+use std::ops::ControlFlow::{Break, Continue};
 use std::path::Path;
 use std::sync::Arc;
 use zarr::Dialect;
 use zarr::hierarchy::{erase_node, open_node, walk};
-use zarr::store::{Answer, Call, FilesystemStore, MemoryStore, Operation, Prefix, Store, fallback_blocking};
-use zarr_store::Leftover;
+use zarr::store::{Call, Error, FilesystemStore, MemoryStore, Operation, Store};
+use zarr_store::testing::Intercepted;
 
 /// Bytes in all files of a directory, whether they are values or not.
 fn bytes_on_disk(folder: &Path) -> u64 {
@@ -64,51 +64,22 @@ fn what_a_killed_writer_has_left_of_an_old_node_goes_with_the_next_overwrite_and
 }
 
 /// A store in which leftovers cannot be removed, as those of another user.
-#[derive(Debug)]
-struct Stuck(MemoryStore);
-
-impl fmt::Display for Stuck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Stuck {
-    fn leftovers(&self, prefix: &Prefix, _: bool) -> zarr_store::Result<Vec<Leftover>> {
-        Err(zarr_store::Error::io(self, Operation::Erase, prefix.as_str(), std::io::Error::other("not permitted")))
-    }
-}
-
-impl Store for Stuck {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        Ok(match call {
-            Call::Leftovers { prefix, remove } => Answer::Leftovers(self.leftovers(&prefix, remove)?),
-            call @ (Call::Get { .. }
-            | Call::Set { .. }
-            | Call::Erase { .. }
-            | Call::ErasePrefix { .. }
-            | Call::RenamePrefix { .. }
-            | Call::ExchangePrefixes { .. }
-            | Call::ListDir { .. }
-            | Call::ListPrefix { .. }
-            | Call::Lock { .. }) => return self.0.call(call),
-            call => return fallback_blocking(self, call),
-        })
-    }
-
-    fn capabilities(&self) -> zarr_store::Capabilities {
-        self.0.capabilities()
-    }
-
-    fn access_profile(&self) -> zarr_store::AccessProfile {
-        self.0.access_profile()
-    }
+fn stuck() -> Arc<dyn Store> {
+    Arc::new(Intercepted::new(MemoryStore::new(), |store, call| match call {
+        Call::Leftovers { prefix, .. } => {
+            Err(Error::io(&store, Operation::Erase, prefix.as_str(), std::io::Error::other("not permitted")))
+        }
+        Call::ErasePrefix { .. } | Call::RenamePrefix { .. } | Call::ExchangePrefixes { .. } => {
+            store.call(call).map(Break)
+        }
+        _ => Ok(Continue(call)),
+    }))
 }
 
 #[test]
 fn a_leftover_that_cannot_be_removed_keeps_no_node_from_being_replaced() {
     for (name, verb) in verbs() {
-        let store: Arc<dyn Store> = Arc::new(Stuck(MemoryStore::new()));
+        let store = stuck();
         prepare(&store, Dialect::V3);
         verb(&store, false).unwrap_or_else(|error| panic!("{name}: {error}"));
     }

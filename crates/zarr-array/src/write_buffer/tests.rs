@@ -9,10 +9,10 @@ use crate::kept_chunk::tests::set_memory;
 use crate::{Array, AsyncArray, Error, ErrorKind, NewArray, Options, Store, Writer};
 use std::ops::Range;
 use std::sync::Arc;
-use stores::{Beginning, Faulty, array, key, registry, shards, text_shards};
+use stores::{Beginning, Faults, array, key, registry, shards, text_shards};
 use zarr_drive::{SyncAsAsync, block_on};
 use zarr_grid::Selection;
-use zarr_store::AsyncStore;
+use zarr_store::{AsyncStore, StoreExt};
 
 /// Elements of a box of an array with 100 columns: each is the position of the element, plus 1.
 fn numbers(rows: Range<u64>, columns: Range<u64>) -> Vec<i32> {
@@ -27,7 +27,7 @@ fn put(writer: &Writer, rows: Range<u64>, columns: Range<u64>) -> Result<(), Err
 #[test]
 fn a_chunk_that_comes_in_pieces_is_one_set_and_no_get() {
     for codecs in ["bytes", &shards("[10, 5]")] {
-        let (store, array) = array(codecs);
+        let (store, _, array) = array(codecs);
         // Rows of an array of 70 x 100 in chunks of 20 x 30, the last of which are cut.
         let writer = array.writer();
         (0..70).for_each(|row| put(&writer, row..row + 1, 0..100).unwrap());
@@ -51,7 +51,7 @@ fn a_chunk_that_comes_in_pieces_is_one_set_and_no_get() {
 
 #[test]
 fn rows_need_no_mask() {
-    let (_, array) = array("bytes");
+    let (.., array) = array("bytes");
     let writer = array.writer();
     put(&writer, 0..3, 0..30).unwrap();
     put(&writer, 5..7, 0..30).unwrap();
@@ -63,7 +63,7 @@ fn rows_need_no_mask() {
 
 #[test]
 fn chunks_that_a_write_covers_are_written_at_once() {
-    let (store, array) = array("bytes");
+    let (store, _, array) = array("bytes");
     let writer = array.writer();
     put(&writer, 25..30, 35..40).unwrap();
     store.take();
@@ -78,7 +78,7 @@ fn chunks_that_a_write_covers_are_written_at_once() {
 
 #[test]
 fn elements_of_the_same_writer_replace_each_other_in_their_order() {
-    let (_, array) = array("bytes");
+    let (.., array) = array("bytes");
     let writer = array.writer();
     writer.fill((0..5, 0..5), 1).unwrap();
     // All of the chunk, past what is kept of it.
@@ -92,7 +92,7 @@ fn elements_of_the_same_writer_replace_each_other_in_their_order() {
 
 #[test]
 fn memory_is_bounded_by_writing_what_is_oldest() {
-    let (store, array) = array("bytes");
+    let (store, _, array) = array("bytes");
     let chunk = 20 * 30 * 4;
     let writer = array.writer().buffer_size(3 * chunk);
     for column in [0, 30, 60] {
@@ -115,12 +115,12 @@ fn memory_is_bounded_by_writing_what_is_oldest() {
 
 #[test]
 fn what_cannot_be_written_stays_until_it_can() {
-    let (store, array) = array("bytes");
+    let (_, faults, array) = array("bytes");
     let writer = array.writer();
     for row in [0, 20, 40] {
         put(&writer, row..row + 1, 0..100).unwrap();
     }
-    store.inner().refuse(&["a/c/1/2", "a/c/2/0"]);
+    faults.refuse(&["a/c/1/2", "a/c/2/0"]);
     let error = writer.flush().unwrap_err();
     assert_eq!((error.kind(), error.location().chunk.as_deref()), (ErrorKind::Store, Some(&[1, 2][..])), "{error}");
     assert_eq!(array.stored_chunks().unwrap().len(), 10, "all others");
@@ -129,7 +129,7 @@ fn what_cannot_be_written_stays_until_it_can() {
     // Elements that come meanwhile are the newer ones.
     writer.fill((20, 60..62), 7).unwrap();
     put(&writer, 21..22, 60..61).unwrap();
-    store.inner().refuse(&[]);
+    faults.refuse(&[]);
     writer.flush().unwrap();
     assert_eq!(writer.kept(), 0);
     let mut expected = numbers(20..21, 0..100);
@@ -141,17 +141,17 @@ fn what_cannot_be_written_stays_until_it_can() {
 
 #[test]
 fn a_write_of_whole_chunks_that_fails_loses_nothing_that_was_kept() {
-    let (store, array) = array("bytes");
+    let (_, faults, array) = array("bytes");
     let writer = array.writer();
     put(&writer, 0..1, 0..30).unwrap();
-    store.inner().refuse(&["a/c/0/0"]);
+    faults.refuse(&["a/c/0/0"]);
     writer.fill((0..20, 0..30), 9).unwrap_err();
     // Nor one that fills a chunk.
     writer.fill((20..39, 0..30), 5).unwrap();
-    store.inner().refuse(&["a/c/0/0", "a/c/1/0"]);
+    faults.refuse(&["a/c/0/0", "a/c/1/0"]);
     let error = writer.fill((39..40, 0..30), 5).unwrap_err();
     assert_eq!(error.location().chunk.as_deref(), Some(&[1, 0][..]));
-    store.inner().refuse(&[]);
+    faults.refuse(&[]);
     writer.flush().unwrap();
     assert_eq!(array.read::<i32>((0, 0..30)).unwrap(), numbers(0..1, 0..30));
     assert_eq!(array.read::<i32>((20..40, 0..30)).unwrap(), [5; 600]);
@@ -159,9 +159,9 @@ fn a_write_of_whole_chunks_that_fails_loses_nothing_that_was_kept() {
 
 #[test]
 fn memory_is_bounded_where_the_store_fails() {
-    let (store, array) = array("bytes");
+    let (_, faults, array) = array("bytes");
     let writer = array.writer().buffer_size(3 * 2400);
-    store.inner().refuse(&[""]);
+    faults.refuse(&[""]);
     let refused = (0..200).filter(|at| put(&writer, at % 70..at % 70 + 1, at % 100..at % 100 + 1).is_err()).count();
     assert!(refused > 100 && writer.kept() <= 3 * 2400 + 600, "{refused}, {}", writer.kept());
     // Those that were taken are there.
@@ -172,7 +172,7 @@ fn memory_is_bounded_where_the_store_fails() {
 
 #[test]
 fn a_writer_that_is_dropped_writes_what_it_has() {
-    let (store, array) = array("bytes");
+    let (_, faults, array) = array("bytes");
     let writer = array.writer();
     put(&writer, 0..1, 0..1).unwrap();
     drop(writer);
@@ -180,7 +180,7 @@ fn a_writer_that_is_dropped_writes_what_it_has() {
     // After `finish` nothing is tried again.
     let writer = array.writer();
     put(&writer, 1..2, 0..1).unwrap();
-    store.inner().refuse(&[""]);
+    faults.refuse(&[""]);
     writer.finish().unwrap_err();
     let writer = array.writer();
     writer.finish().unwrap();
@@ -188,7 +188,7 @@ fn a_writer_that_is_dropped_writes_what_it_has() {
 
 #[test]
 fn elements_that_do_not_fit_are_refused() {
-    let (_, array) = array("bytes");
+    let (.., array) = array("bytes");
     let writer = array.writer();
     for error in [
         writer.write((0..2, 0..2), &[1, 2, 3]).unwrap_err(),
@@ -202,9 +202,9 @@ fn elements_that_do_not_fit_are_refused() {
 
 #[test]
 fn strict_writers_write_whole_chunks_where_the_store_has_no_conditions() {
-    let (store, array) = array("bytes");
+    let (_, faults, array) = array("bytes");
     let array = array.with(Options::default().strict_writers(true)).unwrap();
-    store.inner().without_conditions();
+    faults.without_conditions();
     let writer = array.writer();
     (0..20).for_each(|row| put(&writer, row..row + 1, 0..31).unwrap());
     let error = writer.flush().unwrap_err();
@@ -217,11 +217,11 @@ fn strict_writers_write_whole_chunks_where_the_store_has_no_conditions() {
 
 #[test]
 fn nobody_waits_for_a_chunk_that_another_writes() {
-    let (store, array) = array("bytes");
+    let (_, faults, array) = array("bytes");
     let writer = array.writer();
     put(&writer, 0..19, 0..30).unwrap();
     std::thread::scope(|scope| {
-        let stopped = store.inner().stop_at("a/c/0/0");
+        let stopped = faults.stop_at("a/c/0/0");
         let last = scope.spawn(|| put(&writer, 19..20, 0..30));
         stopped.reached();
         // Elements of a chunk that is being written are kept, also if they are all of it.
@@ -242,21 +242,21 @@ fn nobody_waits_for_a_chunk_that_another_writes() {
 
 #[test]
 fn a_chunk_that_fails_goes_back_under_later_elements() {
-    let (store, array) = array("bytes");
+    let (store, faults, array) = array("bytes");
     let writer = array.writer();
     put(&writer, 0..19, 0..30).unwrap();
     std::thread::scope(|scope| {
-        let stopped = store.inner().stop_at("a/c/0/0");
+        let stopped = faults.stop_at("a/c/0/0");
         let last = scope.spawn(|| put(&writer, 19..20, 0..30));
         stopped.reached();
         // No box, so that a mask says which elements are later.
         writer.fill((1, 1..4), 7).unwrap();
         writer.fill((5..7, 20), 7).unwrap();
-        store.inner().refuse(&["a/c/0/0"]);
+        faults.refuse(&["a/c/0/0"]);
         drop(stopped);
         assert!(last.join().unwrap().is_err());
     });
-    store.inner().refuse(&[]);
+    faults.refuse(&[]);
     store.take();
     writer.flush().unwrap();
     assert_eq!((store.counts().sets, store.counts().gets, writer.kept()), (1, 0, 0));
@@ -269,11 +269,11 @@ fn a_chunk_that_fails_goes_back_under_later_elements() {
 
 #[test]
 fn a_chunk_that_goes_back_needs_no_memory_for_a_mask() {
-    let (store, array) = array("bytes");
+    let (_, faults, array) = array("bytes");
     let writer = array.writer();
     put(&writer, 0..19, 0..30).unwrap();
     std::thread::scope(|scope| {
-        let stopped = store.inner().stop_at("a/c/0/0");
+        let stopped = faults.stop_at("a/c/0/0");
         let last = scope.spawn(|| {
             set_memory(false);
             put(&writer, 19..20, 0..30)
@@ -286,11 +286,11 @@ fn a_chunk_that_goes_back_needs_no_memory_for_a_mask() {
         set_memory(true);
         writer.fill((1, 1..4), 7).unwrap();
         writer.fill((5..7, 20), 7).unwrap();
-        store.inner().refuse(&["a/c/0/0"]);
+        faults.refuse(&["a/c/0/0"]);
         drop(stopped);
         assert!(last.join().unwrap().is_err());
     });
-    store.inner().refuse(&[]);
+    faults.refuse(&[]);
     assert_eq!(writer.kept(), 2400 + 600);
     writer.flush().unwrap();
     let mut expected = numbers(0..20, 0..30);
@@ -300,32 +300,32 @@ fn a_chunk_that_goes_back_needs_no_memory_for_a_mask() {
     assert_eq!(array.read::<i32>((0..20, 0..30)).unwrap(), expected);
 }
 
-/// Array of strings in chunks of 5 x 5, all stored, and its store.
-fn stored_texts(codecs: &str) -> (Arc<Faulty>, Array) {
-    let faulty = Arc::new(Faulty::default());
-    let store: Arc<dyn Store> = Arc::clone(&faulty) as _;
+/// Array of strings in chunks of 5 x 5, all stored, and the faults of its store.
+fn stored_texts(codecs: &str) -> (Arc<Faults>, Array) {
+    let faults = Arc::new(Faults::default());
+    let store: Arc<dyn Store> = Arc::new(Arc::clone(&faults).store());
     let new = NewArray::new(&[10, 10], "string").chunks(&[5, 5]).codecs(codecs).unwrap();
     let array = Array::create(&store, "/a", new, &registry()).unwrap();
     array.write(.., &vec!["old".repeat(100); 100]).unwrap();
-    (faulty, array)
+    (faults, array)
 }
 
 #[test]
 fn texts_that_cannot_be_written_take_the_same_memory_each_time() {
     for codecs in [r#"["vlen-utf8"]"#, &text_shards("[5, 1]")] {
-        let (store, array) = stored_texts(codecs);
+        let (faults, array) = stored_texts(codecs);
         let writer = array.writer();
         writer.write((0..4, 0..4), &vec!["new"; 16]).unwrap();
         // Elements of a mask.
         writer.write((6, 6), &["new"]).unwrap();
         writer.write((8, 8), &["new"]).unwrap();
         let kept = writer.kept();
-        store.refuse(&[""]);
+        faults.refuse(&[""]);
         for _ in 0..10 {
             writer.flush().unwrap_err();
             assert_eq!(writer.kept(), kept, "{codecs}");
         }
-        store.refuse(&[]);
+        faults.refuse(&[]);
         writer.finish().unwrap();
         let texts = array.read::<String>(..).unwrap();
         assert_eq!(texts.iter().filter(|text| *text == "new").count(), 18);
@@ -335,11 +335,11 @@ fn texts_that_cannot_be_written_take_the_same_memory_each_time() {
 
 #[test]
 fn texts_that_replace_each_other_take_no_more_memory_than_the_last() {
-    let (store, array) = stored_texts(r#"["vlen-utf8"]"#);
+    let (faults, array) = stored_texts(r#"["vlen-utf8"]"#);
     let writer = array.writer();
     writer.write((0..4, 0..5), &vec!["new"; 20]).unwrap();
     std::thread::scope(|scope| {
-        let stopped = store.stop_at("a/c/0/0");
+        let stopped = faults.stop_at("a/c/0/0");
         let last = scope.spawn(|| writer.write((4, 0..5), &vec!["new"; 5]));
         stopped.reached();
         // The chunk cannot be written meanwhile, however much is kept.
@@ -362,7 +362,7 @@ fn texts_that_replace_each_other_take_no_more_memory_than_the_last() {
 #[test]
 fn threads_share_a_writer_and_lose_nothing() {
     for (codecs, limit) in [("bytes", 5000), (&*shards("[10, 5]"), 5000), ("bytes", 1 << 20)] {
-        let (_, array) = array(codecs);
+        let (.., array) = array(codecs);
         let writer = array.writer().buffer_size(limit);
         let (elsewhere, writer) = (&array, &writer);
         std::thread::scope(|scope| {
@@ -418,7 +418,7 @@ fn an_async_writer_does_the_same() {
 #[test]
 fn a_flush_that_is_dropped_loses_nothing() {
     let beginning = Beginning::default();
-    let store: Arc<dyn AsyncStore> = Arc::new(beginning.clone());
+    let store = beginning.store();
     let new = NewArray::new(&[70, 100], "int32").chunks(&[20, 30]).codecs("bytes").unwrap();
     let array = block_on(AsyncArray::create(&store, "/a", new, &registry())).unwrap();
     let writer = array.writer();

@@ -1,13 +1,15 @@
 //! Tests of writing data sets as xarray writes them: documents, encoded elements, regions, appended parts.
 
 use crate::registry;
+use std::ops::ControlFlow::Continue;
 use std::sync::Arc;
 use zarr_array::{ArrayData, Store};
 use zarr_dataset::cf::time::{Calendar, DateTime};
 use zarr_dataset::{Dataset, ErrorKind, Labels, NewDataset, NewVariable, Values};
 use zarr_json::Value;
 use zarr_meta::Dialect;
-use zarr_store::{Answer, Call, Capabilities, Key, MemoryStore, Operation, StoreExt, fallback_blocking};
+use zarr_store::testing::Intercepted;
+use zarr_store::{Call, Error, Key, MemoryStore, Operation, StoreExt};
 
 pub(crate) fn store() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
@@ -130,7 +132,7 @@ fn data_sets_grow_along_a_dimension() {
 fn arrays_shrink_again_if_one_cannot_grow() {
     let memory = store();
     created(&memory, part(START, &[1.0, 2.0, 3.0, 4.0]).consolidated(false));
-    let failing: Arc<dyn Store> = Arc::new(Refusing(Arc::clone(&memory)));
+    let failing = refusing(&memory);
     let dataset = Dataset::open(&zarr_array::Group::open(&failing, "/", &registry()).unwrap()).unwrap();
     // `t2m` grows before `time`, whose document cannot be set.
     let mut new = part(START + 2, &[5.0; 4]);
@@ -429,69 +431,12 @@ fn only(new: &NewDataset, name: &str) -> NewVariable {
     new.get(name).unwrap().clone()
 }
 
-/// Store that refuses to set the document of `time`.
-#[derive(Debug)]
-struct Refusing(Arc<dyn Store>);
-
-impl std::fmt::Display for Refusing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Refusing {
-    fn check(&self, key: &Key) -> zarr_store::Result<()> {
-        match key.as_str() {
-            "time/zarr.json" => Err(zarr_store::Error::failed(
-                self,
-                Operation::Set,
-                key.as_str(),
-                zarr_store::ErrorKind::Denied,
-                "no quota",
-            )),
-            _ => Ok(()),
+/// Store over another that refuses to set the document of `time`.
+fn refusing(store: &Arc<dyn Store>) -> Arc<dyn Store> {
+    Arc::new(Intercepted::new(Arc::clone(store), |store, call| match &call {
+        Call::Set { key, .. } if key.as_str() == "time/zarr.json" => {
+            Err(Error::failed(&store, Operation::Set, key.as_str(), zarr_store::ErrorKind::Denied, "no quota"))
         }
-    }
-}
-
-impl Store for Refusing {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        Ok(match call {
-            Call::Set { key, value, options } => {
-                self.check(&key)?;
-                Answer::Set(self.0.set(&key, &value, &options)?)
-            }
-            Call::SetMany { values } => {
-                values.iter().try_for_each(|(key, _)| self.check(key))?;
-                return self.0.call(Call::SetMany { values });
-            }
-            call @ (Call::GetMany { .. }
-            | Call::SetPieces { .. }
-            | Call::BeginSet { .. }
-            | Call::AppendToSet { .. }
-            | Call::FinishSet { .. }
-            | Call::CreateMany { .. }
-            | Call::Copy { .. }
-            | Call::ListSizes { .. }
-            | Call::Pin { .. }
-            | Call::IsInPlace) => return fallback_blocking(self, call),
-            call => return self.0.call(call),
-        })
-    }
-
-    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
-        self.0.parent()
-    }
-
-    fn take_warnings(&self) -> Vec<String> {
-        self.0.take_warnings()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
-    }
-
-    fn access_profile(&self) -> zarr_store::AccessProfile {
-        self.0.access_profile()
-    }
+        _ => Ok(Continue(call)),
+    }))
 }

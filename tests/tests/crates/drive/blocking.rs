@@ -1,5 +1,8 @@
+use std::ops::ControlFlow::Continue;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
 
 use proptest::prelude::*;
 
@@ -7,11 +10,10 @@ use zarr_drive::{
     AsyncAsSync, Job, Limits, Next, Sequential, Spawn, SyncAsAsync, Workers, answers, block_on, run, run_async,
     run_async_with, run_on,
 };
-use zarr_store::testing::Altered;
+use zarr_store::testing::{Altered, Delayed, Intercepted};
 use zarr_store::{
-    AccessProfile, Answer, AsyncStore, AsyncStoreExt, Asynchronous, ByteRange, Call, Capabilities, Counted, Error,
-    Fetched, GetOptions, Key, Listing, MemoryStore, Precondition, Prefix, Reply, Request, Result, SetOptions, Store,
-    StoreExt, Version, fallback,
+    AccessProfile, ByteRange, Call, Counted, Error, Fetched, Key, MemoryStore, Precondition, Prefix, Reply, Request,
+    Result, Store, StoreExt,
 };
 
 /// Asks once and returns the replies.
@@ -316,65 +318,29 @@ fn merging_saves_requests() {
     assert_eq!((counts.gets, counts.ranges, counts.bytes_read), (1, 1, 910));
 }
 
-/// A store each of whose requests takes a millisecond, and that counts how many wait at the same time.
-#[derive(Debug)]
-struct Slow(SyncAsAsync, std::sync::atomic::AtomicUsize, std::sync::atomic::AtomicUsize);
-
-impl std::fmt::Display for Slow {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(&self.0, f)
-    }
+/// Gets of a store that wait at the same time: now, and the most since the count was reset.
+#[derive(Debug, Default)]
+struct Waiting {
+    now: AtomicUsize,
+    most: AtomicUsize,
 }
 
-impl Slow {
-    async fn wait(&self) {
-        use std::sync::atomic::Ordering::SeqCst;
-        let waiting = self.1.fetch_add(1, SeqCst) + 1;
-        self.2.fetch_max(waiting, SeqCst);
-        self.pause(std::time::Duration::from_millis(1)).await;
-        self.1.fetch_sub(1, SeqCst);
-    }
-}
-
-impl Slow {
-    async fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        self.wait().await;
-        self.0.get(key, ranges, options).await
-    }
-
-    async fn set(&self, key: &Key, value: zarr_store::Bytes, options: &SetOptions) -> Result<Option<Version>> {
-        self.0.set(key, value, options).await
-    }
-
-    async fn erase(&self, key: &Key) -> Result<()> {
-        self.0.erase(key).await
-    }
-
-    async fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.0.list_dir(prefix).await
-    }
-}
-
-impl AsyncStore for Slow {
-    fn call<'a>(&'a self, call: Call<'a>) -> zarr_store::BoxFuture<'a, Result<Answer>> {
+/// An async store over another each of whose gets takes a millisecond, and the count of those that wait at the same time.
+fn slow(store: Arc<dyn Store>) -> (Delayed, Arc<Waiting>) {
+    let waiting = Arc::new(Waiting::default());
+    let count = Arc::clone(&waiting);
+    let store = Intercepted::new(store, |_, call| Ok(Continue(call)));
+    let store = store.with_capabilities(|below| below.conditional(false));
+    let slow = Delayed::new(Arc::new(store), move |call| {
+        let count = matches!(call, Call::Get { .. }).then(|| Arc::clone(&count));
         Box::pin(async move {
-            Ok(match call {
-                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options).await?),
-                Call::Set { key, value, options } => Answer::Set(self.set(&key, value.into_bytes(), &options).await?),
-                Call::Erase { key } => self.erase(&key).await?.into(),
-                Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix).await?),
-                call => return fallback(Asynchronous(self), call).await,
-            })
+            let Some(count) = count else { return };
+            count.most.fetch_max(count.now.fetch_add(1, SeqCst) + 1, SeqCst);
+            zarr_store::sleep(Duration::from_millis(1)).await;
+            count.now.fetch_sub(1, SeqCst);
         })
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities().conditional(false)
-    }
-
-    fn access_profile(&self) -> AccessProfile {
-        self.0.access_profile()
-    }
+    });
+    (slow, waiting)
 }
 
 #[test]
@@ -383,22 +349,22 @@ fn requests_wait_together_but_not_too_many() {
     for i in 0..50 {
         memory.set_all(&key(&i.to_string()), &[i]).expect("set");
     }
-    let slow = Slow(SyncAsAsync::new(memory.clone()), 0.into(), 0.into());
+    let (slow, waiting) = slow(memory.clone());
     for (at_once, most) in [(1, 1), (7, 7), (100, 50)] {
         let get = |i: u8| Request::get(key(&i.to_string()));
-        slow.2.store(0, std::sync::atomic::Ordering::SeqCst);
+        waiting.most.store(0, SeqCst);
         let got =
             block_on(run_async_with(&slow, Once(Some((0..50).map(get).collect())), requests(at_once))).expect("got");
         assert_eq!(got, (0..50).map(|i| Some(vec![vec![i]])).collect::<Vec<_>>());
-        assert_eq!(slow.2.load(std::sync::atomic::Ordering::SeqCst), most);
+        assert_eq!(waiting.most.load(SeqCst), most);
     }
     // By default as many as the profile of the store says.
     let profile = AccessProfile::REMOTE.concurrency(5);
     let few = Altered::new(memory.clone()).with_profile(profile);
-    let slow_few = Slow(SyncAsAsync::new(Arc::new(few)), 0.into(), 0.into());
+    let (slow_few, waiting) = self::slow(Arc::new(few));
     let gets = (0..50).map(|i: u8| Request::get(key(&i.to_string())));
     block_on(run_async(&slow_few, Once(Some(gets.collect())))).expect("got");
-    assert_eq!(slow_few.2.load(std::sync::atomic::Ordering::SeqCst), 5);
+    assert_eq!(waiting.most.load(SeqCst), 5);
     for i in 0..50 {
         memory.erase(&key(&i.to_string())).expect("erase");
     }
@@ -428,11 +394,11 @@ impl Job for Branch {
 fn requests_of_jobs_that_fork_again_are_not_too_many_either() {
     let memory = Arc::new(MemoryStore::new());
     memory.set_all(&key("a"), b"value").expect("set");
-    let slow = Slow(SyncAsAsync::new(memory), 0.into(), 0.into());
+    let (slow, waiting) = slow(memory);
     for at_once in [1, 10, 32] {
-        slow.2.store(0, std::sync::atomic::Ordering::SeqCst);
+        waiting.most.store(0, SeqCst);
         block_on(run_async_with(&slow, Branch(5), requests(at_once))).expect("done");
-        assert_eq!(slow.2.load(std::sync::atomic::Ordering::SeqCst), at_once);
+        assert_eq!(waiting.most.load(SeqCst), at_once);
     }
 }
 

@@ -2,9 +2,7 @@ use crate::{Array, ChunkCache, ErrorKind, NewArray, Options, Registry};
 use std::sync::Arc;
 use std::time::Duration;
 use zarr_store::testing::Altered;
-use zarr_store::{
-    AccessProfile, Answer, Call, Capabilities, Counted, MemoryStore, Pinned, Prefix, Store, StoreExt, fallback_blocking,
-};
+use zarr_store::{AccessProfile, Counted, MemoryStore, Prefix, Store, StoreExt};
 
 fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
@@ -91,11 +89,12 @@ fn a_missing_chunk_that_is_asked_for_again_is_looked_at() {
 mod held {
     use super::*;
     use crate::AsyncArray;
-    use std::fmt;
+    use std::ops::ControlFlow::{Break, Continue};
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use zarr_drive::{SyncAsAsync, block_on};
-    use zarr_store::{AsyncStore, ByteRange, Fetched, GetOptions, Key, Lock, SetOptions, Version};
+    use zarr_store::testing::Intercepted;
+    use zarr_store::{AsyncStore, Call};
     use zarr_store_filesystem::{FilesystemOptions, FilesystemStore};
 
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,10 +104,9 @@ mod held {
         ChunkRead,
     }
 
-    /// Store on a directory in which two arrays change places at a chosen call.
-    #[derive(Clone, Debug)]
+    /// Store on a directory in which two arrays change places at a chosen call of [`through`](Self::through).
+    #[derive(Clone)]
     struct Exchanging {
-        store: Arc<dyn Store>,
         plain: Arc<dyn Store>,
         when: Arc<Mutex<Option<When>>>,
         pins: Arc<AtomicUsize>,
@@ -123,75 +121,23 @@ mod held {
                 assert!(self.plain.exchange_prefixes(&a, &b).unwrap());
             }
         }
-    }
 
-    impl fmt::Display for Exchanging {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.store.fmt(f)
-        }
-    }
-
-    impl Exchanging {
-        fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
-            if key.as_str().starts_with("a/c") {
-                self.called(When::ChunkRead);
-            }
-            self.store.get(key, ranges, options)
-        }
-
-        fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
-            if key.as_str().starts_with("a/c") {
-                self.called(When::ChunkSet);
-            }
-            self.store.set(key, value, options)
-        }
-
-        fn pin(&self, prefix: &Prefix) -> zarr_store::Result<Option<Arc<dyn Store>>> {
-            self.pins.fetch_add(1, Relaxed);
-            let pinned = self.store.pin(prefix)?;
-            Ok(pinned.map(|store| Arc::new(Self { store, ..self.clone() }) as Arc<dyn Store>))
-        }
-
-        fn try_lock(&self, prefix: &Prefix) -> zarr_store::Result<Option<Lock>> {
-            self.called(When::Locked);
-            self.store.try_lock(prefix)
-        }
-    }
-
-    impl Store for Exchanging {
-        fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-            Ok(match call {
-                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
-                Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
-                Call::Pin { prefix } => Answer::Pinned(self.pin(&prefix)?.map(Pinned::Blocking)),
-                Call::Lock { prefix } => Answer::Locked(self.try_lock(&prefix)?),
-                call @ (Call::GetMany { .. }
-                | Call::GetInto { .. }
-                | Call::SetPieces { .. }
-                | Call::BeginSet { .. }
-                | Call::AppendToSet { .. }
-                | Call::FinishSet { .. }
-                | Call::SetMany { .. }
-                | Call::CreateMany { .. }
-                | Call::Copy { .. }) => return fallback_blocking(self, call),
-                call => return self.store.call(call),
-            })
-        }
-
-        fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
-            self.store.parent()
-        }
-
-        fn take_warnings(&self) -> Vec<String> {
-            self.store.take_warnings()
-        }
-
-        fn capabilities(&self) -> Capabilities {
-            self.store.capabilities()
-        }
-
-        fn access_profile(&self) -> AccessProfile {
-            self.store.access_profile()
+        /// The store whose calls, and those of its pinned stores, are looked at.
+        fn through(&self) -> Arc<dyn Store> {
+            let exchanging = self.clone();
+            Arc::new(Intercepted::new(Arc::clone(&self.plain), move |store, call| {
+                match &call {
+                    Call::Get { key, .. } if key.as_str().starts_with("a/c") => exchanging.called(When::ChunkRead),
+                    Call::Set { key, .. } if key.as_str().starts_with("a/c") => exchanging.called(When::ChunkSet),
+                    Call::Lock { .. } => exchanging.called(When::Locked),
+                    Call::Pin { .. } => drop(exchanging.pins.fetch_add(1, Relaxed)),
+                    _ => {}
+                }
+                match call {
+                    Call::Pin { .. } | Call::IsInPlace => store.call(call).map(Break),
+                    _ => Ok(Continue(call)),
+                }
+            }))
         }
     }
 
@@ -200,8 +146,8 @@ mod held {
         let folder = tempfile::tempdir().unwrap();
         let options = FilesystemOptions::default().locks(locks);
         let plain: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder.path()).unwrap().with(options));
-        let store = Exchanging { store: Arc::clone(&plain), plain, when: Arc::default(), pins: Arc::default() };
-        let through: Arc<dyn Store> = Arc::new(store.clone());
+        let store = Exchanging { plain, when: Arc::default(), pins: Arc::default() };
+        let through = store.through();
         let arrays = [("/a", 1_i16), ("/b", 2)].map(|(path, element)| {
             let array = Array::create(&through, path, new(0), &registry()).unwrap();
             array.write(.., &[element; 8]).unwrap();
@@ -244,7 +190,7 @@ mod held {
     }
 
     fn async_array(store: &Exchanging) -> AsyncArray {
-        let through: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(store.clone())));
+        let through: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(store.through()));
         block_on(AsyncArray::open(&through, "/a", &registry())).unwrap()
     }
 

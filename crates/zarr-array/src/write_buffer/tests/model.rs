@@ -1,6 +1,6 @@
 //! Test of writes of any kind, in any order and with any bound of memory, against an array in memory.
 
-use super::stores::{Faulty, registry, shards, text_shards};
+use super::stores::{Faults, registry, shards, text_shards};
 use crate::{Array, NewArray, Store, WriteFrom, Writer};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ proptest! {
         before: bool,
         acts in proptest::collection::vec(act(), 1..25),
     ) {
-        let store: Arc<dyn Store> = Arc::new(Faulty::default());
+        let store: Arc<dyn Store> = Arc::new(Arc::new(Faults::default()).store());
         let new = NewArray::new(&[ROWS as u64, COLUMNS as u64], data_type).chunks(&chunk).codecs(codecs.as_str()).unwrap();
         let array = Array::create(&store, "/a", new, &registry()).unwrap();
         let is_text = data_type == "string";

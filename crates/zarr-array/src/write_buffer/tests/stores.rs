@@ -1,15 +1,12 @@
 //! Arrays for tests, and stores that fail or wait on demand.
 
 use crate::{Array, NewArray, Options, Registry, Store};
-use std::fmt;
+use std::ops::ControlFlow::Continue;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex};
 use zarr_codec::CodecEntry;
-use zarr_store::{
-    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, ByteRange, Bytes, Call, Capabilities, Counted, Error,
-    Fetched, GetOptions, Key, Listing, MemoryStore, Operation, Prefix, Result, SetOptions, StoreExt, Version, fallback,
-    fallback_blocking,
-};
+use zarr_store::testing::{Delayed, Intercepted};
+use zarr_store::{AsyncStore, Call, Counted, Error, Key, MemoryStore, Operation, Result};
 
 pub(super) fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
@@ -36,26 +33,26 @@ pub(super) fn text_shards(inner: &str) -> String {
     shards(inner).replacen(bytes, r#"{"name": "vlen-utf8"}"#, 1)
 }
 
-/// Array of 70 x 100 numbers in chunks of 20 x 30, and its store.
-pub(super) fn array(codecs: &str) -> (Arc<Counted<Faulty>>, Array) {
-    let counted = Arc::new(Counted::new(Faulty::default()));
+/// Array of 70 x 100 numbers in chunks of 20 x 30, its store, and the faults of the store.
+pub(super) fn array(codecs: &str) -> (Arc<Counted<Intercepted>>, Arc<Faults>, Array) {
+    let faults = Arc::new(Faults::default());
+    let counted = Arc::new(Counted::new(Arc::clone(&faults).store()));
     let store: Arc<dyn Store> = Arc::clone(&counted) as _;
     let new = NewArray::new(&[70, 100], "int32").chunks(&[20, 30]).codecs(codecs).unwrap();
     // The requests for chunks are counted, without the looks whether the array is still there.
     let new = new.options(Options::default().trust_missing(true));
     let array = Array::create(&store, "/a", new, &registry()).unwrap();
     counted.take();
-    (counted, array)
+    (counted, faults, array)
 }
 
 pub(super) fn key(text: &str) -> Key {
     Key::new(text).unwrap()
 }
 
-/// Store that refuses to set some keys, and waits before it sets one key.
+/// Faults of a store: it refuses to set some keys, and waits before it sets one key.
 #[derive(Debug, Default)]
-pub(super) struct Faulty {
-    store: MemoryStore,
+pub(super) struct Faults {
     refused: Mutex<Vec<String>>,
     gate: Mutex<Option<Arc<Gate>>>,
     has_no_conditions: AtomicBool,
@@ -97,7 +94,7 @@ impl Gate {
     }
 }
 
-impl Faulty {
+impl Faults {
     /// Refuses sets of keys that begin with one of `keys`, in place of those refused before.
     pub(super) fn refuse(&self, keys: &[&str]) {
         *self.refused.lock().unwrap() = keys.iter().map(|&key| key.to_owned()).collect();
@@ -113,137 +110,55 @@ impl Faulty {
         self.has_no_conditions.store(true, SeqCst);
     }
 
-    pub(super) fn get_all(&self, key: &Key) -> Result<Option<Bytes>> {
-        StoreExt::get_all(&self.store, key)
+    /// Store in memory with these faults.
+    pub(super) fn store(self: Arc<Self>) -> Intercepted {
+        let faults = Arc::clone(&self);
+        let store = Intercepted::new(MemoryStore::new(), move |store, call| {
+            if let Call::Set { key, .. } = &call {
+                self.check(store, key)?;
+            }
+            Ok(Continue(call))
+        });
+        store.with_capabilities(move |below| below.conditional(!faults.has_no_conditions.load(SeqCst)))
     }
 
-    fn check(&self, key: &Key) -> Result<()> {
+    fn check(&self, store: &dyn Store, key: &Key) -> Result<()> {
         let gate = self.gate.lock().unwrap().take_if(|gate| gate.key == key.as_str());
         gate.iter().for_each(|gate| gate.pass());
         match self.refused.lock().unwrap().iter().any(|refused| key.as_str().starts_with(refused.as_str())) {
-            true => Err(Error::io(self, Operation::Set, key.as_str(), std::io::Error::other("full"))),
+            true => Err(Error::io(&store, Operation::Set, key.as_str(), std::io::Error::other("full"))),
             false => Ok(()),
         }
     }
 }
 
-impl fmt::Display for Faulty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.store.fmt(f)
-    }
-}
-
-impl Faulty {
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        self.check(key)?;
-        self.store.set(key, value, options)
-    }
-}
-
-impl Store for Faulty {
-    fn call(&self, call: Call<'_>) -> Result<Answer> {
-        Ok(match call {
-            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
-            call @ (Call::GetMany { .. }
-            | Call::SetPieces { .. }
-            | Call::BeginSet { .. }
-            | Call::AppendToSet { .. }
-            | Call::FinishSet { .. }
-            | Call::SetMany { .. }
-            | Call::CreateMany { .. }
-            | Call::Copy { .. }
-            | Call::ExchangePrefixes { .. }
-            | Call::ListSizes { .. }
-            | Call::Pin { .. }
-            | Call::IsInPlace) => return fallback_blocking(self, call),
-            call => return self.store.call(call),
-        })
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities().conditional(!self.has_no_conditions.load(SeqCst))
-    }
-
-    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
-        self.store.parent()
-    }
-
-    fn take_warnings(&self) -> Vec<String> {
-        self.store.take_warnings()
-    }
-
-    fn access_profile(&self) -> AccessProfile {
-        self.store.access_profile()
-    }
-}
-
 /// Async store whose sets begin and do not end while it is stopped.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Beginning {
-    store: Arc<MemoryStore>,
     is_stopped: Arc<AtomicBool>,
-    began: Arc<Mutex<Vec<Key>>>,
+    has_begun: Arc<AtomicBool>,
 }
 
 impl Beginning {
+    /// Store in memory whose sets this stops.
+    pub(super) fn store(&self) -> Arc<dyn AsyncStore> {
+        let beginning = self.clone();
+        Arc::new(Delayed::new(Arc::new(MemoryStore::new()), move |call| match call {
+            Call::Set { .. } if beginning.is_stopped.load(SeqCst) => {
+                beginning.has_begun.store(true, SeqCst);
+                Box::pin(std::future::pending())
+            }
+            _ => Box::pin(std::future::ready(())),
+        }))
+    }
+
     pub(super) fn stop(&self) {
         self.is_stopped.store(true, SeqCst);
     }
 
     /// Lets sets end again; panics if no set has begun.
     pub(super) fn go_on(&self) {
-        let began: MutexGuard<'_, Vec<Key>> = self.began.lock().unwrap();
-        assert!(!began.is_empty());
+        assert!(self.has_begun.load(SeqCst));
         self.is_stopped.store(false, SeqCst);
-    }
-}
-
-impl fmt::Display for Beginning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.store.fmt(f)
-    }
-}
-
-impl Beginning {
-    async fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        self.store.get(key, ranges, options)
-    }
-
-    async fn set(&self, key: &Key, value: Bytes, options: &SetOptions) -> Result<Option<Version>> {
-        if self.is_stopped.load(SeqCst) {
-            self.began.lock().unwrap().push(key.clone());
-            std::future::pending::<()>().await;
-        }
-        self.store.set(key, &value, options)
-    }
-
-    async fn erase(&self, key: &Key) -> Result<()> {
-        self.store.erase(key)
-    }
-
-    async fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.store.list_dir(prefix)
-    }
-}
-
-impl AsyncStore for Beginning {
-    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
-        Box::pin(async move {
-            Ok(match call {
-                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options).await?),
-                Call::Set { key, value, options } => Answer::Set(self.set(&key, value.into_bytes(), &options).await?),
-                Call::Erase { key } => self.erase(&key).await?.into(),
-                Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix).await?),
-                call => return fallback(Asynchronous(self), call).await,
-            })
-        })
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn access_profile(&self) -> AccessProfile {
-        self.store.access_profile()
     }
 }

@@ -2,13 +2,14 @@
 
 use super::owner::ENDED_AFTER;
 use super::*;
-use std::fmt;
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use zarr_hierarchy::ErrorKind;
 use zarr_json::Map;
 use zarr_meta::NodePath;
-use zarr_store::{Answer, Call, Capabilities, MemoryStore, StoreExt, fallback_blocking};
+use zarr_store::testing::Intercepted;
+use zarr_store::{Answer, Call, MemoryStore, StoreExt};
 
 fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
@@ -222,58 +223,27 @@ fn a_run_looks_whatever_became_of_a_thread() {
     assert_eq!(journal.confirm().unwrap_err().kind(), ErrorKind::Exists);
 }
 
-/// Store with a slow disk: a barrier ends when `is_let_through` is set.
-#[derive(Debug)]
-struct Slow {
-    store: MemoryStore,
-    is_let_through: AtomicBool,
-}
-
-impl fmt::Display for Slow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.store.fmt(f)
-    }
-}
-
-impl Slow {
-    fn barrier(&self) -> zarr_store::Result<()> {
-        while !self.is_let_through.load(SeqCst) {
-            std::thread::sleep(Duration::from_millis(1));
+/// Store with a slow disk: a barrier ends when the flag is set.
+fn slow() -> (Arc<AtomicBool>, Arc<dyn Store>) {
+    let is_let_through = Arc::new(AtomicBool::new(true));
+    let flag = Arc::clone(&is_let_through);
+    let store = Intercepted::new(MemoryStore::new(), move |_, call| match call {
+        Call::Barrier => {
+            while !flag.load(SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Ok(Break(Answer::Done))
         }
-        Ok(())
-    }
-}
-
-impl Store for Slow {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        Ok(match call {
-            Call::Barrier => self.barrier()?.into(),
-            call @ (Call::Get { .. }
-            | Call::Set { .. }
-            | Call::Erase { .. }
-            | Call::ListDir { .. }
-            | Call::ListPrefix { .. }
-            | Call::Lock { .. }
-            | Call::Flush) => return self.store.call(call),
-            call => return fallback_blocking(self, call),
-        })
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities().durable(true)
-    }
-
-    fn access_profile(&self) -> zarr_store::AccessProfile {
-        self.store.access_profile()
-    }
+        _ => Ok(Continue(call)),
+    });
+    (is_let_through, Arc::new(store.with_capabilities(|below| below.durable(true))))
 }
 
 #[test]
 fn a_run_shows_that_it_is_at_work_while_chunks_reach_the_disk() {
-    let slow = Arc::new(Slow { store: MemoryStore::new(), is_let_through: AtomicBool::new(true) });
-    let target: Arc<dyn Store> = slow.clone();
+    let (is_let_through, target) = slow();
     let journal = begin(&target);
-    slow.is_let_through.store(false, SeqCst);
+    is_let_through.store(false, SeqCst);
     std::thread::scope(|scope| {
         let recorded = scope.spawn(|| journal.enter(JournalState::Ending));
         let number = stored(&target).number;
@@ -282,7 +252,7 @@ fn a_run_shows_that_it_is_at_work_while_chunks_reach_the_disk() {
             std::thread::sleep(REFRESH / 5);
         }
         let (meanwhile, is_finished) = (stored(&target), recorded.is_finished());
-        slow.is_let_through.store(true, SeqCst);
+        is_let_through.store(true, SeqCst);
         recorded.join().unwrap().unwrap();
         assert!(meanwhile.number >= number + 2 && !is_finished);
         assert_eq!(meanwhile.state, JournalState::Writing, "nothing says that it is there before it is");

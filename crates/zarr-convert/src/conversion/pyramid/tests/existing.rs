@@ -2,7 +2,6 @@
 
 use super::{contents, error, memory, plan, ramp, registry, source};
 use crate::{Conversion, Method, Pyramid, PyramidOptions};
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use zarr_array::{Array, Group, NewArray, NewGroup, Store};
@@ -10,55 +9,24 @@ use zarr_grid::{AxisRange, Region};
 use zarr_hierarchy::{ErrorKind, Result};
 use zarr_json::{Value, json};
 use zarr_meta::{Dialect, NodePath};
-use zarr_store::{AccessProfile, Answer, Call, Capabilities, Key, Operation, Prefix, StoreExt, fallback_blocking};
+use zarr_store::testing::Intercepted;
+use zarr_store::{Call, Key, Prefix, StoreExt};
 use zarr_store_filesystem::FilesystemStore;
 
-/// Store that erases no key below `erased`, and does not get `got` once there is a key `after`.
-#[derive(Debug)]
-struct Failing {
-    store: Arc<dyn Store>,
-    erased: &'static str,
-    got: &'static str,
-    after: &'static str,
-}
-
-impl Failing {
-    fn fail(&self, operation: Operation, key: &Key) -> zarr_store::Error {
-        zarr_store::Error::io(&self.store, operation, key.as_str(), std::io::ErrorKind::PermissionDenied.into())
-    }
-}
-
-impl fmt::Display for Failing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.store.fmt(f)
-    }
-}
-
-impl Store for Failing {
-    fn call(&self, call: Call<'_>) -> zarr_store::Result<Answer> {
-        match &call {
-            Call::Get { key, .. } if key.as_str() == self.got && self.store.exists(&Key::new(self.after)?)? => {
-                Err(self.fail(Operation::Get, key))
-            }
-            Call::Erase { key } if key.as_str().starts_with(self.erased) => Err(self.fail(Operation::Erase, key)),
-            Call::Get { .. }
-            | Call::Set { .. }
-            | Call::Erase { .. }
-            | Call::ListDir { .. }
-            | Call::ListPrefix { .. }
-            | Call::Lock { .. }
-            | Call::Flush => self.store.call(call),
-            _ => fallback_blocking(self, call),
+/// Store over another that erases no key below `erased`, and does not get `got` once there is a key `after`.
+fn failing(store: &Arc<dyn Store>, erased: &'static str, got: &'static str, after: &'static str) -> Arc<dyn Store> {
+    Arc::new(Intercepted::new(Arc::clone(store), move |store, call| {
+        let fails = match &call {
+            Call::Get { key, .. } => key.as_str() == got && store.exists(&Key::new(after)?)?,
+            Call::Erase { key } => key.as_str().starts_with(erased),
+            _ => false,
+        };
+        let denied = std::io::ErrorKind::PermissionDenied;
+        match fails {
+            true => Err(zarr_store::Error::io(&store, call.operation(), call.name(), denied.into())),
+            false => Ok(ControlFlow::Continue(call)),
         }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn access_profile(&self) -> AccessProfile {
-        self.store.access_profile()
-    }
+    }))
 }
 
 fn at(path: &str) -> NodePath {
@@ -183,8 +151,7 @@ fn levels_are_erased_once_the_journal_says_so() {
     plan(&array, default()).run(|_| {}).unwrap();
     let expected = contents(&store);
     // The second level cannot be erased, after the first one was.
-    let failing: Arc<dyn Store> =
-        Arc::new(Failing { store: Arc::clone(&store), erased: "2/", got: "none", after: "none" });
+    let failing = failing(&store, "2/", "none", "none");
     let stuck = Array::open(&failing, "/0", &registry()).unwrap();
     plan(&stuck, default().overwrite(true)).run(|_| {}).unwrap_err();
     assert!(Array::open(&store, "/1", &registry()).is_err());
@@ -316,8 +283,7 @@ fn an_image_of_an_unknown_form_is_told_of() {
     let store = image(&known, &["/0"]);
     let array = Array::open(&store, "/0", &registry()).unwrap();
     assert_eq!(plan(&array, default()).warning(), None);
-    let failing: Arc<dyn Store> =
-        Arc::new(Failing { store: Arc::clone(&store), erased: "none", got: ".zattrs", after: "1/.zarray" });
+    let failing = failing(&store, "none", ".zattrs", "1/.zarray");
     let array = Array::open(&failing, "/0", &registry()).unwrap();
     plan(&array, default()).run(|_| {}).unwrap_err();
     let array = Array::open(&store, "/0", &registry()).unwrap();
