@@ -178,7 +178,7 @@ impl Pyramid {
         self.is_update
     }
 
-    /// Warning about an OME-Zarr image that the levels are not added to, since its metadata have an unknown form.
+    /// Warning about OME-Zarr images beside the source that cannot be read, so that the levels are not added to them.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }

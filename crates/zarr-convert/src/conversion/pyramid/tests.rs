@@ -1,6 +1,7 @@
 //! Pyramids beside a model that computes each element of a level from the list of the elements of its block.
 
 mod existing;
+mod images;
 mod missing;
 
 use super::super::Shards;
