@@ -63,6 +63,8 @@ const PIECE: u64 = 16 << 20;
 #[derive(Debug)]
 pub struct Pyramid {
     source: Array,
+    /// Shape of the array that the pyramid is of: of the source, or of a finer array if one level alone is written.
+    shape: Vec<u64>,
     target: Arc<dyn Store>,
     /// Group of the levels.
     group: NodePath,
@@ -142,6 +144,7 @@ impl Pyramid {
             levels.iter().try_for_each(|level| check_apart(source.path(), &level.path))?;
         }
         let all: Vec<NodePath> = levels.iter().map(|level| level.path.clone()).collect();
+        let shape = source.shape().to_vec();
         let source = match options.level {
             None => source.clone(),
             Some(number) => one_level(source, store, &mut levels, number, &options)?,
@@ -151,7 +154,7 @@ impl Pyramid {
         let work = WorkPlan::new(&source, &levels, &options)?;
         let target = Arc::clone(store);
         let mut planned =
-            Self { source, target, group, is_beside, is_update, others, warning: None, levels, options, work };
+            Self { source, shape, target, group, is_beside, is_update, others, warning: None, levels, options, work };
         planned.warning = image::warning(&planned)?;
         Ok(planned)
     }
@@ -205,7 +208,8 @@ impl Pyramid {
     ///
     /// # Errors
     /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is a node at the path of a level, or a run was interrupted, and
-    /// [`PyramidOptions::overwrite`] or [`PyramidOptions::resume`] is not set; or if another run is active. The errors of reading and
+    /// [`PyramidOptions::overwrite`] or [`PyramidOptions::resume`] is not set; if another run is active; or if what is to be replaced is a
+    /// group, or an array beside the source that cannot be a level of it. The errors of reading and
     /// writing arrays. [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
     pub fn run<F: IntoFlow>(&self, progress: impl Fn(u128) -> F + Sync) -> Result<()> {
         let report = |bytes: u128| progress(bytes).into_flow();
@@ -258,7 +262,7 @@ fn update_of(source: &Array, store: &Arc<dyn Store>, levels: &mut [Level], optio
             Err(error) if error.is_not_found() && is_one => return Ok(false),
             Err(error) if is_one && error.kind() != ErrorKind::Store => {
                 let error = Error::new(ErrorKind::Exists, format!("found no array that can be opened: {error}"));
-                return Err(error.with_hint("--overwrite replaces it").at_path(&level.path));
+                return Err(error.with_hint("--overwrite replaces a broken array, but no group").at_path(&level.path));
             }
             array => array?,
         };
@@ -307,9 +311,16 @@ fn check_like(array: &Array, level: &Level) -> Result<()> {
     if is_like && found.shape == level.shape {
         return Ok(());
     }
-    let message = format!("found an array of {:?}, expected level {} of {:?}", found.shape, level.number, level.shape);
+    let message = match is_like {
+        true => format!("found an array of {:?}, expected level {} of {:?}", found.shape, level.number, level.shape),
+        false => {
+            let expected = expected.map_or("its source", |expected| expected.data_type.name.as_str());
+            format!("found an array of {}, expected level {} of {expected}", found.data_type.name, level.number)
+        }
+    };
+    let hint = if is_like { "; --overwrite replaces it" } else { "" };
     let error = Error::new(ErrorKind::Exists, message);
-    let error = error.with_hint("the factors and the source are to be those of the level; --overwrite replaces it");
+    let error = error.with_hint(format!("the factors and the source are to be those of the level{hint}"));
     Err(error.at(|location| {
         location.store = Some(array.store().to_string());
         location.path = Some(array.path().to_string());

@@ -97,7 +97,8 @@ pub struct PyramidOptions {
     pub codecs: Option<CodecList>,
     /// Greatest number of bytes of memory for data. Default 256 MiB.
     pub memory: u64,
-    /// Whether existing arrays at the paths of the levels are replaced. They are erased first.
+    /// Whether existing levels are replaced. They are erased first. A group is never replaced, and beside the source no array of another
+    /// data type or number of dimensions, or that is as large as the source.
     pub overwrite: bool,
     /// Whether to resume an interrupted run with the same options, whose journal is beside the first level. Chunks that it has written are
     /// read where coarser levels need them, so levels with lossy codecs may differ from those of a run without interruption.

@@ -10,9 +10,9 @@ use zarr_array::{Array, Group, NewGroup};
 use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{Ancestors, ListNode, StillThere, is_one_prefix, new_id};
-use zarr_hierarchy::{Error, Result, check_strict_writers, open_stored_node};
+use zarr_hierarchy::{Error, ErrorKind, Result, check_strict_writers, open_stored_node};
 use zarr_json::{Map, Value};
-use zarr_meta::StoredNode;
+use zarr_meta::{ArrayMetadata, StoredNode};
 use zarr_store::StoreExt;
 
 impl Pyramid {
@@ -81,14 +81,19 @@ impl Pyramid {
                         mark.find(&**target)?.ok_or_else(|| mark.gone())?;
                     }
                 }
-                if found.state()? == JournalState::Ending {
-                    self.check_ended(&found)?;
+                match found.state()? {
+                    JournalState::Ending => self.check_ended(&found)?,
+                    JournalState::Clearing => self.check_replaced(true)?,
+                    _ => {}
                 }
                 return Ok((Journal::resume(target, found)?, marks));
             }
             Some(found) if !options.overwrite => return Err(found.in_the_way()),
             found => found,
         };
+        if options.overwrite {
+            self.check_replaced(found.is_some())?;
+        }
         for level in &self.levels {
             if options.overwrite {
                 ForeignJournal::read_idle(&**target, &journal::key(&level.path, None)?)?;
@@ -114,6 +119,40 @@ impl Pyramid {
         let journal = Journal::begin(target, key, beginning)?;
         left.iter().try_for_each(|mark| mark.end(&**target))?;
         Ok((journal, marks))
+    }
+
+    /// Checks that only levels are replaced: neither groups, nor arrays beside the source that are no levels of it. Chunks that an
+    /// interrupted run has left may look like a group.
+    fn check_replaced(&self, is_interrupted: bool) -> Result<()> {
+        for level in &self.levels {
+            let found = match open_stored_node(&*self.target, &level.path.to_string(), None) {
+                Err(error) if error.kind() == ErrorKind::Store || error.is_absent_dialect() => return Err(error),
+                // A node that cannot be read is replaced.
+                Err(_) => continue,
+                Ok(found) => found,
+            };
+            let message = match found.node.as_array() {
+                None if found.implicit && is_interrupted => continue,
+                None => "found a group, expected an array or nothing".to_owned(),
+                Some(array) if self.is_beside && !self.may_be_level(array, level) => {
+                    let (kind, shape) = (&array.data_type.name, &array.shape);
+                    let source = self.source.path();
+                    format!("found an array of {kind} and shape {shape:?}, expected a level of {source} or nothing")
+                }
+                Some(_) => continue,
+            };
+            let error = Error::new(ErrorKind::Exists, message).with_hint("levels replace nothing but levels");
+            return Err(error.at_path(&level.path));
+        }
+        Ok(())
+    }
+
+    /// Returns whether an array may be a level of the source, by whatever factors: smaller along an axis, and nowhere larger.
+    fn may_be_level(&self, array: &ArrayMetadata, level: &Level) -> bool {
+        let is_like = level.node.target.as_array().is_some_and(|planned| planned.data_type == array.data_type);
+        let (shape, whole) = (&array.shape, &self.shape);
+        let is_smaller = shape.iter().zip(whole).all(|(len, whole)| len <= whole) && shape != whole;
+        is_like && shape.len() == whole.len() && (is_smaller || *shape == level.shape)
     }
 
     /// Checks that no level is gone whose chunks are all written: each has its mark, or its document.

@@ -228,3 +228,39 @@ fn groups_above_are_checked_before_chunks_are_written() {
     assert!(error.message().contains("dialect"), "{error}");
     assert_eq!(contents(&old), before);
 }
+
+#[test]
+fn only_levels_are_replaced() {
+    let store = memory();
+    let array = source(&store, "/s/band1", &[64, 64], &[8, 8]);
+    let refused = |words: &str, options: PyramidOptions| {
+        let before = contents(&store);
+        let error = plan(&array, options).run(|_| {}).unwrap_err();
+        assert!(error.kind() == ErrorKind::Exists && error.message().contains(words), "{error}");
+        assert_eq!(error.location().path.as_deref(), Some("/s/band2"));
+        assert!(contents(&store) == before);
+    };
+    let band = |shape: &[u64], kind: &str| {
+        store.erase_prefix(&Prefix::new("s/band2/").unwrap()).unwrap();
+        let new = NewArray::new(shape, kind).codecs("bytes").unwrap();
+        Array::create(&store, "/s/band2", new, &registry()).unwrap();
+    };
+    for (shape, kind) in
+        [(&[64, 64][..], "uint16"), (&[32, 65], "uint16"), (&[32, 32, 1], "uint16"), (&[32, 32], "int16")]
+    {
+        band(shape, kind);
+        refused(&format!("found an array of {kind} and shape {shape:?}"), default().overwrite(true));
+        refused(&format!("found an array of {kind} and shape {shape:?}"), default().level(1).overwrite(true).levels(2));
+    }
+    store.erase_prefix(&Prefix::new("s/band2/").unwrap()).unwrap();
+    Group::create(&store, "/s/band2", NewGroup::new(), &registry()).unwrap();
+    source(&store, "/s/band2/inner", &[4], &[4]);
+    refused("found a group", default().overwrite(true));
+    let elsewhere = within(&array, &store, "/t", default().overwrite(true)).unwrap();
+    Group::create(&store, "/t/0", NewGroup::new(), &registry()).unwrap();
+    assert_eq!(elsewhere.run(|_| {}).unwrap_err().kind(), ErrorKind::Exists);
+    // A level by other factors.
+    band(&[16, 64], "uint16");
+    plan(&array, default().overwrite(true)).run(|_| {}).unwrap();
+    assert_eq!(Array::open(&store, "/s/band2", &registry()).unwrap().shape(), [32, 32]);
+}
