@@ -12,7 +12,7 @@ use zarr_json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Node, NodePath, Note, StoredNode};
 
 /// Attributes that say where the elements are.
-const OF_PLACE: [&str; 4] = ["spatial:bbox", "spatial:transform_type", "spatial:transform", "spatial:shape"];
+pub(super) const OF_PLACE: [&str; 4] = ["spatial:bbox", "spatial:transform_type", "spatial:transform", "spatial:shape"];
 
 /// Returns the groups whose place is no longer that of all their arrays, since a region is taken of some: those that such an array is
 /// directly in, and those above with the levels of a pyramid.

@@ -11,6 +11,7 @@ mod half;
 mod image;
 mod levels;
 mod options;
+mod place;
 mod reduce;
 mod run;
 #[cfg(test)]

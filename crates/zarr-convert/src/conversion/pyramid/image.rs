@@ -128,7 +128,7 @@ fn is_behind(name: &str, source: &str) -> bool {
 }
 
 /// Returns the position of the first element of a level, in elements of the source along an axis.
-fn offset(factor: u64, step: u64, method: Method) -> f64 {
+pub(super) fn offset(factor: u64, step: u64, method: Method) -> f64 {
     if method != Method::Nearest {
         return (factor as f64 - 1.0) / 2.0;
     }

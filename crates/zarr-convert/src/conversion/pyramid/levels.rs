@@ -4,6 +4,7 @@ use super::super::destination::NodeDocuments;
 use super::super::rechunk::{Flat, rechunk};
 use super::super::{Action, ConvertOptions, PlannedNode, Shards, lengths};
 use super::options::PyramidOptions;
+use super::place;
 use super::tree::LevelShape;
 use zarr_array::{Array, Registry};
 use zarr_hierarchy::{Error, Result};
@@ -161,14 +162,10 @@ pub(super) fn plan(
         let step = if number == 0 { vec![1; step.len()] } else { step.clone() };
         total.iter_mut().zip(&step).for_each(|(total, factor)| *total = total.saturating_mul(*factor));
         if number > 0 || copies {
-            levels.push(level(
-                source,
-                (number, names.of(number)?),
-                (step, total.clone()),
-                (shape, &chunk),
-                options,
-                registry,
-            )?);
+            let path = (number, names.of(number)?);
+            let mut level = level(source, path, (step, total.clone()), (shape, &chunk), options, registry)?;
+            place::scale(&mut level, source, options.method)?;
+            levels.push(level);
         }
     }
     Ok(levels)

@@ -3,6 +3,7 @@
 mod existing;
 mod images;
 mod missing;
+mod place;
 
 use super::super::Shards;
 use crate::{Method, Pyramid, PyramidOptions};

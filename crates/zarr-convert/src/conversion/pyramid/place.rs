@@ -1,0 +1,50 @@
+//! Attributes of GeoZarr of levels, whose pixels are larger than those of the source.
+
+use super::super::place::OF_PLACE;
+use super::{Level, Method, image};
+use zarr_array::Array;
+use zarr_geo::{Georeference, Registration};
+use zarr_hierarchy::{Error, Result};
+use zarr_meta::Node;
+
+/// Moves the place in the attributes of a level, which are those of the source, to the level. Pixels that are areas keep the corner of the
+/// first one; those that are points get the coordinates of the centres of their blocks, or of the elements that are picked. What cannot be
+/// moved is left out.
+pub(super) fn scale(level: &mut Level, source: &Array, method: Method) -> Result<()> {
+    let Node::Array(array) = &mut level.node.target else { return Ok(()) };
+    let Some(read) = Georeference::read(&array.attributes) else { return Ok(()) };
+    if level.factors.iter().all(|&factor| factor == 1) {
+        return Ok(());
+    }
+    let known = source.dimension_names().unwrap_or_default();
+    let axis_of = |name: &String| known.iter().position(|known| known.as_ref() == Some(name));
+    let axes = read.dimensions.as_ref().and_then(|[y, x]| Some([axis_of(y)?, axis_of(x)?]));
+    let Some(axes) = axes else {
+        OF_PLACE.iter().for_each(|name| drop(array.attributes.remove(name)));
+        return Ok(());
+    };
+    let factors = axes.map(|axis| level.factors[axis]);
+    if factors == [1, 1] {
+        return Ok(());
+    }
+    let shape = axes.map(|axis| level.shape[axis]);
+    // The last block may have fewer elements than others.
+    let is_even = axes.iter().all(|&axis| source.shape()[axis].is_multiple_of(level.factors[axis]));
+    let [row, column] = match read.registration {
+        Registration::Node => axes.map(|axis| image::offset(level.factors[axis], level.step[axis], method)),
+        _ => [0.0, 0.0],
+    };
+    let [down, across] = factors.map(|factor| factor as f64);
+    let transform = read.transform.map(|transform| transform.shifted(column, row).scaled(across, down));
+    let bbox = match transform {
+        Some(transform) => read.bbox.and_then(|_| {
+            let whole = Georeference::new().transform(transform).registration(read.registration);
+            whole.shape(shape[0], shape[1]).computed_extent()
+        }),
+        None => read.bbox.filter(|_| is_even && read.registration == Registration::Pixel),
+    };
+    let shape = read.shape.map(|_| shape);
+    let mut place = read.levels(Vec::new());
+    (place.transform, place.transform_type, place.bbox, place.shape) = (transform, None, bbox, shape);
+    place.write(&mut array.attributes).map_err(|error| Error::from(zarr_meta::Error::from(error)))
+}

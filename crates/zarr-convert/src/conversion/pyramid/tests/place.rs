@@ -1,0 +1,69 @@
+//! Levels of arrays whose attributes say where they lie.
+
+use super::{memory, plan, registry};
+use crate::{Method, PyramidOptions};
+use std::sync::Arc;
+use zarr_array::{Array, NewArray, Store};
+use zarr_geo::{Crs, Georeference, Registration, Transform};
+use zarr_json::Map;
+
+/// Place of an array of 9 rows and 6 columns.
+fn scene() -> Georeference {
+    let transform = Transform([10.0, 0.0, 500.0, 0.0, -10.0, 900.0]);
+    Georeference::new().crs(Crs::epsg(32633)).dimensions("y", "x").transform(transform).shape(9, 6)
+}
+
+/// Attributes of the levels of an array `(t, y, x)` of shape `[2, 9, 6]` with a place.
+fn levels(place: &Georeference, options: PyramidOptions) -> Vec<Map> {
+    let store: Arc<dyn Store> = memory();
+    let mut attributes = Map::new();
+    place.write(&mut attributes).unwrap();
+    let new = NewArray::new(&[2, 9, 6], "uint16").codecs("bytes").unwrap().dimension_names(&["t", "y", "x"]);
+    let array = Array::create(&store, "/0", new.attributes(attributes), &registry()).unwrap();
+    let pyramid = plan(&array, options);
+    pyramid.run(|_| {}).unwrap();
+    let open = |path: String| Array::open(&store, &path, &registry()).unwrap().attributes().unwrap().clone();
+    pyramid.levels().iter().map(|level| open(level.path.to_string())).collect()
+}
+
+fn places(place: &Georeference, options: PyramidOptions) -> Vec<Georeference> {
+    levels(place, options).iter().map(|attributes| Georeference::read(attributes).unwrap()).collect()
+}
+
+#[test]
+fn levels_have_larger_pixels_at_the_place_of_the_array() {
+    let read = places(&scene(), PyramidOptions::default().levels(2));
+    let transforms: Vec<[f64; 6]> = read.iter().map(|level| level.transform.unwrap().0).collect();
+    assert_eq!(transforms, [[20.0, 0.0, 500.0, 0.0, -20.0, 900.0], [40.0, 0.0, 500.0, 0.0, -40.0, 900.0]]);
+    assert_eq!((read[0].shape, read[1].shape), (Some([5, 3]), Some([3, 2])));
+    // The last row of blocks has one row of elements alone.
+    assert_eq!(read[0].bbox, Some([500.0, 800.0, 560.0, 900.0]));
+    assert!(read.iter().all(|level| level.crs == scene().crs && level.contradiction().is_none()), "{read:?}");
+    // Other axes do not matter.
+    let t = PyramidOptions::default().factor("t", 2).levels(1);
+    assert_eq!(places(&scene(), t)[0].transform, scene().transform);
+}
+
+#[test]
+fn points_are_where_the_elements_of_levels_are() {
+    let points = scene().registration(Registration::Node);
+    let corner = |method| {
+        let [_, _, x, _, _, y] =
+            places(&points, PyramidOptions::default().levels(1).method(method))[0].transform.unwrap().0;
+        (x, y)
+    };
+    assert_eq!((corner(Method::Mean), corner(Method::Nearest)), ((505.0, 895.0), (500.0, 900.0)));
+}
+
+#[test]
+fn places_that_levels_cannot_have_are_left_out() {
+    let rows = |factor: u64| PyramidOptions::default().factor("y", factor).levels(1);
+    let bbox = [500.0, 810.0, 560.0, 900.0];
+    let boxed = Georeference::new().dimensions("y", "x").bbox(bbox);
+    assert_eq!(places(&boxed, rows(3))[0].bbox, Some(bbox));
+    assert_eq!(places(&boxed, rows(2))[0].bbox, None);
+    let unnamed = scene().dimensions("north", "east");
+    let attributes = &levels(&unnamed, rows(3))[0];
+    assert!(["transform", "shape", "bbox"].iter().all(|name| attributes.get(&format!("spatial:{name}")).is_none()));
+    assert_eq!(Georeference::read(attributes).unwrap().crs, scene().crs);
+}
