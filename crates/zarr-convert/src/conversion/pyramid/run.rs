@@ -76,12 +76,13 @@ impl Pyramid {
             Some(found) if options.resume => {
                 found.check(&identity)?;
                 let marks = marks(&|level: &Level| found.unfinished(&level.path))?;
-                if found.state()? == JournalState::Writing && !found.has_nothing()? {
-                    for mark in &marks {
-                        mark.find(&**target)?.ok_or_else(|| mark.gone())?;
-                    }
-                }
                 match found.state()? {
+                    JournalState::Writing if found.has_nothing()? => self.check_begun(&found)?,
+                    JournalState::Writing => {
+                        for mark in &marks {
+                            mark.find(&**target)?.ok_or_else(|| mark.gone())?;
+                        }
+                    }
                     JournalState::Ending => self.check_ended(&found)?,
                     JournalState::Clearing => self.check_replaced(true)?,
                     _ => {}
@@ -153,6 +154,30 @@ impl Pyramid {
         let (shape, whole) = (&array.shape, &self.shape);
         let is_smaller = shape.iter().zip(whole).all(|(len, whole)| len <= whole) && shape != whole;
         is_like && shape.len() == whole.len() && (is_smaller || *shape == level.shape)
+    }
+
+    /// Checks that a run which has stored no chunk finds nothing at the paths of levels but what it wrote itself: marks, and chunks that its
+    /// journal does not tell of.
+    fn check_begun(&self, found: &ForeignJournal) -> Result<()> {
+        let target = &self.target;
+        for (number, level) in self.levels.iter().enumerate() {
+            let mark = found.unfinished(&level.path)?;
+            let has_mark = is_one_prefix(level.node.dialect, &level.path) && mark.is_marked();
+            let may_have_chunks = !has_mark || mark.find(&**target)?.is_some();
+            // The documents of levels are written last.
+            let has_document = match open_stored_node(&**target, &level.path.to_string(), None) {
+                Ok(found) => !found.implicit,
+                Err(error) => !error.is_not_found(),
+            };
+            if may_have_chunks && !has_document {
+                continue;
+            }
+            if number > 0 {
+                ForeignJournal::check_none(&**target, &level.path)?;
+            }
+            destination::clear(target, &level.path, level.node.dialect, None, InTheWay::Refuse)?;
+        }
+        Ok(())
     }
 
     /// Checks that no level is gone whose chunks are all written: each has its mark, or its document.

@@ -264,3 +264,37 @@ fn only_levels_are_replaced() {
     plan(&array, default().overwrite(true)).run(|_| {}).unwrap();
     assert_eq!(Array::open(&store, "/s/band2", &registry()).unwrap().shape(), [32, 32]);
 }
+
+#[test]
+fn a_run_that_has_begun_does_not_erase_arrays_of_others() {
+    let store = memory();
+    let array = source(&store, "/0", &[64, 64], &[4, 4]);
+    plan(&array, default()).run(|_| {}).unwrap();
+    let expected = contents(&store);
+    ["1/", "2/", "3/", "4/"].iter().for_each(|level| store.erase_prefix(&Prefix::new(level).unwrap()).unwrap());
+    // The mark of the second level cannot be set.
+    let refusing: Arc<dyn Store> = Arc::new(Intercepted::new(Arc::clone(&store), |store, call| match &call {
+        Call::Set { key, .. } if key.as_str().starts_with("2/") => {
+            let denied = std::io::ErrorKind::PermissionDenied;
+            Err(zarr_store::Error::io(&store, call.operation(), call.name(), denied.into()))
+        }
+        _ => Ok(ControlFlow::Continue(call)),
+    }));
+    let stuck = Array::open(&refusing, "/0", &registry()).unwrap();
+    plan(&stuck, default()).run(|_| {}).unwrap_err();
+    // Other software, which knows nothing of journals, creates a level: one that has a mark, or one that has none.
+    for path in ["/1", "/2"] {
+        let other = memory();
+        source(&other, path, &[32, 32], &[4, 4]);
+        let other = contents(&other);
+        let keys = || other.keys().map(|key| Key::new(key.as_str()).unwrap());
+        keys().zip(other.values()).for_each(|(key, value)| drop(store.set_all(&key, value).unwrap()));
+        let before = contents(&store);
+        let error = plan(&array, default().resume(true)).run(|_| {}).unwrap_err();
+        assert!(error.kind() == ErrorKind::Exists && error.message().contains("there is an array"), "{error}");
+        assert!(contents(&store) == before);
+        keys().for_each(|key| store.erase(&key).unwrap());
+    }
+    plan(&array, default().resume(true)).run(|_| {}).unwrap();
+    assert!(contents(&store) == expected);
+}
