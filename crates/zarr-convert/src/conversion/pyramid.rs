@@ -1,8 +1,12 @@
 //! Pyramids: levels of an array, each with fewer elements than the one before it.
 //!
-//! Each level is computed of the next finer one (`reduce.rs`), and integers are rounded once a level. The source is read once for all
-//! levels, unit by unit (`tree.rs`), unless units of its whole chunks exceed the memory; then chunks are read for each unit that they meet: the elements of a unit stay in memory until the coarser unit has its part of them, so memory depends
-//! on the sizes of units and on the number of levels, and not on the size of the source (`write.rs`).
+//! Each level is computed of the next finer one (`reduce.rs`), and integers are rounded once a level. The source is read unit by unit
+//! for all levels (`tree.rs`): the elements of a unit stay in memory until the coarser unit has its part of them, so memory depends on
+//! the sizes of units and on the number of levels, and not on the size of the source (`write.rs`).
+//!
+//! Units consist of whole chunks of the source where memory suffices for these, and each chunk is then read once. Chunks are read for
+//! each unit that they meet where it does not, and where a grid is rectilinear. Each piece that is read of a unit of a sharded source
+//! reads the indexes of its shards.
 //!
 //! Levels get their documents after their chunks. Until then a journal beside the first level says which units are stored; a run that
 //! resumes reads these where coarser units need them. A mark below each level tells whether its chunks are still there.
@@ -372,12 +376,10 @@ impl WorkPlan {
             (0..levels.len()).fold(0, |sum: u64, level| sum.saturating_add(tree.unit_len(level).saturating_mul(item)));
         let each = read.saturating_add(units);
         let wanted = memory.threads_in(u64::MAX);
-        let fits = |workers: &usize| {
-            let workers = *workers as u64;
-            each.checked_mul(workers)
-                .and_then(|size| size.checked_add(memory.for_thread()))
-                .is_some_and(|size| size <= memory.bytes())
-        };
+        // Each worker decodes and encodes on its own thread where a read or a write is too small for others.
+        let with_thread = each.saturating_add(memory.for_thread());
+        let fits =
+            |workers: &usize| with_thread.checked_mul(*workers as u64).is_some_and(|size| size <= memory.bytes());
         let workers = (1..=wanted).rev().find(fits)?;
         let threads = memory.threads_in(memory.bytes().saturating_sub(each.saturating_mul(workers as u64)));
         let workers = workers.min(usize::try_from(tree.leaves()).unwrap_or(usize::MAX)).max(1);
