@@ -145,6 +145,7 @@ impl Pyramid {
         };
         let group = names.of(0)?.parent().unwrap_or_else(NodePath::root);
         let mut levels = levels::plan(source, &names, copies, &options, source.registry())?;
+        levels.iter_mut().try_for_each(|level| place::scale(level, source, options.method))?;
         if places == Some(StorePlaces::Equal) {
             levels.iter().try_for_each(|level| check_apart(source.path(), &level.path))?;
         }

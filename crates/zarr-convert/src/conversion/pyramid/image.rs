@@ -107,7 +107,7 @@ fn placed(own: &Placement, level: &Level, method: Method) -> Placement {
     let mut scale = own.scale.clone().unwrap_or_else(|| vec![1.0; rank]);
     let mut translation = own.translation.clone().unwrap_or_else(|| vec![0.0; rank]);
     for (axis, &factor) in level.factors.iter().enumerate() {
-        translation[axis] += scale[axis] * offset(factor, level.step[axis], method);
+        translation[axis] += scale[axis] * method.offset(factor, level.step[axis]);
         scale[axis] *= factor as f64;
     }
     let is_moved = own.translation.is_some() || translation.iter().any(|offset| *offset != 0.0);
@@ -125,18 +125,4 @@ fn is_behind(name: &str, source: &str) -> bool {
         (Some((stem, number)), Some((own, first))) => stem == own && number > first,
         _ => false,
     }
-}
-
-/// Returns the position of the first element of a level, in elements of the source along an axis.
-pub(super) fn offset(factor: u64, step: u64, method: Method) -> f64 {
-    if method != Method::Nearest {
-        return (factor as f64 - 1.0) / 2.0;
-    }
-    // Each level picks the element at the centre of a block of the one before it.
-    let (mut offset, mut finer) = (0, 1);
-    while step > 1 && finer < factor {
-        offset += finer * ((step - 1) / 2);
-        finer *= step;
-    }
-    offset as f64
 }

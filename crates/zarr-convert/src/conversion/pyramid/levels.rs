@@ -4,7 +4,6 @@ use super::super::destination::NodeDocuments;
 use super::super::rechunk::{Flat, rechunk};
 use super::super::{Action, ConvertOptions, PlannedNode, Shards, lengths};
 use super::options::PyramidOptions;
-use super::place;
 use super::tree::LevelShape;
 use zarr_array::{Array, Registry};
 use zarr_hierarchy::{Error, Result};
@@ -163,9 +162,7 @@ pub(super) fn plan(
         total.iter_mut().zip(&step).for_each(|(total, factor)| *total = total.saturating_mul(*factor));
         if number > 0 || copies {
             let path = (number, names.of(number)?);
-            let mut level = level(source, path, (step, total.clone()), (shape, &chunk), options, registry)?;
-            place::scale(&mut level, source, options.method)?;
-            levels.push(level);
+            levels.push(level(source, path, (step, total.clone()), (shape, &chunk), options, registry)?);
         }
     }
     Ok(levels)

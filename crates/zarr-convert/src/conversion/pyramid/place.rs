@@ -1,7 +1,7 @@
 //! Attributes of GeoZarr of levels, whose pixels are larger than those of the source.
 
 use super::super::place::OF_PLACE;
-use super::{Level, Method, image};
+use super::{Level, Method};
 use zarr_array::Array;
 use zarr_geo::{Georeference, Registration};
 use zarr_hierarchy::{Error, Result};
@@ -31,7 +31,7 @@ pub(super) fn scale(level: &mut Level, source: &Array, method: Method) -> Result
     // The last block may have fewer elements than others.
     let is_even = axes.iter().all(|&axis| source.shape()[axis].is_multiple_of(level.factors[axis]));
     let [row, column] = match read.registration {
-        Registration::Node => axes.map(|axis| image::offset(level.factors[axis], level.step[axis], method)),
+        Registration::Node => axes.map(|axis| method.offset(level.factors[axis], level.step[axis])),
         _ => [0.0, 0.0],
     };
     let [down, across] = factors.map(|factor| factor as f64);
