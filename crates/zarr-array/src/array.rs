@@ -120,8 +120,9 @@ impl Array {
     /// Returns the same array with other options for reading and writing.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Limit`] if the limits of `options` do not allow the chunks of the array; the error kinds of options that refuse
-    /// its metadata.
+    /// [`crate::ErrorKind::Limit`] if the limits of `options` do not allow the codecs of the array, which may be too many or too deep in
+    /// each other; the error kinds of options that refuse its metadata. Chunks above [`max_chunk`](zarr_codec::Limits::max_chunk) are
+    /// errors when they are decoded as a whole.
     pub fn with(&self, options: Options) -> Result<Self> {
         let core = &self.core;
         Self::seen(&self.store, core.found.clone(), &core.registry, options, core.seen.same())

@@ -55,8 +55,8 @@ pub struct CheckOptions {
     pub sample: f64,
     /// Whether conventions are checked; by default they are.
     pub conventions: bool,
-    /// Conventions that are checked, also what they only recommend. A convention of which the store has nothing is a finding. Empty for
-    /// what all conventions require.
+    /// Conventions that are checked in full, with what they only recommend. A convention that no node of the store follows is then a
+    /// finding. If the list is empty, all conventions are checked for what they require.
     pub named: Vec<Convention>,
     /// Dialect of the nodes that are checked; `None` for nodes of all dialects.
     pub dialect: Option<Dialect>,

@@ -36,8 +36,8 @@ impl Order {
 
 #[derive(Debug)]
 enum RemainingPieces {
-    /// Product of axes, cut along `axis`. Along the axes before `axis`, each piece takes one index. Axes are in the order in which they
-    /// vary, the slowest first.
+    /// All combinations of the indices along `axes`, which are in the order in which they vary, the slowest first. A piece has one index
+    /// along each axis before `axis`, `step` indices along `axis`, and all indices along the axes behind it.
     Product {
         axes: Vec<PieceAxis>,
         order: Order,

@@ -17,7 +17,8 @@ pub struct ElementSpec {
 }
 
 impl ElementSpec {
-    /// Returns elements of `data_type` with a fill value that all software reads alike.
+    /// Makes the description of elements of `data_type` with the fill value `fill`. Chunks of fill values may be omitted, since
+    /// [`may_omit_empty_chunks`](Self::may_omit_empty_chunks) is true.
     pub const fn new(data_type: DataType, fill: FillValue) -> Self {
         Self { data_type, fill, may_omit_empty_chunks: true }
     }

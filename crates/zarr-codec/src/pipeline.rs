@@ -227,8 +227,9 @@ impl Pipeline {
         (item > 0).then(|| ChunkRegion { codec: &*self.to_bytes, item, shape, region })
     }
 
-    /// Decodes `encoded` by the bytes-to-bytes codecs: to `destination` if there is one (exactly `size` bytes). Otherwise passes to `then`
-    /// the decoded bytes, or the blocks of the last codec if they suit `target`.
+    /// Decodes `encoded` by the bytes-to-bytes codecs. With a `destination`, of exactly `size` bytes, decodes to it, and does not call
+    /// `then`. Otherwise calls `then` with the decoded bytes; or with the blocks in which the first codec of the chain, the last one to
+    /// decode, has encoded them, if these blocks can be decoded one by one to the elements of `target`.
     fn decode_bytes(
         &self,
         encoded: &[u8],

@@ -13,7 +13,7 @@ pub enum Protection {
 }
 
 impl Protection {
-    /// Returns the name of the grade: `none`, `form`, `checksum`.
+    /// Returns the name of the variant in lower case: `none`, `form`, `checksum`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -11,8 +11,9 @@ use crate::block_on;
 
 /// Blocking store on top of an [`AsyncStore`]: each operation blocks the calling thread, while jobs make many requests concurrently.
 ///
-/// Futures of the store are polled on the calling thread. Those of this project's stores need no particular runtime. A store whose
-/// futures do is wrapped in one that spawns them on its runtime.
+/// Futures of the store are polled on the calling thread, and this project's stores need no particular runtime. The futures of another
+/// store may work on the threads of a runtime only, such as those of tokio: its caller wraps it in a store that spawns each future on
+/// the runtime first, since `AsyncAsSync` does not.
 ///
 /// ```
 /// use std::sync::Arc;

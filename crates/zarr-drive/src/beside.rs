@@ -10,7 +10,7 @@ use crate::coalesce::coalesce;
 use crate::replies::{check_replies, conflict};
 use crate::trace::Span;
 
-/// Gets that are answered by one call of the store: several gets of parts of one file, sorted by offset, or a single get.
+/// Gets that one call of the store answers: several gets of parts of one file, sorted by offset, or a single get.
 pub(crate) struct Run<T> {
     pub(crate) gets: Vec<T>,
     /// Number of bytes from the begin of the first part to the end of the last part, including gaps; 0 for a get without a location.
@@ -20,7 +20,7 @@ pub(crate) struct Run<T> {
 }
 
 impl<T> Run<T> {
-    /// Creates a run of a single get without a location.
+    /// Creates a run of a single get, whose place in a file is unknown, so that it is joined with no other.
     pub(crate) fn alone(get: T) -> Self {
         Self { gets: vec![get], size: 0, asked: 0 }
     }

@@ -69,7 +69,7 @@ impl ByteOrder {
 pub struct SwapRun {
     /// Offset of the first number in the element, in bytes.
     pub offset: usize,
-    /// Size of each number in bytes, a power of two; 2, 4 and 8 have specialized loops.
+    /// Size of each number in bytes; 2, 4 and 8 have specialized loops.
     pub width: usize,
     /// Number of numbers to reverse.
     pub count: usize,

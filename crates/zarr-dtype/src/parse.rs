@@ -16,7 +16,7 @@ use zarr_json::Value;
 /// Strictness of the spelling of fill values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spelling {
-    /// Only the spellings that Zarr v3 specifies.
+    /// The spellings that Zarr v3 specifies; for floats also `+Infinity` and all bits in binary (`0b...`).
     #[default]
     Strict,
     /// Additional spellings of older formats and their writers: integers as `5.0`, bools as 0 and 1, a number for a complex number, 0 for

@@ -37,7 +37,7 @@ pub struct ChunkMap {
     pub max: Option<u64>,
 }
 
-/// Counts during the listing of keys.
+/// Numbers and sizes of the chunks that the listing has shown so far.
 #[derive(Debug, Default)]
 struct Tally {
     cells: HashMap<usize, u64>,

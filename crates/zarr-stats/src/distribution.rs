@@ -1,4 +1,7 @@
 //! Distribution of all values by their keys: exact if there are few values or values of few bits, else from samples.
+//!
+//! A key is here an unsigned integer that stands for a value, so that keys have the order of their values (`keyed_number.rs`). A part is
+//! one of the pieces of an array that are decoded, each by one thread.
 
 use crate::keyed_number::Keys;
 use crate::sketch::{Samples, sort};
@@ -67,12 +70,12 @@ impl PartKeys {
         self.keys.clear();
     }
 
-    /// Keys that are stored one by one.
+    /// Returns the keys that are neither counted in the table nor in the samples.
     pub(crate) fn kept(&self) -> &[u64] {
         &self.keys
     }
 
-    /// Ends the part: no more keys follow. Samples the remaining keys.
+    /// Ends the part: no more keys are added. In the mode `Samples`, the keys that are not in the samples yet are added to these.
     pub(crate) fn end(&mut self) {
         if self.mode == Mode::Samples && !self.keys.is_empty() {
             self.sample();
@@ -88,7 +91,7 @@ impl PartKeys {
 pub(crate) struct Distribution {
     keys: Keys,
     mode: Mode,
-    /// Maximum number of keys that are stored one by one.
+    /// Maximum number of keys in `all`. If there are more, all keys go to `samples`.
     most: usize,
     all: Vec<u64>,
     counts: Vec<u128>,

@@ -42,8 +42,8 @@ impl Present {
         }
     }
 
-    /// Presents a computed value of the data type, such as a mean: the float, or `nearest`, the integer next to it, if
-    /// [`is_whole`](Self::is_whole).
+    /// Presents a computed value of the data type, such as a mean: `nearest`, the integer next to `float`, if it is known and
+    /// [`is_whole`](Self::is_whole), otherwise `float`.
     pub(crate) fn computed(&self, float: f64, nearest: Option<i128>) -> Scalar {
         match nearest.filter(|nearest| self.is_whole(*nearest)) {
             Some(nearest) => self.whole(nearest),

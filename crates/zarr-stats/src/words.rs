@@ -44,7 +44,7 @@ impl Words {
                 self.bytes += text.len();
                 self.counts.insert(text.to_vec(), count);
                 if self.counts.len() > 2 * self.most || (self.bytes > 2 * self.most_bytes && self.counts.len() > 1) {
-                    self.give_up();
+                    self.drop_rarest();
                 }
             }
         }
@@ -58,7 +58,7 @@ impl Words {
     }
 
     /// Drops the rarest strings, and lowers all counts by the count of the most common dropped string.
-    fn give_up(&mut self) {
+    fn drop_rarest(&mut self) {
         let mut by_count: Vec<(u128, usize)> = self.counts.iter().map(|(text, count)| (*count, text.len())).collect();
         by_count.sort_unstable_by(|a, b| b.cmp(a));
         let mut bytes = 0;
@@ -67,14 +67,14 @@ impl Words {
             *number < self.most && bytes <= self.most_bytes
         };
         let kept = by_count.iter().enumerate().take_while(fits).count();
-        let Some(&(given_up, _)) = by_count.get(kept) else { return };
+        let Some(&(dropped, _)) = by_count.get(kept) else { return };
         self.counts.retain(|_, count| {
-            *count = count.saturating_sub(given_up);
+            *count = count.saturating_sub(dropped);
             *count > 0
         });
         self.counts.shrink_to(2 * self.most);
         self.bytes = self.counts.keys().map(Vec::len).sum();
-        self.missed = self.missed.saturating_add(given_up);
+        self.missed = self.missed.saturating_add(dropped);
     }
 
     /// Number of different strings; `None` if some strings were dropped.

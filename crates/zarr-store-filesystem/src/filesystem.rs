@@ -107,9 +107,10 @@ pub struct FilesystemStore {
 pub struct FilesystemOptions {
     /// Least durability of all sets and erases.
     pub durability: Durability,
-    /// Whether the store obeys a higher [`SetOptions::durability`](zarr_store::SetOptions::durability) (as for metadata), waits for the disk in [`barrier`](zarr_store::StoreExt::barrier), and removes
-    /// the name of an erased prefix from the disk before the values under it. If false, only `durability` and [`flush`](zarr_store::StoreExt::flush) wait for the
-    /// disk, for very many small nodes. Default true.
+    /// Whether the store obeys a higher [`SetOptions::durability`](zarr_store::SetOptions::durability) (as for metadata), waits for the
+    /// disk in [`barrier`](zarr_store::StoreExt::barrier), and removes the name of an erased prefix from the disk before the values under
+    /// it. If false, only `durability` and [`flush`](zarr_store::StoreExt::flush) wait for the disk, for very many small nodes. Default
+    /// true.
     pub sync_on_request: bool,
     /// Whether conditional sets and [`try_lock`](zarr_store::StoreExt::try_lock) exclude other processes by advisory locks (`flock`). Default true.
     pub locks: bool,

@@ -10,11 +10,11 @@ use zarr_grid::{ChunkIndex, Region};
 pub(super) const MANY: u64 = 1 << 16;
 /// Number of chunks that are read before anything is listed. If one of them is stored, the array is not listed.
 const FIRST: usize = 256;
-/// Minimum number of chunks of the region per stored chunk, for which the stored chunks are read one by one. With more stored chunks, a
-/// read of the whole region takes no longer.
+/// Minimum ratio of the chunks of the region to the stored chunks at which the stored chunks are read one by one. If more chunks are
+/// stored, a read of the whole region takes no longer.
 const SPARSE: u64 = 8;
-/// Maximum number of chunks of the grid per chunk of the region, for which the array is listed. A listing names the stored chunks of the
-/// whole array.
+/// Maximum ratio of the chunks of the whole grid to the chunks of the region at which the array is listed: a listing names the stored
+/// chunks of the whole array, and takes longer than it saves if the region is a small part of it.
 const LISTED: u64 = 8;
 
 impl<D: Drive> ArrayRead<'_, D> {

@@ -59,8 +59,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Number of scales in the transformations of a level. From version 0.6 on a level has one transformation, which may be the identity or a
-/// sequence.
+/// Returns the number of transformations of type `scale` in `list`, the `coordinateTransformations` of a level. In version 0.6 the members
+/// of a `sequence` are counted, and an `identity` counts as a scale.
 fn scales(list: Option<&Value>, version: Version) -> usize {
     let items = |list: Option<&Value>| list.and_then(Value::as_array).unwrap_or_default().to_vec();
     let kind = |item: &Value| item.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -226,7 +226,7 @@ fn counts(nodes: &[StoredNode]) -> String {
     format!("  {}, {}", count(arrays, "array"), count(nodes.len() - arrays, "group"))
 }
 
-/// Description of an array in one line, as parts.
+/// Columns of the line that describes an array.
 pub(crate) struct ArrayRow {
     shape: String,
     data_type: String,

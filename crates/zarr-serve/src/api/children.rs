@@ -54,7 +54,8 @@ pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, Reques
     })))
 }
 
-/// Returns whether a listing of the group tells the paths of the nodes below it.
+/// Returns whether the keys below the group tell the paths of its nodes: the store lists, and documents of the dialect lie at the paths of
+/// their nodes.
 fn are_at_paths(nodes: &Nodes, group: &StoredNode) -> Result<bool, RequestError> {
     Ok(nodes.store.capabilities().list && group.dialect.has_documents_at_paths() && !has_other_dialects(nodes)?)
 }

@@ -24,7 +24,8 @@ pub(super) struct OpenAt {
     root: OwnedFd,
     /// Handle of the root that can be synced, opened at the first sync.
     synced: OnceLock<OwnedFd>,
-    /// Resolved path of the root when it was opened, needed for links only. `None` for a held directory.
+    /// Resolved path of the root when it was opened, needed for links only. `None` if the root is the directory of a pinned node, which
+    /// may have been renamed since.
     path: Option<PathBuf>,
     /// Whether files without names can be created and named: `UNKNOWN` until the first attempt, `REFUSED` after the first failure in any
     /// directory.

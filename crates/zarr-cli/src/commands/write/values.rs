@@ -28,7 +28,8 @@ pub(super) fn form(args: &Write) -> Option<InputForm> {
     Some(form).filter(|form| *form != InputForm::Npy)
 }
 
-/// Reads the elements of a file that are appended along `axis` to elements of `shape`, and sets `shape` to theirs.
+/// Reads the elements of a file that are appended along `axis` to an array of `shape`. Changes the length of `shape` along `axis` to the
+/// number of indices that the file has, so that `shape` is that of the returned elements.
 pub(super) fn appended(
     form: InputForm,
     data_type: &DataType,

@@ -130,8 +130,8 @@ impl JsonElements<'_, '_> {
         into.push(&element)
     }
 
-    /// Reads a value of any kind; Python's NaN literals become strings. A string has at most `longest` bytes, an array or an object
-    /// `most_nested`.
+    /// Reads a value of any kind; Python's NaN literals become strings. A string of more than `longest` bytes, and an array or an object
+    /// of more than `most_nested` bytes, are errors.
     fn value(&mut self, longest: usize, most_nested: usize) -> Result<Value> {
         let (place, offset) = (self.scanner.place(), self.scanner.offset());
         self.text.clear();

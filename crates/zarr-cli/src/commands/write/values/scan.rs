@@ -17,8 +17,9 @@ pub(super) struct Scanner<'a> {
     end: usize,
     /// Number of bytes of the text before the buffer.
     before: u64,
-    /// Current line, from 1, and the offset of its first byte.
+    /// Number of the current line, from 1.
     line: u64,
+    /// Offset in the text of the first byte of the current line.
     line_start: u64,
 }
 
