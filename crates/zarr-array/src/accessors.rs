@@ -166,7 +166,7 @@ macro_rules! group_accessors {
             /// # Errors
             /// [`crate::ErrorKind::InvalidJson`] or [`crate::ErrorKind::InvalidMetadata`] if the document that holds them is broken.
             pub fn attributes(&self) -> Result<&Map> {
-                node::attributes(&self.found).map_err(|error| self.with_location(error))
+                node::attributes(&self.found).map_err(|error| self.with_hierarchy_hint(error))
             }
 
             /// Converts the attributes of the group into a Rust type with serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
@@ -174,7 +174,7 @@ macro_rules! group_accessors {
             /// # Errors
             /// The errors of [`attributes_as`](zarr_hierarchy::attributes_as).
             pub fn attributes_as<T: DeserializeOwned>(&self) -> Result<T> {
-                zarr_hierarchy::attributes_as(&self.found).map_err(|error| self.with_location(error))
+                zarr_hierarchy::attributes_as(&self.found).map_err(|error| self.with_hierarchy_hint(error))
             }
 
             /// Converts one attribute, or a value within an attribute, into a Rust type. `pointer` is a JSON pointer (`/encoding/scale`),
@@ -183,7 +183,7 @@ macro_rules! group_accessors {
             /// # Errors
             /// The errors of [`attributes_as`](Self::attributes_as).
             pub fn attribute<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>> {
-                zarr_hierarchy::attribute(&self.found, pointer).map_err(|error| self.with_location(error))
+                zarr_hierarchy::attribute(&self.found, pointer).map_err(|error| self.with_hierarchy_hint(error))
             }
 
             /// Sets the dialect of `new`, an array to create below the group, to the dialect of the group unless `new` names a dialect, and
@@ -206,15 +206,15 @@ macro_rules! group_accessors {
                     return Ok(());
                 }
                 zarr_hierarchy::check_strict_writers(self.store().capabilities(), what)
-                    .map_err(|error| self.with_location(error))
+                    .map_err(|error| self.with_hierarchy_hint(error))
             }
 
             pub(crate) fn below(&self, name: &str) -> Result<String> {
-                let path = self.found.path.join(name).map_err(|error| self.with_location(error.into()))?;
+                let path = self.found.path.join(name).map_err(|error| self.with_hierarchy_hint(error.into()))?;
                 Ok(path.to_string())
             }
 
-            pub(crate) fn with_location(&self, error: Error) -> Error {
+            pub(crate) fn with_hierarchy_hint(&self, error: Error) -> Error {
                 in_store(self.store(), error.at(|location| location.path = Some(self.found.path.to_string())))
             }
         }

@@ -55,7 +55,7 @@ impl Array {
     /// [`crate::ErrorKind::Store`].
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found = zarr_hierarchy::open_node(&**store, path, None)
-            .map_err(|error| zarr_hierarchy::with_location(error, &**store, path))?;
+            .map_err(|error| zarr_hierarchy::with_hierarchy_hint(error, &**store, path))?;
         Self::from_found_now(store, found, registry, Options::default())
     }
 

@@ -112,7 +112,8 @@ impl Group {
     /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; the errors of
     /// [`set_attributes`](Self::set_attributes).
     pub fn set_attributes_from<T: Serialize + ?Sized>(&mut self, attributes: &T) -> Result<()> {
-        let attributes = zarr_hierarchy::attributes_from(attributes).map_err(|error| self.with_location(error))?;
+        let attributes =
+            zarr_hierarchy::attributes_from(attributes).map_err(|error| self.with_hierarchy_hint(error))?;
         self.set_attributes(attributes)
     }
 
@@ -124,7 +125,7 @@ impl Group {
     /// [`set_attributes`](Self::set_attributes).
     pub fn set_attribute<T: Serialize + ?Sized>(&mut self, pointer: &str, value: &T) -> Result<()> {
         let attributes = zarr_hierarchy::with_attribute(self.found(), pointer, value);
-        self.set_attributes(attributes.map_err(|error| self.with_location(error))?)
+        self.set_attributes(attributes.map_err(|error| self.with_hierarchy_hint(error))?)
     }
 
     /// Removes one attribute, or a member within an attribute, and returns whether it existed. `pointer` is a JSON pointer or the name of
@@ -133,7 +134,7 @@ impl Group {
     /// # Errors
     /// The errors of [`set_attributes`](Self::set_attributes).
     pub fn remove_attribute(&mut self, pointer: &str) -> Result<bool> {
-        let mut attributes = node::attributes(self.found()).map_err(|error| self.with_location(error))?.clone();
+        let mut attributes = node::attributes(self.found()).map_err(|error| self.with_hierarchy_hint(error))?.clone();
         let removed = attributes.remove_pointer(pointer).is_some();
         if removed {
             self.set_attributes(attributes)?;
@@ -149,7 +150,8 @@ impl AsyncGroup {
     /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; the errors of
     /// [`set_attributes`](Self::set_attributes).
     pub async fn set_attributes_from<T: Serialize + ?Sized + Sync>(&mut self, attributes: &T) -> Result<()> {
-        let attributes = zarr_hierarchy::attributes_from(attributes).map_err(|error| self.with_location(error))?;
+        let attributes =
+            zarr_hierarchy::attributes_from(attributes).map_err(|error| self.with_hierarchy_hint(error))?;
         self.set_attributes(attributes).await
     }
 
@@ -161,7 +163,7 @@ impl AsyncGroup {
     /// [`set_attributes`](Self::set_attributes).
     pub async fn set_attribute<T: Serialize + ?Sized + Sync>(&mut self, pointer: &str, value: &T) -> Result<()> {
         let attributes = zarr_hierarchy::with_attribute(self.found(), pointer, value);
-        self.set_attributes(attributes.map_err(|error| self.with_location(error))?).await
+        self.set_attributes(attributes.map_err(|error| self.with_hierarchy_hint(error))?).await
     }
 
     /// Removes one attribute, or a member within an attribute, and returns whether it existed. `pointer` is a JSON pointer or the name of
@@ -170,7 +172,7 @@ impl AsyncGroup {
     /// # Errors
     /// The errors of [`set_attributes`](Self::set_attributes).
     pub async fn remove_attribute(&mut self, pointer: &str) -> Result<bool> {
-        let mut attributes = node::attributes(self.found()).map_err(|error| self.with_location(error))?.clone();
+        let mut attributes = node::attributes(self.found()).map_err(|error| self.with_hierarchy_hint(error))?.clone();
         let removed = attributes.remove_pointer(pointer).is_some();
         if removed {
             self.set_attributes(attributes).await?;

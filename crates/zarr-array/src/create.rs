@@ -9,7 +9,7 @@ use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, CodecList, Config, ElementSpec, IntoCodecs, Warnings};
 use zarr_dtype::{ByteOrder, DataType, Element, FillValue, Spelling};
 use zarr_grid::ChunkGrid;
-use zarr_hierarchy::node::{self, CreateNode, DroppedCopies, FindDialect};
+use zarr_hierarchy::node::{self, CreateNode, DroppedConsolidated, FindDialect};
 use zarr_json::{Map, NamedConfig, Value};
 use zarr_meta::codec_facts::{NUMCODECS, written_name};
 use zarr_meta::conventions::Conventions;
@@ -50,7 +50,7 @@ pub struct NewArray {
     pub(crate) dialect: Option<Dialect>,
     pub(crate) overwrite: bool,
     pub(crate) options: Options,
-    dropped: DroppedCopies,
+    dropped: DroppedConsolidated,
 }
 
 impl NewArray {
@@ -73,7 +73,7 @@ impl NewArray {
             dialect: None,
             overwrite: false,
             options: Options::default(),
-            dropped: DroppedCopies::default(),
+            dropped: DroppedConsolidated::default(),
         }
     }
 
@@ -190,7 +190,7 @@ impl NewArray {
 
     /// Notes in `dropped` the groups above the array whose consolidated metadata becomes stale and is dropped, unless the array replaces a
     /// node.
-    pub fn noting_dropped(mut self, dropped: &DroppedCopies) -> Self {
+    pub fn noting_dropped(mut self, dropped: &DroppedConsolidated) -> Self {
         self.dropped = dropped.clone();
         self
     }

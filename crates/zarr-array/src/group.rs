@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
-use zarr_hierarchy::node::{self, DroppedCopies, FindDialect, Foresee, Knowing};
-use zarr_hierarchy::{CopiedAbove, Erasure, Staleness, WalkJob, in_store, open_group, open_node, with_location};
+use zarr_hierarchy::node::{self, DroppedConsolidated, FindDialect, Foresee, Knowing};
+use zarr_hierarchy::{CopiedAbove, Erasure, Staleness, WalkJob, in_store, open_group, open_node, with_hierarchy_hint};
 use zarr_json::{Map, Value};
 use zarr_meta::{Copies, Dialect, GroupMetadata, Node, StoredNode};
 use zarr_store::Store;
@@ -23,7 +23,7 @@ pub struct NewGroup {
     pub dialect: Option<Dialect>,
     /// Whether an existing node is replaced, with everything below it. If not, an existing node is an error.
     pub overwrite: bool,
-    dropped: DroppedCopies,
+    dropped: DroppedConsolidated,
 }
 
 impl NewGroup {
@@ -57,7 +57,7 @@ impl NewGroup {
     /// Notes in `dropped` the groups above whose consolidated metadata becomes stale and is dropped, as
     /// [`NewArray::noting_dropped`](crate::NewArray::noting_dropped) does.
     #[must_use]
-    pub fn noting_dropped(mut self, dropped: &DroppedCopies) -> Self {
+    pub fn noting_dropped(mut self, dropped: &DroppedConsolidated) -> Self {
         self.dropped = dropped.clone();
         self
     }
@@ -109,8 +109,8 @@ impl Group {
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no group at `path`; the error kinds of faults in its metadata; [`ErrorKind::Store`].
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
-        let found =
-            open_group(&**store, path, None, Copies::Read).map_err(|error| with_location(error, &**store, path))?;
+        let found = open_group(&**store, path, None, Copies::Read)
+            .map_err(|error| with_hierarchy_hint(error, &**store, path))?;
         Self::from_found(store, found, registry)
     }
 
@@ -227,7 +227,7 @@ impl Group {
         let walked = run(&*self.store, if trusting { job.trusting() } else { job }.job());
         let kind = self.store.access_profile().kind;
         let walked = run(&*self.store, CopiedAbove::new(walked, &self.found, depth, can_list, kind).job());
-        walked.map_err(|error| self.with_location(error)).map(|walk| walk.in_store(&self.store))
+        walked.map_err(|error| self.with_hierarchy_hint(error)).map(|walk| walk.in_store(&self.store))
     }
 
     /// Opens the array below this group whose path relative to the group is `name`.

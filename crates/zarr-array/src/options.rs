@@ -66,7 +66,7 @@ pub struct Options {
     /// are done, and no other process may write at the same time.
     pub strict_writers: bool,
     /// Whether appends and changes of shape leave the consolidated metadata of groups above unchanged, so that the caller can update it for
-    /// several arrays at once with [`renew_copies`](zarr_hierarchy::renew_copies). By default each append updates the array's entry after
+    /// several arrays at once with [`renew_consolidated`](zarr_hierarchy::renew_consolidated). By default each append updates the array's entry after
     /// the array has grown, and a change to a smaller shape drops consolidated metadata before.
     pub consolidated_later: bool,
     /// Number of threads that read, decode, encode and write. Arrays with the same number share a pool. `None` stands for rayon's global

@@ -89,7 +89,7 @@ pub(crate) async fn append<D: Drive>(
 ) -> Result<Arc<ArrayCore>> {
     core.check_writers(drive.capabilities(), "an append")?;
     check_stored(drive, core).await?;
-    if !core.found.documents.are_copies() || !drive.capabilities().conditional {
+    if !core.found.documents.are_consolidated() || !drive.capabilities().conditional {
         check_documents(drive, core, resized(core, &core.metadata().shape)?.0).await?;
     }
     let held = Held::new(drive, core).await?;
@@ -147,7 +147,7 @@ impl<'d> Appended<'d> {
 /// Checks, before anything is written, that a change to `metadata` would not drop consolidated metadata that is the only document of some
 /// nodes.
 async fn check_documents<D: Drive>(drive: &D, core: &ArrayCore, metadata: ArrayMetadata) -> Result<()> {
-    if Edit::reshape(&core.found, Node::Array(metadata)).keeps_copies(&core.found, drive.capabilities()) {
+    if Edit::reshape(&core.found, Node::Array(metadata)).keeps_consolidated(&core.found, drive.capabilities()) {
         return Ok(());
     }
     drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking().job()).await.map(drop)
@@ -155,7 +155,7 @@ async fn check_documents<D: Drive>(drive: &D, core: &ArrayCore, metadata: ArrayM
 
 /// Checks that an array that was found in consolidated metadata has its own document, which can be changed.
 async fn check_stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
-    if !core.found.documents.are_copies() {
+    if !core.found.documents.are_consolidated() {
         return Ok(());
     }
     match drive.run(core, ReadNewest::new(&core.found).job()).await {
@@ -195,13 +195,13 @@ async fn publish<D: Drive>(
 ) -> Result<ArrayCore> {
     let edit = Edit::reshape(&newest.found, Node::Array(metadata));
     let replace = ReplaceNode::of_newest(documents, edit, drive.capabilities());
-    let found = drive.run(newest, copies_later(newest, replace).job()).await?;
+    let found = drive.run(newest, consolidated_later(newest, replace).job()).await?;
     newest.with_found(found)
 }
 
 /// Leaves consolidated metadata unchanged if [`Options::consolidated_later`](crate::Options::consolidated_later) asks for it.
-fn copies_later(core: &ArrayCore, replace: ReplaceNode) -> ReplaceNode {
-    if core.options.consolidated_later { replace.leaving_copies() } else { replace }
+fn consolidated_later(core: &ArrayCore, replace: ReplaceNode) -> ReplaceNode {
+    if core.options.consolidated_later { replace.leaving_consolidated() } else { replace }
 }
 
 /// Lists the stored chunks, inside or outside of the grid, with their keys.

@@ -57,7 +57,7 @@ pub fn check<F: IntoFlow>(
                 _ => Vec::new(),
             };
             if left.is_empty() {
-                return Err(zarr_hierarchy::with_location(error, &**store, path));
+                return Err(zarr_hierarchy::with_hierarchy_hint(error, &**store, path));
             }
             left.into_iter().for_each(|finding| sink.find(finding));
             sink.go_on()?;

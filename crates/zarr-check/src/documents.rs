@@ -39,7 +39,7 @@ pub(crate) fn code_of_copy(error: &Error) -> Code {
 /// Reports the findings of a walk that concern no valid node: broken nodes, bad consolidated metadata, nodes below arrays.
 pub(crate) fn of_walk(walk: &Walk, sink: &Sink<'_>) {
     walk.broken.iter().for_each(|error| sink.find(Finding::of(code_of(error), error)));
-    walk.bad_copies.iter().for_each(|error| sink.find(Finding::of(code_of_copy(error), error)));
+    walk.bad_consolidated.iter().for_each(|error| sink.find(Finding::of(code_of_copy(error), error)));
     for node in &walk.below_arrays {
         sink.find(below_array(&node.path, node.document_key().unwrap_or_default()));
     }

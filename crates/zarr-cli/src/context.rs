@@ -251,11 +251,11 @@ impl Context {
     pub(crate) fn node(&self, location: &NodeLocation) -> Result<StoredNode> {
         let (store, path) = (&*location.store, location.path.to_string());
         let found = zarr::hierarchy::open_node_and_others(store, &path, location.dialect)
-            .map_err(|error| location.with_near(zarr::hierarchy::with_location(error, store, &path)))?;
+            .map_err(|error| location.with_near(zarr::hierarchy::with_hierarchy_hint(error, store, &path)))?;
         let found = if self.global.v1_f_order_is_c { found.v1_f_order_is_c() } else { found };
         if self.global.strict {
             zarr::hierarchy::check_strictly(&found)
-                .map_err(|error| zarr::hierarchy::with_location(error, store, &path))?;
+                .map_err(|error| zarr::hierarchy::with_hierarchy_hint(error, store, &path))?;
         }
         Ok(found)
     }

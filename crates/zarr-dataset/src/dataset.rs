@@ -127,7 +127,7 @@ impl Dataset {
                 // An array, or no node: the hierarchy of this group begins below.
                 Ok(_) => {}
                 Err(error) if error.is_not_found() => {}
-                Err(error) => return Err(zarr_hierarchy::with_location(error, &*store, &path.to_string())),
+                Err(error) => return Err(zarr_hierarchy::with_hierarchy_hint(error, &*store, &path.to_string())),
             }
         }
         Ok(self)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_array::{Group, Registry, Store};
 use zarr_grid::{AxisRange, AxisSelection, Region};
-use zarr_hierarchy::{open_node, walk, with_location};
+use zarr_hierarchy::{open_node, walk, with_hierarchy_hint};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 
 /// Selections along named dimensions, which are converted to regions of the arrays of a hierarchy: the part of a data set that a conversion
@@ -139,7 +139,7 @@ impl DimensionSelection {
             }
         }
         let text = path.to_string();
-        let walk = walk(&**store, &text, self.dialect).map_err(|error| with_location(error, &**store, &text))?;
+        let walk = walk(&**store, &text, self.dialect).map_err(|error| with_hierarchy_hint(error, &**store, &text))?;
         let Some(found) = walk.nodes.first().cloned() else { return Ok(BTreeMap::new()) };
         let (own, others): (Vec<_>, Vec<_>) = walk.nodes.into_iter().partition(|node| node.dialect == found.dialect);
         let mut taken = Taken::default();
@@ -329,7 +329,7 @@ impl Taken {
 
 fn open(store: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Result<StoredNode> {
     let path = path.to_string();
-    open_node(&**store, &path, Some(dialect)).map_err(|error| with_location(error, &**store, &path))
+    open_node(&**store, &path, Some(dialect)).map_err(|error| with_hierarchy_hint(error, &**store, &path))
 }
 
 /// Returns the selected indices of a dimension of `len` elements, for an array that cannot be opened because of `reason`.

@@ -92,7 +92,7 @@ impl Dataset {
 fn child(group: &Group, name: &str) -> Result<StoredNode> {
     let path = group.path().join(name).map_err(Error::from)?.to_string();
     zarr_hierarchy::open_node(&**group.store(), &path, Some(group.dialect()))
-        .map_err(|error| zarr_hierarchy::with_location(error, &**group.store(), &path))
+        .map_err(|error| zarr_hierarchy::with_hierarchy_hint(error, &**group.store(), &path))
 }
 
 /// Returns the names of variables in the attributes of a variable. A grid mapping may be followed by its coordinates: `crs: x y`.

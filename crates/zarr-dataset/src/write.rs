@@ -13,7 +13,7 @@ use crate::{dimensions, encoder};
 use std::sync::Arc;
 use zarr_array::{Array, ArrayData, Group, NewGroup, Registry};
 use zarr_grid::{AxisSelection, Selection};
-use zarr_hierarchy::renew_copies;
+use zarr_hierarchy::renew_consolidated;
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::Store;
 
@@ -104,7 +104,7 @@ impl Dataset {
         let grew = |variable: &Variable| {
             let message = format!("variable {} grew since the data set was opened", variable.name());
             let error = variable.locate(Error::new(ErrorKind::Conflict, message));
-            error.with_hint(match variable.stored().found().documents.are_copies() {
+            error.with_hint(match variable.stored().found().documents.are_consolidated() {
                 true => {
                     "open it again; if it is opened with the old length from then on, an append ended early, and consolidated metadata is to be written again"
                 }
@@ -132,12 +132,12 @@ impl Dataset {
             if !is_expected {
                 let shrunk: Vec<StoredNode> = grown.into_iter().map(Grown::shrink).collect();
                 // Other writers may have consolidated the larger sizes meanwhile.
-                let _ = renew_copies(&**self.group().store(), &shrunk);
+                let _ = renew_consolidated(&**self.group().store(), &shrunk);
                 return Err(appended.err().unwrap_or_else(|| grew(variable)));
             }
         }
         let grown: Vec<StoredNode> = grown.into_iter().map(|grown| grown.array.found().clone()).collect();
-        let renewed = renew_copies(&**self.group().store(), &grown)?;
+        let renewed = renew_consolidated(&**self.group().store(), &grown)?;
         if renewed.iter().any(NodePath::is_root) { self.reopened() } else { self.finish(new) }
     }
 

@@ -9,13 +9,15 @@
 
 use crate::hierarchy::{Facts, WalkJob, in_store, on, on_async, open};
 use crate::jobs::Operation;
-use crate::node::{Edit, ReadNewest, RenewCopies, check_only_copied, made_without_copies, parse_path, revise};
+use crate::node::{
+    Edit, ReadNewest, RenewConsolidated, check_only_consolidated, made_without_consolidated, parse_path, revise,
+};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use zarr_drive::{Io, run, run_async};
 use zarr_json::{Map, Value};
-use zarr_meta::consolidated::{self, FoundCopy};
+use zarr_meta::consolidated::{self, FoundConsolidated};
 use zarr_meta::{Consolidated, Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{AsyncStore, Capabilities, Conflicts, Key, Precondition, Request, Store, StoreExt};
 
@@ -68,7 +70,7 @@ impl Staleness {
 /// # Ok::<(), zarr_hierarchy::Error>(())
 /// ```
 pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<u64> {
-    let done = on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::write));
+    let done = on(store, |io, facts| with_copy(io, facts, path, dialect, Consolidation::write));
     done.map_err(|error| of_group(error, path))
 }
 
@@ -77,7 +79,7 @@ pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> R
 /// # Errors
 /// The errors of [`consolidate`].
 pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<u64> {
-    let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::write)).await;
+    let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, Consolidation::write)).await;
     done.map_err(|error| of_group(error, path))
 }
 
@@ -87,7 +89,7 @@ pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Opti
 /// # Errors
 /// The errors of [`consolidate`].
 pub fn staleness(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Option<Staleness>> {
-    let done = on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::compare));
+    let done = on(store, |io, facts| with_copy(io, facts, path, dialect, Consolidation::compare));
     done.map_err(|error| of_group(error, path))
 }
 
@@ -100,7 +102,7 @@ pub async fn staleness_async(
     path: &str,
     dialect: Option<Dialect>,
 ) -> Result<Option<Staleness>> {
-    let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::compare)).await;
+    let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, Consolidation::compare)).await;
     done.map_err(|error| of_group(error, path))
 }
 
@@ -110,7 +112,7 @@ pub async fn staleness_async(
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the
 /// consolidated metadata has the only documents of nodes; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<()> {
-    let done = on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop));
+    let done = on(store, |io, facts| with_copy(io, facts, path, dialect, Consolidation::drop));
     done.map_err(|error| of_group(error, path))
 }
 
@@ -119,7 +121,7 @@ pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>
 /// # Errors
 /// The errors of [`drop_consolidated`].
 pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<()> {
-    let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop)).await;
+    let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, Consolidation::drop)).await;
     done.map_err(|error| of_group(error, path))
 }
 
@@ -133,18 +135,18 @@ pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store), also if consolidated metadata would have to be dropped that has the only documents of
 /// nodes. The nodes are changed in any case.
-pub fn renew_copies(store: &dyn Store, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
-    let job = RenewCopies::new(nodes.to_vec(), store.capabilities()).job();
-    run(store, job).map_err(|error| in_store(store, made_without_copies(error)))
+pub fn renew_consolidated(store: &dyn Store, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
+    let job = RenewConsolidated::new(nodes.to_vec(), store.capabilities()).job();
+    run(store, job).map_err(|error| in_store(store, made_without_consolidated(error)))
 }
 
-/// Async form of [`renew_copies`]: updates the entries of `nodes` in the consolidated metadata of the groups at and above them.
+/// Async form of [`renew_consolidated`]: updates the entries of `nodes` in the consolidated metadata of the groups at and above them.
 ///
 /// # Errors
-/// The errors of [`renew_copies`].
-pub async fn renew_copies_async(store: &dyn AsyncStore, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
-    let job = RenewCopies::new(nodes.to_vec(), store.capabilities()).job();
-    run_async(store, job).await.map_err(|error| in_store(store, made_without_copies(error)))
+/// The errors of [`renew_consolidated`].
+pub async fn renew_consolidated_async(store: &dyn AsyncStore, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
+    let job = RenewConsolidated::new(nodes.to_vec(), store.capabilities()).job();
+    run_async(store, job).await.map_err(|error| in_store(store, made_without_consolidated(error)))
 }
 
 /// Returns the groups at and above `path` that have consolidated metadata, the deepest group first. Creating, replacing, shrinking or
@@ -193,11 +195,11 @@ async fn with_copy<T, F: Future<Output = Result<T>>>(
     facts: Facts,
     path: &str,
     dialect: Option<Dialect>,
-    verb: impl FnOnce(CopyOf, Io) -> F,
+    verb: impl FnOnce(Consolidation, Io) -> F,
 ) -> Result<T> {
     let group = open(io.clone(), facts, path, dialect, None).await?;
     let path = group.path.clone();
-    verb(CopyOf { group, capabilities: facts.capabilities }, io).await.map_err(|error| error.at_path(&path))
+    verb(Consolidation { group, capabilities: facts.capabilities }, io).await.map_err(|error| error.at_path(&path))
 }
 
 /// Maximum number of attempts to write consolidated metadata when other writers replace it meanwhile.
@@ -222,18 +224,18 @@ enum Written {
 
 /// Consolidated metadata of a group that is to be written, compared or dropped.
 #[derive(Debug)]
-struct CopyOf {
+struct Consolidation {
     group: StoredNode,
     capabilities: Capabilities,
 }
 
-impl CopyOf {
+impl Consolidation {
     /// Writes the consolidated metadata from the present nodes. Returns the number of nodes.
     async fn write(mut self, io: Io) -> Result<u64> {
         let mut conflicts = Conflicts::new(MAX_TRIES).patience(PATIENCE);
         let mut looks = 0;
         // A group without a document of its own, which only consolidated metadata has, is not read again.
-        let has_document = !self.group.implicit && !self.group.documents.are_copies();
+        let has_document = !self.group.implicit && !self.group.documents.are_consolidated();
         loop {
             match self.write_once(&io, looks > 0).await? {
                 Written::First(_) if looks < MAX_LOOKS && has_document => looks += 1,
@@ -271,7 +273,7 @@ impl CopyOf {
             None => (Precondition::None, self.capabilities.conditional && self.inside().is_some()),
         };
         let mut walk = self.walk(io, false).await?;
-        if walk.nodes.iter().any(|node| node.documents.are_copies()) {
+        if walk.nodes.iter().any(|node| node.documents.are_consolidated()) {
             self.keep_copied(&mut walk.nodes, walk.consolidated.take());
         }
         let collected = Consolidated::collect(self.group.dialect, &self.group.path, &walk.nodes)?;
@@ -312,7 +314,7 @@ impl CopyOf {
         }
         let walk = self.walk(&io, true).await?;
         let collected = Consolidated::collect(self.group.dialect, &self.group.path, &walk.nodes)?;
-        match (walk.consolidated, walk.bad_copies.into_iter().next()) {
+        match (walk.consolidated, walk.bad_consolidated.into_iter().next()) {
             (None, Some(error)) => Err(error),
             (copy, _) => Ok(copy.map(|copy| compare(&self.group, &copy, &collected))),
         }
@@ -342,8 +344,8 @@ impl CopyOf {
 
     /// Checks that `copy` does not have the only documents of any node.
     async fn check(&self, io: &Io, copy: Option<Consolidated>) -> Result<()> {
-        let copies: Vec<_> = copy.map(|copy| self.found_copy(copy)).into_iter().collect();
-        check_only_copied(io, copies, None, &[], self.capabilities).await
+        let copies: Vec<_> = copy.map(|copy| self.found_consolidated(copy)).into_iter().collect();
+        check_only_consolidated(io, copies, None, &[], self.capabilities).await
     }
 
     /// Key of the document of consolidated metadata; `None` if consolidated metadata is a member of the group's document.
@@ -359,9 +361,9 @@ impl CopyOf {
         self.group.node.as_group()?.consolidated.as_ref()
     }
 
-    fn found_copy(&self, copy: Consolidated) -> FoundCopy {
-        let has_document = !self.group.implicit && !self.group.documents.are_copies();
-        FoundCopy::new(self.group.dialect, self.group.path.clone(), has_document, copy)
+    fn found_consolidated(&self, copy: Consolidated) -> FoundConsolidated {
+        let has_document = !self.group.implicit && !self.group.documents.are_consolidated();
+        FoundConsolidated::new(self.group.dialect, self.group.path.clone(), has_document, copy)
     }
 
     /// Walks the group and all nodes below it; returns the first error of a broken node.
@@ -373,7 +375,7 @@ impl CopyOf {
     /// Adds to `nodes` the nodes that only the consolidated metadata `copy` has, if the documents of some are missing: nodes without values
     /// may be among them, like nodes that were erased.
     fn keep_copied(&self, nodes: &mut Vec<StoredNode>, copy: Option<Consolidated>) {
-        let copied = copy.map(|copy| self.found_copy(copy).nodes_below(&self.group.path)).unwrap_or_default();
+        let copied = copy.map(|copy| self.found_consolidated(copy).nodes_below(&self.group.path)).unwrap_or_default();
         let known: BTreeSet<NodePath> =
             nodes.iter().filter(|node| !node.implicit).map(|node| node.path.clone()).collect();
         let more: Vec<StoredNode> = copied.into_iter().filter(|node| !known.contains(&node.path)).collect();

@@ -1,25 +1,25 @@
 //! Operations on nodes of any kind, found by their paths: open, walk, change attributes.
 
 mod changes;
-mod copied;
 mod mixed;
-mod only_copied;
+mod only_consolidated;
 mod other_keys;
 mod walk;
+mod walk_consolidated;
 mod walked;
 
 pub use changes::{
     check_dimension_names, set_attributes, set_attributes_async, set_dimension_names, set_dimension_names_async,
 };
-pub use copied::CopiedAbove;
-pub(crate) use only_copied::prefix_below;
+pub(crate) use only_consolidated::prefix_below;
 pub(crate) use other_keys::document_names;
 pub use other_keys::{OtherKey, have_equal_bytes, is_temporary, other_keys, other_keys_async};
 pub use walk::WalkJob;
+pub use walk_consolidated::CopiedAbove;
 pub use walked::Walk;
 
-use copied::open_copied;
 use mixed::MixedWalkJob;
+use walk_consolidated::open_consolidated;
 
 use crate::jobs::Operation;
 use crate::node::{OpenNode, parse_path};
@@ -177,7 +177,7 @@ pub(crate) async fn open(
         None => open,
     };
     match open.run(&io).await {
-        Err(error) => open_copied(&io, &path, dialect, error, facts.capabilities.list).await,
+        Err(error) => open_consolidated(&io, &path, dialect, error, facts.capabilities.list).await,
         opened => opened,
     }
 }
@@ -445,7 +445,7 @@ impl Walk {
     #[must_use]
     pub fn in_store(mut self, store: impl std::fmt::Display) -> Self {
         let locate = |errors: Vec<Error>| errors.into_iter().map(|error| in_store(&store, error)).collect();
-        (self.broken, self.bad_copies) = (locate(self.broken), locate(self.bad_copies));
+        (self.broken, self.bad_consolidated) = (locate(self.broken), locate(self.bad_consolidated));
         self
     }
 }

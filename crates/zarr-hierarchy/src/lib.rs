@@ -44,7 +44,7 @@ mod strict;
 pub use attributes::{attribute, attributes_as, attributes_from, with_attribute};
 pub use consolidate::{
     Staleness, compare_consolidated, consolidate, consolidate_async, consolidated_above, drop_consolidated,
-    drop_consolidated_async, renew_copies, renew_copies_async, staleness, staleness_async,
+    drop_consolidated_async, renew_consolidated, renew_consolidated_async, staleness, staleness_async,
 };
 pub use erasure::{Erasure, erase_node, erase_node_async};
 pub use error::{Error, ErrorKind, Location, Result};
@@ -55,7 +55,7 @@ pub use hierarchy::{
     set_attributes, set_attributes_async, set_dimension_names, set_dimension_names_async, walk, walk_async,
     walk_consolidated, walk_consolidated_async, walk_stored,
 };
-pub use node::{DroppedCopies, with_location};
+pub use node::{DroppedConsolidated, with_hierarchy_hint};
 pub use progress::{EraseProgress, IntoFlow};
 pub use stray::stray_key;
 pub use strict::{check_strict_writers, check_strictly, check_warnings};

@@ -14,7 +14,7 @@ mod stale;
 pub(crate) use beside::Beside;
 pub(crate) use copied::Copied;
 pub use copied::CopiedDocuments;
-pub use found::{FoundCopy, found, keys};
+pub use found::{FoundConsolidated, found, keys};
 pub use stale::{document_key, without_consolidated};
 
 use crate::NodePath;

@@ -121,7 +121,7 @@ impl Documents {
     }
 
     /// Returns whether any document comes from consolidated metadata instead of its own key.
-    pub fn are_copies(&self) -> bool {
+    pub fn are_consolidated(&self) -> bool {
         self.entries.iter().any(|document| document.copied.is_some())
     }
 

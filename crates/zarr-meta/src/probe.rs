@@ -223,7 +223,7 @@ impl Probe {
             }
             State::Copy => {
                 self.beside = Beside::of(got.into_iter().next().and_then(|(_, bytes)| bytes));
-                if let Some(found) = self.read_copy() {
+                if let Some(found) = self.read_consolidated_copy() {
                     return Ok(ProbeStep::Found(Box::new(found)));
                 }
                 self.state = State::Start;
@@ -335,7 +335,7 @@ impl Probe {
     }
 
     /// Returns the group as its consolidated metadata describes it; `None` if the consolidated metadata has no valid group.
-    fn read_copy(&self) -> Option<StoredNode> {
+    fn read_consolidated_copy(&self) -> Option<StoredNode> {
         let copy = self.beside.parse(self.forced?, self.copy_key.as_deref()?)?.ok()??;
         let documents = copy.documents_of(&self.path, &self.path)?;
         // What is wrong in a copy may be right in the documents.

@@ -68,7 +68,7 @@ impl Nodes {
         let path = NodePath::parse(path).map_err(|error| RequestError::argument(error.to_string()))?.to_string();
         let opened = self.opened.get(&path, || {
             let found = zarr_hierarchy::open_node_and_others(&*self.store, &path, self.dialect)
-                .map_err(|error| zarr_hierarchy::with_location(error, &*self.store, &path))?;
+                .map_err(|error| zarr_hierarchy::with_hierarchy_hint(error, &*self.store, &path))?;
             Ok::<_, Error>(OpenedNode {
                 found: self.arrays.as_read(found),
                 array: OnceLock::new(),

@@ -7,10 +7,10 @@
 
 pub use zarr_array::{ArraySizes, Note, StoredSizes, Summary, Warning};
 pub use zarr_hierarchy::{
-    DroppedCopies, EraseProgress, Erasure, IntoFlow, Location, OtherKey, Staleness, Walk, attribute, attributes_as,
-    check_dimension_names, check_strict_writers, check_strictly, children, consolidate, consolidated_above,
-    consolidated_below, drop_consolidated, erase_node, node_exists, open_group, open_node, open_node_and_others,
-    open_stored_node, other_keys, renew_copies, set_attributes, set_dimension_names, staleness, stray_key, walk,
-    walk_consolidated, walk_stored, with_location,
+    DroppedConsolidated, EraseProgress, Erasure, IntoFlow, Location, OtherKey, Staleness, Walk, attribute,
+    attributes_as, check_dimension_names, check_strict_writers, check_strictly, children, consolidate,
+    consolidated_above, consolidated_below, drop_consolidated, erase_node, node_exists, open_group, open_node,
+    open_node_and_others, open_stored_node, other_keys, renew_consolidated, set_attributes, set_dimension_names,
+    staleness, stray_key, walk, walk_consolidated, walk_stored, with_hierarchy_hint,
 };
 pub use zarr_meta::{Copies, Node, StoredNode};

@@ -10,7 +10,7 @@ use zarr_array::{
     Array, AsyncArray, AsyncGroup, ChunkCache, Group, MissingChunks, NewArray, NewGroup, Options, Registry, Result,
 };
 use zarr_drive::{SyncAsAsync, unblock};
-use zarr_hierarchy::{in_store, open_group, open_group_async, open_node, open_node_async, with_location};
+use zarr_hierarchy::{in_store, open_group, open_group_async, open_node, open_node_async, with_hierarchy_hint};
 use zarr_meta::{Copies, Dialect, StoredNode};
 use zarr_store::{AsyncStore, Store};
 
@@ -274,7 +274,7 @@ impl Open {
             None => open_node(&*store, &path, self.dialect),
             Some(copies) => open_group(&*store, &path, self.dialect, copies),
         };
-        let found = found.map_err(|error| with_location(error, &*store, &path))?;
+        let found = found.map_err(|error| with_hierarchy_hint(error, &*store, &path))?;
         let bound = Self::bound(self.options, self.registry, found, &*store)?;
         Ok((store, bound))
     }

@@ -104,7 +104,7 @@ fn a_consolidated_hierarchy_is_opened_by_few_requests() {
         server.reset_counts();
         let group = zarr::open(&store).group().unwrap();
         let walk = group.consolidated_walk().unwrap();
-        assert_eq!((walk.nodes.len(), walk.broken.len(), walk.bad_copies.len()), (2001, 0, 0));
+        assert_eq!((walk.nodes.len(), walk.broken.len(), walk.bad_consolidated.len()), (2001, 0, 0));
         let counts = server.counts();
         assert_eq!((counts.requests(), counts.gets, counts.heads), (unknown, unknown, 0), "{dialect}");
         // Opening one of them then costs nothing.
@@ -114,7 +114,7 @@ fn a_consolidated_hierarchy_is_opened_by_few_requests() {
         // One of a known dialect.
         server.reset_counts();
         let walk = zarr::hierarchy::walk_consolidated(&*store, "/", Some(dialect)).unwrap();
-        assert_eq!((walk.nodes.len(), walk.broken.len(), walk.bad_copies.len()), (2001, 0, 0));
+        assert_eq!((walk.nodes.len(), walk.broken.len(), walk.bad_consolidated.len()), (2001, 0, 0));
         assert_eq!((server.counts().requests(), server.counts().heads), (1, 0), "{dialect}");
     }
 }

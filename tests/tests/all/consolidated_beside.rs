@@ -48,7 +48,7 @@ fn created(dialect: Dialect, folder: Option<&TempDir>) -> Arc<dyn Store> {
 fn lengths(store: &Arc<dyn Store>, group: &str) -> Result<Vec<u64>, String> {
     let walk = walk_consolidated(&**store, group, None).map_err(|error| error.to_string())?;
     let arrays: Vec<_> = walk.nodes.iter().filter(|node| node.node.as_array().is_some()).collect();
-    if !arrays.iter().all(|node| node.documents.are_copies()) {
+    if !arrays.iter().all(|node| node.documents.are_consolidated()) {
         return Err(format!("{group} has no consolidated metadata"));
     }
     Ok(arrays.iter().filter_map(|node| node.node.as_array()?.shape.first().copied()).collect())
@@ -176,7 +176,7 @@ fn a_copy_that_a_stopped_change_leaves_is_mended_by_the_next() {
                 for group in ["/", "/d"] {
                     let copied = walk_consolidated(&*store, group, None).unwrap();
                     let copied = copied.nodes.iter().find(|node| node.path.to_string() == "/d/v1").unwrap();
-                    assert!(copied.documents.are_copies(), "{dialect} {number} {left}");
+                    assert!(copied.documents.are_consolidated(), "{dialect} {number} {left}");
                     assert!(done.is_err() || copied.node == stored, "{dialect} {number} {left}");
                 }
                 if done.is_ok() {

@@ -57,7 +57,7 @@ fn nodes_that_only_consolidated_metadata_have_are_there() {
         let later = SyncAsAsync::new(Arc::clone(&store));
         assert_eq!(paths(&block_on(walk_async(&later, "/", None)).unwrap().nodes), all);
         assert_eq!(paths(&block_on(walk_async(&later, "/g", None)).unwrap().nodes), ["/g", "/g/b"]);
-        assert!(block_on(open_node_async(&later, "/g/b", None)).unwrap().documents.are_copies());
+        assert!(block_on(open_node_async(&later, "/g/b", None)).unwrap().documents.are_consolidated());
 
         let found = open_node(&*store, "/a", None).unwrap();
         assert!(found.warnings.iter().any(|warning| warning.what.contains("consolidated metadata of /")), "{found:?}");
@@ -70,7 +70,7 @@ fn nodes_that_only_consolidated_metadata_have_are_there() {
         let options = ConvertOptions::default().dialect(Dialect::V3);
         Conversion::plan(&store, &registry, options).unwrap().run(&target, |_| {}).unwrap();
         assert_eq!(paths(&walk(&*target, "/", None).unwrap().nodes), all);
-        assert!(!open_node(&*target, "/g/b", None).unwrap().documents.are_copies());
+        assert!(!open_node(&*target, "/g/b", None).unwrap().documents.are_consolidated());
         assert_eq!(Array::open(&target, "/g/b", &registry).unwrap().read::<i32>(..2).unwrap(), [1, 2]);
 
         // Written again, the metadata still have them.

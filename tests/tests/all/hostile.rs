@@ -242,8 +242,8 @@ fn documents() {
     let paths: Vec<_> = walk.nodes.iter().map(|node| node.path.to_string()).collect();
     assert_eq!(paths, ["/", "/attributes", "/sound"]);
     assert_eq!(walk.broken.len(), 2, "one of each dialect: {:?}", walk.broken);
-    walk.broken.iter().chain(&walk.bad_copies).for_each(is_limit);
-    assert_eq!(walk.bad_copies.len(), 1);
+    walk.broken.iter().chain(&walk.bad_consolidated).for_each(is_limit);
+    assert_eq!(walk.bad_consolidated.len(), 1);
     is_limit(&quick("staleness", || zarr::hierarchy::staleness(&*store, "/", None).unwrap_err()));
     let migrated = quick("a migration", || {
         let folder = tempfile::tempdir().unwrap();
@@ -256,7 +256,7 @@ fn documents() {
     let registry = Arc::new(zarr::registry::default());
     is_limit(&quick("async", || block_on(AsyncArray::open(&asynchronous, "/v3", &registry)).map(drop).unwrap_err()));
     let walk = quick("an async walk", || block_on(zarr_hierarchy::walk_async(&*asynchronous, "/", None)).unwrap());
-    assert_eq!((walk.nodes.len(), walk.broken.len(), walk.bad_copies.len()), (3, 2, 1));
+    assert_eq!((walk.nodes.len(), walk.broken.len(), walk.bad_consolidated.len()), (3, 2, 1));
 }
 
 /// Members of one name, which version 2 takes in attributes, and NaN literals.

@@ -43,7 +43,7 @@ fn consolidated_metadata_may_be_larger_than_other_documents() {
             let root = open_node(&*store, "/", given).unwrap();
             assert_eq!((root.dialect, root.warnings.len()), (dialect, 0));
             for walked in [walk(&*store, "/", given).unwrap(), walk_consolidated(&*store, "/", given).unwrap()] {
-                assert_eq!((walked.nodes.len(), walked.broken.len(), walked.bad_copies.len()), (43, 0, 0));
+                assert_eq!((walked.nodes.len(), walked.broken.len(), walked.bad_consolidated.len()), (43, 0, 0));
                 assert_eq!(walked.consolidated.unwrap().documents.len(), if dialect == Dialect::V2 { 84 } else { 42 });
             }
         }

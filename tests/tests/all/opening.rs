@@ -269,11 +269,11 @@ fn a_broken_copy_is_reported_and_hides_nothing() {
         let (_, store) = opened(&values);
         for dialect in [None, Some(Dialect::V2)] {
             let walk = walk_consolidated(&*store, "/", dialect).unwrap();
-            assert_eq!((walk.nodes.len(), walk.bad_copies.len()), (2, 1));
-            assert_eq!(walk.bad_copies[0].location().key.as_deref(), Some(".zmetadata"));
+            assert_eq!((walk.nodes.len(), walk.bad_consolidated.len()), (2, 1));
+            assert_eq!(walk.bad_consolidated[0].location().key.as_deref(), Some(".zmetadata"));
         }
         let walk = zarr::open(&store).group().unwrap().walk().unwrap();
-        assert_eq!((walk.nodes.len(), walk.bad_copies.len()), (2, 1));
+        assert_eq!((walk.nodes.len(), walk.bad_consolidated.len()), (2, 1));
     }
     // One without the group itself, or with a group that is broken in it: the documents of the group are asked for.
     for group in ["", r#"".zgroup": {"zarr_format": 7}, "#] {

@@ -89,7 +89,7 @@ impl Hierarchy {
     }
 
     fn compare_walk(&self, way: &str, walked: &Walk, found: &mut Vec<String>) {
-        found.extend(walked.broken.iter().chain(&walked.bad_copies).map(|error| format!("{way}: {error}")));
+        found.extend(walked.broken.iter().chain(&walked.bad_consolidated).map(|error| format!("{way}: {error}")));
         let actual: BTreeSet<String> = walked.nodes.iter().map(|node| node.path.to_string()).collect();
         let expected: BTreeSet<String> = self.nodes.keys().map(str::to_owned).collect();
         if actual != expected {

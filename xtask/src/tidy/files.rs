@@ -70,7 +70,7 @@ const GIVEN_UP: &[(&str, &str)] = &[
     ("fill_value_agreed", "may_omit_empty_chunks"),
     ("may_be_missing", "may_omit"),
     ("settle_place", "find_chunk_location"),
-    ("with_place", "with_location"),
+    ("with_place", "with_hierarchy_hint"),
 ];
 
 /// Returns the faults in the source files of the workspace.

@@ -167,7 +167,7 @@ async fn write_and_publish<D: Drive>(
         Some(claim) => ReplaceNode::claimed(&newest.found, edit, claim, drive.capabilities()),
         None => ReplaceNode::of_newest(documents, edit, drive.capabilities()),
     };
-    drive.run(newest, super::copies_later(newest, replace).job()).await
+    drive.run(newest, super::consolidated_later(newest, replace).job()).await
 }
 
 /// Makes the job that reads the states of chunks. Chunks for which `is_asked` is false are assumed not to be stored.

@@ -4,7 +4,9 @@
 use crate::context::Context;
 use crate::failure::Result;
 use std::sync::Arc;
-use zarr::hierarchy::{DroppedCopies, consolidate, consolidated_above, drop_consolidated, node_exists, staleness};
+use zarr::hierarchy::{
+    DroppedConsolidated, consolidate, consolidated_above, drop_consolidated, node_exists, staleness,
+};
 use zarr::meta::{Dialect, NodePath};
 use zarr::store::{Store, StoreKind};
 
@@ -54,7 +56,7 @@ pub(crate) fn keeping<T>(
 pub(crate) fn keeping_dropped<T>(
     context: &Context,
     (store, above): (&Arc<dyn Store>, Option<NodePath>),
-    dropped: &DroppedCopies,
+    dropped: &DroppedConsolidated,
     verb: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let done = verb();

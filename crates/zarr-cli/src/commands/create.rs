@@ -12,7 +12,7 @@ use crate::{interrupted, number, output};
 use clap::Args;
 use std::sync::Arc;
 use zarr::convert::Migration;
-use zarr::hierarchy::DroppedCopies;
+use zarr::hierarchy::DroppedConsolidated;
 use zarr::meta::conventions::{Convention, Conventions};
 use zarr::meta::json::{Map, Value};
 use zarr::meta::{NodePath, StoredNode};
@@ -94,7 +94,7 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     }
     let text = path.to_string();
     let attributes = args.attributes.as_deref().map(object).transpose()?;
-    let dropped = DroppedCopies::default();
+    let dropped = DroppedConsolidated::default();
     match (&args.shape, &args.dtype) {
         (Some(shape), Some(data_type)) => {
             let new = array(context, args, &shape.0, data_type, attributes)?.noting_dropped(&dropped);
@@ -118,7 +118,7 @@ fn create(
     context: &Context,
     args: &Create,
     (address, path): (&StoreAddress, &NodePath),
-    dropped: &DroppedCopies,
+    dropped: &DroppedConsolidated,
     create: impl Fn(&Arc<dyn Store>) -> zarr::Result<StoredNode>,
 ) -> Result<()> {
     // A store is created only for a node that can be created.

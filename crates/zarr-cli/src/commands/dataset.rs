@@ -135,7 +135,7 @@ impl GroupsBelow {
                     continue;
                 }
             };
-            failures.extend(walk.broken.into_iter().chain(walk.bad_copies));
+            failures.extend(walk.broken.into_iter().chain(walk.bad_consolidated));
             let is_dataset = looked > 1 && walk.nodes.iter().any(|node| node.node.as_array().is_some());
             for node in walk.nodes.into_iter().filter(|node| node.node.as_array().is_none()) {
                 match Group::from_found(next.store(), node, next.registry()) {

@@ -156,7 +156,7 @@ pub(crate) fn run(context: &Context, args: &Du) -> Result<()> {
         }
     };
     context.page(json, || text(&rows, &usage, total, args))?;
-    report::all(walk.broken.into_iter().chain(walk.bad_copies).chain(faults), context.global.json)
+    report::all(walk.broken.into_iter().chain(walk.bad_consolidated).chain(faults), context.global.json)
 }
 
 /// Counts the bytes of `nodes` and, if the arguments ask for it, the inner chunks of each array. The result has the reasons why some inner

@@ -145,7 +145,7 @@ fn group(context: &Context, location: &NodeLocation, found: &StoredNode) -> Resu
         "children": children.filter_map(|node| node.path.name()).collect::<Vec<_>>(),
     };
     print_group(context, location, facts, found, Summary::of(found).below(&walk))?;
-    walk.broken.into_iter().chain(walk.bad_copies).next().map_or(Ok(()), |error| Err(error.into()))
+    walk.broken.into_iter().chain(walk.bad_consolidated).next().map_or(Ok(()), |error| Err(error.into()))
 }
 
 fn array(context: &Context, args: &Info, location: &NodeLocation, found: &StoredNode) -> Result<()> {

@@ -38,7 +38,7 @@ pub(crate) fn run(context: &Context, args: &List) -> Result<()> {
         || walk.nodes.iter().map(describe::facts).collect::<Vec<_>>(),
         || text(&walk.nodes, &group, args, context.palette),
     )?;
-    report::all(walk.broken.into_iter().chain(walk.bad_copies), context.global.json)
+    report::all(walk.broken.into_iter().chain(walk.bad_consolidated), context.global.json)
 }
 
 fn text(nodes: &[StoredNode], group: &StoredNode, args: &List, palette: Palette) -> String {

@@ -47,7 +47,7 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
     context.warn_of_unfinished(&location);
     let drawing = Drawing { nodes: &nodes, palette: context.palette, attrs: args.attrs };
     context.page(|| nodes.iter().map(describe::facts).collect::<Vec<_>>(), || drawing.draw(&location.name()))?;
-    let failures = walk.broken.into_iter().chain(walk.bad_copies);
+    let failures = walk.broken.into_iter().chain(walk.bad_consolidated);
     for node in &nodes {
         match &node.attributes_error {
             Some(error) if !context.global.quiet => report::warning(&format!("{}: {error}", node.path)),

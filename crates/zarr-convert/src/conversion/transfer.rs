@@ -363,7 +363,7 @@ impl Conversion {
         let Some(root) = self.nodes.first() else { return false };
         let lies_below = |path: &NodePath| is_one_prefix(root.dialect, path);
         let stays = |planned: &PlannedNode| {
-            let is_same = planned.dialect == planned.source.dialect && !planned.source.documents.are_copies();
+            let is_same = planned.dialect == planned.source.dialect && !planned.source.documents.are_consolidated();
             is_same && matches!(planned.how, Action::Group | Action::CopyChunks)
         };
         root.dialect.check_path(to).is_ok() && lies_below(from) && lies_below(to) && self.nodes.iter().all(stays)

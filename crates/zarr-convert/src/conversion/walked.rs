@@ -48,7 +48,7 @@ impl<'s> WatchedGroup<'s> {
     fn new(source: &'s Arc<dyn Store>, group: StoredNode) -> Result<Self> {
         let pinned = pin(&**source, &group).map_err(|error| in_store(source, error))?;
         let mut held = Self { source, pinned, document: None };
-        let key = if group.documents.are_copies() { None } else { group.own_documents().next() };
+        let key = if group.documents.are_consolidated() { None } else { group.own_documents().next() };
         // Nobody who reads by a store that takes no writes would replace something there.
         if let Some(key) = key.filter(|_| held.pinned.is_none() && source.capabilities().write) {
             let key = Key::new(key).map_err(|error| in_store(source, error.into()))?;

@@ -23,11 +23,11 @@ pub(crate) struct MixedWalkJob {
     depth: Option<usize>,
     is_stored_only: bool,
     /// Whether consolidated metadata of the root of the walk is trusted, if there is any.
-    trusts_copy: bool,
+    trusts_consolidated: bool,
     /// Whether the store is remote, so that each request takes long.
     is_remote: bool,
     /// Whether it is known that the root of the walk has no consolidated metadata.
-    has_no_copy: bool,
+    is_not_consolidated: bool,
     skipped: Vec<NodePath>,
     walk: Walk,
     nodes: BTreeMap<NodePath, StoredNode>,
@@ -53,9 +53,9 @@ impl MixedWalkJob {
             root,
             depth,
             is_stored_only: false,
-            trusts_copy: false,
+            trusts_consolidated: false,
             is_remote: false,
-            has_no_copy: false,
+            is_not_consolidated: false,
             skipped: Vec::new(),
             walk: Walk::default(),
             nodes: BTreeMap::new(),
@@ -68,8 +68,8 @@ impl MixedWalkJob {
     }
 
     /// Sets whether consolidated metadata of the root of the walk is trusted, if there is any.
-    pub(crate) fn trusting(self, trusts_copy: bool) -> Self {
-        Self { trusts_copy, ..self }
+    pub(crate) fn trusting(self, trusts_consolidated: bool) -> Self {
+        Self { trusts_consolidated, ..self }
     }
 
     /// Sets the kind of store. In a remote store, documents of older dialects are requested only if the document of v3 is missing: a node
@@ -139,7 +139,7 @@ impl MixedWalkJob {
 
     fn walk_of(&self, root: StoredNode, family: Family) -> WalkJob {
         let mut walk = WalkJob::new(root, self.depth, true).stored_only(self.is_stored_only);
-        if self.has_no_copy && family == Family::of(self.root.dialect) {
+        if self.is_not_consolidated && family == Family::of(self.root.dialect) {
             walk = walk.without_copy();
         }
         match family {
@@ -150,7 +150,7 @@ impl MixedWalkJob {
 
     fn add(&mut self, walk: Walk) {
         self.walk.broken.extend(walk.broken);
-        self.walk.bad_copies.extend(walk.bad_copies);
+        self.walk.bad_consolidated.extend(walk.bad_consolidated);
         self.walk.listed.extend(walk.listed);
         self.walk.consolidated = self.walk.consolidated.take().or(walk.consolidated);
         for node in walk.nodes {
@@ -188,13 +188,13 @@ impl Operation for MixedWalkJob {
     type Output = Walk;
 
     async fn run(mut self, io: &Io) -> Result<Walk> {
-        if self.trusts_copy {
+        if self.trusts_consolidated {
             let walk = WalkJob::new(self.root.clone(), self.depth, true).copy_only().run(io).await?;
             if walk.consolidated.is_some() {
                 return Ok(walk);
             }
-            self.walk.bad_copies = walk.bad_copies;
-            self.has_no_copy = true;
+            self.walk.bad_consolidated = walk.bad_consolidated;
+            self.is_not_consolidated = true;
         }
         for family in self.families(io).await? {
             if let Some(root) = self.open(io, family).await {

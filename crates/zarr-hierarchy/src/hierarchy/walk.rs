@@ -1,14 +1,14 @@
 //! Walk over the nodes below a group, level by level.
 
 use super::Walk;
-use super::only_copied::{only_in, with_values};
+use super::only_consolidated::{only_in, with_values};
 use crate::jobs::{Operation, get_document, get_whole_document, unfit};
 use crate::node::{OpenNode, Probed, REPLACEMENTS, reread};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_drive::{Io, map};
-use zarr_meta::consolidated::{self, FoundCopy};
+use zarr_meta::consolidated::{self, FoundConsolidated};
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Fetched, Key, Listing, Prefix, Reply, Request};
 
@@ -43,9 +43,9 @@ pub struct WalkJob {
     /// Whether consolidated metadata is trusted, if there is any.
     trust_consolidated: bool,
     /// Whether it is known that the group has no consolidated metadata.
-    has_no_copy: bool,
+    is_not_consolidated: bool,
     /// Whether the walk ends with the group if there is no consolidated metadata.
-    is_copy_only: bool,
+    is_consolidated_only: bool,
     /// Whether nodes that only consolidated metadata has are left out.
     is_stored_only: bool,
 }
@@ -88,8 +88,8 @@ impl WalkJob {
             newest_first: false,
             skipped: Vec::new(),
             trust_consolidated: false,
-            has_no_copy: false,
-            is_copy_only: false,
+            is_not_consolidated: false,
+            is_consolidated_only: false,
             is_stored_only: false,
         }
     }
@@ -102,12 +102,12 @@ impl WalkJob {
 
     /// Trusts consolidated metadata; without any, the walk has only the group.
     pub(crate) fn copy_only(self) -> Self {
-        Self { is_copy_only: true, ..self.trusting() }
+        Self { is_consolidated_only: true, ..self.trusting() }
     }
 
     /// Skips reading consolidated metadata: it is known that there is none.
     pub(crate) fn without_copy(self) -> Self {
-        Self { has_no_copy: true, ..self }
+        Self { is_not_consolidated: true, ..self }
     }
 
     /// Sets whether nodes that only consolidated metadata has are left out. The group itself stays in any case.
@@ -132,7 +132,7 @@ impl WalkJob {
         let key = consolidated::document_key(&root);
         let beside = match (&key, root.consolidated_beside()) {
             (_, Some(known)) => known,
-            (Some(key), None) => match read_copy(io, key).await? {
+            (Some(key), None) => match read_consolidated_copy(io, key).await? {
                 Some(document) => Consolidated::parse_document(self.dialect, key, document.part(0)),
                 None => Ok(None),
             },
@@ -147,11 +147,11 @@ impl WalkJob {
             })
         };
         match beside.map(|beside| beside.or(inside)) {
-            Err(error) => self.walk.bad_copies.push(locate(error)),
+            Err(error) => self.walk.bad_consolidated.push(locate(error)),
             Ok(None) => {}
             Ok(Some(consolidated)) => {
                 if let Err(error) = consolidated.check() {
-                    self.walk.bad_copies.push(locate(error));
+                    self.walk.bad_consolidated.push(locate(error));
                 }
                 let trusted = self.trust_consolidated || !self.can_list;
                 if trusted {
@@ -163,7 +163,7 @@ impl WalkJob {
                 }
             }
         }
-        Ok(self.is_copy_only)
+        Ok(self.is_consolidated_only)
     }
 
     /// Takes the nodes of the walk from consolidated metadata.
@@ -317,12 +317,12 @@ impl WalkJob {
             return Ok(());
         };
         // A group without a document of its own is known from its consolidated metadata only.
-        let has_document = !root.implicit && !root.documents.are_copies();
+        let has_document = !root.implicit && !root.documents.are_consolidated();
         if has_document && self.is_stored_only {
             return Ok(());
         }
         let (dialect, group) = (root.dialect, root.path.clone());
-        let copy = FoundCopy::new(dialect, group.clone(), has_document, consolidated);
+        let copy = FoundConsolidated::new(dialect, group.clone(), has_document, consolidated);
         let only = only_in(&[copy], &self.walk, &group, self.levels).into_iter().map(|(node, _)| node).collect();
         let there = if has_document { with_values(io, only).await? } else { only };
         self.take_copied(there);
@@ -353,7 +353,7 @@ impl WalkJob {
                     self.next.push(found.path.clone());
                     // Names that lead out of the hierarchy were not written by mistake.
                     if let Some(Err(error)) = group.consolidated.as_ref().map(Consolidated::check) {
-                        self.walk.bad_copies.push(Error::from(error).at_path(&found.path));
+                        self.walk.bad_consolidated.push(Error::from(error).at_path(&found.path));
                     }
                 }
                 self.walk.nodes.push(*found);
@@ -402,7 +402,7 @@ impl WalkJob {
 }
 
 /// Reads the document of consolidated metadata at `key`, which is stored beside the documents of a group.
-async fn read_copy(io: &Io, key: &str) -> Result<Option<Fetched>> {
+async fn read_consolidated_copy(io: &Io, key: &str) -> Result<Option<Fetched>> {
     let document = io.get(vec![get_document(Key::new(key)?)]).await?.pop().flatten();
     match document {
         Some(document) if consolidated::is_cut_off(key, document.part(0)) => {
@@ -416,7 +416,7 @@ impl Operation for WalkJob {
     type Output = Walk;
 
     async fn run(mut self, io: &Io) -> Result<Walk> {
-        if self.has_no_copy || !self.look_at_copy(io).await? {
+        if self.is_not_consolidated || !self.look_at_copy(io).await? {
             self.walk_levels(io).await?;
             self.look_for_copied(io).await?;
         }

@@ -23,7 +23,7 @@ pub struct Walk {
     /// metadata, and further nodes may exist.
     pub unlisted: Option<Error>,
     /// Errors of consolidated metadata of the root of the walk and of groups below. They do not affect the nodes.
-    pub bad_copies: Vec<Error>,
+    pub bad_consolidated: Vec<Error>,
     /// Keys and prefixes directly under each prefix that was listed.
     pub(crate) listed: BTreeMap<String, Listing>,
 }

@@ -1,13 +1,13 @@
 //! Groups above a node, and their consolidated metadata.
 
 use super::OpenNode;
-use super::only_copied::check_only_copied;
+use super::only_consolidated::check_only_consolidated;
 use super::revise::{Edit, revise};
 use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_drive::Io;
-use zarr_meta::consolidated::{self, FoundCopy};
+use zarr_meta::consolidated::{self, FoundConsolidated};
 use zarr_meta::{Consolidated, Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, conventions};
 use zarr_store::{Capabilities, Key, Precondition, Request};
 
@@ -23,9 +23,9 @@ pub struct Above {
 
 /// Paths of the groups whose consolidated metadata was dropped by changes. Clones share one list.
 #[derive(Clone, Debug, Default)]
-pub struct DroppedCopies(Arc<Mutex<Vec<NodePath>>>);
+pub struct DroppedConsolidated(Arc<Mutex<Vec<NodePath>>>);
 
-impl DroppedCopies {
+impl DroppedConsolidated {
     fn add(&self, group: &NodePath) {
         let mut groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !groups.contains(group) {
@@ -58,7 +58,7 @@ pub struct Ancestors {
     makes_groups: bool,
     /// Whether nothing is dropped.
     only_checks: bool,
-    dropped: DroppedCopies,
+    dropped: DroppedConsolidated,
     /// Consolidated metadata of the node itself that becomes stale, too; `None` if there is none to drop.
     own: Option<Beside>,
 }
@@ -74,7 +74,7 @@ struct Beside {
 
 /// Groups whose consolidated metadata is to be dropped.
 #[derive(Debug, Default)]
-struct CopiesAbove {
+struct ConsolidatedAbove {
     /// Groups with consolidated metadata in their own documents.
     inside: Vec<StoredNode>,
     /// Groups that may have consolidated metadata in a separate document.
@@ -94,7 +94,7 @@ impl Ancestors {
             goes: false,
             makes_groups: false,
             only_checks: false,
-            dropped: DroppedCopies::default(),
+            dropped: DroppedConsolidated::default(),
             own: None,
         }
     }
@@ -117,7 +117,7 @@ impl Ancestors {
     }
 
     /// Adds the groups whose consolidated metadata is dropped to `dropped`.
-    pub(super) fn noting(self, dropped: &DroppedCopies) -> Self {
+    pub(super) fn noting(self, dropped: &DroppedConsolidated) -> Self {
         Self { dropped: dropped.clone(), ..self }
     }
 
@@ -130,15 +130,15 @@ impl Ancestors {
     /// Drops the consolidated metadata of the node itself, too, if it is a separate document: it has an entry for the node.
     pub(crate) fn with_own_copy(mut self, found: &StoredNode) -> Self {
         if found.node.as_group().is_some() {
-            let has_document = !found.implicit && !found.documents.are_copies();
+            let has_document = !found.implicit && !found.documents.are_consolidated();
             self.own = Beside::of(found.dialect, &found.path, has_document);
         }
         self
     }
 
     /// Reads one group after another, from the nearest to the root.
-    async fn look(&self, io: &Io) -> Result<(Above, CopiesAbove)> {
-        let (mut above, mut copies) = (Above::default(), CopiesAbove::default());
+    async fn look(&self, io: &Io) -> Result<(Above, ConsolidatedAbove)> {
+        let (mut above, mut copies) = (Above::default(), ConsolidatedAbove::default());
         // Groups above the nearest existing group are not created.
         let mut is_below_group = false;
         for path in std::iter::successors(self.node.parent(), NodePath::parent) {
@@ -173,12 +173,12 @@ impl Ancestors {
 
     /// Reads consolidated metadata in separate documents, and removes those from `copies` that do not exist. Returns all consolidated
     /// metadata that can be read.
-    async fn read(&self, io: &Io, copies: &mut CopiesAbove) -> Result<Vec<FoundCopy>> {
+    async fn read(&self, io: &Io, copies: &mut ConsolidatedAbove) -> Result<Vec<FoundConsolidated>> {
         let inside = copies.inside.iter().filter_map(|group| {
             let copy = group.node.as_group()?.consolidated.clone()?;
-            Some(FoundCopy::new(group.dialect, group.path.clone(), true, copy))
+            Some(FoundConsolidated::new(group.dialect, group.path.clone(), true, copy))
         });
-        let mut found: Vec<FoundCopy> = inside.collect();
+        let mut found: Vec<FoundConsolidated> = inside.collect();
         let beside = std::mem::take(&mut copies.beside);
         let requests = beside.iter().map(|beside| jobs::get_whole_document(beside.key.clone())).collect();
         for (beside, fetched) in beside.into_iter().zip(io.get(requests).await?) {
@@ -186,7 +186,7 @@ impl Ancestors {
             // A document that cannot be read has no nodes that could be lost.
             let copy = Consolidated::parse_document(self.dialect, beside.key.as_str(), fetched.part(0)).ok().flatten();
             let (group, has_document) = (beside.group.clone(), beside.has_document);
-            found.extend(copy.map(|copy| FoundCopy::new(self.dialect, group, has_document, copy)));
+            found.extend(copy.map(|copy| FoundConsolidated::new(self.dialect, group, has_document, copy)));
             copies.beside.push(beside);
         }
         Ok(found)
@@ -202,7 +202,7 @@ impl Operation for Ancestors {
         let found = self.read(io, &mut copies).await?;
         let gone = Some(&self.node).filter(|_| self.goes);
         let made = if self.makes_groups { &above.missing[..] } else { &[] };
-        check_only_copied(io, found, gone, made, self.capabilities).await?;
+        check_only_consolidated(io, found, gone, made, self.capabilities).await?;
         if self.only_checks {
             return Ok(above);
         }
@@ -216,7 +216,7 @@ impl Operation for Ancestors {
     }
 }
 
-impl CopiesAbove {
+impl ConsolidatedAbove {
     fn add(&mut self, group: StoredNode) {
         match Beside::of(group.dialect, &group.path, !group.implicit) {
             Some(beside) => self.beside.push(beside),

@@ -4,7 +4,7 @@ mod documents;
 #[cfg(test)]
 mod tests;
 
-use super::ancestors::{Above, Ancestors, DroppedCopies, create_missing};
+use super::ancestors::{Above, Ancestors, DroppedConsolidated, create_missing};
 use super::exchange::exchange;
 use super::hints::in_the_way;
 use super::leftovers::Leftovers;
@@ -37,7 +37,7 @@ pub fn create(
 ) -> Result<CreateNode> {
     dialect.check_path(&path)?;
     let (written, found) = documents::of_new(dialect, &path, node, &Documents::new())?;
-    let dropped = DroppedCopies::default();
+    let dropped = DroppedConsolidated::default();
     Ok(CreateNode { written, found, node: node.clone(), overwrite, capabilities, dropped })
 }
 
@@ -53,7 +53,7 @@ pub struct CreateNode {
     node: Node,
     overwrite: bool,
     capabilities: Capabilities,
-    dropped: DroppedCopies,
+    dropped: DroppedConsolidated,
 }
 
 /// Node at the path of the new node.
@@ -74,7 +74,7 @@ impl CreateNode {
     /// Adds to `dropped` the groups above whose consolidated metadata is dropped for a node that is new. If a node is replaced, further
     /// consolidated metadata is dropped that is not added.
     #[must_use]
-    pub fn noting(self, dropped: &DroppedCopies) -> Self {
+    pub fn noting(self, dropped: &DroppedConsolidated) -> Self {
         Self { dropped: dropped.clone(), ..self }
     }
 }

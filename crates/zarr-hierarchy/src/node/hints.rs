@@ -9,7 +9,7 @@ use zarr_store::Store;
 /// Adds a hint to an error of the kind [`NotFound`](crate::ErrorKind::NotFound) if the store is a directory inside of a hierarchy of a
 /// draft of version 3: the hint names the hierarchy and the path to open. These drafts have documents below `meta/` and chunks below
 /// `data/`, and neither is a store or a node. Searches the directories above the store, if the store is a directory.
-pub fn with_location(error: Error, store: &dyn Store, path: &str) -> Error {
+pub fn with_hierarchy_hint(error: Error, store: &dyn Store, path: &str) -> Error {
     if !error.is_not_found() || error.hint().is_some() {
         return error;
     }

@@ -2,8 +2,8 @@
 
 use super::ancestors::Ancestors;
 use super::claim::Claim;
-use super::copies::{RenewCopies, made_without_copies};
 use super::newest::Newest;
+use super::renew_consolidated::{RenewConsolidated, made_without_consolidated};
 use super::revise::{Edit, revise_known};
 use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result};
@@ -24,12 +24,12 @@ pub struct ReplaceNode {
     /// Claim that must be valid during the change.
     claim: Option<Claim>,
     capabilities: Capabilities,
-    copies: CopiesOfNode,
+    copies: ConsolidatedEntries,
 }
 
 /// Handling of the entries of a replaced node in consolidated metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CopiesOfNode {
+enum ConsolidatedEntries {
     Dropped,
     Renewed,
     Left,
@@ -39,7 +39,11 @@ impl ReplaceNode {
     /// Replaces the metadata of the node `found` as `edit` says, in a store with these capabilities.
     #[must_use]
     pub fn new(found: &StoredNode, edit: Edit, capabilities: Capabilities) -> Self {
-        let copies = if edit.keeps_copies(found, capabilities) { CopiesOfNode::Renewed } else { CopiesOfNode::Dropped };
+        let copies = if edit.keeps_consolidated(found, capabilities) {
+            ConsolidatedEntries::Renewed
+        } else {
+            ConsolidatedEntries::Dropped
+        };
         Self { found: found.clone(), edit, known: None, claim: None, capabilities, copies }
     }
 
@@ -57,10 +61,10 @@ impl ReplaceNode {
         Self { claim: Some(claim), ..Self::new(found, edit, capabilities) }
     }
 
-    /// Leaves consolidated metadata unchanged; the caller [updates](RenewCopies) it.
+    /// Leaves consolidated metadata unchanged; the caller [updates](RenewConsolidated) it.
     #[must_use]
-    pub fn leaving_copies(self) -> Self {
-        Self { copies: CopiesOfNode::Left, ..self }
+    pub fn leaving_consolidated(self) -> Self {
+        Self { copies: ConsolidatedEntries::Left, ..self }
     }
 }
 
@@ -69,12 +73,15 @@ impl Operation for ReplaceNode {
 
     async fn run(self, io: &Io) -> Result<StoredNode> {
         let Self { found, edit, known, claim, capabilities, copies } = self;
-        if copies == CopiesOfNode::Dropped {
+        if copies == ConsolidatedEntries::Dropped {
             Ancestors::new(&found, capabilities).with_own_copy(&found).run(io).await?;
         }
         let revised = revise_known(io, &found, &edit, known, claim.as_ref(), capabilities).await?;
-        if copies == CopiesOfNode::Renewed {
-            RenewCopies::new(vec![revised.clone()], capabilities).run(io).await.map_err(made_without_copies)?;
+        if copies == ConsolidatedEntries::Renewed {
+            RenewConsolidated::new(vec![revised.clone()], capabilities)
+                .run(io)
+                .await
+                .map_err(made_without_consolidated)?;
         }
         Ok(revised)
     }

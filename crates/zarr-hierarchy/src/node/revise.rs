@@ -83,7 +83,7 @@ impl Edit {
     /// Whether the entries of the node `found` in consolidated metadata are updated after the change and need not be dropped before:
     /// readers with the old metadata still read the values that were there.
     #[must_use]
-    pub fn keeps_copies(&self, found: &StoredNode, capabilities: Capabilities) -> bool {
+    pub fn keeps_consolidated(&self, found: &StoredNode, capabilities: Capabilities) -> bool {
         let reads = match self {
             Self::Merge { base, ours } | Self::Reshape { base, ours } => match (&**base, &**ours) {
                 (Node::Group(_), Node::Group(_)) => true,
@@ -93,7 +93,7 @@ impl Edit {
             Self::Consolidated { .. } | Self::WithoutConsolidated => false,
         };
         // A node that only consolidated metadata has cannot be changed.
-        reads && capabilities.conditional && !found.documents.are_copies()
+        reads && capabilities.conditional && !found.documents.are_consolidated()
     }
 
     /// Returns the node `newest` with the change applied.

@@ -27,7 +27,7 @@ impl<'a> StillThere<'a> {
     /// # Errors
     /// [`ErrorKind::Path`] if the key of its document is not valid in stores.
     pub fn new(found: &'a StoredNode) -> Result<Option<Self>> {
-        let key = if found.documents.are_copies() { None } else { found.own_documents().next() };
+        let key = if found.documents.are_consolidated() { None } else { found.own_documents().next() };
         Ok(key.map(Key::new).transpose()?.map(|key| Self { found, key, has_asked: false }))
     }
 

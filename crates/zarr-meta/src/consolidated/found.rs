@@ -8,7 +8,7 @@ use crate::{Dialect, Documents, NodePath, StoredNode, Warning};
 /// Consolidated metadata of a group, as found in a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct FoundCopy {
+pub struct FoundConsolidated {
     /// Dialect of the documents in the consolidated metadata.
     pub dialect: Dialect,
     /// Path of the group that has the consolidated metadata.
@@ -35,7 +35,7 @@ pub fn keys(group: &NodePath, dialect: Option<Dialect>) -> Vec<String> {
 
 /// Returns the consolidated metadata of the group at `group` in `documents`, one result for each dialect. Consolidated metadata that cannot
 /// be read is skipped.
-pub fn found(group: &NodePath, dialect: Option<Dialect>, documents: &Documents) -> Vec<FoundCopy> {
+pub fn found(group: &NodePath, dialect: Option<Dialect>, documents: &Documents) -> Vec<FoundConsolidated> {
     let copy = |rules: &'static dyn Rules| {
         let dialect = *rules.dialects().first()?;
         let node = StoredNode::read(dialect, group.clone(), documents).ok().flatten();
@@ -43,7 +43,7 @@ pub fn found(group: &NodePath, dialect: Option<Dialect>, documents: &Documents) 
             Some(key) => rules.parse_consolidated(&key, &documents.shared(&key)?).ok()??,
             None => node.as_ref()?.node.as_group()?.consolidated.clone()?,
         };
-        Some(FoundCopy { dialect, group: group.clone(), has_document: node.is_some(), consolidated })
+        Some(FoundConsolidated { dialect, group: group.clone(), has_document: node.is_some(), consolidated })
     };
     candidates(group, dialect).filter_map(copy).collect()
 }
@@ -57,7 +57,7 @@ fn candidates(group: &NodePath, dialect: Option<Dialect>) -> impl Iterator<Item 
     all.into_iter().filter(move |rules| rules.consolidation().at(&group))
 }
 
-impl FoundCopy {
+impl FoundConsolidated {
     /// Creates the description of consolidated metadata that was found for the group at `group`.
     pub fn new(dialect: Dialect, group: NodePath, has_document: bool, consolidated: Consolidated) -> Self {
         Self { dialect, group, has_document, consolidated }

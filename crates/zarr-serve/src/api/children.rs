@@ -73,7 +73,7 @@ fn below(
         return paths(nodes, group.dialect, &group.path).map(NodesBelow::Paths);
     }
     let walk = zarr_hierarchy::children(&*nodes.store, &group.path.to_string(), nodes.dialect)?;
-    let broken = walk.broken.iter().chain(&walk.bad_copies).map(ToString::to_string).collect();
+    let broken = walk.broken.iter().chain(&walk.bad_consolidated).map(ToString::to_string).collect();
     Ok(NodesBelow::Nodes(walk.nodes, broken))
 }
 

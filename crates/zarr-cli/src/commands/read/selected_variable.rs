@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::dtype::DataType;
 use zarr::grid::AxisSelection;
-use zarr::hierarchy::{open_node, with_location};
+use zarr::hierarchy::{open_node, with_hierarchy_hint};
 use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
 use zarr::store::StoreAddress;
@@ -61,7 +61,7 @@ pub(crate) fn group_of(context: &Context, location: &NodeLocation) -> Result<Opt
         Ok(found) if found.node.as_array().is_some() => Ok(None),
         Ok(found) => Ok(Some((Group::from_found(&store, found, &context.registry)?, name))),
         Err(error) if error.is_not_found() => Ok(None),
-        Err(error) => Err(with_location(error, &*store, &path.to_string()).into()),
+        Err(error) => Err(with_hierarchy_hint(error, &*store, &path.to_string()).into()),
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, args: &Stats, location: &NodeLocation) -> R
     }
     let json = || measured.iter().map(|one| one.shown().json()).collect::<Vec<_>>();
     context.page(json, || text(&measured))?;
-    failures.extend(walk.broken.into_iter().chain(walk.bad_copies).map(Failure::from));
+    failures.extend(walk.broken.into_iter().chain(walk.bad_consolidated).map(Failure::from));
     report::all(failures.into_iter(), context.global.json)
 }
 

@@ -4,14 +4,14 @@ use super::Walk;
 use crate::Result;
 use std::collections::BTreeSet;
 use zarr_drive::Io;
-use zarr_meta::consolidated::FoundCopy;
+use zarr_meta::consolidated::FoundConsolidated;
 use zarr_meta::{NodePath, StoredNode};
 use zarr_store::Prefix;
 
 /// Returns the nodes up to `depth` levels below `path` that consolidated metadata has and `walk` lacks, each with whether the node exists
 /// even if nothing is stored at its path.
 pub(super) fn only_in(
-    copies: &[FoundCopy],
+    copies: &[FoundConsolidated],
     walk: &Walk,
     path: &NodePath,
     depth: Option<usize>,

@@ -3,19 +3,19 @@
 //! If the store can list, such a node exists if values are stored at or below its path, or if the group with the consolidated metadata has
 //! no document of its own either. Otherwise the node was erased, and the consolidated metadata is stale.
 
-use super::only_copied::{only_in, with_values};
+use super::only_consolidated::{only_in, with_values};
 use super::{Walk, WalkJob};
 use crate::jobs::{Operation, get_whole_document};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_drive::Io;
-use zarr_meta::consolidated::{self, FoundCopy};
+use zarr_meta::consolidated::{self, FoundConsolidated};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{Key, StoreKind};
 
 /// Searches for the node at `path` in the consolidated metadata of groups at or above the path. `error` is the error of opening the node by
 /// its documents, and is returned if consolidated metadata does not have the node.
-pub(super) async fn open_copied(
+pub(super) async fn open_consolidated(
     io: &Io,
     path: &NodePath,
     dialect: Option<Dialect>,
@@ -26,7 +26,7 @@ pub(super) async fn open_copied(
         return Err(error);
     }
     let groups = std::iter::successors(Some(path.clone()), NodePath::parent);
-    let copies = read_copies(io, groups.collect(), dialect).await?;
+    let copies = read_consolidated(io, groups.collect(), dialect).await?;
     match nearest(&copies, path) {
         None => Err(error),
         Some((node, is_sure)) if is_sure || !can_list => Ok(node),
@@ -70,7 +70,7 @@ impl Operation for CopiedAbove {
             return walked;
         }
         let groups = std::iter::successors(root.path.parent(), NodePath::parent);
-        let copies = read_copies(io, groups.collect(), Some(root.dialect)).await?;
+        let copies = read_consolidated(io, groups.collect(), Some(root.dialect)).await?;
         let Found { sure, unsure } = Found::of(&copies, &walked, &root, depth);
         let stored = if can_list { with_values(io, unsure).await? } else { unsure };
         with(walked, &root, sure.into_iter().chain(stored).collect())
@@ -105,7 +105,7 @@ struct Found {
 }
 
 impl Found {
-    fn of(copies: &[FoundCopy], walked: &Result<Walk>, root: &StoredNode, depth: Option<usize>) -> Self {
+    fn of(copies: &[FoundConsolidated], walked: &Result<Walk>, root: &StoredNode, depth: Option<usize>) -> Self {
         let none = Walk::default();
         let only = only_in(copies, walked.as_ref().unwrap_or(&none), &root.path, depth);
         let (sure, unsure): (Vec<_>, Vec<_>) = only.into_iter().partition(|(_, is_sure)| *is_sure);
@@ -127,12 +127,12 @@ fn with(walked: Result<Walk>, root: &StoredNode, more: Vec<StoredNode>) -> Resul
 
 /// Returns the node at `path` from the nearest consolidated metadata that has it, and whether the node exists even if nothing is stored at
 /// its path.
-fn nearest(copies: &[FoundCopy], path: &NodePath) -> Option<(StoredNode, bool)> {
+fn nearest(copies: &[FoundConsolidated], path: &NodePath) -> Option<(StoredNode, bool)> {
     copies.iter().find_map(|copy| Some((copy.node(path)?, !copy.has_document)))
 }
 
 /// Reads the consolidated metadata of `groups`, in the order of `groups`.
-async fn read_copies(io: &Io, groups: Vec<NodePath>, dialect: Option<Dialect>) -> Result<Vec<FoundCopy>> {
+async fn read_consolidated(io: &Io, groups: Vec<NodePath>, dialect: Option<Dialect>) -> Result<Vec<FoundConsolidated>> {
     let keys = groups.iter().flat_map(|group| consolidated::keys(group, dialect));
     let keys: Vec<String> = keys.collect::<BTreeSet<_>>().into_iter().collect();
     let requests = keys.iter().map(|key| Ok(get_whole_document(Key::new(key)?))).collect::<Result<_>>()?;

@@ -4,7 +4,7 @@ use crate::hierarchy::prefix_below;
 use crate::node::order;
 use crate::{Error, Result};
 use zarr_drive::Io;
-use zarr_meta::consolidated::FoundCopy;
+use zarr_meta::consolidated::FoundConsolidated;
 use zarr_meta::{NodePath, StoredNode};
 use zarr_store::{Capabilities, Key};
 
@@ -16,9 +16,9 @@ use zarr_store::{Capabilities, Key};
 ///
 /// Checks the documents of all nodes in `copies`, except nodes at and below `but`, which are erased or replaced, and groups without
 /// attributes that are in `made`, the paths of groups that will be created.
-pub(crate) async fn check_only_copied(
+pub(crate) async fn check_only_consolidated(
     io: &Io,
-    copies: Vec<FoundCopy>,
+    copies: Vec<FoundConsolidated>,
     but: Option<&NodePath>,
     made: &[NodePath],
     capabilities: Capabilities,
@@ -50,7 +50,7 @@ struct Copied {
 }
 
 impl Copied {
-    fn all(copies: &[FoundCopy], but: Option<&NodePath>, made: &[NodePath]) -> Vec<Self> {
+    fn all(copies: &[FoundConsolidated], but: Option<&NodePath>, made: &[NodePath]) -> Vec<Self> {
         let is_made = |node: &StoredNode| {
             let group = node.node.as_group().filter(|_| made.contains(&node.path));
             group.is_some_and(|group| group.attributes.is_empty() && group.extra.is_empty())

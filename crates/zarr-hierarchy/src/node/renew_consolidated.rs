@@ -23,12 +23,12 @@ const MAX_TRIES: u32 = 100;
 /// node meanwhile either reads the consolidated metadata after it was set here, or its change is found when the nodes are read again. So
 /// the final consolidated metadata is that of the last change.
 #[derive(Debug)]
-pub struct RenewCopies {
+pub struct RenewConsolidated {
     nodes: Vec<StoredNode>,
     capabilities: Capabilities,
 }
 
-impl RenewCopies {
+impl RenewConsolidated {
     /// Updates the entries of `nodes`, which were found or changed before, in a store with these capabilities.
     #[must_use]
     pub fn new(nodes: Vec<StoredNode>, capabilities: Capabilities) -> Self {
@@ -66,7 +66,7 @@ impl RenewCopies {
     }
 }
 
-impl Operation for RenewCopies {
+impl Operation for RenewConsolidated {
     type Output = Vec<NodePath>;
 
     async fn run(self, io: &Io) -> Result<Vec<NodePath>> {
@@ -144,7 +144,7 @@ impl Copies {
                 // Other software may be able to read and trust it.
                 (Ok(None), true) => read.unreadable.push(place.key.clone()),
                 (Ok(None), false) => {}
-                (Err(error), _) if place.may_have_copies(&fetched) => {
+                (Err(error), _) if place.may_be_consolidated(&fetched) => {
                     read.unread_group = Some(error.at_path(&place.group));
                 }
                 (Err(_), _) => {}
@@ -176,7 +176,7 @@ impl Place {
     }
 
     /// Whether a document that this library cannot read may have consolidated metadata that other software reads.
-    fn may_have_copies(&self, fetched: &Fetched) -> bool {
+    fn may_be_consolidated(&self, fetched: &Fetched) -> bool {
         !self.is_apart && zarr_json::begins_in(fetched.part(0), &["consolidated_metadata"])
     }
 
@@ -221,7 +221,7 @@ impl Copied {
 
 /// Converts an error of updating consolidated metadata after the change itself was made: the kind must not suggest that the change be
 /// repeated.
-pub(crate) fn made_without_copies(error: Error) -> Error {
+pub(crate) fn made_without_consolidated(error: Error) -> Error {
     let is_unanswered = matches!(error.kind(), ErrorKind::Store | ErrorKind::Cancelled | ErrorKind::Internal);
     let error = if is_unanswered { error } else { error.with_kind(ErrorKind::Store) };
     error.with_hint("the change itself is made, and only consolidated metadata of groups above is not up to date: consolidate again")
