@@ -3,7 +3,7 @@
 
 use crate::core::ArrayCore;
 use crate::data::copy_elements;
-use crate::drive::{Blocking, Drive, Waiting};
+use crate::drive::{Awaiting, Blocking, Drive};
 use crate::{Array, ArrayData, AsyncArray, Error, ErrorKind, Result, WriteFrom, reshape, selected_memory};
 use std::ops::Range;
 use std::sync::Arc;
@@ -165,7 +165,7 @@ impl AsyncAppender<'_> {
     /// The errors of [`Appender::append`].
     pub async fn append(&mut self, elements: impl WriteFrom) -> Result<()> {
         let AsyncArray { store, core } = &mut *self.array;
-        self.kept.append(&Waiting(&**store), core, elements).await
+        self.kept.append(&Awaiting(&**store), core, elements).await
     }
 
     /// Writes and publishes all buffered elements, as [`Appender::flush`] does.
@@ -174,7 +174,7 @@ impl AsyncAppender<'_> {
     /// The errors of [`Appender::flush`].
     pub async fn flush(&mut self) -> Result<()> {
         let AsyncArray { store, core } = &mut *self.array;
-        self.kept.flush(&Waiting(&**store), core).await
+        self.kept.flush(&Awaiting(&**store), core).await
     }
 
     /// Writes and publishes all buffered elements, and consumes the appender.

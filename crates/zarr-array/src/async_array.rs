@@ -2,7 +2,7 @@
 
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
-use crate::drive::Waiting;
+use crate::drive::Awaiting;
 use crate::seen::Seen;
 use crate::verbs::{self, Verbs};
 use crate::{
@@ -99,7 +99,7 @@ impl AsyncArray {
         new: NewArray,
         registry: &Arc<Registry>,
     ) -> Result<Self> {
-        let (found, options) = verbs::create(&Waiting(&**store), &store.to_string(), path, new, registry).await?;
+        let (found, options) = verbs::create(&Awaiting(&**store), &store.to_string(), path, new, registry).await?;
         let array = Self::from_found_now(store, found, registry, options)?;
         // There may have been another one before.
         drop(array.core.invalidation(None));
@@ -127,8 +127,8 @@ impl AsyncArray {
         &self.store
     }
 
-    pub(crate) fn verbs(&self) -> Verbs<'_, Waiting<'_>> {
-        Verbs { core: &self.core, drive: Waiting(&*self.store) }
+    pub(crate) fn verbs(&self) -> Verbs<'_, Awaiting<'_>> {
+        Verbs { core: &self.core, drive: Awaiting(&*self.store) }
     }
 
     /// Calls `work` with this array as a blocking [`Array`], on another thread.
@@ -274,7 +274,7 @@ impl AsyncArray {
     /// # Errors
     /// The errors of [`Array::resize`](crate::Array::resize).
     pub async fn resize(&mut self, shape: &[u64]) -> Result<()> {
-        self.core = reshape::resize(&Waiting(&*self.store), &self.core, shape).await?;
+        self.core = reshape::resize(&Awaiting(&*self.store), &self.core, shape).await?;
         Ok(())
     }
 
@@ -286,7 +286,7 @@ impl AsyncArray {
         let elements = elements.elements(self.data_type()).map_err(|error| self.core.locate(error))?;
         let data = elements.appended(self.core.element(), self.shape(), axis);
         let data = data.map_err(|error| self.core.locate(error))?;
-        self.core = reshape::append(&Waiting(&*self.store), &self.core, axis, data).await?;
+        self.core = reshape::append(&Awaiting(&*self.store), &self.core, axis, data).await?;
         Ok(())
     }
 

@@ -14,7 +14,7 @@ const LINE: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer {
     words: Vec<[u64; 2]>,
-    /// Number of bytes of `words` before the first byte of the buffer, so that a large buffer begins with a line of the CPU cache.
+    /// Number of bytes of `words` before the first byte of the buffer, so that a large buffer is aligned to a line of the CPU cache.
     skip: usize,
     len: usize,
 }

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 #[cfg(feature = "parallel")]
 use zarr_drive::Threads;
-use zarr_drive::{Job, Limits, Pool, Spawn, run, run_async, run_async_with, run_on};
+use zarr_drive::{InFlightLimits, Job, Pool, Spawn, run, run_async, run_async_with, run_on};
 use zarr_store::{AccessProfile, AsyncStore, AsyncStoreExt, Capabilities, Prefix, Store, StoreExt};
 
 /// Driver that runs the jobs of an array on its store.
@@ -95,9 +95,9 @@ impl Drive for Blocking<'_> {
 
 /// Driver for an async store.
 #[derive(Debug)]
-pub(crate) struct Waiting<'s>(pub(crate) &'s dyn AsyncStore);
+pub(crate) struct Awaiting<'s>(pub(crate) &'s dyn AsyncStore);
 
-impl Drive for Waiting<'_> {
+impl Drive for Awaiting<'_> {
     type Pinned = Arc<dyn AsyncStore>;
 
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
@@ -176,7 +176,7 @@ pub(crate) fn run_on_pool<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn S
 }
 
 /// Limits on the requests and bytes in flight of one operation on an array, on a store with `profile`.
-pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> Limits {
+pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> InFlightLimits {
     in_flight(core, Pool::default()).limits(profile)
 }
 

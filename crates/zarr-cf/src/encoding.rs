@@ -46,7 +46,7 @@ pub enum FillPlace<'a> {
 
 /// Meaning of numbers as times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Times {
+pub enum TimeEncoding {
     /// Numbers are not times.
     #[default]
     None,
@@ -73,7 +73,7 @@ pub struct Encoding {
     /// Signedness of integers if it differs from the stored type: unsigned (true) or signed (false).
     pub unsigned: Option<bool>,
     /// Meaning of numbers as times.
-    pub times: Times,
+    pub times: TimeEncoding,
     /// Whether stored integers are bools.
     pub is_bool: bool,
     /// Name of the encoding of strings that are stored as bytes.
@@ -134,7 +134,7 @@ impl Encoding {
             Some(units) if units.contains("since") => {
                 take("units", attributes);
                 let calendar = take("calendar", attributes).map(|value| text("calendar", &value)).transpose()?;
-                Times::Since(units, calendar)
+                TimeEncoding::Since(units, calendar)
             }
             Some(units) if DeltaUnits::is_units(&units) => {
                 match attributes.get("dtype").and_then(Value::as_str).filter(|name| name.starts_with("timedelta64")) {
@@ -142,12 +142,12 @@ impl Encoding {
                         let dtype = dtype.to_owned();
                         take("units", attributes);
                         take("dtype", attributes);
-                        Times::Span(units, dtype)
+                        TimeEncoding::Span(units, dtype)
                     }
-                    None => Times::Count,
+                    None => TimeEncoding::Count,
                 }
             }
-            _ => Times::None,
+            _ => TimeEncoding::None,
         };
         let is_bool = attributes.get("dtype").and_then(Value::as_str) == Some("bool");
         if is_bool {
@@ -174,7 +174,7 @@ impl Encoding {
             marks_nan: self.marks_nan,
             scale: self.scale,
             offset: self.offset,
-            is_count: self.times != Times::None,
+            is_count: self.times != TimeEncoding::None,
         }
     }
 }

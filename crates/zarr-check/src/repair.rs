@@ -203,7 +203,11 @@ impl Repair {
             .map(|key| key.rfind('/').map_or("", |at| key.get(..=at).unwrap_or_default()))
             .collect();
         for folder in folders {
-            match Prefix::new(folder).and_then(|prefix| store.leftovers(&prefix, !dry_run)) {
+            let look = |prefix: &Prefix| match dry_run {
+                true => store.leftovers(prefix),
+                false => store.remove_leftovers(prefix),
+            };
+            match Prefix::new(folder).and_then(|prefix| look(&prefix)) {
                 Ok(removed) => report.done.extend(removed.into_iter().map(|left| RepairAction::Temporary(left.path))),
                 Err(error) => report.note(Err(error.into()), RepairAction::Temporary(folder.to_owned())),
             }
@@ -236,7 +240,7 @@ impl Repair {
             return Ok(());
         }
         if !dry_run {
-            let removed = store.leftovers(&prefix, true)?;
+            let removed = store.remove_leftovers(&prefix)?;
             done.extend(removed.into_iter().map(|left| RepairAction::Temporary(left.path)));
         }
         while !prefix.is_root() {
@@ -258,7 +262,7 @@ impl Repair {
     /// Whether a directory has nothing in it except directories in `gone` and temporary files that are to be removed.
     fn is_empty(&self, store: &dyn Store, prefix: &Prefix, gone: &BTreeSet<String>) -> Result<bool> {
         let listing = store.list_dir(prefix)?;
-        let left = store.leftovers(prefix, false)?;
+        let left = store.leftovers(prefix)?;
         Ok(listing.keys.is_empty()
             && listing.prefixes.iter().all(|below| gone.contains(below.as_str()))
             && left.iter().all(|left| self.temporary.contains(&left.path)))

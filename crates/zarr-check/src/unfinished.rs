@@ -86,7 +86,7 @@ pub(crate) fn replacing(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
 
 /// Reports temporary files directly under a prefix that killed writers have left.
 pub(crate) fn leftovers(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
-    match store.leftovers(prefix, false) {
+    match store.leftovers(prefix) {
         Ok(left) => left.into_iter().for_each(|left| {
             let message = format!("{} bytes that a writer left which was killed", left.bytes);
             sink.find(Finding::new(Code::TemporaryFile, message).at_key(left.path));

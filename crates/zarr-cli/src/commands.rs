@@ -4,7 +4,8 @@
 //! # A new verb
 //! 1. A file here with its arguments and its work (`list.rs` shows JSON and a table); its `mod`, and its row of `verbs!`, with what an
 //!    interruption leaves if it writes; its name in `help.rs`, by purpose, and three examples in `examples.rs`, which `topics.rs` in
-//!    `crates/zarr-cli/tests/command` runs.
+//!    `crates/zarr-cli/tests/command` runs for the verbs that it lists. What `usage/meant.rs` knows of options of other verbs, if it has
+//!    such options.
 //! 2. Its JSON in `docs/json.schema.json` and `docs/json.md`, against which `json.rs` in `crates/zarr-cli/tests/command` checks real
 //!    output. The text of `zarr info` is `crates/zarr-array/src/summary.rs`, over `crates/zarr-meta/src/text.rs`; the JSON of `info`,
 //!    `ls` and `tree` is `crates/zarr-meta/src/facts.rs`, with `crates/zarr-array/src/sizes.rs`.

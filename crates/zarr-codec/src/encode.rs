@@ -10,9 +10,10 @@ use crate::{Error, View};
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// Encode of a shard that is divided into runs of inner chunks: all inner chunks, or those that a region meets.
+/// Encoding of a shard that is divided into runs of inner chunks: of all inner chunks, or of those that a region meets.
 ///
-/// The runs in order, with the index, are the bytes that the encode as a whole makes, however the inner chunks are divided into runs.
+/// The bytes of the runs in order, with the index, are those that one encoding of the whole shard makes, however the inner chunks are
+/// divided into runs.
 pub trait EncodeSplit: Send + Sync + Debug {
     /// Returns the number of inner chunks to encode.
     fn count(&self) -> u64;

@@ -3,7 +3,8 @@
 use crate::{Error, Size};
 use std::io::Read;
 
-/// Memory for decoded bytes with a fixed limit: a decoder that exceeds the limit gets an error, and nothing is allocated.
+/// Memory for decoded bytes with a fixed limit: a decoder that would exceed the limit gets an error, and no memory beyond the limit is
+/// allocated.
 ///
 /// The sink may be the caller's own array, a worker's scratch buffer, or a growing buffer if the size is not known
 /// beforehand. Decoders that know the size of their next output write to a [`buffer`](Self::buffer); other decoders append by

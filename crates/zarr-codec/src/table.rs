@@ -12,16 +12,18 @@
 //!    `tests/tests/all/deviations.rs`.
 //! 2. Manifests and tables: the manifest of the workspace, also in its profiles (`cargo xtask tidy` asks for the lines); in
 //!    `crates/zarr/Cargo.toml` the dependency, the feature, and the name of the feature in `tools` (and in `default`, if it is one); a
-//!    line each in `registry.rs` and `codecs.rs` of `crates/zarr/src`, and in the table of features in its `lib.rs`. The matrix, the
-//!    fuzz targets and `cargo xtask interop --peer names` take codecs from the registry.
+//!    line each in `registry.rs` and `codecs.rs` of `crates/zarr/src`, and in the table of features in its `lib.rs`. The matrix and
+//!    `cargo xtask interop --peer names` take codecs from the registry.
 //! 3. Tests: a row in `tests/tests/all/typed_codecs.rs`; ranges of its configuration in `tests/src/fuzz/laws/codecs.rs`, and the bytes
-//!    of a chunk that count in `laws/refused.rs`. Data of numcodecs come from `tests/vectors.py` of the crate, over
+//!    of a chunk that count in `laws/refused.rs`; a chain and chunks from which fuzz targets begin in `tests/src/fuzz/chunks`
+//!    (`chains.rs`, `seeds.rs`, and `bombs.rs` if few bytes can become many). Defaults that documents may leave out are in
+//!    `crates/zarr-meta/src/equivalence.rs`. Data of numcodecs come from `tests/vectors.py` of the crate, over
 //!    `crates/zarr-codec/tests/frame.py`, and are read by `zarr_codec::testing::vectors`.
 //! 4. Names in numcodecs: a row in `crates/zarr-meta/src/codec_facts.rs`, whose documentation says which codecs need one; a test prints
 //!    it. A configuration that is translated is a variant of `Form` there, and its arms in `dialect/numcodecs/form.rs` of that crate.
 //! 5. Pages: a test names the rows of `docs/dialects.md` and `docs/formats.md`. `cargo xtask conformance --matrix` writes
 //!    `docs/support.md`, `cargo xtask api --bless` the list in `docs/api`. `docs/publishing.md` has the packages in the order of their
-//!    dependencies.
+//!    dependencies, `docs/dependencies.md` what a new one is for; a licence that is not there yet goes into `.cargo/deny.toml`.
 
 use crate::given::Given;
 use crate::pipeline::Last;

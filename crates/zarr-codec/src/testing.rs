@@ -32,10 +32,11 @@ pub fn build(entry: &CodecEntry, configuration: &str, element: &ElementSpec) -> 
     build_with(entry, configuration, element, &Codecs::default())
 }
 
-/// Builds the codec of `entry` as for a new array. Codecs nested in it are looked up in `codecs`.
+/// Builds the codec of `entry` as for a new array, which is encoded. Codecs nested in it are looked up in `codecs`.
 ///
 /// # Errors
-/// The errors of the entry's `build`, and errors for invalid members that only encoding needs.
+/// The errors of the entry's `build`. Members that only encoding needs are checked too: in the configuration of an array that is read they
+/// may be invalid.
 ///
 /// # Panics
 /// If `configuration` is no JSON object.

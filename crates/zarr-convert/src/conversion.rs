@@ -16,10 +16,11 @@
 //! decoded for several slabs, elements are stored temporarily (`scratch.rs`).
 //!
 //! # Interruptions
-//! Documents come after chunks. A journal beside the target says which units are done (`journal.rs`; `journal/identity.rs` compares
-//! it with the conversion that resumes it), and a mark in the target whether these units are still there (`unfinished_node.rs`). An erase or a move of the target by this library erases the journal
-//! first. One run owns a journal at a time. Before anything that cannot be undone, a run looks whether it still owns it; before chunks,
-//! it asks the store only if others may have taken over by now. Each part of a conversion that several processes do has every n-th
+//! Documents come after chunks. A journal beside the target says which units are done (`journal.rs`; `journal/identity.rs` compares it
+//! with the conversion that resumes it), and a mark in the target whether these units are still there (`unfinished_node.rs`). An erase or
+//! a move of the target by this library erases the journal first. One run owns a journal at a time. Before anything that cannot be
+//! undone, a run looks whether it still owns it; before chunks, it asks the store only if others may have taken over by now. Each part of
+//! a conversion that several processes do has every n-th
 //! unit, the same ones on each machine, and a journal of its own (`part.rs`, `in_parts.rs`). A migration has a record in the store, by
 //! which it is completed or undone (`migrate/record.rs`).
 

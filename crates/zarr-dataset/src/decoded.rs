@@ -5,7 +5,7 @@ use crate::decoder::Decoder;
 use crate::{Error, Result, decoder};
 use std::sync::Arc;
 use zarr_array::{Array, MissingChunks, Registry};
-use zarr_cf::encoding::{Encoding, Times};
+use zarr_cf::encoding::{Encoding, TimeEncoding};
 use zarr_cf::time::{Numbers, TimeKind};
 use zarr_dtype::FillValue;
 use zarr_meta::Node;
@@ -16,7 +16,7 @@ use zarr_store::{ReadOnly, Store};
 /// # Errors
 /// If these elements cannot be read, or are no times.
 fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> {
-    let Times::Since(units, calendar) = &encoding.times else { return Ok(TimeKind::Nanoseconds) };
+    let TimeEncoding::Since(units, calendar) = &encoding.times else { return Ok(TimeKind::Nanoseconds) };
     let units = decoder::time_units(units, calendar.as_deref())?;
     let in_units = |error: zarr_cf::time::Error| {
         Error::new(zarr_array::ErrorKind::InvalidMetadata, format!("attribute units: {error}"))

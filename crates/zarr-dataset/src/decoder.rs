@@ -3,7 +3,7 @@
 use crate::attribute::{in_metadata, invalid};
 use crate::{Error, Result, calendar_time};
 use bytemuck::cast_slice;
-use zarr_cf::encoding::{Encoding, Times, unpacked};
+use zarr_cf::encoding::{Encoding, TimeEncoding, unpacked};
 use zarr_cf::packed::Unpacker;
 use zarr_cf::time::{Calendar, DeltaUnits, TimeKind, TimeUnits};
 use zarr_dtype::{DataType, TimeUnit, Unit};
@@ -34,13 +34,13 @@ impl Decoder {
         let Some(unpacker) = encoding.unpacker(stored).map_err(in_metadata)? else {
             return Err(Error::argument(format!("elements of data type {stored} are no numbers")));
         };
-        let is_plain = matches!(encoding.times, Times::None | Times::Count) && !encoding.is_bool;
+        let is_plain = matches!(encoding.times, TimeEncoding::None | TimeEncoding::Count) && !encoding.is_bool;
         if unpacker.is_complex() && !is_plain {
             let attribute = if encoding.is_bool { "dtype" } else { "units" };
             return Err(invalid(attribute, "an array of complex numbers", "an array of real numbers"));
         }
         let (target, data_type) = match &encoding.times {
-            Times::Since(units, calendar) => {
+            TimeEncoding::Since(units, calendar) => {
                 let units = time_units(units, calendar.as_deref())?;
                 let data_type = match kind {
                     TimeKind::Calendar => calendar_time::data_type(units.calendar())?,
@@ -48,14 +48,14 @@ impl Decoder {
                 };
                 (Target::Times(Box::new(units), kind), data_type)
             }
-            Times::Span(units, dtype) => {
+            TimeEncoding::Span(units, dtype) => {
                 let units =
                     DeltaUnits::parse(units).map_err(|error| invalid("units", &error.to_string(), "a unit of time"))?;
                 let (unit, nanoseconds) = finer(span_type(dtype), span_type(units.text()));
                 (Target::Spans(units, nanoseconds), DataType::TimeDelta64(TimeUnit::new(unit)))
             }
-            Times::None | Times::Count if encoding.is_bool => (Target::Bools, DataType::Bool),
-            Times::None | Times::Count => (Target::Numbers, unpacked(&unpacker, stored)),
+            TimeEncoding::None | TimeEncoding::Count if encoding.is_bool => (Target::Bools, DataType::Bool),
+            TimeEncoding::None | TimeEncoding::Count => (Target::Numbers, unpacked(&unpacker, stored)),
         };
         Ok(Self { numbers: unpacker, target, data_type })
     }

@@ -8,7 +8,7 @@ use crate::{Error, Result, calendar_time, strings};
 use bytemuck::cast_slice;
 use half::{bf16, f16};
 use zarr_array::ArrayData;
-use zarr_cf::encoding::{Encoding, Times, number};
+use zarr_cf::encoding::{Encoding, TimeEncoding, number};
 use zarr_cf::fill::{Fill, parts};
 use zarr_cf::packed::Factor;
 use zarr_cf::textual::is_textual;
@@ -43,22 +43,22 @@ pub(crate) fn encode(
         _ => NumberKind::Integer,
     };
     let counted = match &encoding.times {
-        Times::Since(text, calendar) => {
+        TimeEncoding::Since(text, calendar) => {
             let units = time_units(text, calendar.as_deref())?;
             count_times(values, &units, kind)?
                 .map(|counted| Ok::<_, Error>((counted, as_written(&units)?)))
                 .transpose()?
         }
-        Times::Span(text, _) => {
+        TimeEncoding::Span(text, _) => {
             let units =
                 DeltaUnits::parse(text).map_err(|error| invalid("units", &error.to_string(), "a unit of time"))?;
             count_spans(values, &units, kind)?.map(|counted| (counted, text.clone()))
         }
-        Times::None | Times::Count => None,
+        TimeEncoding::None | TimeEncoding::Count => None,
     };
     // Numbers are counts in the units already, as in xarray.
     let is_count = data_type.class().is_some_and(|class| class != Class::Bool);
-    if counted.is_none() && !is_count && matches!(encoding.times, Times::Since(..) | Times::Span(..)) {
+    if counted.is_none() && !is_count && matches!(encoding.times, TimeEncoding::Since(..) | TimeEncoding::Span(..)) {
         return Err(unfit());
     }
     if let Some((counted, units)) = counted {
@@ -75,7 +75,7 @@ pub(crate) fn encode(
         Some((Scalar::Bool, Scalar::Bool)) => encode_bools(values, stored, encoding),
         Some((_, Scalar::Bool)) => Err(unfit()),
         Some((from, _)) => {
-            let has_nat = encoding.times == Times::Count && from == Scalar::I64;
+            let has_nat = encoding.times == TimeEncoding::Count && from == Scalar::I64;
             pack(values, from, has_nat, values.data().items(), stored, encoding)
         }
         None if [data_type, stored].iter().all(|it| it.class() == Some(Class::Complex)) => {
@@ -86,11 +86,11 @@ pub(crate) fn encode(
     }
 }
 
-fn meaning(times: &Times) -> String {
+fn meaning(times: &TimeEncoding) -> String {
     match times {
-        Times::Since(units, _) => format!(" of times in {units:?}"),
-        Times::Span(units, _) => format!(" of time spans in {units}"),
-        Times::None | Times::Count => String::new(),
+        TimeEncoding::Since(units, _) => format!(" of times in {units:?}"),
+        TimeEncoding::Span(units, _) => format!(" of time spans in {units}"),
+        TimeEncoding::None | TimeEncoding::Count => String::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{Error, ErrorKind, Result, decoded, fault, gather, strings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use zarr_array::{Array, ArrayData, Registry, Store};
-use zarr_cf::encoding::{Encoding, Times};
+use zarr_cf::encoding::{Encoding, TimeEncoding};
 use zarr_cf::textual::is_textual;
 use zarr_dtype::{Class, DataType};
 use zarr_grid::{AxisRange, AxisSelection, Region, Selection};
@@ -145,7 +145,9 @@ impl Variable {
         let encoding = self.inner.encoding.as_ref()?;
         let is_integer = matches!(self.inner.stored.data_type().class(), Some(Class::Signed | Class::Unsigned));
         match &encoding.times {
-            Times::Since(units, calendar) if is_integer && encoding.scale.is_none() && encoding.offset.is_none() => {
+            TimeEncoding::Since(units, calendar)
+                if is_integer && encoding.scale.is_none() && encoding.offset.is_none() =>
+            {
                 Some((units, calendar.as_deref()))
             }
             _ => None,

@@ -24,7 +24,7 @@ pub trait Job: Send + Sized {
     fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>, Self::Error>;
 
     /// Returns the approximate number of bytes that the first step allocates for its requests, such as an encoded value. The [limit of
-    /// bytes](crate::Limits::bytes) bounds the sum for all first steps that run concurrently.
+    /// bytes](crate::InFlightLimits::bytes) bounds the sum for all first steps that run concurrently.
     fn weight(&self) -> u64 {
         0
     }

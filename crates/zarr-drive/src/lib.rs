@@ -51,7 +51,7 @@
 //!
 //! [`run_on`] is the blocking driver for stores with short requests, such as files and memory. A store with long requests has an async form
 //! ([`Store::as_async`](zarr_store::Store::as_async)), for which `run_on` is the overlapped driver. The overlapped driver and `run_async` have
-//! one state for all jobs of an operation and their requests. They start jobs as long as the [limits](Limits) of requests and of bytes allow,
+//! one state for all jobs of an operation and their requests. They start jobs as long as the [limits](InFlightLimits) of requests and of bytes allow,
 //! before they run steps with replies, so that requests are in progress while other values are decoded. They merge neighbouring ranges of a
 //! value, and get large ranges in parts ([`DriverGet`] lists the gets of a driver); the blocking driver merges as well.
 //!
@@ -74,7 +74,7 @@
 //! everything runs in the calling thread.
 //!
 //! `tracing`: requests and steps of jobs create spans of the crate `tracing`. `request` (debug; `store`, `operation`, `key`, `ranges`, `bytes`)
-//! is a request to a store, `wait` (trace) is its wait for the [limit of requests](Limits::requests), and `step` (debug; `job`) is work between
+//! is a request to a store, `wait` (trace) is its wait for the [limit of requests](InFlightLimits::requests), and `step` (debug; `job`) is work between
 //! requests, such as decoding and encoding. The target of all spans is `zarr`. They contain no values and no secrets.
 
 #![forbid(unsafe_code)]
@@ -106,7 +106,7 @@ pub use async_as_sync::AsyncAsSync;
 pub use blocking::{Sequential, run, run_on};
 pub use get_plan::DriverGet;
 pub use job::{Job, Next};
-pub use limits::Limits;
+pub use limits::InFlightLimits;
 pub use pool::{Pool, map, run_free, try_for_each};
 pub use script::{Io, Script};
 pub use spawn::{Spawn, Workers};

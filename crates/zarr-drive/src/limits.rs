@@ -5,14 +5,14 @@ use zarr_store::AccessProfile;
 /// Limits of one operation, such as the read of a region, on a store with concurrent requests.
 ///
 /// ```
-/// use zarr_drive::Limits;
+/// use zarr_drive::InFlightLimits;
 /// use zarr_store::AccessProfile;
-/// let limits = Limits::of(&AccessProfile::REMOTE).bytes_in_flight(64 << 20);
+/// let limits = InFlightLimits::of(&AccessProfile::REMOTE).bytes_in_flight(64 << 20);
 /// assert_eq!((limits.requests, limits.bytes), (512, 64 << 20));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct InFlightLimits {
     /// Maximum number of requests without a reply.
     pub requests: usize,
     /// Maximum number of bytes that are requested and not yet decoded, or encoded and not yet stored.
@@ -27,7 +27,7 @@ pub struct Limits {
     pub bytes: u64,
 }
 
-impl Limits {
+impl InFlightLimits {
     /// Returns the limits that the access profile of a store recommends.
     #[must_use]
     pub const fn of(profile: &AccessProfile) -> Self {

@@ -1,6 +1,6 @@
 //! Thread pools for the independent parts of jobs.
 
-use crate::{Job, Limits, Spawn, run_on};
+use crate::{InFlightLimits, Job, Spawn, run_on};
 use zarr_store::{AccessProfile, Store};
 #[cfg(feature = "parallel")]
 use {
@@ -22,7 +22,8 @@ pub struct Pool {
     /// Whether the requests of a single job are distributed over the threads if there are many.
     #[cfg(feature = "parallel")]
     spreads_requests: bool,
-    /// Threads of the pool; `None` for the rayon pool to which the calling thread belongs, or else the global rayon pool.
+    /// Threads that run the steps of jobs on async stores; `None` for the rayon pool to which the calling thread belongs, or else the
+    /// global rayon pool. On a blocking store, forked jobs run in the rayon pool to which the calling thread belongs.
     #[cfg(feature = "parallel")]
     threads: Option<Threads>,
     requests: Option<usize>,
@@ -46,7 +47,8 @@ impl Pool {
         }
     }
 
-    /// Sets the threads that run steps; `None` for the rayon pool to which the calling thread belongs, or else the global rayon pool.
+    /// Sets the threads that run steps on async stores; `None` for the rayon pool to which the calling thread belongs, or else the global
+    /// rayon pool. On a blocking store the caller enters the pool itself, by [`Threads::run`](crate::Threads::run).
     #[cfg(feature = "parallel")]
     #[must_use]
     pub fn of_threads(self, threads: Option<Threads>) -> Self {
@@ -79,8 +81,8 @@ impl Spawn for Pool {
         Ok(())
     }
 
-    fn limits(&self, profile: &AccessProfile) -> Limits {
-        let limits = Limits::of(profile);
+    fn limits(&self, profile: &AccessProfile) -> InFlightLimits {
+        let limits = InFlightLimits::of(profile);
         limits.requests(self.requests.unwrap_or(limits.requests)).bytes_in_flight(self.bytes.unwrap_or(limits.bytes))
     }
 

@@ -2,7 +2,7 @@
 
 use zarr_store::{AccessProfile, Reply, Request, Result, Store};
 
-use crate::Limits;
+use crate::InFlightLimits;
 use crate::answer::answers;
 
 /// Strategy to run the independent parts of a job, such as [`Pool`](crate::Pool) and [`Sequential`](crate::Sequential).
@@ -23,8 +23,8 @@ pub trait Spawn: Sync {
     }
 
     /// Returns the limits of a job on an async store with `profile`.
-    fn limits(&self, profile: &AccessProfile) -> Limits {
-        Limits::of(profile)
+    fn limits(&self, profile: &AccessProfile) -> InFlightLimits {
+        InFlightLimits::of(profile)
     }
 
     /// Calls `body` with threads that run tasks, and returns when all tasks have ended. By default each task runs at once in the calling

@@ -3,7 +3,7 @@
 //! | span | level | its time | fields |
 //! |---|---|---|---|
 //! | `request` | debug | a request to the store | `store`, `operation`, `key`, `ranges`, `bytes` (of the reply, or set) |
-//! | `wait` | trace | a request waits for the [limit of requests](crate::Limits::requests) | |
+//! | `wait` | trace | a request waits for the [limit of requests](crate::InFlightLimits::requests) | |
 //! | `step` | debug | a job decodes, encodes or plans | `job` |
 //!
 //! Values that a blocking store sets together are one request, `set_many`, with the key of the first value. Values that are read together

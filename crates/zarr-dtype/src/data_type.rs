@@ -2,18 +2,19 @@
 //!
 //! # A new data type
 //! A data type of a single program, or one that is stored as another type, needs none of these steps: it is an `ExtensionType`
-//! (`crates/zarr/examples/own_data_type.rs`). An integer type needs only steps 1 to 3 and 7, and the codecs that are to accept it.
+//! (`crates/zarr/examples/own_data_type.rs`). An integer type needs no arm in `parse.rs` and `print.rs`.
 //!
 //! 1. `layout.rs`, if it is a new scalar: the variant, its size, and its range if it is an integer. By the range, integers are read
 //!    from JSON and text and written to them; bools and floats are in `parse.rs` and `print.rs`.
 //! 2. Here: the variant, its class and its layout. `name.rs`: its name.
 //! 3. `element.rs`: its Rust type, a row of `numbers!`, by which it is an element of arrays, a field of structs and an inner element of
-//!    lists.
+//!    lists. A type of a size that Rust lacks needs a Rust type of its own with that size.
 //! 4. `cast.rs`: its arm in `cast_items`. Without it `read_as` refuses the data type.
 //! 5. `numpy.rs`, if numpy has it: a row of `NUMBERS`. A number that is not there goes by its name in documents of version 2, and files
 //!    of numpy cannot hold it.
-//! 6. The codecs that are to take it (`git grep -e Int64 -e I64 'crates/zarr-codec-*'`): most refuse a scalar that they do not list,
-//!    and those of `zarr-codec-numeric` have their list in `dtype.rs`. `packbits` takes any, by its size; `bytes`, shards and codecs of
+//! 6. Lists of scalars elsewhere (`git grep -e Scalar::I64 -e 'I64 =>' crates`): of the codecs that are to take it, of statistics, pyramids,
+//!    packed numbers, the server's page. Most refuse a scalar that they do not list; those of `zarr-codec-numeric` have their list in
+//!    `dtype.rs`. `packbits` takes any, by its size; `bytes`, shards and codecs of
 //!    bytes take every type. If its text in tables is no JSON: `cell` in `crates/zarr-cli/src/commands/write/values.rs`.
 //! 7. `tests/src/matrix/elements.rs`: a row, by which the matrix and the laws have it. A test then asks for `docs/support.md`, which
 //!    `cargo xtask conformance --matrix` writes; `cargo xtask api --bless` writes `docs/api`. The tables of Rust types are in the

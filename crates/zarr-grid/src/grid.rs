@@ -1,3 +1,12 @@
+//! Chunk grids: which chunks an array has, and where its elements lie in them.
+//!
+//! # A new chunk grid
+//! 1. A file in the folder `grid` with the struct of the grid, its variant here, and its arms in the methods.
+//! 2. Its configuration: both directions in `grid/config.rs`.
+//! 3. What asks for a regular grid: `git grep regular_chunk_shape crates` (selections, conversions, which also write temporary chunks in
+//!    `crates/zarr-convert/src/conversion/scratch.rs`, joined files in `crates/zarr-virtualize/src/chunks.rs`).
+//! 4. Python: `python/zarr_rust/_grid.py`. A row of the laws in `tests/tests/crates/grid.rs`, and `docs/dialects.md`.
+
 use crate::error::{Error, Result};
 use crate::overlaps::{AxisOverlaps, ChunkOverlap, ChunkOverlaps};
 use crate::region::{AxisRange, Region};

@@ -4,7 +4,7 @@
 //!
 //! Operations that create, replace, shrink or erase a node first drop the consolidated metadata of the groups above, which would be wrong
 //! (`node/ancestors.rs`). A change after which old metadata still reads the same values updates the consolidated metadata afterwards
-//! (`node/copies.rs`). Comparisons are of the meaning of documents, not of their bytes, since other software writes consolidated
+//! (`node/renew_consolidated.rs`). Comparisons are of the meaning of documents, not of their bytes, since other software writes consolidated
 //! metadata from its own model.
 
 use crate::hierarchy::{Facts, WalkJob, in_store, on, on_async, open};

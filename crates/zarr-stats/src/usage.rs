@@ -249,7 +249,7 @@ fn left_in_group(store: &dyn Store, group: &StoredNode) -> zarr_store::Result<u6
     places.extend(store.list_dir(&replacing)?.prefixes);
     places.push(replacing);
     places.iter().try_fold(0_u64, |all, place| {
-        let left = store.leftovers(place, false)?;
+        let left = store.leftovers(place)?;
         Ok(left.iter().fold(all, |all, left| all.saturating_add(left.bytes)))
     })
 }

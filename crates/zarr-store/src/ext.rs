@@ -221,13 +221,20 @@ pub trait StoreExt: Store {
     }
 
     /// Returns the temporary files and directories directly under `prefix` that killed writers left behind, sorted by path. They contain no
-    /// values, and no listing shows them. If `remove` is set, they are removed, and then the directory itself if it is empty. By default,
-    /// for stores without such files, the result is empty.
+    /// values, and no listing shows them. By default, for stores without such files, the result is empty.
     ///
     /// # Errors
     /// [`crate::Error::Failed`] if the directory cannot be listed.
-    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<Leftover>> {
-        self.call(Call::leftovers(prefix, remove))?.into_leftovers()
+    fn leftovers(&self, prefix: &Prefix) -> Result<Vec<Leftover>> {
+        self.call(Call::leftovers(prefix, false))?.into_leftovers()
+    }
+
+    /// Removes the [`leftovers`](Self::leftovers) of `prefix`, and then its directory if it is empty. Returns what was removed.
+    ///
+    /// # Errors
+    /// [`crate::Error::Failed`] if the directory cannot be listed.
+    fn remove_leftovers(&self, prefix: &Prefix) -> Result<Vec<Leftover>> {
+        self.call(Call::leftovers(prefix, true))?.into_leftovers()
     }
 
     /// Returns a store in which `prefix` is pinned to the keys that are under it now, whatever other writers do with this name. If they

@@ -4,7 +4,7 @@
 //! overwrites published elements, and that the elements of each successful append are in the array exactly once:
 //!
 //! 1. the documents are read;
-//! 2. the states of the chunks to be written are read, or taken to be that they are not there;
+//! 2. the states of the chunks to be written are read, or the chunks are assumed to be missing;
 //! 3. the claim is set, on the condition that the document is as it was read in 1;
 //! 4. each chunk is set, on the condition that it has the state of 2;
 //! 5. the shape is set, on the condition that the claim of 3 is there.

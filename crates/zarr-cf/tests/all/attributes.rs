@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use proptest::prelude::*;
-use zarr_cf::encoding::{Encoding, FillPlace, Times};
+use zarr_cf::encoding::{Encoding, FillPlace, TimeEncoding};
 use zarr_cf::fill::{Fill, from_attribute, from_plain, parse, to_attribute, to_plain};
 use zarr_cf::packed::Factor;
 use zarr_dtype::{DataType, FillValue};
@@ -104,7 +104,7 @@ fn attributes_of_numbers_and_times_are_taken() {
     assert_eq!((encoding.scale, encoding.offset), (Some(Factor::Integer(2)), Some(Factor::Float(0.5))));
     // As unsigned: -1 is 255, and `missing_value` is read so already.
     assert_eq!(encoding.fills, [Fill::Integer(255), Fill::Integer(9)]);
-    let times = Times::Since("days since 2000-01-01".to_owned(), Some("noleap".to_owned()));
+    let times = TimeEncoding::Since("days since 2000-01-01".to_owned(), Some("noleap".to_owned()));
     assert_eq!((encoding.times, encoding.is_bool, encoding.unsigned), (times, true, Some(true)));
     assert_eq!(left.keys().collect::<Vec<_>>(), ["comment"]);
     let refused = take(&data_type("int8"), FillPlace::Attribute, json!({"scale_factor": "2"})).unwrap_err();

@@ -141,7 +141,7 @@ impl UnfinishedNode {
         let above = all.as_str().trim_end_matches('/').rfind('/').map_or("", |at| &all.as_str()[..=at]);
         for place in [&Prefix::new(above)?, all] {
             // Nothing is written there: one that cannot be removed, as one of another user, is in the way of nothing.
-            let _ = target.leftovers(place, true);
+            let _ = target.remove_leftovers(place);
         }
         let others = target.list_dir(all)?.prefixes;
         others

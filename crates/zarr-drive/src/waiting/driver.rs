@@ -9,7 +9,7 @@ use super::answer::{Charge, Shares, answers, held_size, together};
 use super::future_set::FutureSet;
 use super::held::{Held, HeldGet};
 use super::permits::Permits;
-use crate::Limits;
+use crate::InFlightLimits;
 use crate::beside::{Run, part};
 use crate::trace::Span;
 use crate::work::{BoxedWork, Stop, Turn};
@@ -26,7 +26,7 @@ use crate::work::{BoxedWork, Stop, Turn};
 pub(super) struct Driver<'s, 'j> {
     store: &'s dyn AsyncStore,
     permits: &'s Permits,
-    limits: Limits,
+    limits: InFlightLimits,
     nodes: Vec<Option<Node<'j>>>,
     free: Vec<usize>,
     /// Numbers of jobs that were not started, the next one last.
@@ -130,7 +130,12 @@ impl<'j> Step<'j> {
 }
 
 impl<'s, 'j> Driver<'s, 'j> {
-    pub(super) fn new(store: &'s dyn AsyncStore, permits: &'s Permits, limits: Limits, job: BoxedWork<'j>) -> Self {
+    pub(super) fn new(
+        store: &'s dyn AsyncStore,
+        permits: &'s Permits,
+        limits: InFlightLimits,
+        job: BoxedWork<'j>,
+    ) -> Self {
         let profile = store.access_profile();
         let mut driver = Self {
             store,

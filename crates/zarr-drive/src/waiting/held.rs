@@ -2,7 +2,7 @@
 
 use zarr_store::{AccessProfile, Location, Request};
 
-use crate::Limits;
+use crate::InFlightLimits;
 use crate::beside::{Run, runs};
 
 /// Delayed get.
@@ -33,7 +33,7 @@ pub(super) struct Held {
 const SHARES: u64 = 8;
 
 impl Held {
-    pub(super) fn new(profile: &AccessProfile, limits: Limits) -> Self {
+    pub(super) fn new(profile: &AccessProfile, limits: InFlightLimits) -> Self {
         Self { gets: Vec::new(), bytes: 0, most: profile.max_size.min(limits.bytes / SHARES).max(1) }
     }
 

@@ -8,7 +8,7 @@ use zarr_store::{AsyncStore, Result};
 use super::driver::Driver;
 use super::permits::Permits;
 use crate::work::{BoxedWork, Outcome, Stop, stalled};
-use crate::{Job, Limits};
+use crate::{InFlightLimits, Job};
 
 /// Number of steps after which the driver yields to other tasks of the executor.
 const TURN: usize = 2;
@@ -22,20 +22,24 @@ const TURN: usize = 2;
 /// # Errors
 /// The errors of the job and of the store.
 pub async fn run_async<J: Job>(store: &dyn AsyncStore, job: J) -> Result<J::Output, J::Error> {
-    run_async_with(store, job, Limits::of(&store.access_profile())).await
+    run_async_with(store, job, InFlightLimits::of(&store.access_profile())).await
 }
 
 /// Runs `job` on `store` as [`run_async`] does, within `limits`.
 ///
 /// # Errors
 /// The errors of the job and of the store.
-pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, limits: Limits) -> Result<J::Output, J::Error> {
+pub async fn run_async_with<J: Job>(
+    store: &dyn AsyncStore,
+    job: J,
+    limits: InFlightLimits,
+) -> Result<J::Output, J::Error> {
     let outcome = Outcome::new();
     let ended = drive(store, Box::new(outcome.root(job)), limits).await;
     outcome.result(ended)
 }
 
-async fn drive(store: &dyn AsyncStore, work: BoxedWork<'_>, limits: Limits) -> Result<(), Stop> {
+async fn drive(store: &dyn AsyncStore, work: BoxedWork<'_>, limits: InFlightLimits) -> Result<(), Stop> {
     let permits = Permits::new(limits);
     let mut driver = Driver::new(store, &permits, limits, work);
     let mut steps = 0_usize;

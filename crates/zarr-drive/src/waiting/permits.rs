@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::Limits;
+use crate::InFlightLimits;
 
 /// Semaphore for requests: permits are granted in the order in which they were requested.
 pub(super) struct Permits {
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Permits {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: InFlightLimits) -> Self {
         let count = limits.requests.max(1);
         let state = Mutex::new(State { free: count, waiting: BTreeMap::new(), queue: VecDeque::new(), next: 0 });
         Self { count, part_bytes: limits.bytes / 2, state }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn permits_go_in_order_and_none_is_lost() {
-        let permits = Permits::new(Limits { requests: 2, bytes: 64 });
+        let permits = Permits::new(InFlightLimits { requests: 2, bytes: 64 });
         assert_eq!([1, 16, 20, 100].map(|part| permits.parts(part)), [2, 2, 1, 1]);
         let mut takes: Vec<BoxFuture<'_, Permit<'_>>> = (0..6).map(|_| Box::pin(permits.take()) as _).collect();
         let mut held: Vec<_> = takes.iter_mut().take(5).map(poll).collect();

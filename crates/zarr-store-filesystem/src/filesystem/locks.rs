@@ -56,8 +56,8 @@ impl FilesystemStore {
         }
     }
 
-    /// Takes the lock of the directory of a prefix; `None` if another process or thread holds it. Only directories that are about to be
-    /// removed are locked otherwise.
+    /// Takes the lock of the directory of a prefix; `None` if another process or thread holds it. The store itself locks a directory only
+    /// when it is about to remove it.
     pub(super) fn lock_prefix(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         let path = prefix.as_str().trim_end_matches('/');
         // Threads of this process exclude each other in any case.

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-use zarr_drive::{AsyncAsSync, Job, Limits, Next, Pool, run, run_async, run_async_with, run_on};
+use zarr_drive::{AsyncAsSync, InFlightLimits, Job, Next, Pool, run, run_async, run_async_with, run_on};
 use zarr_store::{AsyncStoreExt, Operation, Prefixed, ReadOnly, Reply, Request, StoreBase, ValueGet};
 
 use super::*;
@@ -155,7 +155,7 @@ fn chunks_beside_each_other_are_few_requests_whichever_jobs_ask() {
 fn bounds_hold_for_requests_of_many_chunks() {
     for (bytes, requests) in [(1, 1), (10_000, 1), (100_000, 3), (u64::MAX, 1), (u64::MAX, 1000)] {
         let (counted, store, job) = in_a_row(AccessProfile::REMOTE.merging(0, 4000), 1000, 100, 7);
-        let limits = Limits::of(&AccessProfile::REMOTE).bytes_in_flight(bytes).requests(requests);
+        let limits = InFlightLimits::of(&AccessProfile::REMOTE).bytes_in_flight(bytes).requests(requests);
         block_on(run_async_with(&store, job(), limits)).expect("read");
         let gets = counted.take().gets;
         let most = if bytes < 100_000 { 1000 } else { 40 };

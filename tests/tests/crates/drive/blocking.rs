@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use zarr_drive::{
-    AsyncAsSync, Job, Limits, Next, Sequential, Spawn, SyncAsAsync, Workers, answers, block_on, run, run_async,
+    AsyncAsSync, InFlightLimits, Job, Next, Sequential, Spawn, SyncAsAsync, Workers, answers, block_on, run, run_async,
     run_async_with, run_on,
 };
 use zarr_store::testing::{Altered, Delayed, Intercepted};
@@ -210,8 +210,8 @@ fn tree() -> MemoryStore {
     store
 }
 
-fn requests(count: usize) -> Limits {
-    Limits::of(&AccessProfile::MEMORY).requests(count)
+fn requests(count: usize) -> InFlightLimits {
+    InFlightLimits::of(&AccessProfile::MEMORY).requests(count)
 }
 
 /// Takes steps on threads; on this one if there are none.
@@ -222,8 +222,8 @@ struct Overlapping {
 }
 
 impl Spawn for Overlapping {
-    fn limits(&self, profile: &AccessProfile) -> Limits {
-        Limits::of(profile).requests(self.requests).bytes_in_flight(self.bytes)
+    fn limits(&self, profile: &AccessProfile) -> InFlightLimits {
+        InFlightLimits::of(profile).requests(self.requests).bytes_in_flight(self.bytes)
     }
 
     fn with_workers<'t>(&self, body: &mut dyn FnMut(&dyn Workers<'t>)) {
