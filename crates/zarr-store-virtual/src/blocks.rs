@@ -145,18 +145,18 @@ impl Blocks {
         ranges: impl Iterator<Item = Range<u64>>,
         get: impl Fn(&[Range<u64>]) -> Result<Vec<Bytes>>,
     ) -> bool {
+        let numbers = |range: &Range<u64>| range.start / BLOCK..range.end.min(self.size).div_ceil(BLOCK);
         let mut missing = BTreeSet::new();
         let mut kept = self.lock();
         for range in ranges {
-            let end = range.end.min(self.size);
-            let numbers = range.start / BLOCK..end.div_ceil(BLOCK);
-            missing.extend(numbers.filter(|number| !kept.bytes.contains_key(number)).take(KEPT));
+            missing.extend(numbers(&range).filter(|number| !kept.bytes.contains_key(number)).take(KEPT));
             if missing.len() + kept.bytes.len() > KEPT {
                 return false;
             }
         }
+        let is_awaited = |kept: &Kept, number: u64| kept.awaited.iter().any(|awaited| awaited.contains(&number));
         let mut windows: Vec<Range<u64>> = Vec::new();
-        for number in missing {
+        for &number in missing.iter().filter(|&&number| !is_awaited(&kept, number)) {
             match windows.last_mut() {
                 Some(last) if number - last.end < FAR && number - last.start < FOLLOWING => last.end = number + 1,
                 _ => windows.push(number..number + 1),
@@ -166,22 +166,33 @@ impl Blocks {
         if all + kept.bytes.len() as u64 > KEPT as u64 {
             return false;
         }
-        if windows.is_empty() {
-            return true;
+        if !windows.is_empty() {
+            kept.awaited.extend(windows.iter().cloned());
+            drop(kept);
+            let _ended: Vec<Ended<'_>> =
+                windows.iter().map(|window| Ended { blocks: self, window: window.clone() }).collect();
+            let bytes = |window: &Range<u64>| window.start * BLOCK..self.size.min(window.end * BLOCK);
+            let Ok(got) = get(&windows.iter().map(bytes).collect::<Vec<_>>()) else { return false };
+            let has_length = |(window, got): (&Range<u64>, &Bytes)| {
+                let due = bytes(window);
+                got.len() as u64 == due.end.saturating_sub(due.start)
+            };
+            if got.len() != windows.len() || !windows.iter().zip(&got).all(has_length) {
+                return false;
+            }
+            let mut kept = self.lock();
+            for (window, bytes) in windows.iter().zip(&got) {
+                kept.keep(window.start, bytes, self.size);
+            }
+        } else {
+            drop(kept);
         }
-        let bytes = |window: &Range<u64>| window.start * BLOCK..self.size.min(window.end * BLOCK);
-        let Ok(got) = get(&windows.iter().map(bytes).collect::<Vec<_>>()) else { return false };
-        let has_length = |(window, got): (&Range<u64>, &Bytes)| {
-            let due = bytes(window);
-            got.len() as u64 == due.end.saturating_sub(due.start)
-        };
-        if !windows.iter().zip(&got).all(has_length) {
-            return false;
+        let mut kept = self.lock();
+        // Requests of other threads, which wait for none of this one any more.
+        while missing.iter().any(|&number| is_awaited(&kept, number) && !kept.bytes.contains_key(&number)) {
+            kept = self.came.wait(kept).unwrap_or_else(PoisonError::into_inner);
         }
-        for (window, bytes) in windows.iter().zip(&got) {
-            kept.keep(window.start, bytes, self.size);
-        }
-        got.len() == windows.len()
+        missing.iter().all(|number| kept.bytes.contains_key(number))
     }
 
     /// Returns whether the value is in a remote store.
@@ -348,6 +359,37 @@ mod tests {
             }
         });
         assert_eq!(gets.into_inner(), 1);
+    }
+
+    #[test]
+    fn other_blocks_are_read_while_a_read_ahead_waits() {
+        let value = bytes(1 << 20);
+        let blocks = Blocks::new(1 << 20, true, &range(&value, &(0..BLOCK)));
+        let (asked, was_asked) = std::sync::mpsc::channel();
+        let (read, was_read) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let (blocks, value) = (&blocks, &value);
+            scope.spawn(move || {
+                let get = |ranges: &[Range<u64>]| {
+                    asked.send(()).expect("the other thread");
+                    // A lock that is held meanwhile would keep the other thread from reading.
+                    let waited = was_read.recv_timeout(std::time::Duration::from_secs(60));
+                    waited.map_err(|_| Error::Job("no other thread has read"))?;
+                    Ok(ranges.iter().map(|asked| range(value, asked)).collect())
+                };
+                assert!(blocks.read_ahead(std::iter::once(300_000..500_000), get));
+            });
+            was_asked.recv().expect("a get");
+            for asked in [10..20, 900_000..900_010] {
+                let got = blocks.read(asked.clone(), |asked| Ok(range(value, &asked)));
+                assert_eq!(got.expect("bytes"), range(value, &asked));
+            }
+            read.send(()).expect("the thread that reads ahead");
+            // Blocks of that thread are waited for.
+            let got = blocks.read(400_000..400_010, |_| Err(Error::Job("a second get")));
+            assert_eq!(got.expect("bytes"), range(value, &(400_000..400_010)));
+            assert!(blocks.read_ahead(std::iter::once(300_000..500_000), |_| Err(Error::Job("a second get"))));
+        });
     }
 
     #[test]
