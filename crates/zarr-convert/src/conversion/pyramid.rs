@@ -4,9 +4,9 @@
 //! for all levels (`tree.rs`): the elements of a unit stay in memory until the coarser unit has its part of them, so memory depends on
 //! the sizes of units and on the number of levels, and not on the size of the source (`write.rs`).
 //!
-//! Units consist of whole chunks of the source where memory suffices for these, and each chunk is then read once. Chunks are read for
-//! each unit that they meet where it does not, and where a grid is rectilinear. Each piece that is read of a unit of a sharded source
-//! reads the indexes of its shards.
+//! Units consist of whole chunks of the source where memory suffices for these, and each chunk is then read once. Where it does not, units
+//! grow along the axes where growth saves most reads (`work_plan.rs`), and chunks are read for each unit that they meet, as they are where a
+//! grid is rectilinear. Each piece that is read of a unit of a sharded source reads the indexes of its shards.
 //!
 //! Levels get their documents after their chunks. Until then a journal beside the first level says which units are stored; a run that
 //! resumes reads these where coarser units need them. A mark below each level tells whether its chunks are still there.
@@ -21,6 +21,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod work_plan;
 mod write;
 
 use super::StorePlaces;
@@ -29,19 +30,11 @@ use levels::Names;
 pub use options::{Method, PyramidOptions};
 use std::ops::Range;
 use std::sync::Arc;
-use tree::{LevelShape, Tree};
+use work_plan::WorkPlan;
 use zarr_array::Array;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
 use zarr_meta::NodePath;
-use zarr_scan::Memory;
 use zarr_store::Store;
-
-/// Size in bytes of the elements of the source that a unit is computed of, if chunks are smaller.
-const COMFORT: u64 = 4 << 20;
-/// Share of the memory that [`COMFORT`] may have.
-const SHARE: u64 = 16;
-/// Size in bytes of the elements of the source that are read at once for a unit.
-const PIECE: u64 = 16 << 20;
 
 /// Planned pyramid of an array.
 ///
@@ -84,17 +77,6 @@ pub struct Pyramid {
     levels: Vec<Level>,
     options: PyramidOptions,
     work: WorkPlan,
-}
-
-/// Division of the work into units, and the memory that it takes.
-#[derive(Clone, Debug)]
-struct WorkPlan {
-    tree: Tree,
-    /// Number of elements of the finest level along each axis that are computed of what is read at once.
-    piece: Vec<u64>,
-    /// Number of units that are computed at the same time.
-    workers: usize,
-    options: zarr_array::Options,
 }
 
 /// Function that is told the number of bytes that were done, and may cancel.
@@ -331,87 +313,6 @@ fn check_like(array: &Array, level: &Level) -> Result<()> {
         location.store = Some(array.store().to_string());
         location.path = Some(array.path().to_string());
     }))
-}
-
-impl WorkPlan {
-    /// Plans units that hold whole parts of the source if memory suffices, and as many of them at a time as fit.
-    fn new(source: &Array, levels: &[Level], options: &PyramidOptions) -> Result<Self> {
-        let shapes: Vec<LevelShape> = levels.iter().map(Level::to_shape).collect();
-        let parts = source.part_shape();
-        let none = Vec::new();
-        let planned = [&parts[..], &none].into_iter().find_map(|parts| Self::within(source, parts, &shapes, options));
-        planned.ok_or_else(|| {
-            let message =
-                format!("the chunks of the levels need more than the {} bytes of memory allowed", options.memory);
-            Error::argument(message).with_hint("allow more memory, or choose smaller chunks or shards")
-        })
-    }
-
-    fn within(source: &Array, parts: &[u64], levels: &[LevelShape], options: &PyramidOptions) -> Option<Self> {
-        let item = source.data_type().item_size() as u64;
-        let decoded = source.part_shape();
-        let encoded = levels.iter().map(|level| (&level.chunk[..], item));
-        let memory = Memory::new(options.memory, encoded.chain([(&decoded[..], item)]), &options.options);
-        let first = levels.first()?;
-        let rank = first.shape.len();
-        let block: u64 = first.factors.iter().product();
-        let mut growth = vec![1; rank];
-        let mut tree = Tree::new(source.shape(), parts, levels, &growth);
-        // Small chunks are computed together. A region touches as few chunks as it can.
-        let comfort = COMFORT.min(memory.bytes() / SHARE);
-        for axis in (0..rank).rev().filter(|_| options.region.is_none()) {
-            loop {
-                let mut more = growth.clone();
-                more[axis] *= 2;
-                let grown = Tree::new(source.shape(), parts, levels, &more);
-                let size = grown.unit_len(0).saturating_mul(block).saturating_mul(item);
-                if size > comfort || grown.unit_len(0) <= tree.unit_len(0) {
-                    break;
-                }
-                (tree, growth) = (grown, more);
-            }
-        }
-        let piece = piece(&tree, parts, first, item, PIECE.min(memory.bytes() / SHARE));
-        let read = piece.iter().fold(block.saturating_mul(item), |size, &len| size.saturating_mul(len));
-        let units =
-            (0..levels.len()).fold(0, |sum: u64, level| sum.saturating_add(tree.unit_len(level).saturating_mul(item)));
-        let each = read.saturating_add(units);
-        let wanted = memory.threads_in(u64::MAX);
-        // Each worker decodes and encodes on its own thread where a read or a write is too small for others.
-        let with_thread = each.saturating_add(memory.for_thread());
-        let fits =
-            |workers: &usize| with_thread.checked_mul(*workers as u64).is_some_and(|size| size <= memory.bytes());
-        let workers = (1..=wanted).rev().find(fits)?;
-        let threads = memory.threads_in(memory.bytes().saturating_sub(each.saturating_mul(workers as u64)));
-        let workers = workers.min(usize::try_from(tree.leaves()).unwrap_or(usize::MAX)).max(1);
-        let options = memory.limit(&options.options, threads);
-        Some(Self { piece, workers, options, tree })
-    }
-}
-
-/// Returns the number of elements of the finest level along each axis that are computed of at most `most` bytes of the source, if whole
-/// parts of the source allow it.
-fn piece(tree: &Tree, parts: &[u64], first: &LevelShape, item: u64, most: u64) -> Vec<u64> {
-    let units = &tree.levels()[0];
-    let least = |axis: usize| {
-        let (part, factor) = (parts.get(axis).copied().unwrap_or(1).max(1), first.factors[axis].max(1));
-        (part / zarr_grid::gcd(part, factor)).min(units.unit[axis]).max(1)
-    };
-    let mut piece: Vec<u64> = (0..first.shape.len()).map(least).collect();
-    let block: u64 = first.factors.iter().product();
-    for axis in (0..piece.len()).rev() {
-        loop {
-            let doubled = (piece[axis].saturating_mul(2)).min(units.unit[axis]);
-            let size = piece.iter().enumerate().fold(block.saturating_mul(item), |size, (other, &len)| {
-                size.saturating_mul(if other == axis { doubled } else { len })
-            });
-            if doubled <= piece[axis] || size > most {
-                break;
-            }
-            piece[axis] = doubled;
-        }
-    }
-    piece
 }
 
 /// Ranges of the elements of a region, whose steps are left out.

@@ -4,6 +4,7 @@ mod existing;
 mod images;
 mod missing;
 mod place;
+mod reads;
 
 use super::super::Shards;
 use crate::{Method, Pyramid, PyramidOptions};
@@ -319,32 +320,6 @@ fn plan(source: &Array, options: PyramidOptions) -> Pyramid {
 
 fn error(source: &Array, options: PyramidOptions) -> Error {
     Pyramid::plan(source, None, options).unwrap_err()
-}
-
-#[test]
-fn chunks_of_the_source_are_read_once() {
-    let plain = memory();
-    source(&plain, "/0", &[100, 90, 70], &[10, 8, 16]);
-    for chunks in [None, Some(vec![4, 30, 30]), Some(vec![64, 7, 5])] {
-        let gets = Arc::new(Mutex::new(BTreeMap::new()));
-        let noted = Arc::clone(&gets);
-        let store: Arc<dyn Store> = Arc::new(Intercepted::new(Arc::clone(&plain), move |_, call| {
-            if let Call::Get { key, .. } = &call {
-                *noted.lock().unwrap().entry(key.to_string()).or_insert(0) += 1;
-            }
-            Ok(ControlFlow::Continue(call))
-        }));
-        let array = Array::open(&store, "/0", &registry()).unwrap();
-        let target = memory();
-        let options = PyramidOptions::default().factor("1", 2).factor("2", 3).chunks(chunks).levels(3);
-        let pyramid = Pyramid::plan(&array, Some((&target, NodePath::root())), options).unwrap();
-        gets.lock().unwrap().clear();
-        pyramid.run(|_| {}).unwrap();
-        let gets = gets.lock().unwrap();
-        let of_chunks = || gets.iter().filter(|(key, _)| key.contains("/c/"));
-        assert_eq!(of_chunks().count(), 10 * 12 * 5);
-        assert!(of_chunks().all(|(_, &count)| count == 1), "{gets:?}");
-    }
 }
 
 #[test]

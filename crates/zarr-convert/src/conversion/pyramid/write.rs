@@ -203,7 +203,7 @@ impl<T: Kind> Units<'_, T> {
                 .iter()
                 .zip(piece)
                 .zip(&own)
-                .map(|((&at, &len), own)| at..at.saturating_add(len).min(own.end))
+                .map(|((&at, &len), own)| at..next_multiple(at, len).min(own.end))
                 .collect();
             let below = self.tree().below(0, &part);
             let from = shape_of(&below)?;
@@ -219,7 +219,7 @@ impl<T: Kind> Units<'_, T> {
                 scratch,
             );
             let is_left = at.iter_mut().zip(piece).zip(&own).rev().any(|((at, &len), own)| {
-                *at = at.saturating_add(len);
+                *at = next_multiple(*at, len);
                 let is_left = *at < own.end;
                 if !is_left {
                     *at = own.start;
@@ -282,9 +282,7 @@ impl<T: Kind> Units<'_, T> {
                 match waiting.get(&parent) {
                     Some(waiting) => Arc::clone(&waiting.elements),
                     None => {
-                        let mut new = Vec::new();
-                        resize(&mut new, &whole)?;
-                        let (elements, left) = (Arc::new(Mutex::new(new)), self.tree().child_count(&parent));
+                        let (elements, left) = (Arc::default(), self.tree().child_count(&parent));
                         waiting.insert(parent.clone(), Waiting { elements: Arc::clone(&elements), left });
                         elements
                     }
@@ -300,6 +298,8 @@ impl<T: Kind> Units<'_, T> {
                 .collect();
             {
                 let mut into = lock(&buffer);
+                // Room is made under the lock of this unit, so that the threads of other units do not wait for it.
+                resize(&mut into, &whole)?;
                 let mut place = Place { elements: &mut into, shape: &whole, origin: &origin };
                 let from = Elements { elements, shape: &shape };
                 self.reduction(parent.level).reduce(&from, &factors, &mut place, scratch);
@@ -333,6 +333,11 @@ impl<T: Kind> Units<'_, T> {
         let method = if is_copy { Method::Nearest } else { self.pyramid.options.method };
         Reduction { method, missing: self.missing.as_deref() }
     }
+}
+
+/// Returns the least multiple of `len` that is greater than `at`.
+fn next_multiple(at: u64, len: u64) -> u64 {
+    (at / len).saturating_add(1).saturating_mul(len)
 }
 
 /// Returns the shape of a box in memory.

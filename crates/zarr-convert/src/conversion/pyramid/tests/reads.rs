@@ -1,0 +1,51 @@
+//! Reads of chunks of the source, counted by key.
+
+use super::*;
+
+/// Runs a pyramid, and returns how many times each chunk of the source was read.
+fn reads(plain: &Arc<dyn Store>, options: PyramidOptions) -> Result<BTreeMap<String, u64>, Error> {
+    let gets = Arc::new(Mutex::new(BTreeMap::new()));
+    let noted = Arc::clone(&gets);
+    let store: Arc<dyn Store> = Arc::new(Intercepted::new(Arc::clone(plain), move |_, call| {
+        if let Call::Get { key, .. } = &call
+            && key.as_str().contains("/c/")
+        {
+            *noted.lock().unwrap().entry(key.to_string()).or_insert(0) += 1;
+        }
+        Ok(ControlFlow::Continue(call))
+    }));
+    let array = Array::open(&store, "/0", &registry()).unwrap();
+    let target = memory();
+    let pyramid = Pyramid::plan(&array, Some((&target, NodePath::root())), options)?;
+    pyramid.run(|_| {}).unwrap();
+    let found = gets.lock().unwrap().clone();
+    Ok(found)
+}
+
+#[test]
+fn chunks_of_the_source_are_read_once() {
+    let plain = memory();
+    source(&plain, "/0", &[100, 90, 70], &[10, 8, 16]);
+    for chunks in [None, Some(vec![4, 30, 30]), Some(vec![64, 7, 5])] {
+        let options = PyramidOptions::default().factor("1", 2).factor("2", 3).chunks(chunks).levels(3);
+        let gets = reads(&plain, options).unwrap();
+        assert_eq!(gets.len(), 10 * 12 * 5);
+        assert!(gets.values().all(|&count| count == 1), "{gets:?}");
+    }
+}
+
+#[test]
+fn little_memory_costs_few_reads() {
+    let plain = memory();
+    source(&plain, "/0", &[960, 960], &[240, 240]);
+    // Chunks of levels meet those of the source at multiples of 960 along the first axis, of 1680 along the second.
+    let options = || PyramidOptions::default().chunks(vec![32, 56]).levels(2);
+    for (memory, expected) in
+        [(400_000, 132), (500_000, 84), (600_000, 60), (700_000, 48), (1_000_000, 32), (1_400_000, 24), (2_500_000, 16)]
+    {
+        let gets = reads(&plain, options().memory(memory)).unwrap();
+        let all: u64 = gets.values().sum();
+        assert_eq!(gets.len(), 16);
+        assert!(all <= expected, "{memory} bytes of memory: {all} reads of 16 chunks, expected at most {expected}");
+    }
+}
