@@ -66,7 +66,7 @@ fn image(settings: ImageSettings, attributes: &str, group: Option<&str>) -> Resu
     let methods = ["mean", "min", "max", "mode", "median", "sum", "gaussian"];
     let reduction = match methods.into_iter().find(|method| *method == settings.method) {
         Some(method) => Reduction::OfBlocks(method),
-        None if settings.method == "nearest" => Reduction::First,
+        None if settings.method == "nearest" => Reduction::Nearest,
         None => {
             let expected = methods.join(", ");
             return Err(Error::argument(format!("method {:?}: expected nearest, {expected}", settings.method)));

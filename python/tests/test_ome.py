@@ -73,6 +73,18 @@ def test_metadata_for_levels_that_are_there(tmp_path: Path) -> None:
         ome.write_metadata(group, "zyx", levels=["s/0"], version="0.4")
 
 
+def test_nearest_elements_lie_where_pyramids_pick_them(tmp_path: Path) -> None:
+    group = zarr_rust.create_group(tmp_path / "x.zarr")
+    group.create_array("0", data=np.arange(81), chunks=(9,))
+    zarr_rust.pyramid(tmp_path / "x.zarr/0", factors={0: 3}, levels=2, method="nearest")
+    factors = {"0": (1, 1), "1": (1, 3), "2": (1, 9)}
+    shapes = {"0": (1, 81), "1": (1, 27), "2": (1, 9)}
+    levels = ome.metadata(shapes, "yx", factors=factors, method="nearest")["ome"]["multiscales"][0]["datasets"]
+    for path in ("1", "2"):
+        transformations = levels[int(path)]["coordinateTransformations"]
+        assert transformations[1]["translation"] == [0, group[path][0]]
+
+
 def test_factors_are_those_from_level_to_level() -> None:
     shapes = {str(level): (length, 64) for level, length in enumerate([100, 50, 25, 13, 7, 4])}
     levels = ome.metadata(shapes, "yx", factors=None)["ome"]["multiscales"][0]["datasets"]

@@ -20,8 +20,8 @@ use zarr_meta::NodePath;
 pub enum Reduction {
     /// Mean, least or greatest value, or another one of whole blocks, whose name the metadata get: elements lie at the centres of blocks.
     OfBlocks(&'static str),
-    /// First element of each block, whose position stays.
-    First,
+    /// Element at the centre of each block, whose position stays; of two at the centre along an axis the first.
+    Nearest,
 }
 
 /// Metadata of an image that is to be written: axes, scales, levels, channels.
@@ -253,12 +253,12 @@ impl NewImage {
         let downscaling = match self.reduction {
             _ if self.levels.len() < 2 => None,
             Reduction::OfBlocks(name) => Some(name.to_owned()),
-            Reduction::First => Some("nearest".to_owned()),
+            Reduction::Nearest => Some("nearest".to_owned()),
         };
         document.images.push(ImageDocument {
             name: self.name.clone(),
             axes: self.axes.iter().cloned().map(Into::into).collect(),
-            levels: self.levels.iter().map(|(path, factors)| self.placed(path, factors)).collect(),
+            levels: (0..self.levels.len()).map(|number| self.placed(number)).collect(),
             downscaling,
             ..ImageDocument::default()
         });
@@ -301,17 +301,32 @@ impl NewImage {
         })
     }
 
-    fn placed(&self, path: &str, factors: &[f64]) -> LevelDocument {
+    /// Returns the positions of the elements of a level.
+    fn placed(&self, number: usize) -> LevelDocument {
+        let (path, factors) = &self.levels[number];
         let scale: Vec<f64> = self.scale.iter().zip(factors).map(|(scale, factor)| scale * factor).collect();
-        let offset = |((scale, first), factor): ((&f64, &f64), &f64)| match self.reduction {
-            Reduction::OfBlocks(_) => first + (factor - 1.0) / 2.0 * scale,
-            Reduction::First => *first,
+        let offset = |axis: usize| match self.reduction {
+            Reduction::OfBlocks(_) => (factors[axis] - 1.0) / 2.0,
+            Reduction::Nearest => self.picked(number, axis),
         };
-        let translation: Vec<f64> = self.scale.iter().zip(&self.translation).zip(factors).map(offset).collect();
+        let moved = |axis: usize| self.translation[axis] + offset(axis) * self.scale[axis];
+        let translation: Vec<f64> = (0..factors.len()).map(moved).collect();
         let is_moved = translation.iter().any(|&offset| offset != 0.0);
         let translation = is_moved.then_some(translation);
         let placement = Placement { scale: Some(scale), translation, ..Placement::default() };
-        LevelDocument { path: path.to_owned(), placement, ..LevelDocument::default() }
+        LevelDocument { path: path.clone(), placement, ..LevelDocument::default() }
+    }
+
+    /// Returns the position along an axis of the first element of a level, in elements of the array of which the factors are: each level
+    /// picks the element at the centre of a block of the one before it.
+    fn picked(&self, number: usize, axis: usize) -> f64 {
+        let factors = std::iter::once(1.0).chain(self.levels[..=number].iter().map(|(_, factors)| factors[axis]));
+        let mut finer = 1.0;
+        let steps = factors.map(|factor| {
+            let step = (factor / finer).round().max(1.0);
+            std::mem::replace(&mut finer, factor) * ((step - 1.0) / 2.0).floor()
+        });
+        steps.sum()
     }
 
     /// Checks what is to be written by reading it.

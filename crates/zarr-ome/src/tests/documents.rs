@@ -227,8 +227,12 @@ fn elements_of_levels_lie_at_the_centres_of_blocks() {
     let first = (vec![1.0, 1.0, 0.5], vec![0.0, 0.0, 10.0]);
     // The mean of the elements at 10, 10.5 and 11.
     assert_eq!(positions(&image), [first.clone(), (vec![1.0, 2.0, 1.5], vec![0.0, 0.5, 10.5])]);
-    let image = image.reduction(Reduction::First);
-    assert_eq!(positions(&image), [first, (vec![1.0, 2.0, 1.5], vec![0.0, 0.0, 10.0])]);
+    let image = image.reduction(Reduction::Nearest);
+    // Of two at the centre the first, of three the one in the middle.
+    assert_eq!(positions(&image), [first.clone(), (vec![1.0, 2.0, 1.5], vec![0.0, 0.0, 10.5])]);
+    // The element in the middle of elements that are each in the middle.
+    let coarser = image.clone().level("2", &[1.0, 4.0, 9.0]).unwrap();
+    assert_eq!(positions(&coarser)[2], (vec![1.0, 4.0, 4.5], vec![0.0, 0.0, 12.0]));
     let text = image.multiscales(Version::V04).unwrap().to_string();
     assert!(text.contains(r#""version":"0.4""#) && text.contains(r#""type":"nearest""#), "{text}");
 }
