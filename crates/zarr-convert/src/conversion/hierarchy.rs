@@ -2,10 +2,10 @@
 
 use super::ConvertOptions;
 use super::images::Images;
-use std::collections::HashSet;
+use super::place::GroupPlaces;
 use std::sync::Arc;
 use zarr_meta::conventions::Conventions;
-use zarr_meta::{ArrayMetadata, Node, NodePath, StoredNode};
+use zarr_meta::{ArrayMetadata, Node, StoredNode};
 
 /// Properties of the arrays of a hierarchy that show which convention other nodes follow.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ pub(super) struct Hierarchy {
     pub(super) all_stored: bool,
     /// The OME-Zarr images of the hierarchy.
     pub(super) images: Arc<Images>,
-    /// Groups whose place is not that of the regions that are taken of their arrays.
-    pub(super) cut: Arc<HashSet<NodePath>>,
+    /// Groups with a place on Earth, if regions are taken of arrays.
+    pub(super) places: Arc<GroupPlaces>,
 }
 
 impl Hierarchy {
@@ -37,7 +37,7 @@ impl Hierarchy {
                 false => is_unnamed |= !array.shape.is_empty(),
             }
         }
-        Self { is_named, is_unnamed, keeps_fill: false, all_stored: false, images, cut: Arc::default() }
+        Self { is_named, is_unnamed, keeps_fill: false, all_stored: false, images, places: Arc::default() }
     }
 
     /// Returns a copy of `self` that keeps fill values.

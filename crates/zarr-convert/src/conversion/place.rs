@@ -14,43 +14,66 @@ use zarr_meta::{ArrayMetadata, Node, NodePath, Note, StoredNode};
 /// Attributes that say where the elements are.
 pub(super) const OF_PLACE: [&str; 4] = ["spatial:bbox", "spatial:transform_type", "spatial:transform", "spatial:shape"];
 
-/// Returns the groups whose place is no longer that of all their arrays, since a region is taken of some: those that such an array is
-/// directly in, and those above with the levels of a pyramid.
-pub(super) fn cut_groups(found: &[StoredNode], options: &ConvertOptions) -> HashSet<NodePath> {
-    let mut cut = HashSet::new();
-    if options.regions.is_empty() {
-        return cut;
-    }
-    let groups = found.iter().filter(|node| node.node.as_group().is_some());
-    let groups: HashMap<&NodePath, Georeference> =
-        groups.filter_map(|node| Some((&node.path, Georeference::read(node.node.attributes())?))).collect();
-    for node in found.iter().filter(|node| options.regions.contains_key(&node.path)) {
-        // A region that does not fit its array is refused when the array is planned.
-        let (Some(array), Ok(Some(region))) = (node.node.as_array(), region::of(node, options)) else { continue };
-        for (distance, path) in std::iter::successors(node.path.parent(), NodePath::parent).enumerate() {
-            let Some(read) = groups.get(&path) else { continue };
-            let names = Georeference::read(&array.attributes).and_then(|own| own.dimensions);
-            let names = names.or_else(|| read.dimensions.clone());
-            let is_whole = names
-                .and_then(|names| ranges(array, &names, &region))
-                .is_some_and(|ranges| ranges.into_iter().all(|(range, len)| range == AxisRange::new(0, len)));
-            if !is_whole && (distance == 0 || !read.levels.is_empty()) {
-                cut.insert(path);
+/// Groups with a place on Earth, as it matters where regions are taken of arrays below them.
+#[derive(Debug, Default)]
+pub(super) struct GroupPlaces {
+    /// Groups whose place is no longer that of all their arrays, since a region is taken of some: those that such an array is directly in,
+    /// and those above with the levels of a pyramid.
+    cut: HashSet<NodePath>,
+    /// Names of the dimensions of y and x that groups give to arrays without own ones.
+    dimensions: HashMap<NodePath, [String; 2]>,
+}
+
+impl GroupPlaces {
+    /// Finds the groups; none if no region is taken.
+    pub(super) fn of(found: &[StoredNode], options: &ConvertOptions) -> Self {
+        let mut places = Self::default();
+        if options.regions.is_empty() {
+            return places;
+        }
+        let groups = found.iter().filter(|node| node.node.as_group().is_some());
+        let groups: HashMap<&NodePath, Georeference> =
+            groups.filter_map(|node| Some((&node.path, Georeference::read(node.node.attributes())?))).collect();
+        for (path, read) in &groups {
+            if let Some(names) = &read.dimensions {
+                places.dimensions.insert((*path).clone(), names.clone());
             }
         }
+        for node in found.iter().filter(|node| options.regions.contains_key(&node.path)) {
+            // A region that does not fit its array is refused when the array is planned.
+            let (Some(array), Ok(Some(region))) = (node.node.as_array(), region::of(node, options)) else { continue };
+            let own = Georeference::read(&array.attributes).and_then(|own| own.dimensions);
+            for (distance, path) in std::iter::successors(node.path.parent(), NodePath::parent).enumerate() {
+                let Some(read) = groups.get(&path) else { continue };
+                let names = own.as_ref().or(read.dimensions.as_ref());
+                let is_whole = names
+                    .and_then(|names| ranges(array, names, &region))
+                    .is_some_and(|ranges| ranges.into_iter().all(|(range, len)| range == AxisRange::new(0, len)));
+                if !is_whole && (distance == 0 || !read.levels.is_empty()) {
+                    places.cut.insert(path);
+                }
+            }
+        }
+        places
     }
-    cut
+
+    /// Names of the dimensions of the closest group above a node that has some.
+    fn dimensions_above(&self, path: &NodePath) -> Option<&[String; 2]> {
+        std::iter::successors(path.parent(), NodePath::parent).find_map(|group| self.dimensions.get(&group))
+    }
 }
 
 /// Gives a node the place that the options say, or else moves the place of an array to its region. What is no longer true is left out, of
-/// an array and of a group with `is_cut`.
+/// an array and of a group that is cut.
 pub(super) fn take(
     node: &mut Node,
-    (found, region, is_cut): (&StoredNode, Option<&Region>, bool),
+    (found, region, places): (&StoredNode, Option<&Region>, &GroupPlaces),
     options: &ConvertOptions,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
-    if is_cut && let Node::Group(group) = node {
+    if let Node::Group(group) = node
+        && places.cut.contains(&found.path)
+    {
         leave_out(&mut group.attributes, notes);
     }
     if let Some(place) = options.georeferences.get(&found.path) {
@@ -63,7 +86,8 @@ pub(super) fn take(
     }
     let (Node::Array(array), Some(whole), Some(region)) = (node, found.node.as_array(), region) else { return Ok(()) };
     let Some(read) = Georeference::read(&array.attributes) else { return Ok(()) };
-    let ranges = read.dimensions.as_ref().and_then(|names| ranges(whole, names, region));
+    let names = read.dimensions.as_ref().or_else(|| places.dimensions_above(&found.path));
+    let ranges = names.and_then(|names| ranges(whole, names, region));
     match ranges {
         Some(ranges) if ranges.iter().all(|(range, len)| *range == AxisRange::new(0, *len)) => Ok(()),
         Some([(y, _), (x, _)]) if read.transform.is_some() => {

@@ -51,7 +51,7 @@ pub(super) fn plan(
         lengths::check("shards", lengths, arrays())?;
     }
     let mut hierarchy = Hierarchy::of(&found);
-    hierarchy.cut = Arc::new(place::cut_groups(&found, options));
+    hierarchy.places = Arc::new(place::GroupPlaces::of(&found, options));
     region::check(&found, options, |path| hierarchy.images.has_level(path))?;
     region::resize_dimensions(&mut found, options);
     let (mut nodes, mut consolidate) = (Vec::new(), Vec::new());

@@ -76,8 +76,8 @@ pub(super) fn target(
             }
         }
     }
-    let (region, is_cut) = (region::of(found, options)?, hierarchy.cut.contains(&found.path));
-    place::take(&mut node, (found, region.as_ref(), is_cut), options, &mut image_notes)?;
+    let region = region::of(found, options)?;
+    place::take(&mut node, (found, region.as_ref(), &hierarchy.places), options, &mut image_notes)?;
     let fallback = fallback_of(found, dialect);
     if let (Some(original), Node::Array(array), true) = (&fallback, &mut node, options.carry) {
         array.extra.insert("data_type", original.clone());

@@ -71,10 +71,22 @@ fn what_is_not_cut_stays_and_what_cannot_be_moved_goes() {
     let mut nameless = scene();
     nameless.dimensions = None;
     let region = Region::from_ranges(&[0..2, 0..8, 0..3]);
-    let pyramid = scene().pyramid(&[("a", [8, 6]), ("b", [4, 3])]);
+    let pyramid = nameless.clone().pyramid(&[("a", [8, 6]), ("b", [4, 3])]);
     let [array, group] = converted(&pyramid, &nameless, region, ConvertOptions::default()).map(Option::unwrap);
     assert_eq!((array.transform, array.bbox, array.shape), (None, None, None));
     assert!(group.levels.iter().all(|level| level.transform.is_none() && level.shape.is_none()), "{group:?}");
+}
+
+#[test]
+fn dimensions_of_the_group_are_those_of_its_arrays() {
+    let mut nameless = scene();
+    nameless.dimensions = None;
+    let names = Georeference::new().dimensions("y", "x");
+    let region = Region::from_ranges(&[0..2, 2..4, 3..6]);
+    let [array, group] = converted(&names, &nameless, region, ConvertOptions::default()).map(Option::unwrap);
+    assert_eq!((array.shape, &array.dimensions), (Some([2, 3]), &None));
+    assert_eq!(array.computed_extent(), Some([500_030.0, 4_999_960.0, 500_060.0, 4_999_980.0]));
+    assert_eq!(group.dimensions, names.dimensions);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use super::super::place::OF_PLACE;
 use super::{Level, Method};
-use zarr_array::Array;
+use zarr_array::{Array, Group};
 use zarr_geo::{Georeference, Registration};
 use zarr_hierarchy::{Error, Result};
-use zarr_meta::Node;
+use zarr_meta::{Node, NodePath};
 
 /// Moves the place in the attributes of a level, which are those of the source, to the level. Pixels that are areas keep the corner of the
 /// first one; those that are points get the coordinates of the centres of their blocks, or of the elements that are picked. What cannot be
@@ -17,8 +17,9 @@ pub(super) fn scale(level: &mut Level, source: &Array, method: Method) -> Result
         return Ok(());
     }
     let known = source.dimension_names().unwrap_or_default();
-    let axis_of = |name: &String| known.iter().position(|known| known.as_ref() == Some(name));
-    let axes = read.dimensions.as_ref().and_then(|[y, x]| Some([axis_of(y)?, axis_of(x)?]));
+    let axis_of = |name: &str| known.iter().position(|known| known.as_deref() == Some(name));
+    let names = read.dimensions.clone().or_else(|| dimensions_above(source));
+    let axes = names.and_then(|[y, x]| Some([axis_of(&y)?, axis_of(&x)?]));
     let Some(axes) = axes else {
         OF_PLACE.iter().for_each(|name| drop(array.attributes.remove(name)));
         return Ok(());
@@ -47,4 +48,12 @@ pub(super) fn scale(level: &mut Level, source: &Array, method: Method) -> Result
     let mut place = read.levels(Vec::new());
     (place.transform, place.transform_type, place.bbox, place.shape) = (transform, None, bbox, shape);
     place.write(&mut array.attributes).map_err(|error| Error::from(zarr_meta::Error::from(error)))
+}
+
+/// Returns the names of the dimensions of y and x of the closest group above an array that names some.
+fn dimensions_above(source: &Array) -> Option<[String; 2]> {
+    std::iter::successors(source.path().parent(), NodePath::parent).find_map(|path| {
+        let group = Group::open(source.store(), &path.to_string(), source.registry()).ok()?;
+        Georeference::read(group.attributes().ok()?)?.dimensions
+    })
 }

@@ -3,7 +3,7 @@
 use super::{memory, plan, registry};
 use crate::{Method, PyramidOptions};
 use std::sync::Arc;
-use zarr_array::{Array, NewArray, Store};
+use zarr_array::{Array, Group, NewArray, NewGroup, Store};
 use zarr_geo::{Crs, Georeference, Registration, Transform};
 use zarr_json::Map;
 
@@ -42,6 +42,29 @@ fn levels_have_larger_pixels_at_the_place_of_the_array() {
     // Other axes do not matter.
     let t = PyramidOptions::default().factor("t", 2).levels(1);
     assert_eq!(places(&scene(), t)[0].transform, scene().transform);
+}
+
+#[test]
+fn dimensions_of_the_group_are_those_of_levels() {
+    let store: Arc<dyn Store> = memory();
+    let written = |place: &Georeference| {
+        let mut attributes = Map::new();
+        place.write(&mut attributes).unwrap();
+        attributes
+    };
+    let names = NewGroup::new().attributes(written(&Georeference::new().dimensions("y", "x")));
+    Group::create(&store, "/", names, &registry()).unwrap();
+    let nameless = {
+        let mut nameless = scene();
+        nameless.dimensions = None;
+        nameless
+    };
+    let new = NewArray::new(&[9, 6], "uint16").codecs("bytes").unwrap().dimension_names(&["y", "x"]);
+    let array = Array::create(&store, "/0", new.attributes(written(&nameless)), &registry()).unwrap();
+    plan(&array, PyramidOptions::default().levels(1)).run(|_| {}).unwrap();
+    let level = Array::open(&store, "/1", &registry()).unwrap();
+    let read = Georeference::read(level.attributes().unwrap()).unwrap();
+    assert_eq!((read.computed_extent(), read.dimensions), (Some([500.0, 800.0, 560.0, 900.0]), None));
 }
 
 #[test]
