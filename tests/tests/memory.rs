@@ -4,6 +4,8 @@
 
 #[path = "memory/claimed_sizes.rs"]
 mod claimed_sizes;
+#[path = "memory/pyramids.rs"]
+mod pyramids;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::num::NonZeroUsize;
