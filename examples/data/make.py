@@ -149,7 +149,9 @@ def pictures(target: Path) -> None:
     keys = (1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326)
     tags = [(33550, "d", 3, (*step, 0.0), True), (33922, "d", 6, (0.0, 0.0, 0.0, *corner, 0.0), True)]
     tags += [(34735, "H", len(keys), keys, True), (42113, "s", 0, "nan", True)]
-    tifffile.imwrite(target / "sst.tif", sst[0, ::-1], extratags=tags, compression="zlib", predictor=3, rowsperstrip=8, metadata=None, software="tifffile")
+    form = {"extratags": tags, "compression": "zlib", "predictor": 3, "rowsperstrip": 8, "metadata": None, "software": "tifffile"}
+    for name, month in {"sst.tif": 0, "sst-may.tif": 1}.items():
+        tifffile.imwrite(target / name, sst[month, ::-1], **form)
 
 
 def main() -> None:

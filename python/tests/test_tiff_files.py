@@ -103,7 +103,13 @@ def test_tags_of_geotiff(tmp_path: Path) -> None:
     assert found["model_pixel_scale"] == expected["ModelPixelScale"]
     assert found["model_tiepoint"] == expected["ModelTiepoint"]
     assert found["keys"]["ProjectedCSTypeGeoKey"] == int(expected["ProjectedCSTypeGeoKey"])
-    assert zarr_rust.open(path, "0").fill_value == -9999
+    array = zarr_rust.open(path, "0")
+    assert array.fill_value == -9999
+    # Attributes of GeoZarr: a, b, c, d, e, f of rasterio.
+    (width, height, _), (_, _, _, west, north, _) = expected["ModelPixelScale"], expected["ModelTiepoint"]
+    assert array.attrs["spatial:transform"] == [width, 0, west, 0, -height, north]
+    assert array.attrs["proj:code"] == f"EPSG:{int(expected['ProjectedCSTypeGeoKey'])}"
+    assert array.attrs["spatial:bbox"] == [west, north - 48 * height, west + 64 * width, north]
 
 
 def test_copies_keep_levels(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 //! Documents of Zarr v3.
 
 use zarr_dtype::{DataType, FillValue};
+use zarr_geo::Georeference;
 use zarr_json::{Map, Value, json};
 
 use crate::fault::Failure;
@@ -12,8 +13,8 @@ use crate::series::Series;
 use crate::warnings::Warnings;
 use crate::{geo, image, tags};
 
-/// The document of the array that a level is.
-pub(crate) fn array(layout: &Layout, form: &Form, fill: Option<&FillValue>) -> Value {
+/// The document of the array that a level is, whose place on Earth is known or not.
+pub(crate) fn array(layout: &Layout, form: &Form, fill: Option<&FillValue>, place: Option<&Georeference>) -> Value {
     let data_type = &form.sample.data_type;
     let rank = layout.axes.len();
     let mut codecs = Vec::new();
@@ -43,6 +44,9 @@ pub(crate) fn array(layout: &Layout, form: &Form, fill: Option<&FillValue>) -> V
     if let Some(fill) = fill {
         attributes.insert(zarr_cf::fill::FILL_VALUE, zarr_cf::fill::to_attribute(data_type, fill));
     }
+    if let Some(place) = place {
+        write_place(place, &mut attributes);
+    }
     let fill = fill.cloned().unwrap_or_else(|| FillValue::zero(data_type));
     let shape: Vec<u64> = layout.axes.iter().map(|axis| axis.len).collect();
     let names: Vec<Value> = layout.axes.iter().map(|axis| Value::from(&*axis.name)).collect();
@@ -60,16 +64,23 @@ pub(crate) fn array(layout: &Layout, form: &Form, fill: Option<&FillValue>) -> V
     })
 }
 
+/// Adds a place on Earth to attributes, which have nothing that it could contradict.
+fn write_place(place: &Georeference, attributes: &mut Map) {
+    // Without levels nothing is refused.
+    let _ = place.write(attributes);
+}
+
 /// The document of a group.
 pub(crate) fn group(attributes: Map) -> Map {
     Map::from([("zarr_format", json!(3)), ("node_type", json!("group")), ("attributes", attributes.into())])
 }
 
-/// The attributes of a series: the tags of its first page, and its axes and levels as OME-Zarr has them.
+/// The attributes of a series: the tags of its first page, those of GeoTIFF with the place that they say, and its axes and levels as OME-Zarr
+/// has them.
 pub(crate) fn attributes(
     reader: &Reader<'_>,
     series: &Series,
-    layouts: &[Layout],
+    (layouts, geo): (&[Layout], Option<Map>),
     warnings: &mut Warnings,
 ) -> Result<Map, Failure> {
     let page = &series.page;
@@ -120,11 +131,17 @@ pub(crate) fn attributes(
     if let Some(colors) = warnings.part(color_map(reader, page))? {
         attributes.insert("color_map", colors);
     }
-    let geo = geo::attribute(reader, &page.ifd, warnings)?;
     // Levels alone make a map an image of OME-Zarr, whose places are in the other attribute.
     let is_image = geo.is_none() || series.levels.len() > 1;
     if let Some(geo) = geo {
+        let finest = layouts.first().and_then(|layout| geo::place(&geo, layout, layout));
         attributes.insert(geo::GEOTIFF, geo);
+        // Each level has a transformation of its own.
+        if let Some(place) = finest {
+            let mut of_all = place;
+            (of_all.bbox, of_all.transform, of_all.shape) = (of_all.computed_extent(), None, None);
+            write_place(&of_all, &mut attributes);
+        }
     }
     if is_image && let Some(ome) = image::attribute(series, layouts) {
         attributes.insert(image::OME, ome);

@@ -1,9 +1,11 @@
 //! GeoTIFF: where the pixels of a page lie on the Earth.
 
+use zarr_geo::{Crs, Georeference, Registration, Transform};
 use zarr_json::{Map, Value, json};
 
 use crate::fault::Failure;
 use crate::ifd::{Ifd, Reader, decoded};
+use crate::layout::Layout;
 use crate::tags;
 use crate::warnings::Warnings;
 
@@ -46,7 +48,10 @@ impl GeoReference {
     /// ```
     #[must_use]
     pub fn of(attributes: &Map) -> Option<Self> {
-        let tags = attributes.get(GEOTIFF)?.as_object()?;
+        attributes.get(GEOTIFF)?.as_object().map(Self::of_tags)
+    }
+
+    fn of_tags(tags: &Map) -> Self {
         let numbers =
             |name: &str| -> Option<Vec<f64>> { tags.get(name)?.as_array()?.iter().map(Value::as_f64).collect() };
         let key = |name: &str| tags.get("keys").and_then(|keys| keys.get(name)).and_then(Value::as_u64);
@@ -75,16 +80,35 @@ impl GeoReference {
             _ if key("ProjectedCSTypeGeoKey").is_some() => code("ProjectedCSTypeGeoKey"),
             _ => code("GeographicTypeGeoKey"),
         };
-        Some(Self {
-            transform: transform.filter(|numbers| numbers.iter().all(|number| number.is_finite())),
-            epsg,
-            is_point,
-        })
+        Self { transform: transform.filter(|numbers| numbers.iter().all(|number| number.is_finite())), epsg, is_point }
     }
 }
 
+/// Returns where the pixels of a level lie by the tags of its series, whose finest level is given; `None` if the tags do not say, or the
+/// level has no axes y and x. Levels cover the same area, as those of GDAL do.
+pub(crate) fn place(tags: &Map, finest: &Layout, level: &Layout) -> Option<Georeference> {
+    let of_file = GeoReference::of_tags(tags);
+    let len = |layout: &Layout, name: &str| layout.axes.iter().find(|axis| axis.name == name).map(|axis| axis.len);
+    let [rows, columns] = [len(level, "y")?, len(level, "x")?];
+    let ratio = |name: &str, own: u64| Some(len(finest, name)? as f64 / own as f64);
+    let (down, across) = (ratio("y", rows)?, ratio("x", columns)?);
+    let crs = of_file.epsg.map(Crs::epsg);
+    let place = Georeference::new().dimensions("y", "x").shape(rows, columns);
+    // The transformation of points is that of their coordinates, in the centres of pixels.
+    let (centre, registration) = match of_file.is_point {
+        true => (0.5, Registration::Node),
+        false => (0.0, Registration::Pixel),
+    };
+    let transform = of_file.transform.map(|corner| Transform(corner).scaled(across, down).shifted(centre, centre));
+    let place = place.transform(transform).registration(registration);
+    // Numbers of JSON are finite.
+    let extent = place.computed_extent().filter(|extent| extent.iter().all(|number| number.is_finite()));
+    let place = if extent.is_some() { place } else { place.transform(None) };
+    (place.transform.is_some() || crs.is_some()).then(|| place.crs(crs))
+}
+
 /// The attribute of the tags of a page; `None` if it has none.
-pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd, warnings: &mut Warnings) -> Result<Option<Value>, Failure> {
+pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd, warnings: &mut Warnings) -> Result<Option<Map>, Failure> {
     let mut found = Map::new();
     for (name, tag) in [
         ("model_pixel_scale", tags::MODEL_PIXEL_SCALE),
@@ -114,7 +138,7 @@ pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd, warnings: &mut Warnings)
             found.insert(name, text.trim());
         }
     }
-    Ok(Some(found.into()))
+    Ok(Some(found))
 }
 
 /// The keys of a page by their names.

@@ -9,6 +9,7 @@ use zarr_store_virtual::{Blocks, ChunkKeyForm, Separator, VirtualStore, VirtualS
 
 use crate::document;
 use crate::fault::{Failure, TiffFault};
+use crate::geo;
 use crate::ifd::{MAX_PAGES, Reader};
 use crate::image;
 use crate::layout::Layout;
@@ -129,7 +130,8 @@ impl Writer<'_> {
     /// Adds the arrays of a series below a prefix. Returns the attributes of its group.
     fn series(&mut self, series: &Series, prefix: &str, id: zarr_store_virtual::SourceId) -> Result<Map, Failure> {
         let fill = document::fill_value(self.reader, &series.page, &mut self.warnings)?;
-        let mut layouts = Vec::new();
+        let geo = geo::attribute(self.reader, &series.page.ifd, &mut self.warnings)?;
+        let mut layouts: Vec<Layout> = Vec::new();
         for (number, level) in series.levels.iter().enumerate() {
             let layout = Layout::new(&series.axes, level);
             if layout.count().is_none_or(|count| count > MAX_CHUNKS) {
@@ -138,12 +140,13 @@ impl Writer<'_> {
             let path = format!("{prefix}{number}");
             let table = layout.table(level, self.source, id, &format!("/{path}"));
             let table = table.map_err(|fault| fault.of(&*self.source.name))?;
-            self.add(path.clone(), document::array(&layout, &level.form, fill.as_ref()))?;
+            let place = geo.as_ref().and_then(|geo| geo::place(geo, layouts.first().unwrap_or(&layout), &layout));
+            self.add(path.clone(), document::array(&layout, &level.form, fill.as_ref(), place.as_ref()))?;
             let prefix = Prefix::new(&format!("{path}/"))?;
             self.builder.chunks(prefix, ChunkKeyForm::Default(Separator::Slash), &layout.counts, table);
             layouts.push(layout);
         }
-        document::attributes(self.reader, series, &layouts, &mut self.warnings)
+        document::attributes(self.reader, series, (&layouts, geo), &mut self.warnings)
     }
 
     fn add(&mut self, path: String, document: Value) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use zarr::geo::{Crs, Georeference, Transform};
 use zarr::store::{
     AccessProfile, Counted, FilesystemStore, Key, MemoryStore, Result, Store, StoreExt, VirtualStore, testing,
 };
@@ -180,6 +181,51 @@ fn texts_of_geotiff_are_counted_in_bytes() {
     let keys = found.get("geotiff").and_then(|geo| geo.get("keys")).unwrap();
     assert_eq!(keys.get("GTCitationGeoKey").and_then(Value::as_str), Some("\u{e9}"));
     assert_eq!(keys.get("GeogCitationGeoKey").and_then(Value::as_str), Some("abc"));
+}
+
+#[test]
+fn levels_of_points_cover_the_area_of_their_file() {
+    let numbers = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<u64>>();
+    let keys = vec![1, 1, 0, 2, 1025, 0, 1, 2, 2048, 0, 1, 4326];
+    let place = |is_point: bool| {
+        let mut keys = keys.clone();
+        keys[7] = if is_point { 2 } else { 1 };
+        [
+            (33550, 12, numbers(&[0.5, 0.25, 0.0])),
+            (33922, 12, numbers(&[0.0, 0.0, 0.0, 7.0, 50.0, 0.0])),
+            (34735, 3, keys),
+        ]
+    };
+    for (is_point, finest, coarser, extent) in [
+        (false, [0.5, 7.0, -0.25, 50.0], [1.0, 7.0, -0.5, 50.0], [7.0, 48.0, 11.0, 50.0]),
+        // The file has the coordinates of the centres.
+        (true, [0.5, 7.0, -0.25, 50.0], [1.0, 7.25, -0.5, 49.875], [7.0, 48.25, 10.5, 50.0]),
+    ] {
+        let mut file = Made::new();
+        let more = place(is_point);
+        file.filled(8, 1, &[&[(254, 4, vec![0])], &more[..]].concat());
+        file.filled(4, 2, &[&[(254, 4, vec![1])], &more[..]].concat());
+        let (store, _) = file.opened();
+        let read = |path: &str| {
+            let array = zarr::open((&store, path)).array().unwrap();
+            let read = Georeference::read(array.attributes().unwrap()).unwrap();
+            assert!(read.faults.is_empty() && read.contradiction().is_none(), "{read:?}");
+            assert_eq!((&read.crs, read.registration.name() == "node"), (&Some(Crs::epsg(4326)), is_point));
+            let Transform([a, _, c, _, e, f]) = read.transform.unwrap();
+            ([a, c, e, f], read.extent().unwrap())
+        };
+        assert_eq!(read("/0"), (finest, extent));
+        assert_eq!(read("/1").0, coarser);
+        // Numbers that are too large for an extent are no place.
+        let mut file = Made::new();
+        file.filled(8, 1, &[(33550, 12, numbers(&[1e308, 1e308, 0.0])), (33922, 12, numbers(&[0.0; 6]))]);
+        let wide = file.opened().0;
+        let wide = zarr::open((&wide, "/0")).array().unwrap();
+        assert_eq!(Georeference::read(wide.attributes().unwrap()), None);
+        let group = zarr::open(&store).group().unwrap();
+        assert_eq!(Georeference::read(group.attributes().unwrap()).unwrap().bbox, Some(extent));
+        assert!(group.attributes().unwrap().get("ome").is_some());
+    }
 }
 
 #[test]
