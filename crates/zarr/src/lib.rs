@@ -65,6 +65,7 @@
 //! | `shuffle` | shuffle | yes |
 //! | `vlen` | strings, bytes and lists of any length | yes |
 //! | `drafts` | stores of versions 0 and 1, and of the drafts of version 3, which are refused without it | |
+//! | `arrow` | `zarr::arrow`: data sets as tables, by the C data and stream interfaces of Arrow | |
 //! | `check` | `zarr::check`: checks of what is stored, and repair | |
 //! | `compare` | `zarr::compare`: where stored data differ, and digests of data | |
 //! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
@@ -95,12 +96,14 @@
 //! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
 //! `zarr-store` and a crate for each kind, drivers that run operations on stores in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays
-//! in `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`,
+//! in `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`, tables in `zarr-arrow`,
 //! passes over all elements of arrays in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files
 //! of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-tiff`, `zarr-references` and `zarr-icechunk`, joins of files in `zarr-virtualize`. Each
 //! crate can be used alone.
 
 mod address;
+#[cfg(feature = "arrow")]
+pub mod arrow;
 #[cfg(feature = "check")]
 pub mod check;
 pub mod codecs;

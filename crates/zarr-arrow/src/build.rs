@@ -1,0 +1,228 @@
+//! Arrays of Arrow from elements, without a copy where Arrow has them in the same bytes.
+
+use crate::data::{Buffer, Data, Owner, Validity, packed};
+use crate::kind::{Float, Kind};
+use crate::words::Words;
+use crate::{Error, ErrorKind, Result, texts};
+use bytemuck::cast_slice_mut;
+use half::f16;
+use std::sync::Arc;
+use zarr_dataset::Values;
+use zarr_dtype::{DataType, Heap, print};
+
+/// Count that means "not a time".
+const NOT_A_TIME: i64 = i64::MIN;
+
+/// Elements one after another, with the heap of those of variable length, and which of them are missing although no value says so.
+#[derive(Clone, Debug)]
+pub(crate) struct Elements {
+    pub(crate) owner: Arc<Owner>,
+    pub(crate) heap: Option<Arc<Heap>>,
+    pub(crate) len: usize,
+    pub(crate) missing: Option<Vec<bool>>,
+}
+
+impl Elements {
+    /// Takes values that were read.
+    pub(crate) fn of_values(values: Values) -> Self {
+        let may_miss = matches!(
+            values.data_type().storage(),
+            DataType::Bool
+                | DataType::String
+                | DataType::Object
+                | DataType::Bytes { .. }
+                | DataType::FixedBytes { .. }
+                | DataType::FixedUtf32 { .. }
+        );
+        let missing = || (0..values.len()).map(|index| values.is_missing(index)).collect();
+        let missing = may_miss.then(missing).filter(|missing: &Vec<bool>| missing.contains(&true));
+        Self { heap: values.data().heap().cloned(), len: values.len(), missing, owner: Arc::new(Owner::Values(values)) }
+    }
+
+    pub(crate) fn of_words(words: Words, len: usize) -> Self {
+        Self { owner: Arc::new(Owner::Words(words)), heap: None, len, missing: None }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.owner.bytes()
+    }
+
+    /// Splits the bytes into elements; the size of an element is what their number makes it.
+    fn items(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let size = self.bytes().len().checked_div(self.len).unwrap_or(0);
+        (0..self.len).map(move |index| self.bytes().get(index * size..(index + 1) * size).unwrap_or_default())
+    }
+
+    fn numbers<T: bytemuck::AnyBitPattern>(&self) -> Result<&[T]> {
+        bytemuck::try_cast_slice(self.bytes()).map_err(|_| Error::internal("elements that are not aligned"))
+    }
+
+    /// Makes the bitmap of elements that are missing, or null by `is_null`.
+    fn validity(&self, is_null: Option<impl Iterator<Item = bool>>) -> Result<Option<Validity>> {
+        match (&self.missing, is_null) {
+            (Some(missing), _) => Validity::new(missing.iter().copied()),
+            (None, None) => Ok(None),
+            (None, Some(is_null)) => Validity::new(Counted { left: self.len, iter: is_null }),
+        }
+    }
+}
+
+/// Iterator of a known length.
+struct Counted<I> {
+    left: usize,
+    iter: I,
+}
+
+impl<I: Iterator> Iterator for Counted<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.left = self.left.checked_sub(1)?;
+        self.iter.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<I: Iterator> ExactSizeIterator for Counted<I> {}
+
+/// Makes an array of elements.
+///
+/// # Errors
+/// [`ErrorKind::Argument`] for a value that the type of Arrow cannot hold, and [`ErrorKind::Limit`] if there is no memory.
+pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Result<Data> {
+    let len = elements.len;
+    let same = || Buffer::whole(Arc::clone(&elements.owner));
+    let plain = || elements.validity(None::<std::iter::Empty<bool>>);
+    Ok(match kind {
+        Kind::Same(_) => Data::new(len, plain()?, [same()]),
+        Kind::Float(float) => {
+            let validity = if nan_is_null { not_numbers(*float, elements)? } else { None };
+            Data::new(len, validity, [same()])
+        }
+        Kind::Widened(data_type) => {
+            let mut words = Words::items(len, 4)?;
+            let wide: &mut [f32] = cast_slice_mut(words.bytes_mut());
+            for (wide, item) in wide.iter_mut().zip(elements.items()) {
+                // All of these formats are subsets of float32.
+                *wide = data_type.to_f64(item).map_or(f32::NAN, |number| number as f32);
+            }
+            let wide = Elements { missing: elements.missing.clone(), ..Elements::of_words(words, len) };
+            build(&Kind::Float(Float::Single), &wide, nan_is_null)?
+        }
+        Kind::Bool => {
+            let ((bits, _), _) = packed(len, elements.bytes().iter().map(|&byte| byte != 0))?;
+            Data::new(len, plain()?, [Buffer::of_words(bits)])
+        }
+        Kind::Time { factor, .. } => {
+            let counts: &[i64] = elements.numbers()?;
+            let is_null = counts.contains(&NOT_A_TIME).then(|| counts.iter().map(|&count| count == NOT_A_TIME));
+            let validity = elements.validity(is_null)?;
+            let buffer = if *factor == 1 { same() } else { Buffer::of_words(multiplied(counts, *factor)?) };
+            Data::new(len, validity, [buffer])
+        }
+        Kind::Variable { is_text } => {
+            let buffers = texts::views(elements.bytes(), elements.heap.as_ref(), *is_text)?;
+            Data::new(len, plain()?, buffers)
+        }
+        Kind::FixedBytes => Data::new(
+            len,
+            plain()?,
+            texts::joined(elements.items(), |item, bytes| {
+                bytes.extend_from_slice(texts::without_nuls(item));
+                Ok(())
+            })?,
+        ),
+        Kind::FixedUtf32 => Data::new(len, plain()?, texts::joined(elements.items(), texts::push_utf32)?),
+        Kind::Printed(data_type) => {
+            let not_a_time = NOT_A_TIME.to_ne_bytes();
+            let is_null = elements.items().any(|item| item == not_a_time);
+            let validity = elements.validity(is_null.then(|| elements.items().map(|item| item == not_a_time)))?;
+            let buffers = texts::joined(elements.items(), |item, bytes| {
+                bytes.extend_from_slice(print::to_text(data_type, item, None).as_bytes());
+                Ok(())
+            })?;
+            Data::new(len, validity, buffers)
+        }
+        Kind::Fields { fields, is_number } => {
+            let mut children = Vec::with_capacity(fields.len());
+            for (_, place, kind) in fields {
+                let mut words = Words::items(len, place.len())?;
+                let parts = words.bytes_mut().chunks_exact_mut(place.len().max(1));
+                for (part, item) in parts.zip(elements.items()) {
+                    part.copy_from_slice(item.get(place.clone()).unwrap_or_default());
+                }
+                children.push(build(kind, &Elements::of_words(words, len), nan_is_null && !is_number)?);
+            }
+            let validity = if *is_number && nan_is_null { both_not_numbers(fields, elements)? } else { None };
+            Data::new(len, validity, []).children(children, 1)
+        }
+        Kind::List(count, kind) => {
+            let inner = len.checked_mul(*count).ok_or_else(|| crate::words::no_memory(usize::MAX))?;
+            let items = Elements { len: inner, missing: None, ..elements.clone() };
+            Data::new(len, plain()?, []).children(vec![build(kind, &items, nan_is_null)?], *count)
+        }
+    })
+}
+
+/// Makes the bitmap of floats that are no NaN. A first pass, which is fast, looks whether there is any.
+fn not_numbers(float: Float, elements: &Elements) -> Result<Option<Validity>> {
+    match float {
+        Float::Half => {
+            let floats: &[f16] = bytemuck::cast_slice(elements.numbers::<u16>()?);
+            elements.validity(any(floats, f16::is_nan).then(|| floats.iter().map(|float| float.is_nan())))
+        }
+        Float::Single => {
+            let floats: &[f32] = elements.numbers()?;
+            elements.validity(any(floats, f32::is_nan).then(|| floats.iter().map(|float| float.is_nan())))
+        }
+        Float::Double => {
+            let floats: &[f64] = elements.numbers()?;
+            elements.validity(any(floats, f64::is_nan).then(|| floats.iter().map(|float| float.is_nan())))
+        }
+    }
+}
+
+/// Whether any of the numbers is NaN, looked up in blocks without a branch for each number.
+fn any<T: Copy>(numbers: &[T], is_nan: impl Fn(T) -> bool) -> bool {
+    numbers.chunks(1024).any(|block| block.iter().fold(false, |any, &number| any | is_nan(number)))
+}
+
+/// Makes the bitmap of complex numbers of which not both parts are NaN.
+fn both_not_numbers(
+    fields: &[(String, std::ops::Range<usize>, Kind)],
+    elements: &Elements,
+) -> Result<Option<Validity>> {
+    let is_nan = |item: &[u8]| {
+        fields.iter().all(|(_, place, kind)| {
+            let part = item.get(place.clone()).unwrap_or_default();
+            let number = match kind {
+                Kind::Float(Float::Half) => DataType::Float16.to_f64(part),
+                Kind::Float(Float::Single) => DataType::Float32.to_f64(part),
+                Kind::Float(Float::Double) => DataType::Float64.to_f64(part),
+                Kind::Widened(data_type) => data_type.to_f64(part),
+                _ => None,
+            };
+            number.is_some_and(f64::is_nan)
+        })
+    };
+    let has_any = elements.items().any(is_nan);
+    elements.validity(has_any.then(|| elements.items().map(is_nan)))
+}
+
+fn multiplied(counts: &[i64], factor: i64) -> Result<Words> {
+    let mut words = Words::items(counts.len(), 8)?;
+    let products: &mut [i64] = cast_slice_mut(words.bytes_mut());
+    for (product, &count) in products.iter_mut().zip(counts) {
+        *product = match count {
+            NOT_A_TIME => NOT_A_TIME,
+            count => count.checked_mul(factor).ok_or_else(|| {
+                let message = format!("found the time {count} * {factor}, which does not fit 64 bits");
+                Error::new(ErrorKind::Argument, message)
+            })?,
+        };
+    }
+    Ok(words)
+}

@@ -1,0 +1,344 @@
+//! Columns of a table: what is read of them for a box, and their arrays for rows of it.
+
+use crate::build::{Elements, build};
+use crate::data::{Buffer, Data};
+use crate::kind::Kind;
+use crate::options::Coordinates;
+use crate::runs::{Repeated, Run};
+use crate::schema::Field;
+use crate::words::Words;
+use crate::{Error, Result};
+use bytemuck::cast_slice_mut;
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_dataset::Variable;
+use zarr_grid::Region;
+
+/// Column of a table.
+#[derive(Debug)]
+pub(crate) struct Column {
+    name: String,
+    source: Source,
+    kind: Kind,
+    item_size: usize,
+    /// Dimension of the table of each dimension of the source.
+    dimensions: Vec<usize>,
+    /// Lengths of the dimensions of the source.
+    shape: Vec<u64>,
+    layout: Layout,
+    may_miss: bool,
+    nan_is_null: bool,
+    read: Option<Part>,
+    repeated: Option<Repeated>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Variable(Variable),
+    /// Indices of a dimension without labels.
+    Indices,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// Elements of the source are those of the rows.
+    Whole,
+    /// Elements are repeated.
+    Plain,
+    RunEnd,
+    Dictionary,
+}
+
+/// Part of a source that was read.
+#[derive(Debug)]
+struct Part {
+    ranges: Vec<Range<u64>>,
+    elements: Elements,
+    /// Array of all elements, if it is sliced, or is a dictionary.
+    data: Option<Arc<Data>>,
+}
+
+impl Column {
+    /// Makes the column of a variable. `table` has the names and lengths of the dimensions of the table.
+    ///
+    /// # Errors
+    /// Errors of the variable's metadata; errors for a data type without a type of Arrow, and a dimension that the variable has twice.
+    pub(crate) fn of_variable(
+        variable: &Variable,
+        table: &[(String, u64)],
+        coordinates: Coordinates,
+        nan_is_null: bool,
+    ) -> Result<Self> {
+        let named = |error: Error| in_variable(variable, error);
+        let data_type = variable.data_type()?;
+        let kind = Kind::of(&data_type).map_err(named)?;
+        let mut dimensions = Vec::new();
+        for name in variable.dimensions() {
+            let found = table.iter().position(|(known, _)| known == name);
+            let number = found.ok_or_else(|| Error::internal("a dimension that the table lacks"))?;
+            if dimensions.contains(&number) {
+                let message = format!("found dimension {name} twice, expected dimensions that differ in a table");
+                return Err(named(Error::argument(message)));
+            }
+            dimensions.push(number);
+        }
+        let is_float = matches!(kind, Kind::Float(_) | Kind::Widened(_));
+        let may_miss = !matches!(kind, Kind::Same(_)) && (nan_is_null || !is_float);
+        Ok(Self {
+            name: variable.name().to_owned(),
+            item_size: data_type.item_size(),
+            shape: variable.shape(),
+            layout: layout(&dimensions, table, coordinates),
+            source: Source::Variable(variable.clone()),
+            kind,
+            dimensions,
+            may_miss,
+            nan_is_null,
+            read: None,
+            repeated: None,
+        })
+    }
+
+    /// Makes the column of the indices of a dimension without labels.
+    pub(crate) fn of_indices(dimension: usize, table: &[(String, u64)], coordinates: Coordinates) -> Self {
+        let (name, len) = table.get(dimension).cloned().unwrap_or_default();
+        Self {
+            name,
+            source: Source::Indices,
+            kind: Kind::Same("l".to_owned()),
+            item_size: 8,
+            dimensions: vec![dimension],
+            shape: vec![len],
+            layout: layout(&[dimension], table, coordinates),
+            may_miss: false,
+            nan_is_null: false,
+            read: None,
+            repeated: None,
+        }
+    }
+
+    /// Returns the name and type of the column.
+    pub(crate) fn field(&self) -> Field {
+        let values = |name: &str| self.kind.field(name, self.may_miss);
+        match self.layout {
+            Layout::Whole | Layout::Plain => values(&self.name),
+            Layout::Dictionary => {
+                let mut field = Field::new(&self.name, "i", self.may_miss);
+                field.dictionary = Some(Box::new(values("")));
+                field
+            }
+            Layout::RunEnd => {
+                let mut field = Field::new(&self.name, "+r", self.may_miss);
+                field.children = vec![Field::new("run_ends", "i", false), values("values")];
+                field
+            }
+        }
+    }
+
+    /// Variable of the column; `None` for indices.
+    pub(crate) fn variable(&self) -> Option<&Variable> {
+        match &self.source {
+            Source::Variable(variable) => Some(variable),
+            Source::Indices => None,
+        }
+    }
+
+    /// Dimension of the table of each dimension of the source.
+    pub(crate) fn dimensions(&self) -> &[usize] {
+        &self.dimensions
+    }
+
+    /// Estimated number of bytes of an element, with what it becomes.
+    pub(crate) fn bytes_per_element(&self) -> u64 {
+        self.kind.bytes_per_element(self.item_size)
+    }
+
+    /// Reads what is needed for a box of the table. Columns of at most `kept` bytes are read once and as a whole.
+    ///
+    /// # Errors
+    /// The errors of reading the variable, and those of values that the type of Arrow cannot hold.
+    pub(crate) fn read(&mut self, ranges: &[Range<u64>], kept: u64) -> Result<()> {
+        let size = self.shape.iter().fold(self.bytes_per_element(), |size, &len| size.saturating_mul(len));
+        let is_kept = size <= kept && self.layout != Layout::Whole;
+        let wanted: Vec<Range<u64>> = match is_kept {
+            true => self.shape.iter().map(|&len| 0..len).collect(),
+            false => self.dimensions.iter().filter_map(|&number| ranges.get(number).cloned()).collect(),
+        };
+        if self.read.as_ref().is_none_or(|part| part.ranges != wanted) {
+            // Memory is given back before more is asked for.
+            self.read = None;
+            let elements = self.elements(&wanted)?;
+            let has_data = matches!(self.layout, Layout::Whole | Layout::Dictionary);
+            let data = has_data.then(|| self.build(&elements)).transpose()?.map(Arc::new);
+            self.read = Some(Part { ranges: wanted, elements, data });
+        }
+        self.repeated = self.read.as_ref().map(|part| repeated(ranges, &self.dimensions, &part.ranges));
+        Ok(())
+    }
+
+    /// Lets go of what was read of a box.
+    pub(crate) fn forget(&mut self) {
+        if self.layout == Layout::Whole {
+            self.read = None;
+        }
+    }
+
+    fn elements(&self, ranges: &[Range<u64>]) -> Result<Elements> {
+        match &self.source {
+            Source::Variable(variable) => Ok(Elements::of_values(variable.part(&Region::from_ranges(ranges))?.read()?)),
+            Source::Indices => {
+                let range = ranges.first().cloned().unwrap_or_default();
+                let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+                let mut words = Words::items(len, 8)?;
+                let numbers: &mut [u64] = cast_slice_mut(words.bytes_mut());
+                numbers.iter_mut().zip(range).for_each(|(number, index)| *number = index);
+                Ok(Elements::of_words(words, len))
+            }
+        }
+    }
+
+    fn build(&self, elements: &Elements) -> Result<Data> {
+        build(&self.kind, elements, self.nan_is_null).map_err(|error| match &self.source {
+            Source::Variable(variable) => in_variable(variable, error),
+            Source::Indices => error,
+        })
+    }
+
+    /// Makes the array of rows of the box that was read last.
+    ///
+    /// # Errors
+    /// Errors for values that the type of Arrow cannot hold, and if there is no memory.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Result<Data> {
+        let (Some(part), Some(repeated)) = (&self.read, &self.repeated) else {
+            return Err(Error::internal("a column that was not read"));
+        };
+        let len = rows.len();
+        let data = || part.data.clone().ok_or_else(|| Error::internal("a column without its array"));
+        match self.layout {
+            Layout::Whole => Ok(data()?.slice(rows.start, len)),
+            Layout::Plain => {
+                let mut runs = Vec::new();
+                repeated.for_each(rows, |run| runs.push(run));
+                self.build(&repeat(&part.elements, self.item_size, &runs, len)?)
+            }
+            Layout::Dictionary => {
+                let mut words = Words::items(len, 4)?;
+                let mut indices = cast_slice_mut::<u8, i32>(words.bytes_mut()).iter_mut();
+                // Elements that were read are less than 2^31, since their bytes are bounded.
+                repeated.for_each(rows, |run| {
+                    for (at, index) in indices.by_ref().take(run.count).enumerate() {
+                        *index = (run.first + at * run.step) as i32;
+                    }
+                });
+                let mut indices = Data::new(len, None, [Buffer::of_words(words)]);
+                indices.dictionary = Some(data()?);
+                Ok(indices)
+            }
+            Layout::RunEnd => {
+                let (mut runs, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
+                repeated.for_each(rows, |run| {
+                    let single = if run.step == 0 { 1 } else { run.count };
+                    runs.push(Run { count: single, ..run });
+                    for _ in 0..single {
+                        end += if run.step == 0 { run.count } else { 1 };
+                        // A batch has less than 2^31 rows.
+                        ends.push(end as i32);
+                    }
+                });
+                let count = ends.len();
+                let values = self.build(&repeat(&part.elements, self.item_size, &runs, count)?)?;
+                let ends = Data::new(count, None, [Buffer::of_words(Words::copy(bytemuck::cast_slice(&ends))?)]);
+                Ok(Data::run_ends(len, ends, values))
+            }
+        }
+    }
+}
+
+fn layout(dimensions: &[usize], table: &[(String, u64)], coordinates: Coordinates) -> Layout {
+    if dimensions.iter().copied().eq(0..table.len()) {
+        return Layout::Whole;
+    }
+    let last = dimensions.iter().max().map_or(0, |last| last + 1);
+    let repeats = table.iter().skip(last).fold(1_u64, |rows, (_, len)| rows.saturating_mul(*len));
+    match coordinates {
+        // A transposed variable has as many elements as there are rows.
+        _ if dimensions.len() == table.len() => Layout::Plain,
+        Coordinates::Plain => Layout::Plain,
+        Coordinates::RunEnd if repeats > 1 => Layout::RunEnd,
+        Coordinates::RunEnd | Coordinates::Dictionary => Layout::Dictionary,
+    }
+}
+
+/// Returns where the rows of a box have their elements in a part of a source.
+fn repeated(ranges: &[Range<u64>], dimensions: &[usize], part: &[Range<u64>]) -> Repeated {
+    let mut steps = vec![0; ranges.len()];
+    let (mut step, mut start) = (1_usize, 0);
+    let length = |range: &Range<u64>| usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+    for (&number, read) in dimensions.iter().zip(part).rev() {
+        if let (Some(place), Some(range)) = (steps.get_mut(number), ranges.get(number)) {
+            *place = step;
+            start += usize::try_from(range.start - read.start).unwrap_or(usize::MAX) * step;
+        }
+        step *= length(read);
+    }
+    Repeated::new(start, ranges.iter().map(length).zip(steps))
+}
+
+/// Copies elements of `size` bytes to where the `len` rows of `runs` have them.
+fn repeat(elements: &Elements, size: usize, runs: &[Run], len: usize) -> Result<Elements> {
+    let mut words = Words::items(len, size)?;
+    let (from, to) = (elements.bytes(), words.bytes_mut());
+    match size {
+        1 => repeat_sized::<1>(from, to, runs),
+        2 => repeat_sized::<2>(from, to, runs),
+        4 => repeat_sized::<4>(from, to, runs),
+        8 => repeat_sized::<8>(from, to, runs),
+        16 => repeat_sized::<16>(from, to, runs),
+        _ => {
+            let mut to = to.chunks_exact_mut(size.max(1));
+            for index in indices(runs) {
+                if let (Some(to), Some(item)) = (to.next(), from.get(index * size..(index + 1) * size)) {
+                    to.copy_from_slice(item);
+                }
+            }
+        }
+    }
+    let missing = elements
+        .missing
+        .as_ref()
+        .map(|missing| indices(runs).map(|index| missing.get(index).copied().unwrap_or(false)).collect());
+    Ok(Elements { heap: elements.heap.clone(), missing, ..Elements::of_words(words, len) })
+}
+
+fn repeat_sized<const SIZE: usize>(from: &[u8], to: &mut [u8], runs: &[Run]) {
+    let (from, mut to) = (from.as_chunks::<SIZE>().0, to.as_chunks_mut::<SIZE>().0);
+    for run in runs {
+        let Some((part, rest)) = std::mem::take(&mut to).split_at_mut_checked(run.count) else { return };
+        to = rest;
+        match run.step {
+            0 => part.fill(from.get(run.first).copied().unwrap_or([0; SIZE])),
+            1 if from.len() >= run.first + run.count => {
+                part.copy_from_slice(from.split_at(run.first).1.split_at(run.count).0);
+            }
+            step => {
+                let items = from.iter().skip(run.first).step_by(step.max(1));
+                part.iter_mut().zip(items).for_each(|(to, from)| *to = *from);
+            }
+        }
+    }
+}
+
+fn indices(runs: &[Run]) -> impl Iterator<Item = usize> {
+    runs.iter().flat_map(|run| (0..run.count).map(|at| run.first + at * run.step))
+}
+
+/// Adds the variable to an error.
+pub(crate) fn in_variable(variable: &Variable, error: Error) -> Error {
+    let error = Error::new(error.kind(), format!("variable {}: {}", variable.name(), error.message()));
+    let array = variable.stored();
+    let (store, path) = (array.store().to_string(), array.path().to_string());
+    error.at(|location| {
+        location.store = Some(store);
+        location.path = Some(path);
+    })
+}

@@ -1,0 +1,166 @@
+//! Arrow types of Zarr data types.
+
+use crate::schema::Field;
+use crate::{Error, ErrorKind, Result};
+use std::ops::Range;
+use zarr_dtype::{DataType, TimeUnit, Unit};
+
+/// Way in which elements of a data type become an array of Arrow.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Elements that Arrow has in the same bytes, with the format of their type.
+    Same(String),
+    /// Floats that may be NaN, which Arrow has in the same bytes.
+    Float(Float),
+    /// Floats that become float32.
+    Widened(DataType),
+    /// Bools, which become bits.
+    Bool,
+    /// Times or time spans: the format of the type, and the number by which a count is multiplied.
+    Time { format: &'static str, factor: i64 },
+    /// Strings (`is_text`) or bytes of any length.
+    Variable { is_text: bool },
+    /// Bytes that end with NULs.
+    FixedBytes,
+    /// Strings of code points that end with NULs.
+    FixedUtf32,
+    /// Elements that become text, as they are printed.
+    Printed(DataType),
+    /// Fields with their names and places in an element, and whether the element is null where all of them are.
+    Fields { fields: Vec<(String, Range<usize>, Kind)>, is_number: bool },
+    /// Lists of this many elements.
+    List(usize, Box<Kind>),
+}
+
+/// Size of floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Float {
+    Half,
+    Single,
+    Double,
+}
+
+/// Name of the data type of dates of calendars that numpy lacks.
+const CALENDAR_TIME: &str = "zarr-dataset.calendar-time";
+
+impl Kind {
+    /// Returns the way for a data type.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotExpressible`] for a data type without a type of Arrow.
+    pub(crate) fn of(data_type: &DataType) -> Result<Self> {
+        if let DataType::Extension(extension) = data_type {
+            return match extension.config().name.as_str() {
+                CALENDAR_TIME => Ok(Self::Printed(data_type.clone())),
+                _ => Self::of(data_type.storage()),
+            };
+        }
+        let same = |format: &str| Ok(Self::Same(format.to_owned()));
+        match data_type {
+            DataType::Bool => Ok(Self::Bool),
+            DataType::Int2 | DataType::Int4 | DataType::Int8 => same("c"),
+            DataType::Int16 => same("s"),
+            DataType::Int32 => same("i"),
+            DataType::Int64 => same("l"),
+            DataType::UInt2 | DataType::UInt4 | DataType::UInt8 => same("C"),
+            DataType::UInt16 => same("S"),
+            DataType::UInt32 => same("I"),
+            DataType::UInt64 => same("L"),
+            DataType::Float16 => Ok(Self::Float(Float::Half)),
+            DataType::Float32 => Ok(Self::Float(Float::Single)),
+            DataType::Float64 => Ok(Self::Float(Float::Double)),
+            DataType::BFloat16 | DataType::SmallFloat(_) => Ok(Self::Widened(data_type.clone())),
+            DataType::ComplexFloat16 => Self::complex(DataType::Float16),
+            DataType::ComplexBFloat16 => Self::complex(DataType::BFloat16),
+            DataType::Complex64 => Self::complex(DataType::Float32),
+            DataType::Complex128 => Self::complex(DataType::Float64),
+            DataType::SmallComplex(float) => Self::complex(DataType::SmallFloat(*float)),
+            DataType::RawBits(len) | DataType::RawBytes { len } => same(&format!("w:{len}")),
+            DataType::FixedBytes { .. } => Ok(Self::FixedBytes),
+            DataType::FixedUtf32 { .. } => Ok(Self::FixedUtf32),
+            DataType::DateTime64(unit) => Self::time(data_type, *unit, ["tss:", "tsm:", "tsu:", "tsn:"]),
+            DataType::TimeDelta64(unit) => Self::time(data_type, *unit, ["tDs", "tDm", "tDu", "tDn"]),
+            DataType::String | DataType::Object => Ok(Self::Variable { is_text: true }),
+            DataType::Bytes { .. } => Ok(Self::Variable { is_text: false }),
+            DataType::Struct(fields) => {
+                let mut kinds = Vec::new();
+                for (place, field) in fields.placed() {
+                    let mut kind = Self::of(&field.data_type).map_err(|error| {
+                        Error::new(error.kind(), format!("field {}: {}", field.name, error.message()))
+                    })?;
+                    for &len in field.shape.iter().rev() {
+                        kind = Self::List(usize::try_from(len).unwrap_or(usize::MAX), Box::new(kind));
+                    }
+                    kinds.push((field.name.clone(), place, kind));
+                }
+                Ok(Self::Fields { fields: kinds, is_number: false })
+            }
+            _ => Err(unsupported(data_type)),
+        }
+    }
+
+    fn complex(part: DataType) -> Result<Self> {
+        let (size, kind) = (part.item_size(), Self::of(&part)?);
+        let fields = vec![("real".to_owned(), 0..size, kind.clone()), ("imag".to_owned(), size..2 * size, kind)];
+        Ok(Self::Fields { fields, is_number: true })
+    }
+
+    fn time(data_type: &DataType, unit: TimeUnit, formats: [&'static str; 4]) -> Result<Self> {
+        let [seconds, milliseconds, microseconds, nanoseconds] = formats;
+        let (format, factor) = match unit.unit {
+            Unit::Week => (seconds, 7 * 86_400),
+            Unit::Day => (seconds, 86_400),
+            Unit::Hour => (seconds, 3_600),
+            Unit::Minute => (seconds, 60),
+            Unit::Second => (seconds, 1),
+            Unit::Millisecond => (milliseconds, 1),
+            Unit::Microsecond => (microseconds, 1),
+            Unit::Nanosecond => (nanoseconds, 1),
+            _ => return Err(unsupported(data_type)),
+        };
+        Ok(Self::Time { format, factor: factor * i64::from(unit.scale) })
+    }
+
+    /// Returns the column of that name.
+    pub(crate) fn field(&self, name: &str, may_miss: bool) -> Field {
+        match self {
+            Self::Same(format) => Field::new(name, format, may_miss),
+            Self::Float(Float::Half) => Field::new(name, "e", true),
+            Self::Float(Float::Single) | Self::Widened(_) => Field::new(name, "f", true),
+            Self::Float(Float::Double) => Field::new(name, "g", true),
+            Self::Bool => Field::new(name, "b", may_miss),
+            Self::Time { format, .. } => Field::new(name, *format, true),
+            Self::Variable { is_text: true } => Field::new(name, "vu", true),
+            Self::Variable { is_text: false } => Field::new(name, "vz", true),
+            Self::FixedBytes => Field::new(name, "Z", true),
+            Self::FixedUtf32 | Self::Printed(_) => Field::new(name, "U", true),
+            Self::Fields { fields, .. } => {
+                let mut field = Field::new(name, "+s", true);
+                field.children = fields.iter().map(|(name, _, kind)| kind.field(name, false)).collect();
+                field
+            }
+            Self::List(len, kind) => {
+                let mut field = Field::new(name, format!("+w:{len}"), false);
+                field.children = vec![kind.field("item", false)];
+                field
+            }
+        }
+    }
+
+    /// Estimated number of bytes of an element of `item_size` bytes, with what it becomes.
+    pub(crate) fn bytes_per_element(&self, item_size: usize) -> u64 {
+        let item = item_size as u64;
+        match self {
+            Self::Same(_) | Self::Float(_) => item,
+            Self::Time { factor: 1, .. } => item,
+            Self::Variable { .. } => 32 + item,
+            Self::Printed(_) => item + 40,
+            _ => item + item + 8,
+        }
+    }
+}
+
+fn unsupported(data_type: &DataType) -> Error {
+    let name = zarr_dataset::type_name(data_type);
+    Error::new(ErrorKind::NotExpressible, format!("found values of data type {name}, which have no type of Arrow here"))
+}

@@ -1,0 +1,106 @@
+//! Strings and bytes as Arrow has them: views into blocks that stay where they were decoded, or one after another with offsets.
+
+use crate::data::{Buffer, Owner};
+use crate::words::Words;
+use crate::{Error, ErrorKind, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
+use zarr_dtype::{Heap, HeapRef};
+
+/// Number of bytes of a string that a view holds itself.
+const INLINE: usize = 12;
+
+/// Distance in bytes of the starts of buffers in a block: offsets in views have 31 bits.
+const WINDOW: u64 = 1 << 30;
+
+/// Makes the buffers of an array of views: views, blocks, and the sizes of the blocks. Longer strings are not copied.
+///
+/// # Errors
+/// [`ErrorKind::CorruptChunk`] for a text that is not UTF-8, [`ErrorKind::Limit`] for one of 2 GiB or more.
+pub(crate) fn views(items: &[u8], heap: Option<&Arc<Heap>>, is_text: bool) -> Result<Vec<Buffer>> {
+    let items = items.as_chunks::<{ HeapRef::SIZE }>().0;
+    let mut words = Words::items(items.len(), HeapRef::SIZE)?;
+    let mut blocks: Vec<Buffer> = Vec::new();
+    let mut numbers: HashMap<(u32, u64), usize> = HashMap::new();
+    for (view, &item) in words.bytes_mut().as_chunks_mut::<{ HeapRef::SIZE }>().0.iter_mut().zip(items) {
+        let reference = HeapRef::from_bytes(item);
+        let content = match heap {
+            Some(heap) => heap.get(reference),
+            None => (reference.len == 0).then_some(&[][..]),
+        };
+        let content = content.ok_or_else(|| Error::internal("a string is not in its heap"))?;
+        if is_text && let Err(error) = std::str::from_utf8(content) {
+            return Err(Error::new(ErrorKind::CorruptChunk, format!("a string is not UTF-8: {error}")));
+        }
+        let len = i32::try_from(content.len())
+            .map_err(|_| Error::new(ErrorKind::Limit, format!("found a string of {} bytes", content.len())))?;
+        let (start, rest) = view.split_at_mut(4);
+        start.copy_from_slice(&len.to_ne_bytes());
+        if content.len() <= INLINE {
+            rest.split_at_mut(content.len()).0.copy_from_slice(content);
+            continue;
+        }
+        let window = reference.offset / WINDOW;
+        let number = match (numbers.get(&(reference.block, window)), heap) {
+            (Some(number), _) => *number,
+            (None, Some(heap)) => {
+                let owner = Arc::new(Owner::Block(Arc::clone(heap), reference.block));
+                blocks.push(Buffer::from_start(owner, usize::try_from(window * WINDOW).unwrap_or(usize::MAX)));
+                numbers.insert((reference.block, window), blocks.len() - 1);
+                blocks.len() - 1
+            }
+            (None, None) => return Err(Error::internal("a string without a heap")),
+        };
+        let (prefix, place) = rest.split_at_mut(4);
+        prefix.copy_from_slice(content.get(..4).unwrap_or_default());
+        let (index, offset) = place.split_at_mut(4);
+        let number = i32::try_from(number).map_err(|_| Error::new(ErrorKind::Limit, "found 2^31 blocks of strings"))?;
+        index.copy_from_slice(&number.to_ne_bytes());
+        // Less than the distance of windows.
+        offset.copy_from_slice(&((reference.offset % WINDOW) as i32).to_ne_bytes());
+    }
+    let mut sizes = Words::items(blocks.len(), 8)?;
+    for (size, block) in sizes.bytes_mut().as_chunks_mut::<8>().0.iter_mut().zip(&blocks) {
+        *size = (block.bytes().len() as i64).to_ne_bytes();
+    }
+    blocks.insert(0, Buffer::of_words(words));
+    blocks.push(Buffer::of_words(sizes));
+    Ok(blocks)
+}
+
+/// Makes the buffers of an array of strings or bytes that follow each other: 64-bit offsets, and the bytes, which `push` appends.
+///
+/// # Errors
+/// The errors of `push`, and [`ErrorKind::Limit`] if there is no memory.
+pub(crate) fn joined<'i>(
+    items: impl ExactSizeIterator<Item = &'i [u8]>,
+    push: impl Fn(&[u8], &mut Vec<u8>) -> Result<()>,
+) -> Result<[Buffer; 2]> {
+    let mut offsets = Words::items(items.len() + 1, 8)?;
+    let mut bytes = Vec::new();
+    for (end, item) in offsets.bytes_mut().as_chunks_mut::<8>().0.iter_mut().skip(1).zip(items) {
+        push(item, &mut bytes)?;
+        *end = (bytes.len() as i64).to_ne_bytes();
+    }
+    Ok([Buffer::of_words(offsets), Buffer::of_words(Words::copy(&bytes)?)])
+}
+
+/// Returns bytes without the NULs at their end.
+pub(crate) fn without_nuls(item: &[u8]) -> &[u8] {
+    let len = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    item.split_at(len).0
+}
+
+/// Appends code points, without the NULs at their end, as UTF-8.
+pub(crate) fn push_utf32(item: &[u8], bytes: &mut Vec<u8>) -> Result<()> {
+    let points = item.as_chunks::<4>().0;
+    let len = points.iter().rposition(|point| *point != [0; 4]).map_or(0, |last| last + 1);
+    for &point in points.split_at(len).0 {
+        let point = u32::from_ne_bytes(point);
+        let character = char::from_u32(point).ok_or_else(|| {
+            Error::new(ErrorKind::CorruptChunk, format!("found the code point {point:#x}, which is no character"))
+        })?;
+        bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+    Ok(())
+}

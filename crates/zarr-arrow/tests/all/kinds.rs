@@ -1,0 +1,165 @@
+//! Types of columns.
+
+use crate::decoded::texts;
+use crate::{add, group, new, table};
+use zarr_array::{ErrorKind, Group, NewArray};
+use zarr_arrow::{Batches, Coordinates, TableOptions};
+use zarr_dataset::Dataset;
+
+/// Returns the format of the last column and its elements.
+fn column(group: &Group) -> (String, Vec<Option<String>>) {
+    let dataset = Dataset::open(group).unwrap();
+    let mut batches = table(&dataset, &TableOptions::default());
+    let batch = batches.next().unwrap().unwrap();
+    let field = batch.schema().fields().last().unwrap().clone();
+    (field.format().to_owned(), texts(&field, batch.columns().last().unwrap()))
+}
+
+fn some(texts: &[&str]) -> Vec<Option<String>> {
+    texts.iter().map(|text| (*text != "null").then(|| (*text).to_owned())).collect()
+}
+
+/// Returns the format and elements of a stored array, with attributes.
+fn stored<T: zarr_dtype::WriteElement>(
+    data_type: &str,
+    attributes: &[(&str, &str)],
+    values: &[T],
+) -> (String, Vec<Option<String>>) {
+    let group = group();
+    let mut array = new(&[values.len() as u64], data_type, &["x"]);
+    for (name, value) in attributes {
+        array = array.attribute(name, *value);
+    }
+    add(&group, "v", array, values);
+    column(&group)
+}
+
+#[test]
+fn numbers() {
+    assert_eq!(stored("int8", &[], &[-1_i8, 2]), ("c".into(), some(&["-1", "2"])));
+    assert_eq!(stored("uint64", &[], &[u64::MAX]), ("L".into(), some(&["18446744073709551615"])));
+    assert_eq!(stored("float32", &[], &[0.5_f32, f32::NAN]), ("f".into(), some(&["0.5", "null"])));
+    assert_eq!(stored("float64", &[], &[0.5, f64::INFINITY]), ("g".into(), some(&["0.5", "inf"])));
+    assert_eq!(stored("bool", &[], &[true, false, true]), ("b".into(), some(&["true", "false", "true"])));
+}
+
+#[test]
+fn nan_stays_if_asked_for() {
+    let group = group();
+    add(&group, "v", new(&[1], "float64", &["x"]), &[f64::NAN]);
+    let options = TableOptions::default().nan_is_null(false);
+    let batch = table(&Dataset::open(&group).unwrap(), &options).next().unwrap().unwrap();
+    assert!(batch.column(1).values::<f64>().unwrap()[0].is_nan());
+    assert_eq!((batch.column(1).null_count(), batch.schema().fields()[1].is_nullable()), (0, true));
+}
+
+#[test]
+fn times_in_their_unit() {
+    let (format, found) = stored("int32", &[("units", "hours since 1970-01-01")], &[0, 1]);
+    assert_eq!((format.as_str(), found), ("tsn:", some(&["0", "3600000000000"])));
+    let datetime = |unit: &str| {
+        format!("{{\"name\":\"numpy.datetime64\",\"configuration\":{{\"unit\":\"{unit}\",\"scale_factor\":1}}}}")
+    };
+    assert_eq!(stored(&datetime("us"), &[], &[5_i64, i64::MIN]), ("tsu:".into(), some(&["5", "null"])));
+    assert_eq!(stored(&datetime("D"), &[], &[2_i64, i64::MIN]), ("tss:".into(), some(&["172800", "null"])));
+    let (format, found) = stored("int32", &[("units", "days since 2000-02-28"), ("calendar", "360_day")], &[0, 2]);
+    assert_eq!(format, "U");
+    assert!(found[1].as_ref().unwrap().starts_with("2000-02-30"), "{found:?}");
+    let group = group();
+    add(&group, "v", new(&[1], &datetime("M"), &["x"]), &[1_i64]);
+    let error = Batches::new(&Dataset::open(&group).unwrap(), &TableOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotExpressible);
+    let expected = "variable v: found values of data type datetime64[M], which have no type of Arrow here";
+    assert_eq!(error.message(), expected);
+    let large = stored_error(&datetime("D"), i64::MAX);
+    assert!(large.contains("variable v: found the time 9223372036854775807 * 86400"), "{large}");
+}
+
+fn stored_error(data_type: &str, value: i64) -> String {
+    let group = group();
+    add(&group, "v", new(&[1], data_type, &["x"]), &[value]);
+    let mut batches = table(&Dataset::open(&group).unwrap(), &TableOptions::default());
+    let error = batches.next().unwrap().unwrap_err().to_string();
+    assert!(batches.next().is_none());
+    error
+}
+
+#[test]
+fn strings_of_any_length_are_views_without_a_copy() {
+    let group = group();
+    let texts = ["", "twelve bytes", "more than twelve bytes", "héllo"].map(str::to_owned);
+    let array = NewArray::new(&[4], "string").dimension_names(&["x"]).codecs("vlen-utf8").unwrap();
+    add(&group, "v", array, &texts);
+    assert_eq!(column(&group), ("vu".into(), texts.iter().cloned().map(Some).collect()));
+}
+
+#[test]
+fn missing_strings_and_bools_are_null() {
+    let group = group();
+    let array = NewArray::new(&[2], "string").dimension_names(&["x"]).codecs("vlen-utf8").unwrap();
+    add(&group, "v", array.attribute("_FillValue", "-"), &["-".to_owned(), "a".to_owned()]);
+    assert_eq!(column(&group), ("vu".into(), some(&["null", "a"])));
+}
+
+#[test]
+fn strings_of_a_fixed_length() {
+    let utf32 = r#"{"name":"fixed_length_utf32","configuration":{"length_bytes":16}}"#;
+    assert_eq!(stored(utf32, &[], &["né".to_owned(), String::new()]), ("U".into(), some(&["né", ""])));
+    let bytes = r#"{"name":"null_terminated_bytes","configuration":{"length_bytes":3}}"#;
+    assert_eq!(stored(bytes, &[], &[b"ab".to_vec(), b"abc".to_vec()]).0, "Z");
+}
+
+#[test]
+fn complex_numbers_and_structs() {
+    let group = group();
+    let complex = new(&[2], "complex64", &["x"]);
+    let array = group.create_array("v", complex).unwrap();
+    let items: Vec<u8> = [1.0_f32, 2.0, f32::NAN, f32::NAN].iter().flat_map(|part| part.to_ne_bytes()).collect();
+    let data = zarr_array::ArrayData::from_items(array.data_type(), &[2], &items, None).unwrap();
+    array.write(.., &data).unwrap();
+    assert_eq!(column(&group), ("+s".into(), some(&["1;2", "null"])));
+
+    let group = crate::group();
+    let record = r#"{"name":"struct","configuration":{"fields":[{"name":"id","data_type":"int16"},
+        {"name":"place","data_type":"float32"}]}}"#;
+    let array = group.create_array("v", new(&[3], record, &["x"])).unwrap();
+    let items: Vec<u8> = (1..4_i16).flat_map(|id| [&id.to_ne_bytes()[..], &0.5_f32.to_ne_bytes()].concat()).collect();
+    let data = zarr_array::ArrayData::from_items(array.data_type(), &[3], &items, None).unwrap();
+    array.write(.., &data).unwrap();
+    assert_eq!(column(&group), ("+s".into(), some(&["1;0.5", "2;0.5", "3;0.5"])));
+    // Batches that begin in the middle of what was read.
+    let dataset = Dataset::open(&group).unwrap();
+    let (columns, _) = crate::decoded::read(table(&dataset, &TableOptions::default().batch_rows(2)));
+    assert_eq!(columns[1].1, some(&["1;0.5", "2;0.5", "3;0.5"]));
+}
+
+#[test]
+fn encodings_of_coordinates() {
+    let group = group();
+    add(&group, "x", new(&[2], "float64", &["x"]), &[1.0, 2.0]);
+    add(&group, "y", new(&[3], "float64", &["y"]), &[1.0, 2.0, 3.0]);
+    add(&group, "v", new(&[2, 3], "int32", &["x", "y"]), &[0; 6]);
+    let formats = |coordinates| {
+        let dataset = Dataset::open(&group).unwrap();
+        let batches = table(&dataset, &TableOptions::default().coordinates(coordinates));
+        let fields = batches.schema().fields().iter();
+        fields
+            .map(|field| format!("{}{}", field.format(), if field.dictionary().is_some() { "d" } else { "" }))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(formats(Coordinates::Plain), ["g", "g", "i"]);
+    assert_eq!(formats(Coordinates::Dictionary), ["id", "id", "i"]);
+    assert_eq!(formats(Coordinates::RunEnd), ["+r", "id", "i"]);
+}
+
+#[test]
+fn arguments_that_are_no_table() {
+    let group = group();
+    add(&group, "cov", new(&[2, 2], "int32", &["x", "x"]), &[0; 4]);
+    let dataset = Dataset::open(&group).unwrap();
+    let message = |options: &TableOptions| Batches::new(&dataset, options).unwrap_err().message().to_owned();
+    let twice = "variable cov: found dimension x twice, expected dimensions that differ in a table";
+    assert_eq!(message(&TableOptions::default()), twice);
+    assert_eq!(message(&TableOptions::default().batch_rows(0)), "found batches of 0 rows, expected at least 1");
+    assert!(message(&TableOptions::default().variables(["nope"])).contains("nope"));
+}
