@@ -109,6 +109,11 @@ impl DatasetHandle {
         self.dataset.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Returns where the data set is, and the data set.
+    pub(crate) fn parts(&self) -> (Arc<Origin>, Dataset) {
+        (Arc::clone(&self.origin), self.get())
+    }
+
     fn of<T>(&self, facts: impl FnOnce(&Dataset) -> T) -> T {
         facts(&self.get())
     }

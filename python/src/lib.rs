@@ -28,6 +28,7 @@ mod pyramid;
 mod python_store;
 mod runtime;
 mod selection;
+mod table;
 mod variable;
 mod variable_memory;
 mod virtualize;

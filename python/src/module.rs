@@ -32,6 +32,8 @@ mod _core {
     #[pymodule_export]
     use crate::python_store::Answer;
     #[pymodule_export]
+    use crate::table::{TableHandle, table};
+    #[pymodule_export]
     use crate::virtualize::virtualize;
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python has for it")]

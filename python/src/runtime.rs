@@ -57,6 +57,22 @@ pub(crate) fn run_asking<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<
     py.detach(|| caught(run)).or_exception(py)
 }
 
+/// Threads for work that other programs ask for later, maybe on threads of their own.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads(Option<&'static Pool>);
+
+impl Threads {
+    /// Returns the threads of this process.
+    pub(crate) fn of_process(py: Python<'_>) -> PyResult<Self> {
+        pool(py).map(Self)
+    }
+
+    /// Runs work on these threads; a panic becomes an error.
+    pub(crate) fn run<T: Send>(self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        guarded(self.0, work)
+    }
+}
+
 /// Runs work on a store without the interpreter's lock. Checks for signals if `is_long` or the store waits for a network: see [`run_long`].
 ///
 /// # Errors

@@ -38,6 +38,7 @@ from zarr_rust._handle import Attributes
 from zarr_rust._open import create_array, create_group, open, open_array, open_async, open_group
 from zarr_rust._plan import Plan
 from zarr_rust._pyramid import PyramidLevel, pyramid
+from zarr_rust._table import Table
 from zarr_rust._virtualize import References, virtualize
 from zarr_rust._whole import (
     consolidate_metadata,
@@ -65,6 +66,7 @@ __all__ = [
     "Plan",
     "PyramidLevel",
     "References",
+    "Table",
     "Variable",
     "ZarrError",
     "array",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from zarr_rust._array import Array
 from zarr_rust._dataset import labels_of
 from zarr_rust._group import Group
 from zarr_rust._lengths import lengths_of
+from zarr_rust._sizes import size_in_bytes as size_in_bytes
 from zarr_rust._stores import StoreLike, address_of, where
 from zarr_rust._warnings import warn
 
@@ -220,20 +220,3 @@ def _node(
     texts = tuple(text for text, _ in notes)
     losses = tuple(text for text, loss in notes if loss)
     return ConvertedNode(path, to, dialect, how, nbytes, texts, losses, warning, tuple(unread))
-
-
-_UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
-_UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
-
-
-def size_in_bytes(size: int | str) -> int:
-    """Bytes, given as a number or a text."""
-    if isinstance(size, str):
-        parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", size)
-        unit = _UNITS.get(parts[2].upper()) if parts else None
-        if parts is None or unit is None:
-            raise ValueError(f'memory {size!r}: expected a number of bytes, or a text such as "500MiB"')
-        size = int(float(parts[1]) * unit)
-    if not 0 < size < 2**64:
-        raise ValueError(f"memory {size!r}: expected a number of bytes")
-    return size

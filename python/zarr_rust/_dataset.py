@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from zarr_rust._handle import Text
 from zarr_rust._new_dataset import given
 from zarr_rust._open import open_group
 from zarr_rust._stores import StoreLike, where
+from zarr_rust._table import Table, table
 from zarr_rust._warnings import warn
 
 _METHODS = {None: None, "nearest": "nearest", "pad": "pad", "ffill": "pad", "backfill": "backfill", "bfill": "backfill"}
@@ -123,6 +124,39 @@ class Dataset(Mapping[str, "Variable"]):
             core = core.sel(dimension, kind, given, _METHODS[method])
         return Dataset(core)
 
+    def to_arrow(
+        self,
+        variables: str | Sequence[str] | None = None,
+        sel: Mapping[str, Any] | None = None,
+        isel: Mapping[str, Any] | None = None,
+        *,
+        coordinates: str = "plain",
+        batch_rows: int = 65_536,
+        ordered: bool = True,
+        memory: int | str = "128MiB",
+    ) -> Table:
+        """The data set as a table, which DuckDB, Polars, pandas and pyarrow read as a stream of Arrow.
+
+        There is a row for each combination of indices of the dimensions, in C order, and columns for the labels of the dimensions, the other
+        coordinates and the variables, as ``xarray.Dataset.to_dataframe`` has them. ``variables`` are those that become columns, beside their
+        coordinates; ``isel`` and ``sel`` select first, as the methods of these names. Only chunks of the selection are read.
+
+        ``coordinates`` says how values that repeat are encoded: ``"plain"``, which every program takes, ``"dictionary"`` or ``"run-end"``, which
+        are smaller and faster. With ``ordered=False`` rows are in the order of chunks, so that each chunk is decoded once, however little
+        ``memory`` there is for blocks of elements and decoded chunks. A batch has at most ``batch_rows`` rows.
+
+        Missing values are nulls: NaN, NaT and what the encoding says is missing. ``ValueError`` if a type has no equivalent in Arrow.
+
+        >>> import zarr_rust
+        >>> height = ("lat", "lon"), [[1, 2], [3, 4]]
+        >>> data = zarr_rust.create_dataset("memory:", variables={"height": height}, coords={"lat": ("lat", [50.0, 60.0])})
+        >>> data.to_arrow(sel={"lat": 60.0})
+        <Table (lon: 2) lon, lat, height>
+        """
+        dataset = self.isel(isel) if isel else self
+        dataset = dataset.sel(sel) if sel else dataset
+        return table(dataset._core, variables, coordinates, batch_rows, ordered, memory)
+
     def append(self, dim: str, variables: Mapping[str, Any], coords: Mapping[str, Any] | None = None) -> Dataset:
         """Appends along a dimension, and gives the data set as it is then.
 
@@ -217,6 +251,10 @@ class Variable:
     def sel(self, labels: Mapping[str, Any] | None = None, method: str | None = None, **by_name: Any) -> Variable:
         """The same variable with labels of dimensions, as :meth:`Dataset.sel`."""
         return Variable(self._dataset.sel(labels, method, **by_name), self.name)
+
+    def to_arrow(self, sel: Mapping[str, Any] | None = None, isel: Mapping[str, Any] | None = None, **options: Any) -> Table:
+        """The variable and its coordinates as a table, as :meth:`Dataset.to_arrow`."""
+        return self._dataset.to_arrow(self.name, sel, isel, **options)
 
     def read(self) -> np.ndarray[Any, Any]:
         """Reads the values, decoded."""

@@ -8,7 +8,7 @@ use bytemuck::cast_slice_mut;
 use half::f16;
 use std::sync::Arc;
 use zarr_dataset::Values;
-use zarr_dtype::{DataType, Heap, print};
+use zarr_dtype::{DataType, Heap, HeapRef, print};
 
 /// Count that means "not a time".
 const NOT_A_TIME: i64 = i64::MIN;
@@ -123,8 +123,17 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Resu
             let buffer = if *factor == 1 { same() } else { Buffer::of_words(multiplied(counts, *factor)?) };
             Data::new(len, validity, [buffer])
         }
-        Kind::Variable { is_text } => {
+        Kind::Variable { is_text, is_view: true } => {
             let buffers = texts::views(elements.bytes(), elements.heap.as_ref(), *is_text)?;
+            Data::new(len, plain()?, buffers)
+        }
+        Kind::Variable { is_text, is_view: false } => {
+            let heap = elements.heap.as_ref();
+            let buffers = texts::joined(elements.items(), |item, bytes| {
+                let reference = HeapRef::from_item(item).unwrap_or_default();
+                bytes.extend_from_slice(texts::content(heap, reference, *is_text)?);
+                Ok(())
+            })?;
             Data::new(len, plain()?, buffers)
         }
         Kind::FixedBytes => Data::new(

@@ -84,11 +84,13 @@ impl Column {
         }
         let is_float = matches!(kind, Kind::Float(_) | Kind::Widened(_));
         let may_miss = !matches!(kind, Kind::Same(_)) && (nan_is_null || !is_float);
+        let layout = layout(&dimensions, table, coordinates);
+        let kind = if layout == Layout::Whole { kind } else { kind.repeated() };
         Ok(Self {
             name: variable.name().to_owned(),
             item_size: data_type.item_size(),
             shape: variable.shape(),
-            layout: layout(&dimensions, table, coordinates),
+            layout,
             source: Source::Variable(variable.clone()),
             kind,
             dimensions,

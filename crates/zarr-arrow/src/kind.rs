@@ -18,8 +18,8 @@ pub(crate) enum Kind {
     Bool,
     /// Times or time spans: the format of the type, and the number by which a count is multiplied.
     Time { format: &'static str, factor: i64 },
-    /// Strings (`is_text`) or bytes of any length.
-    Variable { is_text: bool },
+    /// Strings (`is_text`) or bytes of any length, as views into the blocks that they were decoded to (`is_view`), or one after another.
+    Variable { is_text: bool, is_view: bool },
     /// Bytes that end with NULs.
     FixedBytes,
     /// Strings of code points that end with NULs.
@@ -80,8 +80,8 @@ impl Kind {
             DataType::FixedUtf32 { .. } => Ok(Self::FixedUtf32),
             DataType::DateTime64(unit) => Self::time(data_type, *unit, ["tss:", "tsm:", "tsu:", "tsn:"]),
             DataType::TimeDelta64(unit) => Self::time(data_type, *unit, ["tDs", "tDm", "tDu", "tDn"]),
-            DataType::String | DataType::Object => Ok(Self::Variable { is_text: true }),
-            DataType::Bytes { .. } => Ok(Self::Variable { is_text: false }),
+            DataType::String | DataType::Object => Ok(Self::Variable { is_text: true, is_view: true }),
+            DataType::Bytes { .. } => Ok(Self::Variable { is_text: false, is_view: true }),
             DataType::Struct(fields) => {
                 let mut kinds = Vec::new();
                 for (place, field) in fields.placed() {
@@ -96,6 +96,14 @@ impl Kind {
                 Ok(Self::Fields { fields: kinds, is_number: false })
             }
             _ => Err(unsupported(data_type)),
+        }
+    }
+
+    /// Returns the way for elements that repeat: their strings follow each other, since few programs have views in dictionaries and runs.
+    pub(crate) fn repeated(self) -> Self {
+        match self {
+            Self::Variable { is_text, .. } => Self::Variable { is_text, is_view: false },
+            other => other,
         }
     }
 
@@ -130,10 +138,10 @@ impl Kind {
             Self::Float(Float::Double) => Field::new(name, "g", true),
             Self::Bool => Field::new(name, "b", may_miss),
             Self::Time { format, .. } => Field::new(name, *format, true),
-            Self::Variable { is_text: true } => Field::new(name, "vu", true),
-            Self::Variable { is_text: false } => Field::new(name, "vz", true),
-            Self::FixedBytes => Field::new(name, "Z", true),
-            Self::FixedUtf32 | Self::Printed(_) => Field::new(name, "U", true),
+            Self::Variable { is_text: true, is_view: true } => Field::new(name, "vu", true),
+            Self::Variable { is_text: false, is_view: true } => Field::new(name, "vz", true),
+            Self::FixedBytes | Self::Variable { is_text: false, .. } => Field::new(name, "Z", true),
+            Self::Variable { .. } | Self::FixedUtf32 | Self::Printed(_) => Field::new(name, "U", true),
             Self::Fields { fields, .. } => {
                 let mut field = Field::new(name, "+s", true);
                 field.children = fields.iter().map(|(name, _, kind)| kind.field(name, false)).collect();

@@ -10,7 +10,7 @@
 //! | bools, integers, floats | the same; integers of 2 and 4 bits as 8 bits, floats below 16 bits and `bfloat16` as `float32` |
 //! | times, time spans | timestamps and durations in their own unit from seconds to nanoseconds; weeks to minutes as seconds |
 //! | dates of calendars that numpy lacks | `large_utf8`, in ISO 8601 |
-//! | strings of any length, JSON objects; byte strings of any length | `string_view`; `binary_view` |
+//! | strings of any length, JSON objects; byte strings of any length | `string_view`; `binary_view`; in columns that repeat values `large_utf8`; `large_binary` |
 //! | strings and byte strings of a fixed length | `large_utf8`, `large_binary`, without the NULs at their end |
 //! | raw bytes | `fixed_size_binary` |
 //! | complex numbers; structs | structs with `real` and `imag`; structs with the same fields, arrays in fields as `fixed_size_list` |

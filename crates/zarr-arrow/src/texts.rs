@@ -24,14 +24,7 @@ pub(crate) fn views(items: &[u8], heap: Option<&Arc<Heap>>, is_text: bool) -> Re
     let mut numbers: HashMap<(u32, u64), usize> = HashMap::new();
     for (view, &item) in words.bytes_mut().as_chunks_mut::<{ HeapRef::SIZE }>().0.iter_mut().zip(items) {
         let reference = HeapRef::from_bytes(item);
-        let content = match heap {
-            Some(heap) => heap.get(reference),
-            None => (reference.len == 0).then_some(&[][..]),
-        };
-        let content = content.ok_or_else(|| Error::internal("a string is not in its heap"))?;
-        if is_text && let Err(error) = std::str::from_utf8(content) {
-            return Err(Error::new(ErrorKind::CorruptChunk, format!("a string is not UTF-8: {error}")));
-        }
+        let content = content(heap, reference, is_text)?;
         let len = i32::try_from(content.len())
             .map_err(|_| Error::new(ErrorKind::Limit, format!("found a string of {} bytes", content.len())))?;
         let (start, rest) = view.split_at_mut(4);
@@ -66,6 +59,22 @@ pub(crate) fn views(items: &[u8], heap: Option<&Arc<Heap>>, is_text: bool) -> Re
     blocks.insert(0, Buffer::of_words(words));
     blocks.push(Buffer::of_words(sizes));
     Ok(blocks)
+}
+
+/// Returns the bytes that a reference is to.
+///
+/// # Errors
+/// [`ErrorKind::CorruptChunk`] for a text that is not UTF-8.
+pub(crate) fn content(heap: Option<&Arc<Heap>>, reference: HeapRef, is_text: bool) -> Result<&[u8]> {
+    let content = match heap {
+        Some(heap) => heap.get(reference),
+        None => (reference.len == 0).then_some(&[][..]),
+    };
+    let content = content.ok_or_else(|| Error::internal("a string is not in its heap"))?;
+    match std::str::from_utf8(content) {
+        Err(error) if is_text => Err(Error::new(ErrorKind::CorruptChunk, format!("a string is not UTF-8: {error}"))),
+        _ => Ok(content),
+    }
 }
 
 /// Makes the buffers of an array of strings or bytes that follow each other: 64-bit offsets, and the bytes, which `push` appends.

@@ -1,0 +1,241 @@
+"""Tables of data sets: equal to those of xarray, in pyarrow, Polars, DuckDB and pandas."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+import xarray
+import zarr
+import zarr_rust
+from zarr.storage import MemoryStore
+
+pyarrow = pytest.importorskip("pyarrow")
+
+ENCODINGS = ["plain", "dictionary", "run-end"]
+
+
+def random_dataset(random: np.random.Generator) -> xarray.Dataset:
+    """A data set of one to three dimensions, some with labels, whose variables have some or all of them."""
+    names = ["time", "lat", "lon"][: random.integers(1, 4)]
+    sizes = {name: int(random.integers(1, 8)) for name in names}
+    coords: dict[str, Any] = {}
+    for name, size in sizes.items():
+        if random.random() < 0.7:
+            if name == "time":
+                start = np.datetime64("2000-01-01", "ns") + np.timedelta64(int(random.integers(0, 10**6)), "m")
+                coords[name] = (name, start + np.arange(size) * np.timedelta64(6, "h"))
+            else:
+                coords[name] = (name, np.arange(size) / 4 - 30)
+    if random.random() < 0.3:
+        coords["height"] = ((), 2.0)
+    if len(names) == 3 and random.random() < 0.3:
+        coords["area"] = (("lat", "lon"), random.random((sizes["lat"], sizes["lon"])))
+    variables: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
+    for number in range(random.integers(1, 5)):
+        dims = [name for name in names if number == 0 or random.random() < 0.8]
+        shape = tuple(sizes[name] for name in dims)
+        name = f"v{number}"
+        kind = random.choice(["f4", "f8", "i2", "u1", "i8", "bool", "string", "packed", "time", "span"])
+        if kind in ("f4", "f8", "packed"):
+            values: Any = np.asarray(random.integers(-99, 99, shape) / 2, "f4" if kind == "f4" else "f8")
+            values = np.where(random.random(shape) < 0.2, np.nan, values)
+            if kind == "packed":
+                encoding[name] = {"dtype": "i2", "scale_factor": 0.5, "add_offset": 1.0, "_FillValue": -32768}
+        elif kind == "bool":
+            values = random.random(shape) < 0.5
+        elif kind == "string":
+            words = np.array(["", "é", "twelve bytes", "longer than twelve bytes"], object)
+            values = words[random.integers(0, 4, shape)]
+        elif kind == "time":
+            values = np.datetime64("1999-12-31", "ns") + random.integers(0, 10**6, shape).astype("m8[s]")
+            values = np.where(random.random(shape) < 0.2, np.datetime64("NaT", "ns"), values)
+        elif kind == "span":
+            values = random.integers(-(10**6), 10**6, shape).astype("m8[s]").astype("m8[ns]")
+        else:
+            values = random.integers(0, 100, shape).astype(kind)
+        chunks = tuple(int(random.integers(1, size + 1)) for size in shape)
+        if shape:
+            encoding.setdefault(name, {})["chunks"] = chunks
+        variables[name] = (dims, values)
+    data = xarray.Dataset(variables, coords)
+    for name, one in encoding.items():
+        data[name].encoding.update(one)
+    return data
+
+
+def frame(data: xarray.Dataset, table: zarr_rust.Table) -> pandas.DataFrame:
+    """The table that xarray makes of a data set, with the labels of dimensions as columns."""
+    return data.to_dataframe(dim_order=list(table.dims)).reset_index()
+
+
+def assert_equal(found: pandas.DataFrame, expected: pandas.DataFrame) -> None:
+    assert set(found.columns) == set(expected.columns)
+    for name in expected.columns:
+        one, other = found[name], expected[name]
+        if other.dtype.kind in "OTU" or str(other.dtype) in ("str", "string"):
+            assert [None if pandas.isna(text) else str(text) for text in one] == list(other), name
+        else:
+            assert one.dtype == other.dtype, (name, one.dtype, other.dtype)
+            np.testing.assert_array_equal(one.to_numpy(), other.to_numpy(), name)
+
+
+def plain(table: Any) -> Any:
+    """A table of pyarrow without dictionaries and runs."""
+    columns = []
+    for column in table.columns:
+        chunks = []
+        for chunk in column.chunks:
+            if pyarrow.types.is_run_end_encoded(chunk.type):
+                chunk = pyarrow.compute.run_end_decode(chunk)
+            chunks.append(chunk.dictionary_decode() if pyarrow.types.is_dictionary(chunk.type) else chunk)
+        columns.append(pyarrow.chunked_array(chunks, chunks[0].type if chunks else pyarrow.null()))
+    return pyarrow.table(columns, names=table.column_names)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(200))
+def test_random_data_sets_are_those_of_xarray(seed: int, tmp_path: Path) -> None:
+    import pyarrow.compute  # noqa: F401
+
+    random = np.random.default_rng(seed)
+    random_dataset(random).to_zarr(tmp_path / "data.zarr", zarr_format=int(random.choice([2, 3])))
+    theirs = xarray.open_zarr(tmp_path / "data.zarr", chunks=None, decode_timedelta=True)
+    ours = zarr_rust.dataset(tmp_path / "data.zarr")
+    encoding = str(random.choice(ENCODINGS))
+    options: dict[str, Any] = {"coordinates": encoding, "batch_rows": int(random.integers(1, 60)), "memory": int(random.choice([2000, 2**20]))}
+    isel = {name: slice(int(random.integers(0, size)), size) for name, size in theirs.sizes.items() if random.random() < 0.3}
+    table = ours.to_arrow(isel=isel, **options)
+    selected = theirs.isel(isel)
+    expected = frame(selected, table)
+    found = pyarrow.table(table)
+    found.validate(full=True)
+    assert len(table) == found.num_rows == len(expected)
+    assert list(table.columns) == found.column_names
+    assert_equal(plain(found).to_pandas(), expected)
+    # Without an order there are the same rows.
+    unordered = plain(pyarrow.table(ours.to_arrow(isel=isel, ordered=False, **options))).to_pandas()
+    keys = list(table.dims)
+    if keys:
+        assert_equal(unordered.sort_values(keys, ignore_index=True)[found.column_names], expected.sort_values(keys, ignore_index=True))
+
+
+@pytest.fixture
+def weather(tmp_path: Path) -> tuple[zarr_rust.Dataset, xarray.Dataset]:
+    """A data set with times, labels, missing values and strings."""
+    values = np.arange(5 * 4 * 3, dtype="f4").reshape(5, 4, 3)
+    values[1, 2] = np.nan
+    data = xarray.Dataset(
+        {"t2m": (("time", "lat", "lon"), values), "station": (("lat", "lon"), np.array([f"station {n}" for n in range(12)]).reshape(4, 3))},
+        {
+            "time": ("time", np.datetime64("2020-01-30", "ns") + np.arange(5) * np.timedelta64(1, "D")),
+            "lat": ("lat", [40.0, 45.0, 50.0, 55.0]),
+            "lon": ("lon", [1, 2, 3]),
+        },
+    )
+    data["t2m"].encoding["chunks"] = (1, 2, 3)
+    data.to_zarr(tmp_path / "weather.zarr", zarr_format=2)
+    return zarr_rust.dataset(tmp_path / "weather.zarr"), xarray.open_zarr(tmp_path / "weather.zarr", chunks=None)
+
+
+def test_capsules(weather: tuple[zarr_rust.Dataset, xarray.Dataset]) -> None:
+    table = weather[0]["t2m"].to_arrow(coordinates="dictionary")
+    assert repr(table) == "<Table (time: 5, lat: 4, lon: 3) time, lat, lon, t2m>"
+    assert 'capsule object "arrow_schema"' in repr(table.__arrow_c_schema__())
+    stream = table.__arrow_c_stream__()
+    assert 'capsule object "arrow_array_stream"' in repr(stream)
+    schema = pyarrow.schema(table)
+    assert schema.names == list(table.columns)
+    assert schema.field("time").type == pyarrow.dictionary(pyarrow.int32(), pyarrow.timestamp("ns"))
+    # Capsules that nobody takes, and one that is read in part, free what they have.
+    reader = pyarrow.RecordBatchReader.from_stream(weather[0].to_arrow(batch_rows=7))
+    first = reader.read_next_batch()
+    del stream, reader
+    gc.collect()
+    assert first.num_rows == 7 and first["t2m"].to_pylist() == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_selections(weather: tuple[zarr_rust.Dataset, xarray.Dataset]) -> None:
+    ours, theirs = weather
+    table = ours.to_arrow(sel={"time": "2020-01-31", "lat": slice(45, 50)})
+    assert_equal(pyarrow.table(table).to_pandas(), frame(theirs.sel(time="2020-01-31", lat=slice(45, 50)), table))
+    table = ours.to_arrow("t2m", isel={"time": -1, "lon": [2, 0]})
+    assert_equal(pyarrow.table(table).to_pandas(), frame(theirs[["t2m"]].isel(time=-1, lon=[2, 0]), table))
+    with pytest.raises(ValueError, match="coordinates 'rle': expected one of 'run-end', 'dictionary', 'plain'"):
+        ours.to_arrow(coordinates="rle")
+    with pytest.raises(ValueError, match="batch_rows 0: expected at least 1"):
+        ours.to_arrow(batch_rows=0)
+    with pytest.raises((KeyError, ValueError), match="nope"):
+        ours.to_arrow("nope")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_duckdb(weather: tuple[zarr_rust.Dataset, xarray.Dataset], encoding: str) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    ours, theirs = weather
+    table = weather_table = ours.to_arrow(coordinates=encoding)
+    mean = theirs["t2m"].groupby("time.month").mean(...).values
+    found = duckdb.sql("SELECT month(time) AS month, avg(t2m) FROM weather_table GROUP BY month ORDER BY month").fetchall()
+    np.testing.assert_allclose([mean for _, mean in found], mean)
+    assert duckdb.sql("SELECT count(*), count(t2m) FROM weather_table WHERE lat >= 50").fetchall() == [(30, 27)]
+    assert duckdb.sql("SELECT DISTINCT station FROM weather_table WHERE lat = 40 AND lon = 2").fetchall() == [("station 1",)]
+    everything = duckdb.sql("SELECT * FROM weather_table").df()
+    expected = frame(theirs, table)
+    np.testing.assert_array_equal(everything["t2m"].to_numpy(), expected["t2m"].to_numpy())
+    np.testing.assert_array_equal(everything["time"].to_numpy().astype("M8[ns]"), expected["time"].to_numpy())
+
+
+@pytest.mark.parametrize("encoding", ["plain", "dictionary"])
+def test_polars(weather: tuple[zarr_rust.Dataset, xarray.Dataset], encoding: str) -> None:
+    polars = pytest.importorskip("polars")
+    ours, theirs = weather
+    table = ours.to_arrow(coordinates=encoding)
+    found = polars.DataFrame(table)
+    assert found.shape == (60, 5) and found["t2m"].null_count() == 3
+    assert found["time"].to_list()[-1].isoformat().startswith("2020-02-03")
+    assert found["t2m"].mean() == pytest.approx(float(theirs["t2m"].mean()))
+    assert found["station"].to_list() == frame(theirs, table)["station"].to_list()
+
+
+def test_pandas(weather: tuple[zarr_rust.Dataset, xarray.Dataset]) -> None:
+    ours, theirs = weather
+    table = ours.to_arrow()
+    assert_equal(pandas.DataFrame.from_arrow(table), frame(theirs, table))
+
+
+def test_an_error_in_mid_stream_is_one_of_the_reader(tmp_path: Path) -> None:
+    group = zarr.create_group(tmp_path / "bad.zarr", zarr_format=3)
+    array = group.create_array("v", shape=(40,), chunks=(10,), dtype="f8", dimension_names=["x"], compressors=None)
+    array[:] = np.arange(40)
+    (tmp_path / "bad.zarr" / "v" / "c" / "3").write_bytes(b"short")
+    reader = pyarrow.RecordBatchReader.from_stream(zarr_rust.dataset(tmp_path / "bad.zarr").to_arrow(memory=200))
+    assert reader.read_next_batch().num_rows
+    with pytest.raises(OSError, match="bad.zarr.*v"):
+        reader.read_all()
+
+
+def test_stores_of_python_are_read_by_threads_of_others() -> None:
+    store = MemoryStore()
+    group = zarr.create_group(store, zarr_format=3)
+    group.create_array("v", data=np.arange(1000.0), chunks=(100,), dimension_names=["x"])
+    table = zarr_rust.dataset(store).to_arrow(batch_rows=100)
+    assert pyarrow.table(table)["v"].to_pylist() == list(range(1000))
+    sums: list[float] = []
+
+    def add() -> None:
+        sums.append(sum(sum(batch["v"].to_pylist()) for batch in pyarrow.RecordBatchReader.from_stream(table)))
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sums == [499500] * 4
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(table)["v"].sum() == 499500

@@ -1,0 +1,63 @@
+"""Data sets as tables, for programs that take streams of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from zarr_rust import _core
+from zarr_rust._sizes import size_in_bytes
+
+_COORDINATES = ("run-end", "dictionary", "plain")
+
+
+class Table:
+    """A data set as a table, of :meth:`zarr_rust.Dataset.to_arrow`: rows are read when a program asks for them.
+
+    DuckDB, Polars, pandas, pyarrow and all others that know the Arrow PyCapsule interface take it as it is: ``pyarrow.table(weather)``,
+    ``polars.DataFrame(weather)``, ``pandas.DataFrame.from_arrow(weather)``, and ``duckdb.sql("SELECT avg(t2m) FROM weather")``. Each of them reads
+    the rows anew, block by block.
+    """
+
+    def __init__(self, core: _core.Table) -> None:
+        self._core = core
+
+    @property
+    def dims(self) -> dict[str, int]:
+        """Names of the dimensions and their lengths, outermost first. There is a row for each combination of their indices."""
+        return dict(self._core.dimensions)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self._core.columns)
+
+    def __len__(self) -> int:
+        rows = 1
+        for length in self.dims.values():
+            rows *= length
+        return rows
+
+    def __arrow_c_schema__(self) -> Any:
+        """Names and types of the columns, as a capsule ``arrow_schema``."""
+        return self._core.schema()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Rows from the first one, as a capsule ``arrow_array_stream``. The types are those of the table whatever is requested."""
+        return self._core.stream()
+
+    def __repr__(self) -> str:
+        dims = ", ".join(f"{name}: {length}" for name, length in self.dims.items())
+        return f"<Table ({dims}) {', '.join(self.columns)}>"
+
+
+def table(
+    core: _core.Dataset, variables: str | Sequence[str] | None, coordinates: str, batch_rows: int, ordered: bool, memory: int | str
+) -> Table:
+    """Makes the table of a data set."""
+    if coordinates not in _COORDINATES:
+        raise ValueError(f"coordinates {coordinates!r}: expected one of {', '.join(map(repr, _COORDINATES))}")
+    if batch_rows < 1:
+        raise ValueError(f"batch_rows {batch_rows}: expected at least 1")
+    names = [variables] if isinstance(variables, str) else None if variables is None else list(variables)
+    return Table(_core.table(core, names, coordinates, batch_rows, ordered, size_in_bytes(memory)))
