@@ -13,6 +13,24 @@ pub struct Channel {
     pub window: Option<(f64, f64)>,
     /// Whether the channel is displayed by default.
     pub is_active: bool,
+    /// Whether the start of the window has the full colour, and its end is black.
+    pub is_inverted: bool,
+}
+
+impl Channel {
+    /// Returns the colour of channel `number` of `count` that have none: white for a single channel, otherwise colours that add up to white.
+    ///
+    /// ```
+    /// assert_eq!(zarr_ome::Channel::default_color(1, 2), [0, 255, 0]);
+    /// ```
+    pub fn default_color(number: usize, count: usize) -> [u8; 3] {
+        const COLORS: [[u8; 3]; 6] =
+            [[0, 0, 255], [0, 255, 0], [255, 0, 0], [0, 255, 255], [255, 0, 255], [255, 255, 0]];
+        match count {
+            1 => [255; 3],
+            _ => COLORS.get(number % COLORS.len()).copied().unwrap_or([255; 3]),
+        }
+    }
 }
 
 /// Reads the channels of the member `omero`. Adds a deviation for each member that a channel should have and lacks.
@@ -40,7 +58,10 @@ fn channel(at: &At<'_>, deviations: &mut Vec<ValueError>) -> Result<Channel, Val
         }
     };
     let is_active = at.get_non_null("active").map(|active| active.bool()).transpose()?.unwrap_or(true);
-    Ok(Channel { label, color, window, is_active })
+    // The specification does not name the member, which viewers know.
+    let inverted = at.get_non_null("inverted").map(|inverted| inverted.bool()).transpose();
+    let is_inverted = inverted.map_err(|error| deviations.push(error)).ok().flatten().unwrap_or(false);
+    Ok(Channel { label, color, window, is_active, is_inverted })
 }
 
 /// Parses a colour in hexadecimal digits, such as `FF8000`; some writers put a `#` in front.

@@ -39,26 +39,29 @@ impl Listed {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ImageLabel {
+    /// Colours of values: red, green, blue and alpha. Colours that break a rule are left out.
+    pub colors: Vec<(i128, [u8; 4])>,
     /// Places that break a rule of the specification.
     pub faults: Vec<ValueError>,
 }
 
 impl ImageLabel {
-    /// Checks the metadata `image-label` of a group; `None` if the group has no such metadata.
+    /// Reads and checks the metadata `image-label` of a group; `None` if the group has no such metadata.
     pub fn read(metadata: &Metadata<'_>) -> Option<Self> {
         let at = metadata.member("image-label")?;
         let mut faults = Faults::default();
         faults.keep(at.object());
+        let mut colors = Vec::new();
         for color in values(&at, "colors", &mut faults) {
-            if let Some(rgba) = color.get("rgba") {
-                rgba_of(&rgba, &mut faults);
-            }
+            let rgba = color.get("rgba").and_then(|rgba| rgba_of(&rgba, &mut faults));
+            let value = color.get("label-value").and_then(|value| integer(&value, i128::MIN).ok());
+            colors.extend(value.zip(rgba));
         }
         values(&at, "properties", &mut faults);
         if let Some(source) = at.get("source").filter(|source| faults.keep(source.object()).is_some()) {
             faults.text_if_any(&source, "image");
         }
-        Some(Self { faults: faults.0 })
+        Some(Self { colors, faults: faults.0 })
     }
 }
 
@@ -76,15 +79,18 @@ fn values<'v>(at: &At<'v>, member: &str, faults: &mut Faults) -> Vec<At<'v>> {
     items
 }
 
-/// Checks a colour: red, green, blue and alpha.
-fn rgba_of(rgba: &At<'_>, faults: &mut Faults) {
-    let Some(items) = faults.keep(rgba.items()) else { return };
+/// Reads a colour: red, green, blue and alpha. `None` with a fault if it is none.
+fn rgba_of(rgba: &At<'_>, faults: &mut Faults) -> Option<[u8; 4]> {
+    let items = faults.keep(rgba.items())?;
     if items.len() != 4 {
         faults.add(rgba, "4 integers: red, green, blue and alpha");
     }
+    let mut parts = Vec::new();
     for item in items {
-        if !integer(&item, 0).is_ok_and(|number| number <= 255) {
-            faults.add(&item, "an integer from 0 to 255");
+        match integer(&item, 0).ok().and_then(|number| u8::try_from(number).ok()) {
+            Some(part) => parts.push(part),
+            None => faults.add(&item, "an integer from 0 to 255"),
         }
     }
+    parts.try_into().ok()
 }

@@ -7,6 +7,7 @@ pub use factors::level_factors;
 
 use crate::Result;
 use crate::axis::{Axis, AxisKind, unit_of};
+use crate::channel::Channel;
 use crate::document::{Display, DisplayedChannel, Document, ImageDocument, LevelDocument, Placement, Window};
 use crate::multiscales::Multiscales;
 use crate::version::Version;
@@ -265,7 +266,7 @@ impl NewImage {
         if !self.channels.is_empty() {
             let count = self.channels.len();
             let channel = |(number, channel): (usize, &DisplayedChannel)| DisplayedChannel {
-                color: channel.color.or(Some(color_of(number, count))),
+                color: channel.color.or(Some(Channel::default_color(number, count))),
                 active: channel.active.or(Some(true)),
                 ..channel.clone()
             };
@@ -350,14 +351,5 @@ fn kind_of(name: char) -> AxisKind {
         't' => AxisKind::Time,
         'c' => AxisKind::Channel,
         _ => AxisKind::Space,
-    }
-}
-
-/// Returns a colour for a channel without one: white for a single channel, otherwise colours that add up to white.
-fn color_of(number: usize, count: usize) -> [u8; 3] {
-    const COLORS: [[u8; 3]; 6] = [[0, 0, 255], [0, 255, 0], [255, 0, 0], [0, 255, 255], [255, 0, 255], [255, 255, 0]];
-    match count {
-        1 => [255; 3],
-        _ => COLORS.get(number % COLORS.len()).copied().unwrap_or([255; 3]),
     }
 }

@@ -17,7 +17,7 @@ use zarr_json::pointer::{At, ValueError};
 /// }}});
 /// let metadata = Metadata::find(attributes.as_object().unwrap(), None).unwrap();
 /// let plate = Plate::read(&metadata).unwrap();
-/// assert_eq!(plate.wells[0].path, "A/1");
+/// assert_eq!((plate.wells[0].path.as_str(), plate.wells[0].row, plate.wells[0].column), ("A/1", Some(0), Some(0)));
 /// assert_eq!(plate.faults[0].pointer(), "/attributes/ome/plate/columns/1/name");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +55,10 @@ pub struct Acquisition {
 pub struct WellPlace {
     /// Path of the group of the well, relative to the plate: `A/1`.
     pub path: String,
+    /// Index of the row of the plate, by the metadata or else by the path; `None` if there is no such row.
+    pub row: Option<usize>,
+    /// Index of the column of the plate, by the metadata or else by the path; `None` if there is no such column.
+    pub column: Option<usize>,
     /// Place of the path in the metadata of the plate, as a JSON pointer.
     pub pointer: String,
 }
@@ -93,18 +97,19 @@ impl Plate {
         let mut wells = Vec::new();
         let mut paths = Unique::new();
         for item in faults.items_of(&at, "wells") {
-            let indices = [("rowIndex", &rows), ("columnIndex", &columns)].map(|(name, names)| {
+            let places = [("rowIndex", &rows), ("columnIndex", &columns)].map(|(name, names)| {
                 let index = usize::try_from(faults.integer(&item, name, 0)?).ok()?;
-                let found = names.get(index);
-                if found.is_none() && !names.is_empty() {
+                if index >= names.len() && !names.is_empty() {
                     faults.add(&item.get(name)?, format!("an index below {}", names.len()));
                 }
-                found.map(String::as_str)
+                Some(index).filter(|index| *index < names.len())
             });
+            let name = |names: &'_ [String], index: Option<usize>| index.and_then(|index| names.get(index).cloned());
+            let indices = [name(&rows, places[0]), name(&columns, places[1])];
             let Some(path) = faults.text(&item, "path") else { continue };
             let Some(place) = item.get("path") else { continue };
             paths.take(path, &place, "a path that no other well has", &mut faults);
-            match (path.split_once('/'), indices) {
+            match (path.split_once('/'), indices.each_ref().map(Option::as_deref)) {
                 (Some((row, column)), _) if !(is_name(row) && is_name(column)) => {
                     faults.add(&place, "the name of a row, / and the name of a column");
                 }
@@ -116,7 +121,11 @@ impl Plate {
                 }
                 _ => {}
             }
-            wells.push(WellPlace { path: path.to_owned(), pointer: place.pointer() });
+            let (of_row, of_column) = path.split_once('/').unwrap_or((path, ""));
+            let named = |names: &[String], name: &str| names.iter().position(|known| known == name);
+            let row = places[0].or_else(|| named(&rows, of_row));
+            let column = places[1].or_else(|| named(&columns, of_column));
+            wells.push(WellPlace { path: path.to_owned(), row, column, pointer: place.pointer() });
         }
         let acquisitions = acquisitions(&at, &mut faults);
         let field_count = faults.integer_if_any(&at, "field_count", 1);

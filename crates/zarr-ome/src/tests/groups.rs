@@ -161,3 +161,29 @@ fn a_new_image_never_replaces_metadata_of_others() {
         assert!(found.semantically_eq(&Value::Object(expected)), "{found}");
     }
 }
+
+#[test]
+fn colours_of_labels_are_those_that_keep_the_rules() {
+    let colors = json!([
+        {"label-value": 7, "rgba": [0, 128, 255, 1]}, {"label-value": 8, "rgba": [0, 256, 0, 255]},
+        {"label-value": 9, "rgba": "red"}, {"label-value": 10}
+    ]);
+    let label = json!({"image-label": {"colors": colors}});
+    let read = ImageLabel::read(&Metadata::find(label.as_object().unwrap(), None).unwrap()).unwrap();
+    assert_eq!((read.colors.as_slice(), read.faults.len()), (&[(7, [0, 128, 255, 1])][..], 2));
+}
+
+#[test]
+fn wells_stand_where_their_indices_or_their_paths_say() {
+    let place = |well: Value| {
+        let plate = json!({"ome": {"version": "0.5", "plate": {
+            "rows": [{"name": "A"}, {"name": "B"}], "columns": [{"name": "1"}, {"name": "2"}, {"name": "3"}], "wells": [well]
+        }}});
+        let plate = Plate::read(&Metadata::find(plate.as_object().unwrap(), None).unwrap()).unwrap();
+        (plate.wells[0].row, plate.wells[0].column)
+    };
+    assert_eq!(place(json!({"path": "B/3", "rowIndex": 1, "columnIndex": 2})), (Some(1), Some(2)));
+    assert_eq!(place(json!({"path": "B/3"})), (Some(1), Some(2)));
+    assert_eq!(place(json!({"path": "B/3", "rowIndex": 5, "columnIndex": 0})), (Some(1), Some(0)));
+    assert_eq!(place(json!({"path": "C", "columnIndex": 9})), (None, None));
+}
