@@ -10,10 +10,12 @@ use crate::slice::Slice;
 pub struct Layer {
     /// Values of the channel.
     pub slice: Slice,
-    /// Colour that is added for the upper bound of `window`.
+    /// Colour that is added for the last bound of `window`, or for the first if `is_inverted`.
     pub color: Rgb,
-    /// Value that is black, and value that has the full `color`.
+    /// First and last bound of the values: the first is black, and the last has the full `color`.
     pub window: (f64, f64),
+    /// Whether the first bound of `window` has the full colour, and the last is black.
+    pub is_inverted: bool,
     /// Name of the channel.
     pub name: String,
 }
@@ -29,7 +31,7 @@ pub struct Layer {
 /// #         samples: vec![Samples::all(0, 1, 1), Samples::all(0, 1, 3)], values: values.to_vec(),
 /// #         numbers: Numbers::Floats, is_cut: false, text: None,
 /// #     },
-/// #     color, window: (0.0, 100.0), name: String::new(),
+/// #     color, window: (0.0, 100.0), is_inverted: false, name: String::new(),
 /// # };
 /// let (red, green) = (layer(&[0.0, 100.0, 50.0], [255, 0, 0]), layer(&[0.0, 200.0, f64::NAN], [0, 255, 0]));
 /// assert_eq!(composite(&[red, green]).0, [[0, 0, 0], [255, 255, 0], [128, 0, 0]]);
@@ -41,6 +43,7 @@ pub fn composite(layers: &[Layer]) -> (Vec<Rgb>, Shading) {
         let coloring = Coloring::new(crate::ColorMap::GRAY, layer.window.0, layer.window.1);
         for (sum, &value) in sums.iter_mut().zip(&layer.slice.values).filter(|(_, value)| !value.is_nan()) {
             let part = coloring.fraction(value).clamp(0.0, 1.0);
+            let part = if layer.is_inverted { 1.0 - part } else { part };
             sum.0.iter_mut().zip(layer.color).for_each(|(sum, channel)| *sum += part * f64::from(channel));
             sum.1 = true;
         }

@@ -25,6 +25,12 @@ impl Default for Budget {
 impl Budget {
     /// Budget without limits.
     pub const UNLIMITED: Self = Self { parts: u64::MAX, bytes: u64::MAX };
+
+    /// Returns an equal share of the budget for each of `count` reads: at least one part. A budget without limits has no shares.
+    pub fn shared(&self, count: usize) -> Self {
+        let share = |whole: u64| if whole == u64::MAX { whole } else { (whole / count.max(1) as u64).max(1) };
+        Self { parts: share(self.parts), bytes: share(self.bytes) }
+    }
 }
 
 /// Elements of a cut that are read: every k-th along each axis that is shown.

@@ -33,6 +33,7 @@
 //! ```
 
 mod apng;
+mod channels;
 mod color_map;
 mod coloring;
 mod composite;
@@ -56,6 +57,7 @@ mod tests;
 mod text;
 
 pub use apng::{Animation, png};
+pub use channels::{Channels, DrawnChannel};
 pub use color_map::{ColorMap, Rgb};
 pub use coloring::Coloring;
 pub use composite::{Layer, composite};

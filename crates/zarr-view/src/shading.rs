@@ -143,7 +143,7 @@ impl Categories {
     }
 
     /// Returns the colour of the category with index `number`. Neighbouring categories have different colours.
-    fn color(number: usize) -> Rgb {
+    pub(crate) fn color(number: usize) -> Rgb {
         ColorMap::TAB20.category(TAB20_ORDER.get(number % TAB20_ORDER.len()).copied().unwrap_or(number))
     }
 

@@ -57,8 +57,13 @@ impl Slice {
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the elements are neither numbers nor bools, or if no element is selected; the
     /// errors of [`Array::read_data`].
     pub fn read(array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Self> {
+        numbers(array, cut)?;
+        Self::read_thinned(array, cut, cut.thinned(array, most, budget)?)
+    }
+
+    /// Reads the chosen samples of a cut.
+    pub(crate) fn read_thinned(array: &Array, cut: &Cut, thinned: CutSamples) -> Result<Self> {
         let numbers = numbers(array, cut)?;
-        let thinned = cut.thinned(array, most, budget)?;
         let data = array.read_data(cut.selection(&thinned.samples))?;
         let text = cut.shown().is_empty().then(|| data.text(0));
         let (values, numbers) = values(&data, numbers)?;

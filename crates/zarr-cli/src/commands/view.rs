@@ -13,7 +13,7 @@ use crate::interrupted;
 use crate::number::grouped;
 use crate::object::{object, or_null};
 use clap::Args;
-use picture_source::{Channel, PictureSource};
+use picture_source::PictureSource;
 use picture_target::PictureTarget;
 use std::path::{Path, PathBuf};
 use title::Title;
@@ -47,6 +47,12 @@ pub(crate) struct View {
     /// Which level of an image, from 0, the finest.
     #[arg(long, value_name = "N")]
     level: Option<usize>,
+    /// Channels of an image that are drawn together: names or numbers; by default those that are active.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with_all = ["no_composite"])]
+    channel: Option<Vec<String>>,
+    /// The first channel of an image alone, as an array is drawn; so do --cmap, --range and --log.
+    #[arg(long)]
+    no_composite: bool,
     /// The values of the first and the last colour: two numbers, 250:310, percentiles, p2:p98, or full. By default p2:p98; of lines full.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<Range>,
@@ -173,34 +179,16 @@ impl PictureSource {
     fn figure(&self, context: &Context, args: &View, room: Room, budget: &Budget) -> Result<Figure> {
         let selected: Vec<u64> = self.cut.samples().iter().map(|samples| samples.of).collect();
         let most = room.most(&selected);
-        let (axis, channels) = self.layers(args);
-        if channels.is_empty() {
+        let Some(channels) = &self.channels else {
             let slice = Slice::read(&self.array, &self.cut, &most, budget)?;
             let shading = Shading::new(&slice.values, slice.numbers, &self.shading(args))?;
             let around = self.around(context, &slice.samples)?;
             return Ok(self.figure_of(&around, around.title.text(), slice, shading));
-        }
-        let budget = shared(budget, channels.len());
-        let read = |channel: &Channel| -> Result<Layer> {
-            let cut = axis.map_or_else(|| self.cut.clone(), |axis| self.cut.at(axis, channel.number));
-            Ok(channel.layer(Slice::read(&self.array, &cut, &most, &budget)?))
         };
-        let layers = channels.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let layers = channels.read(&self.array, &self.cut, &most, budget)?;
         let samples = layers.first().map(|layer| layer.slice.samples.clone()).unwrap_or_default();
         let around = self.around(context, &samples)?;
-        self.composite(&around, around.title.without(axis), layers)
-    }
-
-    /// Returns the channels of an image that are drawn together, with their axis. No channels if the arguments choose one, a colour map or
-    /// a range of values.
-    fn layers(&self, args: &View) -> (Option<usize>, Vec<Channel>) {
-        if args.cmap.is_some() || args.range.is_some() || args.log || self.cut.shown().len() != 2 {
-            return (None, Vec::new());
-        }
-        match self.channels() {
-            Some((axis, channels)) if channels.len() > 1 => (Some(axis), channels),
-            _ => (None, Vec::new()),
-        }
+        self.composite(&around, around.title.without(Some(channels.axis)), layers)
     }
 
     /// Returns the labels and the title for the samples of the drawn axes.
@@ -326,12 +314,6 @@ impl PictureSource {
             "limited": slice.is_cut,
         }
     }
-}
-
-/// Divides the budget by the number of layers.
-fn shared(budget: &Budget, count: usize) -> Budget {
-    let share = |whole: u64| if whole == u64::MAX { whole } else { (whole / count.max(1) as u64).max(1) };
-    Budget { parts: share(budget.parts), bytes: share(budget.bytes) }
 }
 
 fn category(category: &zarr::view::Category) -> Value {

@@ -10,6 +10,7 @@ mod bench_codecs;
 mod beside;
 mod buckets;
 mod cases;
+mod channels;
 mod check;
 mod chunks;
 mod consolidated_only;

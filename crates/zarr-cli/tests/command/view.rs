@@ -5,7 +5,7 @@ use crate::ome::image;
 use zarr::meta::json::Value;
 
 /// The pixels of a PNG file.
-fn decoded(file: &[u8]) -> (usize, usize, Vec<[u8; 3]>) {
+pub(crate) fn decoded(file: &[u8]) -> (usize, usize, Vec<[u8; 3]>) {
     let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
@@ -332,7 +332,7 @@ fn few_integers_are_categories() {
 fn images_are_shown_from_the_level_that_fits() {
     let folder = image("0.65");
     let level = |args: &[&str]| {
-        let text = folder.ok(&[&["view", "i.zarr", "img", "--json"], args].concat());
+        let text = folder.ok(&[&["view", "i.zarr", "img", "--json", "--no-composite"], args].concat());
         let facts = Value::from_json(&text).unwrap();
         (
             facts.get("level").unwrap().to_string(),
@@ -353,32 +353,9 @@ fn images_are_shown_from_the_level_that_fits() {
     ]);
     let (width, height, pixels) = decoded(&std::fs::read(folder.path("x.png")).unwrap());
     assert_eq!((width, height, pixels[0]), (200, 200, [128; 3]));
-    let text = folder.ok(&["view", "i.zarr", "img"]);
+    let text = folder.ok(&["view", "i.zarr", "img", "--no-composite"]);
     assert!(text.starts_with("cells, c = 0 (DAPI) (first of 2)\ny (µm)\n"), "{text}");
     assert!(text.contains("level 1 of 0 to 1"), "{text}");
-}
-
-#[test]
-fn channels_are_shown_together() {
-    let folder = image("0.65");
-    let attributes = folder.ok(&["attrs", "i.zarr", "img"]);
-    let window = r#""window":{"start":0,"end":510,"min":0,"max":9},"active":true"#;
-    let channels = format!(
-        r##"{{"channels":[{{"label":"DAPI","color":"0000FF",{window}}},{{"label":"GFP","color":"00FF00",{window}}}]}}"##
-    );
-    let mut attributes = Value::from_json(&attributes).unwrap();
-    let Value::Object(members) = &mut attributes else { panic!("{attributes}") };
-    members.set_pointer("/ome/omero", Value::from_json(&channels).unwrap()).unwrap();
-    let set = format!("ome={}", members.pointer("/ome").unwrap());
-    folder.ok(&["attrs", "i.zarr", "img", "--set", &set]);
-    let file = crate::folder::npy("<i2", false, "(1, 1)", &int16([510]));
-    let written = folder.run_with(&["write", "i.zarr", "img/1", "--select", "1, 0:1, 0:1", "--from", "-"], &file);
-    assert_eq!(written.code, Some(0), "{}", written.err);
-    let view = ["view", "i.zarr", "img", "--level", "1"];
-    folder.ok(&[&view[..], &["--bare", "-o", "x.png", "--width", "200", "--height", "200"]].concat());
-    assert_eq!(decoded(&std::fs::read(folder.path("x.png")).unwrap()).2[0], [0, 255, 128]);
-    let text = folder.ok(&view);
-    assert!(text.starts_with("cells\ny (µm)\n") && text.contains("0 = DAPI  1 = GFP"), "{text}");
 }
 
 #[test]

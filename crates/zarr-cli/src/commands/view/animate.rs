@@ -1,7 +1,7 @@
 //! `zarr view --animate`: writes an animated PNG.
 
-use super::picture_source::{Channel, PictureSource};
-use super::{PictureLabels, View, nth, picture, shared};
+use super::picture_source::PictureSource;
+use super::{PictureLabels, View, nth, picture};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::number::grouped;
@@ -10,7 +10,9 @@ use crate::output::Output;
 use std::io::{self, Write};
 use std::path::Path;
 use std::vec::IntoIter;
-use zarr::view::{Animation, Budget, Cut, Figure, Layer, Numbers, Picture, Room, Samples, Shading, Slice};
+use zarr::view::{
+    Animation, Budget, Cut, DrawnChannel, Figure, Layer, Numbers, Picture, Room, Samples, Shading, Slice,
+};
 
 /// Greatest number of frames of an animation.
 const MOST_FRAMES: u64 = 240;
@@ -122,15 +124,14 @@ fn figures(
     let budget = if args.full { Budget::UNLIMITED } else { BUDGET };
     let selected: Vec<u64> = source.cut.samples().iter().map(|samples| samples.of).collect();
     let all = source.cut.along(axis).map_or(0, |all| all.count);
-    let (of_channels, channels) = match source.layers(args) {
-        // The channels are the frames, so that they are not drawn together.
-        (Some(other), _) if other == axis => (None, Vec::new()),
-        layers => layers,
-    };
-    let most = fewer(room.most(&selected), MOST_FRAMES.min(all).saturating_mul(channels.len().max(1) as u64));
+    // If the channels are the frames, they are not drawn together.
+    let channels = source.channels.as_ref().filter(|channels| channels.axis != axis);
+    let of_channels = channels.map(|channels| channels.axis);
+    let layers = channels.map_or(1, |channels| channels.drawn.len());
+    let most = fewer(room.most(&selected), MOST_FRAMES.min(all).saturating_mul(layers as u64));
     let read = |cut: &Cut, budget: &Budget| Slice::frames(&source.array, cut, axis, MOST_FRAMES, &most, budget);
     let title = |around: &PictureLabels, label: &str| around.title.at(axis, label, of_channels);
-    if channels.is_empty() {
+    let Some(channels) = channels else {
         let (frames, slices) = read(&source.cut, &budget)?;
         let (around, labels) = surroundings(source, context, axis, &frames, slices.first())?;
         // One range for all frames.
@@ -141,14 +142,15 @@ fn figures(
         let figure =
             |(slice, label): (Slice, &String)| source.figure_of(&around, title(&around, label), slice, shading.clone());
         return Ok((frames, slices.into_iter().zip(&labels).map(figure).collect()));
-    }
-    let budget = shared(&budget, channels.len());
-    let mut by_channel = Vec::new();
+    };
+    let budget = budget.shared(channels.drawn.len());
+    let (mut by_channel, mut windows) = (Vec::new(), Vec::new());
     let mut of_frames = None;
-    for channel in &channels {
-        let cut = of_channels.map_or_else(|| source.cut.clone(), |axis| source.cut.at(axis, channel.number));
-        let (frames, slices) = read(&cut, &budget)?;
+    for channel in &channels.drawn {
+        let (frames, slices) = read(&source.cut.at(channels.axis, channel.number), &budget)?;
         of_frames = Some(frames);
+        // One window for all frames.
+        windows.push(channel.window_of(&slices));
         by_channel.push(slices.into_iter());
     }
     let frames = of_frames.unwrap_or_else(|| Samples::all(0, 1, 0));
@@ -156,8 +158,10 @@ fn figures(
     let (around, labels) = surroundings(source, context, axis, &frames, first)?;
     let mut figures = Vec::new();
     for label in &labels {
-        let layer = |(slices, channel): (&mut IntoIter<Slice>, &Channel)| Some(channel.layer(slices.next()?));
-        let layers: Vec<Layer> = by_channel.iter_mut().zip(&channels).filter_map(layer).collect();
+        let layer = |((slices, channel), window): ((&mut IntoIter<Slice>, &DrawnChannel), &(f64, f64))| {
+            Some(channel.layer(slices.next()?, *window))
+        };
+        let layers: Vec<Layer> = by_channel.iter_mut().zip(&channels.drawn).zip(&windows).filter_map(layer).collect();
         figures.push(source.composite(&around, title(&around, label), layers)?);
     }
     Ok((frames, figures))

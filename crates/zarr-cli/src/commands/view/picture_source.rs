@@ -9,7 +9,7 @@ use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::meta::json::Value;
 use zarr::ome::{AxisKind, Image};
 use zarr::view::{
-    AxisLabels, Cut, HiddenAxis, ImageCut, Layer, Numbers, Range, Rgb, Room, Samples, Slice, flag_names, shown_array,
+    AxisLabels, Channels, Cut, HiddenAxis, ImageCut, Numbers, Range, Room, Samples, flag_names, shown_array,
 };
 use zarr::{Array, Group, Selection};
 
@@ -22,6 +22,8 @@ pub(super) struct PictureSource {
     /// Names of the dimensions of the array.
     names: Vec<Option<String>>,
     pub(super) part: ArrayParent,
+    /// Channels of an image that are drawn together; `None` if one slice is drawn.
+    pub(super) channels: Option<Channels>,
 }
 
 /// Data set or image that contains the array.
@@ -29,21 +31,6 @@ pub(super) enum ArrayParent {
     Nothing,
     Dataset { dataset: Box<Dataset>, name: String },
     Image { image: Box<Image>, cut: Box<ImageCut>, is_chosen: bool },
-}
-
-/// Channel of an image, with the colour and the range of values in which it is drawn.
-pub(super) struct Channel {
-    pub(super) number: u64,
-    pub(super) color: Rgb,
-    pub(super) window: (f64, f64),
-    pub(super) name: String,
-}
-
-impl Channel {
-    /// Returns the layer of a picture for values of the channel.
-    pub(super) fn layer(&self, slice: Slice) -> Layer {
-        Layer { slice, color: self.color, window: self.window, name: self.name.clone() }
-    }
 }
 
 impl PictureSource {
@@ -61,6 +48,9 @@ impl PictureSource {
         if args.level.is_some() {
             return Err(Failure::usage(format!("{location}: --level: an array has no levels, only an image")));
         }
+        if args.channel.is_some() {
+            return Err(Failure::usage(format!("{location}: --channel: an array has no channels, only an image")));
+        }
         let array = context.array(&location)?;
         let names: Vec<Option<String>> = match array.dimension_names() {
             Some(names) => names.to_vec(),
@@ -70,7 +60,7 @@ impl PictureSource {
         let plane = args.plane.as_deref().map(|text| plane(text, &names)).transpose()?;
         let cut = Cut::new(array.shape(), &selection, plane.as_deref())?;
         let dataset = dataset_of(context, &location, &array)?;
-        let mut source = Self { array, cut, is_decoded: false, names, part: ArrayParent::Nothing };
+        let mut source = Self { array, cut, is_decoded: false, names, part: ArrayParent::Nothing, channels: None };
         if let Some((dataset, name)) = dataset {
             if !args.raw {
                 source.decode(context, &dataset, &name)?;
@@ -120,7 +110,9 @@ impl PictureSource {
         let plane = plane.filter(|axes| axes.len() == 2 || args.plane.is_some());
         let whole = |shape: &[u64]| Cut::new(shape, &selection, plane.as_deref());
         let cut = ImageCut::new(&image, whole, room, args.level)?;
+        let channels = channels(context, args, &image, &cut)?;
         Ok(Self {
+            channels,
             array: cut.array.clone(),
             cut: cut.cut.clone(),
             is_decoded: false,
@@ -199,25 +191,6 @@ impl PictureSource {
         self.attribute("units")
     }
 
-    /// Returns the axis of channels and the channels that the image shows by default, with colour and range; `None` if the image has no
-    /// such axis, or the arguments select an index along it.
-    pub(super) fn channels(&self) -> Option<(usize, Vec<Channel>)> {
-        let ArrayParent::Image { image, .. } = &self.part else { return None };
-        let axes = &image.multiscale().axes;
-        let is_it =
-            |hidden: &HiddenAxis| hidden.of > 1 && axes.get(hidden.axis).is_some_and(|it| it.kind == AxisKind::Channel);
-        let axis = self.cut.others().find(is_it)?.axis;
-        let selected = self.cut.along(axis)?;
-        let numbers: Vec<u64> = (0..selected.count).map(|number| selected.index(number)).collect();
-        let len = self.array.shape().get(axis).copied().unwrap_or(0);
-        let channel = |(number, channel): (u64, &zarr::ome::Channel)| {
-            let name = channel.label.clone().unwrap_or_else(|| number.to_string());
-            let (color, window) = (channel.color?, channel.window?);
-            (channel.is_active && numbers.contains(&number)).then_some(Channel { number, color, window, name })
-        };
-        Some((axis, (0..len).zip(&image.metadata().channels).filter_map(channel).collect()))
-    }
-
     /// Returns the range of values that the image metadata gives for the drawn channel.
     pub(super) fn window(&self) -> Option<Range> {
         let ArrayParent::Image { image, .. } = &self.part else { return None };
@@ -254,6 +227,26 @@ impl PictureSource {
             _ => None,
         }
     }
+}
+
+/// Returns the channels of an image that are drawn together; `None` if the arguments ask for one slice.
+fn channels(context: &Context, args: &View, image: &Image, cut: &ImageCut) -> Result<Option<Channels>> {
+    let is_alone = args.cmap.is_some() || args.range.is_some() || args.log;
+    if is_alone && args.channel.is_some() {
+        let failure =
+            Failure::usage("--channel: channels have their own colours and ranges, found --cmap, --range or --log");
+        return Err(failure.with_hint("--isel selects one channel, of which they may be given"));
+    }
+    if is_alone || args.no_composite {
+        return Ok(None);
+    }
+    let channels =
+        Channels::new(image, &cut.array, &cut.cut, args.channel.as_deref()).map_err(|error| match args.channel {
+            Some(_) => Failure::usage(format!("--channel: {error}")),
+            None => error.into(),
+        })?;
+    context.warnings(channels.as_ref().map(|channels| channels.warnings.as_slice()).unwrap_or_default());
+    Ok(channels)
 }
 
 /// Opens the data set of which the array is a variable. The second value is the name of the variable. `None` if there is no data set, or it

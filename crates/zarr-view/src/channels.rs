@@ -1,0 +1,252 @@
+//! Channels of images: which are drawn together, in which colours and ranges of values.
+
+use crate::color_map::Rgb;
+use crate::composite::Layer;
+use crate::cut::Cut;
+use crate::cut_samples::{Budget, CutSamples};
+use crate::range::Range;
+use crate::slice::Slice;
+use crate::{Error, Result};
+use zarr_array::Array;
+use zarr_dtype::DataType;
+use zarr_ome::{AxisKind, Channel, Image};
+
+/// Channels of an image that are drawn together, in one picture.
+///
+/// By default these are the active ones of `omero`, or the first six of an image without it. Without a colour, a channel has one of those
+/// that add up to white; without a range of values, that of the [percentiles](Range::default) of the values that are drawn. Three channels
+/// of `uint8` without `omero` are red, green and blue from 0 to 255: elements are pixels then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Channels {
+    /// Axis of the channels.
+    pub axis: usize,
+    /// Number of channels among which these were chosen.
+    pub of: u64,
+    /// Channels that are drawn, at least one.
+    pub drawn: Vec<DrawnChannel>,
+    /// Messages about metadata that cannot be followed, and what is drawn instead.
+    pub warnings: Vec<String>,
+}
+
+/// Channel of an image, with its colour and range of values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnChannel {
+    /// Index along the axis of channels.
+    pub number: u64,
+    /// Name of the channel; its index if it has none.
+    pub name: String,
+    /// Colour of the channel.
+    pub color: Rgb,
+    /// Values that are black and that have the full colour; `None` for a range that depends on the values.
+    pub window: Option<(f64, f64)>,
+    /// Whether the first bound of the window has the full colour, and the last is black.
+    pub is_inverted: bool,
+}
+
+impl DrawnChannel {
+    /// Returns the window for the values of slices: that of the channel, or the percentiles of the values.
+    pub fn window_of<'s>(&self, slices: impl IntoIterator<Item = &'s Slice>) -> (f64, f64) {
+        self.window.unwrap_or_else(|| {
+            let values: Vec<f64> = slices.into_iter().flat_map(|slice| slice.values.iter().copied()).collect();
+            let (first, last) = Range::default().of(&values, false).unwrap_or((0.0, 1.0));
+            // A channel of one value has nothing to show: it is black.
+            (first, if first < last { last } else { first + first.abs().max(1.0) })
+        })
+    }
+
+    /// Returns the layer of a picture for values of the channel.
+    pub fn layer(&self, slice: Slice, window: (f64, f64)) -> Layer {
+        Layer { slice, color: self.color, window, is_inverted: self.is_inverted, name: self.name.clone() }
+    }
+}
+
+impl Channels {
+    /// Greatest number of channels that are drawn together.
+    pub const MOST: usize = 32;
+    /// Greatest number of channels that are drawn together unless the image or the caller says which.
+    pub const MOST_BY_DEFAULT: usize = 6;
+
+    /// Chooses the channels of an image that a cut of one of its levels shows together; `None` if it shows no plane, or one channel alone:
+    /// of an image without an axis of channels, with one channel, or with an index selected along that axis. `picks` are the names or
+    /// numbers of the channels to choose.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for `picks` of an image in which no channels can be chosen, for one that is no
+    /// channel, and for more than [`MOST`](Self::MOST).
+    pub fn new(image: &Image, array: &Array, cut: &Cut, picks: Option<&[String]>) -> Result<Option<Self>> {
+        let is_channel = |axis: usize| {
+            let axis = image.multiscale().axes.get(axis);
+            axis.is_some_and(|axis| axis.kind == AxisKind::Channel)
+        };
+        let Some(hidden) = cut.others().find(|hidden| is_channel(hidden.axis)) else {
+            return refused(picks, "the image has no axis of channels beside those that are shown");
+        };
+        let Some(selected) = cut.along(hidden.axis) else {
+            return refused(picks, "an index of the axis of channels is selected");
+        };
+        if cut.shown().len() != 2 {
+            return refused(picks, "channels are drawn together in planes alone");
+        }
+        if picks.is_none() && (selected.count < 2 || image.metadata().is_labels) {
+            return Ok(None);
+        }
+        let numbers: Vec<u64> = (0..selected.count).map(|number| selected.index(number)).collect();
+        let found = Self::found(image, array, hidden.axis);
+        let mut channels =
+            Self { axis: hidden.axis, of: selected.count, drawn: Vec::new(), warnings: found.warnings.clone() };
+        let chosen: Vec<u64> = match picks {
+            Some(picks) => picked(picks, &numbers, |number| found.name(number))?,
+            None => {
+                let active: Vec<u64> = numbers.iter().copied().filter(|number| found.is_active(*number)).collect();
+                if active.is_empty() {
+                    channels.warnings.push("no channel is active: the first is shown".to_owned());
+                    numbers.iter().copied().take(1).collect()
+                } else {
+                    active
+                }
+            }
+        };
+        let most = if found.channels.is_empty() && picks.is_none() { Self::MOST_BY_DEFAULT } else { Self::MOST };
+        if chosen.len() > most {
+            if picks.is_some() {
+                return Err(Error::argument(format!("found {} channels, expected at most {most}", chosen.len())));
+            }
+            channels.warnings.push(format!("{most} of {} channels are shown", chosen.len()));
+        }
+        for number in chosen.into_iter().take(most) {
+            let (drawn, warning) = found.one(number);
+            channels.drawn.push(drawn);
+            channels.warnings.extend(warning);
+        }
+        Ok(Some(channels))
+    }
+
+    /// Finds what the image says about its channels.
+    fn found<'i>(image: &'i Image, array: &Array, axis: usize) -> Found<'i> {
+        let len = array.shape().get(axis).copied().unwrap_or(0);
+        let channels = image.metadata().channels.as_slice();
+        let mut warnings = Vec::new();
+        // A faulty document of channels is left out as a whole.
+        if channels.is_empty() {
+            let faults = image.metadata().deviations.iter().filter(|text| text.contains("/omero/"));
+            warnings.extend(faults.map(|fault| format!("colours and ranges of channels are left out: {fault}")));
+        } else if (channels.len() as u64) < len {
+            warnings
+                .push(format!("omero describes {} of {len} channels: the others are shown if chosen", channels.len()));
+        }
+        let is_rgb = channels.is_empty() && len == 3 && *array.data_type() == DataType::UInt8;
+        Found { channels, len, is_rgb, warnings }
+    }
+
+    /// Reads the channels of a cut of the array, and returns the layers of the picture. The channels share the budget.
+    ///
+    /// # Errors
+    /// The errors of [`Slice::read`].
+    pub fn read(&self, array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Vec<Layer>> {
+        let slices = self.slices(array, cut, most, budget)?;
+        let layer = |(channel, slice): (&DrawnChannel, Slice)| {
+            let window = channel.window_of([&slice]);
+            channel.layer(slice, window)
+        };
+        Ok(self.drawn.iter().zip(slices).map(layer).collect())
+    }
+
+    /// Reads a slice of each channel, all with the same samples.
+    pub(crate) fn slices(&self, array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Vec<Slice>> {
+        let budget = budget.shared(self.drawn.len());
+        let cuts: Vec<Cut> = self.drawn.iter().map(|channel| cut.at(self.axis, channel.number)).collect();
+        let thinned = cuts.iter().map(|cut| cut.thinned(array, most, &budget)).collect::<Result<Vec<_>>>()?;
+        // Chunks of a channel may be smaller than those of another: the fewest samples suit all.
+        let count =
+            |thinned: &&CutSamples| thinned.samples.iter().fold(1_u64, |all, one| all.saturating_mul(one.count));
+        let Some(fewest) = thinned.iter().min_by_key(count) else { return Ok(Vec::new()) };
+        cuts.iter().map(|cut| Slice::read_thinned(array, cut, fewest.clone())).collect()
+    }
+}
+
+fn refused(picks: Option<&[String]>, why: &str) -> Result<Option<Channels>> {
+    match picks {
+        Some(_) => Err(Error::argument(format!("no channels can be chosen: {why}"))),
+        None => Ok(None),
+    }
+}
+
+/// Facts about the channels of an image.
+struct Found<'i> {
+    channels: &'i [Channel],
+    len: u64,
+    is_rgb: bool,
+    warnings: Vec<String>,
+}
+
+impl Found<'_> {
+    fn channel(&self, number: u64) -> Option<&Channel> {
+        self.channels.get(usize::try_from(number).ok()?)
+    }
+
+    fn name(&self, number: u64) -> Option<&str> {
+        self.channel(number)?.label.as_deref()
+    }
+
+    /// Returns whether a channel is drawn by default.
+    fn is_active(&self, number: u64) -> bool {
+        match self.channel(number) {
+            Some(channel) => channel.is_active,
+            None => self.channels.is_empty(),
+        }
+    }
+
+    /// Returns a channel as it is drawn, and a warning about its metadata.
+    fn one(&self, number: u64) -> (DrawnChannel, Option<String>) {
+        let known = self.channel(number);
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        let count = usize::try_from(self.len).unwrap_or(usize::MAX);
+        let default = match self.is_rgb {
+            true => [[255, 0, 0], [0, 255, 0], [0, 0, 255]].get(at).copied().unwrap_or([255; 3]),
+            false => Channel::default_color(at, count),
+        };
+        let name = known.and_then(|channel| channel.label.clone()).unwrap_or_else(|| number.to_string());
+        let stated = known.and_then(|channel| channel.window).or(self.is_rgb.then_some((0.0, 255.0)));
+        let window = stated.filter(|(start, end)| start != end);
+        let warning = stated.filter(|(start, end)| start == end).map(|(start, _)| {
+            format!("channel {name}: its window begins and ends at {start}: the range of its values is shown")
+        });
+        let color = known.and_then(|channel| channel.color).unwrap_or(default);
+        let is_inverted = known.is_some_and(|channel| channel.is_inverted);
+        (DrawnChannel { number, name, color, window, is_inverted }, warning)
+    }
+}
+
+/// Returns the numbers of channels that are given by name or number, each once.
+fn picked<'n>(picks: &[String], numbers: &[u64], name: impl Fn(u64) -> Option<&'n str>) -> Result<Vec<u64>> {
+    let mut chosen = Vec::new();
+    for pick in picks {
+        let named =
+            |is_it: &dyn Fn(&str) -> bool| numbers.iter().copied().find(|number| name(*number).is_some_and(is_it));
+        let by_number = || pick.parse().ok().filter(|number| numbers.contains(number));
+        let found =
+            named(&|name| name == pick).or_else(by_number).or_else(|| named(&|name| name.eq_ignore_ascii_case(pick)));
+        let Some(number) = found else {
+            let text = |&number: &u64| match name(number) {
+                Some(name) => format!("{number} ({name})"),
+                None => number.to_string(),
+            };
+            let known: Vec<String> = numbers.iter().take(Channels::MOST).map(text).collect();
+            let more = if numbers.len() > Channels::MOST { ", .." } else { "" };
+            return Err(Error::argument(format!(
+                "found no channel {pick:?}, expected one of {}{more}",
+                known.join(", ")
+            )));
+        };
+        if !chosen.contains(&number) {
+            chosen.push(number);
+        }
+    }
+    match chosen.is_empty() {
+        true => Err(Error::argument("found no channel, expected names or numbers of channels")),
+        false => Ok(chosen),
+    }
+}
+
+#[cfg(test)]
+mod tests;
