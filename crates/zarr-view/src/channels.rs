@@ -56,7 +56,14 @@ impl DrawnChannel {
 
     /// Returns the layer of a picture for values of the channel.
     pub fn layer(&self, slice: Slice, window: (f64, f64)) -> Layer {
-        Layer { slice, color: self.color, window, is_inverted: self.is_inverted, name: self.name.clone() }
+        Layer {
+            slice,
+            color: self.color,
+            window,
+            is_inverted: self.is_inverted,
+            name: self.name.clone(),
+            number: self.number,
+        }
     }
 }
 
@@ -143,6 +150,14 @@ impl Channels {
     /// # Errors
     /// The errors of [`Slice::read`].
     pub fn read(&self, array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Vec<Layer>> {
+        self.read_each(array, cut, most, &budget.shared(self.drawn.len()))
+    }
+
+    /// Reads the channels as [`read`](Self::read) does, each with a whole budget.
+    ///
+    /// # Errors
+    /// The errors of [`Slice::read`].
+    pub fn read_each(&self, array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Vec<Layer>> {
         let slices = self.slices(array, cut, most, budget)?;
         let layer = |(channel, slice): (&DrawnChannel, Slice)| {
             let window = channel.window_of([&slice]);
@@ -151,11 +166,10 @@ impl Channels {
         Ok(self.drawn.iter().zip(slices).map(layer).collect())
     }
 
-    /// Reads a slice of each channel, all with the same samples.
+    /// Reads a slice of each channel, all with the same samples, each within the budget.
     pub(crate) fn slices(&self, array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Vec<Slice>> {
-        let budget = budget.shared(self.drawn.len());
         let cuts: Vec<Cut> = self.drawn.iter().map(|channel| cut.at(self.axis, channel.number)).collect();
-        let thinned = cuts.iter().map(|cut| cut.thinned(array, most, &budget)).collect::<Result<Vec<_>>>()?;
+        let thinned = cuts.iter().map(|cut| cut.thinned(array, most, budget)).collect::<Result<Vec<_>>>()?;
         // Chunks of a channel may be smaller than those of another: the fewest samples suit all.
         let count =
             |thinned: &&CutSamples| thinned.samples.iter().fold(1_u64, |all, one| all.saturating_mul(one.count));

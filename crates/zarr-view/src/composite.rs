@@ -18,6 +18,8 @@ pub struct Layer {
     pub is_inverted: bool,
     /// Name of the channel.
     pub name: String,
+    /// Index along the axis of channels.
+    pub number: u64,
 }
 
 /// Composes channels to one colour per element: the sum of the channel colours, each weighted by its value, as fluorescence microscopes
@@ -31,7 +33,7 @@ pub struct Layer {
 /// #         samples: vec![Samples::all(0, 1, 1), Samples::all(0, 1, 3)], values: values.to_vec(),
 /// #         numbers: Numbers::Floats, is_cut: false, text: None,
 /// #     },
-/// #     color, window: (0.0, 100.0), is_inverted: false, name: String::new(),
+/// #     color, window: (0.0, 100.0), is_inverted: false, name: String::new(), number: 0,
 /// # };
 /// let (red, green) = (layer(&[0.0, 100.0, 50.0], [255, 0, 0]), layer(&[0.0, 200.0, f64::NAN], [0, 255, 0]));
 /// assert_eq!(composite(&[red, green]).0, [[0, 0, 0], [255, 255, 0], [128, 0, 0]]);

@@ -1,6 +1,7 @@
 //! Drawing of figures as pictures: the plane, its axes, and its legend.
 
 pub(crate) mod chart;
+pub(crate) mod scale_bar;
 
 use crate::Result;
 use crate::color_map::Rgb;
@@ -71,6 +72,9 @@ impl Figure {
             picture.text(GAP, GAP + line * (font::HEIGHT + 2), text, BLACK);
         }
         self.draw_plane(&mut picture, (left, top), scale);
+        if let Some(bar) = self.scale_bar() {
+            bar.draw(&mut picture, (left, top), (width, height));
+        }
         picture.outline(left - 1, top - 1, width + 2, height + 2, BLACK);
         for tick in &rows {
             let y = top + along(tick, scale.1 as f64, height);

@@ -2,6 +2,7 @@
 
 use crate::color_map::Rgb;
 use crate::coloring::Coloring;
+use crate::draw::scale_bar::ScaleBar;
 use crate::fit;
 use crate::labels::AxisLabels;
 use crate::shading::Shading;
@@ -24,6 +25,8 @@ pub struct Figure {
     pub units: Option<String>,
     /// Note to the reader, such as how much was left out; `None` if there is none.
     pub note: Option<String>,
+    /// Whether the picture of a plane has a [scale bar](ScaleBar), if its columns have a unit of length.
+    pub has_scale_bar: bool,
 }
 
 /// Space for a figure, in pixels.
@@ -80,6 +83,12 @@ impl Figure {
             Some(colors) => colors.get(at).copied().unwrap_or(Coloring::MISSING),
             None => self.shading.pixel(self.slice.values.get(at).copied().unwrap_or(f64::NAN)),
         }
+    }
+
+    /// Returns the scale bar of the picture; `None` if it has none.
+    pub fn scale_bar(&self) -> Option<ScaleBar> {
+        let (Some(columns), [_, samples]) = (self.axes.last(), self.slice.samples.as_slice()) else { return None };
+        if self.has_scale_bar { ScaleBar::new(columns, samples) } else { None }
     }
 
     /// Returns whether the slice is a plane.

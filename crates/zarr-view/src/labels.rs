@@ -23,6 +23,8 @@ pub enum Positions {
     Numbers(Vec<f64>),
     /// One string for each sample, such as a date or name.
     Texts(Vec<String>),
+    /// Names at some places, in ascending order.
+    Places(Vec<Tick>),
 }
 
 /// Tick mark along an axis.
@@ -62,6 +64,8 @@ impl AxisLabels {
             Positions::Indices => {}
             Positions::Numbers(numbers) => numbers.reverse(),
             Positions::Texts(texts) => texts.reverse(),
+            // Places are not positions of samples.
+            Positions::Places(_) => {}
         }
         other
     }
@@ -82,6 +86,9 @@ impl AxisLabels {
             Positions::Texts(texts) => {
                 let chosen = evenly(texts.len(), most);
                 chosen.into_iter().filter_map(|at| Some(Tick { at: at as f64, text: texts.get(at)?.clone() })).collect()
+            }
+            Positions::Places(places) => {
+                places.iter().step_by(places.len().div_ceil(most.max(1)).max(1)).cloned().collect()
             }
         }
     }

@@ -25,7 +25,7 @@
 //!
 //! let shading = Shading::new(&slice.values, slice.numbers, &ShadingOptions::default())?;
 //! let axes = vec![AxisLabels::default(); 2];
-//! let figure = Figure { title: "a".to_owned(), slice, axes, shading, colors: None, units: None, note: None };
+//! let figure = Figure { title: "a".to_owned(), slice, axes, shading, colors: None, units: None, note: None, has_scale_bar: true };
 //! assert_eq!(figure.plane(room)?.width(), 300);
 //! let png = zarr_view::png(&figure.picture(room)?)?;
 //! assert!(png.starts_with(b"\x89PNG"));
@@ -44,6 +44,7 @@ mod draw;
 mod figure;
 mod fit;
 mod font;
+mod label_layer;
 mod labels;
 mod ome;
 mod picture;
@@ -55,6 +56,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 mod text;
+mod thumbnails;
 
 pub use apng::{Animation, png};
 pub use channels::{Channels, DrawnChannel};
@@ -64,7 +66,9 @@ pub use composite::{Layer, composite};
 pub use cut::{Cut, HiddenAxis};
 pub use cut_samples::{Budget, CutSamples};
 pub use dataset::{flag_names, shown_array};
+pub use draw::scale_bar::ScaleBar;
 pub use figure::{Figure, Room};
+pub use label_layer::LabelLayer;
 pub use labels::{AxisLabels, Positions, Tick};
 pub use ome::ImageCut;
 pub use picture::Picture;
@@ -74,4 +78,5 @@ pub use shading::{Categories, Category, Shading, ShadingOptions};
 pub use slice::{Numbers, Slice};
 pub use terminal::Protocol;
 pub use text::Ink;
+pub use thumbnails::{GridImage, ImageGrid, Thumbnail, ThumbnailOptions, Thumbnails};
 pub use zarr_array::{Error, ErrorKind, Result};

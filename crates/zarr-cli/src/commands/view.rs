@@ -1,13 +1,15 @@
 //! `zarr view`: draws an array as a picture.
 
 mod animate;
+mod grid;
+mod labels;
 mod picture_source;
 mod picture_target;
 mod title;
 
 use super::read::select::SelectionArgs;
 use crate::args::NodeArgs;
-use crate::context::Context;
+use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::interrupted;
 use crate::number::grouped;
@@ -17,10 +19,13 @@ use picture_source::PictureSource;
 use picture_target::PictureTarget;
 use std::path::{Path, PathBuf};
 use title::Title;
+use zarr::Group;
+use zarr::hierarchy::StoredNode;
 use zarr::meta::json::{Map, Value};
+use zarr::ome::Image;
 use zarr::view::{
-    AxisLabels, Budget, ColorMap, Figure, HiddenAxis, Layer, Picture, Protocol, Range, Room, Samples, Shading,
-    ShadingOptions, Slice,
+    AxisLabels, Budget, ColorMap, Figure, HiddenAxis, ImageGrid, Layer, Picture, Protocol, Range, Room, Samples,
+    Shading, ShadingOptions, Slice,
 };
 
 const COLOUR_MAPS: &str = "\
@@ -53,6 +58,12 @@ pub(crate) struct View {
     /// The first channel of an image alone, as an array is drawn; so do --cmap, --range and --log.
     #[arg(long)]
     no_composite: bool,
+    /// Labels to draw over an image: names of groups in its group `labels`. The label 0 is transparent.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    labels: Vec<String>,
+    /// How opaque labels are, from 0 to 1.
+    #[arg(long, value_name = "N", default_value = "0.5", value_parser = labels::opacity)]
+    label_opacity: f64,
     /// The values of the first and the last colour: two numbers, 250:310, percentiles, p2:p98, or full. By default p2:p98; of lines full.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<Range>,
@@ -80,6 +91,9 @@ pub(crate) struct View {
     /// The plane alone: no axes, colour bar and title.
     #[arg(long)]
     bare: bool,
+    /// No scale bar in a PNG file. A picture has one if its columns have a unit of length.
+    #[arg(long)]
+    no_scale_bar: bool,
     /// Read as many chunks as the picture needs, however many and large they are.
     #[arg(long)]
     full: bool,
@@ -126,12 +140,19 @@ pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
         }
     }
     let target = PictureTarget::new(context, args)?;
-    if args.animate.is_some() {
-        return animate::run(context, args, target.room);
-    }
-    let budget = if args.full { Budget::UNLIMITED } else { Budget::default() };
-    let source = PictureSource::open(context, args, target.room)?;
-    let figure = source.figure(context, args, target.room, &budget)?;
+    let location = context.locate(&args.node)?;
+    let found = context.node(&location)?;
+    let (figure, facts) = match grid_of(context, &location, &found)? {
+        Some(grid) => grid::figure(context, args, target.room, &grid, &found.path.to_string())?,
+        None if args.animate.is_some() => return animate::run(context, args, target.room, location, found),
+        None => {
+            let budget = if args.full { Budget::UNLIMITED } else { Budget::default() };
+            let source = PictureSource::open(context, args, target.room, location, found)?;
+            let figure = source.figure(context, args, target.room, &budget)?;
+            let facts = source.facts(&figure);
+            (figure, facts)
+        }
+    };
     let picture = match (&args.output, figure.slice.samples.len()) {
         (Some(_), 0) => {
             let failure = Failure::usage("a single element is no picture");
@@ -148,7 +169,6 @@ pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
         (None, _) => None,
     };
     if context.global.json {
-        let facts = source.facts(&figure);
         let size = picture.as_ref().map(|picture| vec![picture.width(), picture.height()]);
         let output = args.output.as_ref().map(|path| path.display().to_string());
         let facts = object! { ..facts, "output": or_null(output), "picture_size": or_null(size) };
@@ -158,6 +178,19 @@ pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
     match args.output {
         Some(_) => Ok(()),
         None => target.show(&figure, args),
+    }
+}
+
+/// Returns the plate or the well that a group is; `None` if it is neither, or if it is an image as well.
+fn grid_of(context: &Context, location: &NodeLocation, found: &StoredNode) -> Result<Option<ImageGrid>> {
+    if found.node.as_array().is_some() {
+        return Ok(None);
+    }
+    let group = Group::from_found(&location.store, found.clone(), &context.registry)?;
+    // A group with a faulty image is no grid.
+    match Image::open(&group) {
+        Ok(None) => Ok(ImageGrid::open(&group)?),
+        Ok(Some(_)) | Err(_) => Ok(None),
     }
 }
 
@@ -183,12 +216,16 @@ impl PictureSource {
             let slice = Slice::read(&self.array, &self.cut, &most, budget)?;
             let shading = Shading::new(&slice.values, slice.numbers, &self.shading(args))?;
             let around = self.around(context, &slice.samples)?;
-            return Ok(self.figure_of(&around, around.title.text(), slice, shading));
+            let mut figure = self.figure_of(&around, around.title.text(), slice, shading);
+            self.draw_labels(&mut figure, None, budget)?;
+            return Ok(figure);
         };
         let layers = channels.read(&self.array, &self.cut, &most, budget)?;
         let samples = layers.first().map(|layer| layer.slice.samples.clone()).unwrap_or_default();
         let around = self.around(context, &samples)?;
-        self.composite(&around, around.title.without(Some(channels.axis)), layers)
+        let mut figure = self.composite(&around, around.title.without(Some(channels.axis)), layers)?;
+        self.draw_labels(&mut figure, None, budget)?;
+        Ok(figure)
     }
 
     /// Returns the labels and the title for the samples of the drawn axes.
@@ -208,7 +245,8 @@ impl PictureSource {
     fn figure_of(&self, around: &PictureLabels, title: String, slice: Slice, shading: Shading) -> Figure {
         let note = self.note(&slice);
         let slice = if around.is_upwards { slice.upside_down() } else { slice };
-        Figure { title, slice, axes: around.axes.clone(), shading, colors: None, units: self.units(), note }
+        let (axes, units) = (around.axes.clone(), self.units());
+        Figure { title, slice, axes, shading, colors: None, units, note, has_scale_bar: self.has_scale_bar }
     }
 
     /// Returns the figure of channels that are drawn together.
@@ -222,15 +260,18 @@ impl PictureSource {
             return Err(Failure::usage("the image has no channels to show"));
         };
         let (axes, units) = (around.axes.clone(), self.units());
-        Ok(Figure { title, slice, axes, shading, colors: Some(colors), units, note })
+        let has_scale_bar = self.has_scale_bar;
+        Ok(Figure { title, slice, axes, shading, colors: Some(colors), units, note, has_scale_bar })
     }
 
     fn shading(&self, args: &View) -> ShadingOptions {
         let is_line = self.cut.shown().len() < 2;
         let range = args.range.or_else(|| self.window().filter(|_| !args.log));
         let range = if is_line { Some(range.unwrap_or(Range::Full)) } else { range };
+        // Colours are those of labels.
+        let map = args.cmap.or_else(|| (!self.labels.is_empty()).then_some(ColorMap::GRAY));
         ShadingOptions {
-            map: args.cmap,
+            map,
             range,
             is_log: args.log,
             names: self.names(),
@@ -294,9 +335,7 @@ impl PictureSource {
                 "range": vec![coloring.bounds().0, coloring.bounds().1],
                 "log": coloring.is_logarithmic(),
             },
-            Shading::Categories(categories) => {
-                object! { "categories": categories.entries().iter().map(category).collect::<Vec<_>>() }
-            }
+            Shading::Categories(_) => object! { "categories": categories(&figure.shading) },
         };
         object! {
             "path": self.array.path().to_string(),
@@ -313,6 +352,14 @@ impl PictureSource {
             "colors": colors,
             "limited": slice.is_cut,
         }
+    }
+}
+
+/// Returns the categories of a shading as JSON; none if colours stand for a range.
+fn categories(shading: &Shading) -> Vec<Value> {
+    match shading {
+        Shading::Categories(categories) => categories.entries().iter().map(category).collect(),
+        Shading::Even(_) => Vec::new(),
     }
 }
 

@@ -7,8 +7,8 @@ use zarr::meta::json::Value;
 
 /// Sets a member of the attribute `ome` of a group.
 pub(crate) fn set(folder: &Folder, path: &str, member: &str, json: &str) {
-    let mut attributes = Value::from_json(&folder.ok(&["attrs", "i.zarr", path])).unwrap();
-    let Value::Object(members) = &mut attributes else { panic!("{attributes}") };
+    let attributes = Value::from_json(&folder.ok(&["attrs", "i.zarr", path])).unwrap();
+    let mut members = attributes.as_object().unwrap().clone();
     members.set_pointer(&format!("/ome/{member}"), Value::from_json(json).unwrap()).unwrap();
     folder.ok(&["attrs", "i.zarr", path, "--set", &format!("ome={}", members.pointer("/ome").unwrap())]);
 }

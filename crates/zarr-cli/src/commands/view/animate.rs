@@ -2,7 +2,7 @@
 
 use super::picture_source::PictureSource;
 use super::{PictureLabels, View, nth, picture};
-use crate::context::Context;
+use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::number::grouped;
 use crate::object::object;
@@ -10,6 +10,7 @@ use crate::output::Output;
 use std::io::{self, Write};
 use std::path::Path;
 use std::vec::IntoIter;
+use zarr::hierarchy::StoredNode;
 use zarr::view::{
     Animation, Budget, Cut, DrawnChannel, Figure, Layer, Numbers, Picture, Room, Samples, Shading, Slice,
 };
@@ -21,11 +22,11 @@ const MOST_VALUES: u64 = 1 << 24;
 /// Greatest numbers of parts and bytes that are read for all frames together.
 const BUDGET: Budget = Budget { parts: 1 << 16, bytes: 4 << 30 };
 
-pub(super) fn run(context: &Context, args: &View, room: Room) -> Result<()> {
+pub(super) fn run(context: &Context, args: &View, room: Room, location: NodeLocation, found: StoredNode) -> Result<()> {
     let (Some(dimension), Some(path)) = (&args.animate, &args.output) else {
         return Err(Failure::usage("--animate needs -o"));
     };
-    let source = PictureSource::open(context, args, room)?;
+    let source = PictureSource::open(context, args, room, location, found)?;
     let axis = source.axis(dimension)?;
     let Some(all) = source.cut.along(axis) else {
         let message = match source.cut.shown().contains(&axis) {
@@ -141,7 +142,9 @@ fn figures(
         drop(values);
         let figure =
             |(slice, label): (Slice, &String)| source.figure_of(&around, title(&around, label), slice, shading.clone());
-        return Ok((frames, slices.into_iter().zip(&labels).map(figure).collect()));
+        let mut figures: Vec<Figure> = slices.into_iter().zip(&labels).map(figure).collect();
+        draw_labels(source, &mut figures, (axis, &frames), &budget)?;
+        return Ok((frames, figures));
     };
     let budget = budget.shared(channels.drawn.len());
     let (mut by_channel, mut windows) = (Vec::new(), Vec::new());
@@ -164,7 +167,22 @@ fn figures(
         let layers: Vec<Layer> = by_channel.iter_mut().zip(&channels.drawn).zip(&windows).filter_map(layer).collect();
         figures.push(source.composite(&around, title(&around, label), layers)?);
     }
+    draw_labels(source, &mut figures, (axis, &frames), &budget)?;
     Ok((frames, figures))
+}
+
+/// Draws labels over frames along an axis.
+fn draw_labels(
+    source: &PictureSource,
+    figures: &mut [Figure],
+    (axis, frames): (usize, &Samples),
+    budget: &Budget,
+) -> Result<()> {
+    let budget = budget.shared(figures.len());
+    for (number, figure) in (0..frames.count).zip(figures) {
+        source.draw_labels(figure, Some((axis, frames.index(number))), &budget)?;
+    }
+    Ok(())
 }
 
 /// Returns the labels that all frames share, and the label of each frame.

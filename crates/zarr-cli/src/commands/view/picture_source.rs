@@ -6,10 +6,11 @@ use crate::commands::read::{VariableRequest, group_of, inheriting, labelled};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
+use zarr::hierarchy::StoredNode;
 use zarr::meta::json::Value;
 use zarr::ome::{AxisKind, Image};
 use zarr::view::{
-    AxisLabels, Channels, Cut, HiddenAxis, ImageCut, Numbers, Range, Room, Samples, flag_names, shown_array,
+    AxisLabels, Channels, Cut, HiddenAxis, ImageCut, LabelLayer, Numbers, Range, Room, Samples, flag_names, shown_array,
 };
 use zarr::{Array, Group, Selection};
 
@@ -24,6 +25,10 @@ pub(super) struct PictureSource {
     pub(super) part: ArrayParent,
     /// Channels of an image that are drawn together; `None` if one slice is drawn.
     pub(super) channels: Option<Channels>,
+    /// Labels that are drawn over an image.
+    pub(super) labels: Vec<LabelLayer>,
+    /// Whether pictures have a scale bar.
+    pub(super) has_scale_bar: bool,
 }
 
 /// Data set or image that contains the array.
@@ -35,9 +40,13 @@ pub(super) enum ArrayParent {
 
 impl PictureSource {
     /// Opens the source that the arguments name.
-    pub(super) fn open(context: &Context, args: &View, room: Room) -> Result<Self> {
-        let location = context.locate(&args.node)?;
-        let found = context.node(&location)?;
+    pub(super) fn open(
+        context: &Context,
+        args: &View,
+        room: Room,
+        location: NodeLocation,
+        found: StoredNode,
+    ) -> Result<Self> {
         if found.node.as_array().is_none() {
             let group = Group::from_found(&location.store, found, &context.registry)?;
             return match Image::open(&group)? {
@@ -51,6 +60,10 @@ impl PictureSource {
         if args.channel.is_some() {
             return Err(Failure::usage(format!("{location}: --channel: an array has no channels, only an image")));
         }
+        if !args.labels.is_empty() {
+            let failure = Failure::usage(format!("{location}: --labels: an array has no labels, only an image"));
+            return Err(failure.with_hint("the labels are drawn over the group that is the image"));
+        }
         let array = context.array(&location)?;
         let names: Vec<Option<String>> = match array.dimension_names() {
             Some(names) => names.to_vec(),
@@ -60,7 +73,9 @@ impl PictureSource {
         let plane = args.plane.as_deref().map(|text| plane(text, &names)).transpose()?;
         let cut = Cut::new(array.shape(), &selection, plane.as_deref())?;
         let dataset = dataset_of(context, &location, &array)?;
-        let mut source = Self { array, cut, is_decoded: false, names, part: ArrayParent::Nothing, channels: None };
+        let part = ArrayParent::Nothing;
+        let (channels, labels, has_scale_bar) = (None, Vec::new(), !args.no_scale_bar);
+        let mut source = Self { array, cut, is_decoded: false, names, part, channels, labels, has_scale_bar };
         if let Some((dataset, name)) = dataset {
             if !args.raw {
                 source.decode(context, &dataset, &name)?;
@@ -111,8 +126,11 @@ impl PictureSource {
         let whole = |shape: &[u64]| Cut::new(shape, &selection, plane.as_deref());
         let cut = ImageCut::new(&image, whole, room, args.level)?;
         let channels = channels(context, args, &image, &cut)?;
+        let labels = super::labels::open(context, args, &image, &cut)?;
         Ok(Self {
             channels,
+            labels,
+            has_scale_bar: !args.no_scale_bar,
             array: cut.array.clone(),
             cut: cut.cut.clone(),
             is_decoded: false,

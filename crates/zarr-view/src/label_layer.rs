@@ -1,0 +1,286 @@
+//! Labels of segments over an image.
+
+use crate::color_map::Rgb;
+use crate::cut::Cut;
+use crate::cut_samples::Budget;
+use crate::ome::ImageCut;
+use crate::samples::Samples;
+use crate::slice::{Numbers, Slice};
+use crate::{Error, ErrorKind, Result};
+use std::collections::HashMap;
+use zarr_array::{Array, Group};
+use zarr_grid::{AxisSelection, Selection};
+use zarr_ome::{AxisKind, Image, ImageLabel, Listed, Metadata};
+
+/// Group beside the levels of an image that has its label images.
+const LABELS: &str = "labels";
+/// Number of colours that values have in turn.
+const COLORS: i128 = 18;
+
+/// Label image of an image, whose values are drawn over it as colours.
+///
+/// The value 0 is transparent. Other values have the colours of `image-label`, or else one of 18 colours by their number. Labels are never
+/// averaged: each element of the picture has the value of the nearest element of the labels.
+#[derive(Clone, Debug)]
+pub struct LabelLayer {
+    /// Name of the label image.
+    pub name: String,
+    /// Opacity of the colours, from 0 to 1.
+    pub opacity: f64,
+    /// Messages about metadata that cannot be followed, and what is drawn instead.
+    pub warnings: Vec<String>,
+    image: Image,
+    colors: HashMap<i128, [u8; 4]>,
+}
+
+impl LabelLayer {
+    /// Opacity unless another is chosen.
+    pub const OPACITY: f64 = 0.5;
+
+    /// Returns the names of the label images of an image; none if it has no labels.
+    ///
+    /// # Errors
+    /// The errors of opening the group `labels`, but for one that does not exist.
+    pub fn names(image: &Image) -> Result<Vec<String>> {
+        let group = match image.group().group(LABELS) {
+            Ok(group) => group,
+            Err(error) if error.is_not_found() => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let metadata = Metadata::find(group.attributes()?, Some(LABELS));
+        let listed = metadata.as_ref().and_then(Listed::labels);
+        Ok(listed.map(|listed| listed.paths.into_iter().map(|(path, _)| path).collect()).unwrap_or_default())
+    }
+
+    /// Opens the label image `name` of an image, also one that is not listed: `nuclei`, or `labels/nuclei`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if the image has no such labels, with the names of those that it has; [`ErrorKind::Argument`] for an image
+    /// whose elements are not integers; the errors of [`Image::open`].
+    pub fn open(image: &Image, name: &str) -> Result<Self> {
+        let name = name.trim_matches('/');
+        let name = name.strip_prefix("labels/").unwrap_or(name);
+        let absent = || {
+            let names = Self::names(image).unwrap_or_default();
+            let known = if names.is_empty() {
+                "the image has none".to_owned()
+            } else {
+                format!("expected one of {}", names.join(", "))
+            };
+            Error::new(ErrorKind::NotFound, format!("found no labels {name:?}, {known}"))
+        };
+        if name.is_empty() {
+            return Err(absent());
+        }
+        let group = match image.group().group(&format!("{LABELS}/{name}")) {
+            Ok(group) => group,
+            Err(error) if error.is_not_found() => return Err(absent()),
+            Err(error) => return Err(error),
+        };
+        let labels = Image::open(&group)?.ok_or_else(absent)?;
+        let (mut colors, mut warnings) = (HashMap::new(), Vec::new());
+        if let Some(label) = colors_of(&group)? {
+            warnings.extend(label.faults.iter().map(ToString::to_string).filter(|fault| fault.contains("/colors")));
+            // The first colour of a value is its colour.
+            label.colors.into_iter().for_each(|(value, rgba)| {
+                colors.entry(value).or_insert(rgba);
+            });
+        }
+        let warnings =
+            warnings.into_iter().map(|fault| format!("a colour of labels {name} is left out: {fault}")).collect();
+        let layer = Self { name: name.to_owned(), opacity: Self::OPACITY, warnings, image: labels, colors };
+        let finest = layer.image.level(0)?;
+        match Numbers::of(finest.data_type()) {
+            Some(Numbers::Integers | Numbers::Bools) => Ok(layer),
+            _ => Err(Error::argument(format!(
+                "labels {name}: found elements of {}, expected integers",
+                finest.data_type()
+            ))),
+        }
+    }
+
+    /// Returns the colour and the opacity of a value; `None` for 0 and for missing values, which are transparent.
+    pub fn color(&self, value: f64) -> Option<(Rgb, f64)> {
+        if value == 0.0 || !value.is_finite() {
+            return None;
+        }
+        let number = value as i128;
+        match self.colors.get(&number) {
+            Some(&[r, g, b, alpha]) => Some(([r, g, b], self.opacity * f64::from(alpha) / 255.0)),
+            None => {
+                let place = usize::try_from((number - 1).rem_euclid(COLORS)).unwrap_or(0);
+                Some((crate::shading::Categories::color(place), self.opacity))
+            }
+        }
+    }
+
+    /// Draws the labels over `pixels`, which are those of `samples` of a cut of a level of the image. Returns the level of the labels that
+    /// was read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if the labels have another shape than each level of the image, or an axis that it has not; the errors of
+    /// [`Slice::read`].
+    pub fn draw(
+        &self,
+        pixels: &mut [Rgb],
+        image: &Image,
+        cut: &ImageCut,
+        samples: &[Samples],
+        budget: &Budget,
+    ) -> Result<usize> {
+        let of_labels = self.cut(image, cut, samples)?;
+        let most: Vec<u64> = samples.iter().map(|samples| samples.count).collect();
+        let slice = Slice::read(&of_labels.array, &of_labels.cut, &most, budget)?;
+        let ([rows, columns], [down, across]) = (samples, slice.samples.as_slice()) else {
+            return Err(Error::argument("labels are drawn over planes alone"));
+        };
+        let (rows_at, columns_at) =
+            (nearest(cut, &of_labels, 0, rows, down), nearest(cut, &of_labels, 1, columns, across));
+        let colors = rows_at.iter().flat_map(|&row| {
+            let values = slice.row(row);
+            columns_at.iter().map(move |&column| values.get(column).copied().unwrap_or(f64::NAN))
+        });
+        for (pixel, value) in pixels.iter_mut().zip(colors) {
+            if let Some((color, opacity)) = self.color(value) {
+                *pixel = blended(*pixel, color, opacity);
+            }
+        }
+        Ok(of_labels.level)
+    }
+
+    /// Chooses the level of the labels and the part of it that lies under the samples of a cut of the image.
+    fn cut(&self, image: &Image, cut: &ImageCut, samples: &[Samples]) -> Result<ImageCut> {
+        let (axes, own) = (&image.multiscale().axes, &self.image.multiscale().axes);
+        let finest = self.image.level(0)?;
+        let place = |name: &str| axes.iter().position(|axis| axis.name == name);
+        self.check_shape(image, &finest)?;
+        // Axes of the picture in the order of the labels' own.
+        let mut shown = Vec::new();
+        for &axis in cut.cut.shown() {
+            let name = axes.get(axis).map(|axis| axis.name.as_str()).unwrap_or_default();
+            let found = own.iter().position(|axis| axis.name == name);
+            shown.push(found.ok_or_else(|| self.wrong(&format!("found no axis {name}, which the picture shows")))?);
+        }
+        let len_of = |axis: usize| cut.array.shape().get(axis).copied().unwrap_or(1).max(1);
+        let runs: Vec<(u64, u64)> =
+            samples.iter().zip(cut.cut.shown()).map(|(one, &axis)| run(one, len_of(axis))).collect();
+        // As many elements of the axis as make one for each sample.
+        let mut least = Vec::new();
+        for ((&number, &axis), (one, (first, end))) in shown.iter().zip(cut.cut.shown()).zip(samples.iter().zip(&runs))
+        {
+            let len = u128::from(one.count) * u128::from(len_of(axis)) / u128::from(end - first);
+            least.push((number, u64::try_from(len).unwrap_or(u64::MAX)));
+        }
+        let (level, array) = self.image.level_of(&least)?;
+        let selected = own.iter().zip(array.shape()).enumerate().map(|(number, (axis, &len))| {
+            let last = len.saturating_sub(1);
+            let of_image = place(&axis.name);
+            let index = |index: u64, axis: usize| if len == 1 { 0 } else { scaled(index, len, len_of(axis)).min(last) };
+            match (shown.iter().position(|shown| *shown == number).and_then(|at| runs.get(at)), of_image) {
+                (Some(&(first, end)), Some(axis)) => {
+                    let first = index(first, axis);
+                    let end = scaled(end, len, len_of(axis)).clamp(first + 1, len.max(first + 1));
+                    AxisSelection::Range { start: Some(signed(first)), stop: Some(signed(end)), step: 1 }
+                }
+                (_, Some(axis)) => {
+                    let hidden = cut.cut.others().find(|hidden| hidden.axis == axis);
+                    AxisSelection::Index(signed(index(hidden.map_or(0, |hidden| hidden.index), axis)))
+                }
+                (_, None) => AxisSelection::Index(0),
+            }
+        });
+        let selection = Selection::Axes(selected.collect());
+        let cut = Cut::new(array.shape(), &selection, Some(&shown))?;
+        Ok(ImageCut { level, array, cut })
+    }
+
+    /// Checks that the labels have the shape of a level of the image along the axes that they share, and one element along others.
+    fn check_shape(&self, image: &Image, finest: &Array) -> Result<()> {
+        let (axes, own) = (&image.multiscale().axes, &self.image.multiscale().axes);
+        for (axis, &len) in own.iter().zip(finest.shape()) {
+            if len != 1 && !axes.iter().any(|known| known.name == axis.name) {
+                return Err(self.wrong(&format!("found axis {} of {len} elements, which the image has not", axis.name)));
+            }
+        }
+        let in_space: Vec<(usize, usize)> = own
+            .iter()
+            .enumerate()
+            .filter(|(_, axis)| axis.kind == AxisKind::Space)
+            .filter_map(|(number, axis)| Some((number, axes.iter().position(|known| known.name == axis.name)?)))
+            .collect();
+        let len = |array: &Array, axis: usize| array.shape().get(axis).copied().unwrap_or(1);
+        for number in 0..image.level_count() {
+            let level = image.level(number)?;
+            if in_space.iter().all(|&(own, axis)| [1, len(&level, axis)].contains(&len(finest, own))) {
+                return Ok(());
+            }
+        }
+        let (found, expected) = (finest.shape(), image.level(0)?);
+        Err(self
+            .wrong(&format!("found shape {found:?}, expected that of a level of the image: {:?}", expected.shape())))
+    }
+
+    fn wrong(&self, message: &str) -> Error {
+        let (store, path) = (self.image.group().store().to_string(), self.image.group().path().to_string());
+        Error::argument(format!("labels {}: {message}", self.name)).at(|location| {
+            location.store = Some(store);
+            location.path = Some(path);
+        })
+    }
+}
+
+/// Returns for each sample `of` the image along a `side` of the picture the number of the nearest sample of the labels.
+fn nearest(image: &ImageCut, labels: &ImageCut, side: usize, of: &Samples, own: &Samples) -> Vec<usize> {
+    let len = |cut: &ImageCut| {
+        let axis = cut.cut.shown().get(side).copied().unwrap_or(0);
+        cut.array.shape().get(axis).copied().unwrap_or(1).max(1)
+    };
+    let (of_len, own_len) = (len(image), len(labels));
+    // Labels are read forwards.
+    let (step, last) = (own.step.unsigned_abs().max(1), own.count.saturating_sub(1));
+    let nearest = |number: u64| {
+        let element = scaled_middle(of.index(number), own_len, of_len);
+        let at = (element.saturating_sub(own.start) + step / 2) / step;
+        usize::try_from(at.min(last)).unwrap_or(0)
+    };
+    (0..of.count).map(nearest).collect()
+}
+
+/// Returns the metadata about the values of a label image.
+fn colors_of(group: &Group) -> Result<Option<ImageLabel>> {
+    let name = group.path().name().map(str::to_owned);
+    Ok(Metadata::find(group.attributes()?, name.as_deref()).as_ref().and_then(ImageLabel::read))
+}
+
+/// Returns the range of elements, at least one, that samples stand for along an axis of `len` elements: each is in the middle of a run.
+fn run(samples: &Samples, len: u64) -> (u64, u64) {
+    let (first, last) = (samples.start, samples.index(samples.count.saturating_sub(1)));
+    let step = samples.step.unsigned_abs().max(1);
+    let start = first.min(last).saturating_sub((step - 1) / 2);
+    (start, first.max(last).saturating_add(step / 2).saturating_add(1).min(len).max(start + 1))
+}
+
+/// Returns the index of an axis of `to` elements where the element `index` of an axis of `from` elements begins.
+fn scaled(index: u64, to: u64, from: u64) -> u64 {
+    u64::try_from(u128::from(index) * u128::from(to) / u128::from(from.max(1))).unwrap_or(u64::MAX)
+}
+
+/// Returns the index of an axis of `to` elements in which the middle of the element `index` of an axis of `from` elements lies.
+fn scaled_middle(index: u64, to: u64, from: u64) -> u64 {
+    let twice = u128::from(index) * 2 + 1;
+    u64::try_from(twice * u128::from(to) / (u128::from(from.max(1)) * 2)).unwrap_or(u64::MAX)
+}
+
+fn signed(index: u64) -> i64 {
+    i64::try_from(index).unwrap_or(i64::MAX)
+}
+
+/// Returns a colour over another, with an opacity from 0 to 1.
+fn blended(under: Rgb, over: Rgb, opacity: f64) -> Rgb {
+    let part = |(under, over): (u8, u8)| f64::from(under) * (1.0 - opacity) + f64::from(over) * opacity;
+    let [r, g, b] = [0, 1, 2].map(|at| part((under[at], over[at])).round().clamp(0.0, 255.0) as u8);
+    [r, g, b]
+}
+
+#[cfg(test)]
+mod tests;
