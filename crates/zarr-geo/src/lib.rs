@@ -38,6 +38,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 mod transform;
+mod unit;
 mod write;
 
 pub use conventions::{ATTRIBUTE, Convention};

@@ -282,6 +282,7 @@ impl PictureSource {
     /// Returns the note about elements that were left out, and about missing values.
     fn note(&self, slice: &Slice) -> Option<String> {
         let mut parts: Vec<String> = self.level_note().into_iter().collect();
+        parts.extend(self.crs());
         let selected = self.cut.samples();
         let every =
             |(samples, all): (&Samples, &Samples)| match samples.step.unsigned_abs() / all.step.unsigned_abs().max(1) {

@@ -41,6 +41,7 @@ mod labels;
 #[cfg(target_os = "linux")]
 mod left;
 mod look;
+mod maps;
 mod meant;
 mod metadata;
 mod mixed;

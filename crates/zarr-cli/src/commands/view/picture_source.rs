@@ -2,15 +2,18 @@
 
 use super::View;
 use crate::args::axis_of;
+use crate::commands::geozarr;
 use crate::commands::read::{VariableRequest, group_of, inheriting, labelled};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
+use zarr::geo::Georeference;
 use zarr::hierarchy::StoredNode;
 use zarr::meta::json::Value;
 use zarr::ome::{AxisKind, Image};
 use zarr::view::{
-    AxisLabels, Channels, Cut, HiddenAxis, ImageCut, LabelLayer, Numbers, Range, Room, Samples, flag_names, shown_array,
+    AxisLabels, Channels, Cut, HiddenAxis, ImageCut, LabelLayer, Numbers, Positions, Range, Room, Samples, flag_names,
+    place_of, shown_array,
 };
 use zarr::{Array, Group, Selection};
 
@@ -27,6 +30,8 @@ pub(super) struct PictureSource {
     pub(super) channels: Option<Channels>,
     /// Labels that are drawn over an image.
     pub(super) labels: Vec<LabelLayer>,
+    /// Where on Earth the elements of an array are; `None` if it is not known.
+    pub(super) place: Option<Georeference>,
     /// Whether pictures have a scale bar.
     pub(super) has_scale_bar: bool,
 }
@@ -75,7 +80,8 @@ impl PictureSource {
         let dataset = dataset_of(context, &location, &array)?;
         let part = ArrayParent::Nothing;
         let (channels, labels, has_scale_bar) = (None, Vec::new(), !args.no_scale_bar);
-        let mut source = Self { array, cut, is_decoded: false, names, part, channels, labels, has_scale_bar };
+        let place = place(context, &location, &found, &array, dataset.as_ref());
+        let mut source = Self { array, cut, is_decoded: false, names, part, channels, labels, place, has_scale_bar };
         if let Some((dataset, name)) = dataset {
             if !args.raw {
                 source.decode(context, &dataset, &name)?;
@@ -130,6 +136,7 @@ impl PictureSource {
         Ok(Self {
             channels,
             labels,
+            place: None,
             has_scale_bar: !args.no_scale_bar,
             array: cut.array.clone(),
             cut: cut.cut.clone(),
@@ -157,20 +164,28 @@ impl PictureSource {
 
     /// Returns the labels along an axis that is drawn.
     pub(super) fn labels(&self, context: &Context, axis: usize, samples: &Samples) -> Result<AxisLabels> {
-        let plain = AxisLabels { name: self.name_of(axis).map(str::to_owned), ..AxisLabels::default() };
+        let by_place = || {
+            let name = self.name_of(axis)?;
+            self.place.as_ref().and_then(|place| AxisLabels::of_place(place, name, samples))
+        };
+        let plain = || {
+            let name = self.name_of(axis).map(str::to_owned);
+            by_place().unwrap_or_else(|| AxisLabels { name, ..AxisLabels::default() })
+        };
         match &self.part {
             ArrayParent::Image { image, cut, .. } => Ok(cut.labels(image, axis, samples)?),
             ArrayParent::Dataset { dataset, .. } => {
-                let Some(name) = self.name_of(axis) else { return Ok(plain) };
+                let Some(name) = self.name_of(axis) else { return Ok(plain()) };
                 match AxisLabels::of_dimension(dataset, name, samples) {
+                    Ok(labels) if labels.positions == Positions::Indices => Ok(plain()),
                     Ok(labels) => Ok(labels),
                     Err(error) => {
                         context.warnings(&[format!("indices instead of labels: coordinate {name}: {error}")]);
-                        Ok(plain)
+                        Ok(plain())
                     }
                 }
             }
-            ArrayParent::Nothing => Ok(plain),
+            ArrayParent::Nothing => Ok(plain()),
         }
     }
 
@@ -178,6 +193,7 @@ impl PictureSource {
     pub(super) fn is_upwards(&self, axes: &[AxisLabels]) -> bool {
         match (&self.part, axes.first()) {
             (ArrayParent::Dataset { dataset, .. }, Some(rows)) => rows.is_upwards(dataset),
+            (ArrayParent::Nothing, Some(rows)) => self.place.is_some() && rows.is_rising(),
             _ => false,
         }
     }
@@ -236,6 +252,15 @@ impl PictureSource {
         is_labels && Numbers::of(self.array.data_type()) == Some(Numbers::Integers)
     }
 
+    /// Returns the name of the coordinate reference system of a map that is drawn; `None` if it is unknown, or if the picture shows other
+    /// dimensions.
+    pub(super) fn crs(&self) -> Option<String> {
+        let place = self.place.as_ref()?;
+        let is_shown = |name: &String| self.cut.shown().iter().any(|&axis| self.name_of(axis) == Some(name.as_str()));
+        let dimensions = place.dimensions.as_ref()?;
+        place.crs.as_ref().filter(|_| dimensions.iter().all(is_shown)).map(ToString::to_string)
+    }
+
     /// Returns a note on the drawn level; `None` if the arguments choose the level, or there is only one.
     pub(super) fn level_note(&self) -> Option<String> {
         match &self.part {
@@ -265,6 +290,30 @@ fn channels(context: &Context, args: &View, image: &Image, cut: &ImageCut) -> Re
         })?;
     context.warnings(channels.as_ref().map(|channels| channels.warnings.as_slice()).unwrap_or_default());
     Ok(channels)
+}
+
+/// Returns where the elements of an array are. Warns if that cannot be read.
+fn place(
+    context: &Context,
+    location: &NodeLocation,
+    node: &StoredNode,
+    array: &Array,
+    dataset: Option<&(Dataset, String)>,
+) -> Option<Georeference> {
+    let of_dataset = dataset.map(|(dataset, name)| (dataset, name.as_str()));
+    let found = match array.shape().len() {
+        0 | 1 => Ok(None),
+        _ => place_of(array, of_dataset),
+    };
+    // A group above may have a pyramid of which the array is a level.
+    let found = found.and_then(|found| match found {
+        Some(place) if place.crs.is_some() && place.transform.is_some() => Ok(Some(place)),
+        found => Ok(geozarr::whole(&location.store, node)?.or(found)),
+    });
+    found.unwrap_or_else(|error| {
+        context.warnings(&[format!("the place of the elements is not known: {error}")]);
+        None
+    })
 }
 
 /// Opens the data set of which the array is a variable. The second value is the name of the variable. `None` if there is no data set, or it

@@ -1,0 +1,104 @@
+//! Units of the coordinates of reference systems.
+
+use crate::Crs;
+use zarr_json::Value;
+
+/// Codes of EPSG of widely used systems in degrees of latitude and longitude.
+const IN_DEGREES: [u32; 12] = [4171, 4258, 4267, 4269, 4283, 4326, 4612, 4674, 4686, 4979, 7844, 10_781];
+/// Ranges of codes of EPSG of widely used systems in metres: UTM zones, web and world Mercator, polar and national grids.
+const IN_METRES: [(u32, u32); 16] = [
+    (2056, 2056),
+    (2154, 2154),
+    (3031, 3031),
+    (3034, 3035),
+    (3395, 3395),
+    (3413, 3413),
+    (3857, 3857),
+    (3995, 3996),
+    (6931, 6933),
+    (25_828, 25_838),
+    (26_901, 26_923),
+    (27_700, 27_700),
+    (28_992, 28_992),
+    (31_370, 31_370),
+    (32_601, 32_660),
+    (32_701, 32_760),
+];
+
+impl Crs {
+    /// Returns the unit of the coordinates: `degrees`, `m`, or another that a description names. `None` if it is unknown: of codes only
+    /// those of widely used systems are known, since there is no database.
+    ///
+    /// ```
+    /// use zarr_geo::Crs;
+    ///
+    /// assert_eq!(Crs::epsg(4326).unit(), Some("degrees"));
+    /// assert_eq!(Crs::epsg(32633).unit(), Some("m"));
+    /// assert_eq!(Crs::epsg(2225).unit(), None);
+    /// ```
+    pub fn unit(&self) -> Option<&str> {
+        match self {
+            Self::Code(code) if code == "OGC:CRS84" => Some("degrees"),
+            Self::Code(_) => self.epsg_code().and_then(of_code),
+            Self::Wkt2(text) => of_wkt(text).or_else(|| self.epsg_code().and_then(of_code)),
+            Self::ProjJson(map) => {
+                let axis = map.get("coordinate_system").and_then(|system| system.pointer("/axis/0/unit"));
+                let named = axis.and_then(|unit| unit.as_str().or_else(|| unit.get("name").and_then(Value::as_str)));
+                named.map(symbol).or_else(|| self.epsg_code().and_then(of_code))
+            }
+        }
+    }
+}
+
+fn of_code(code: u32) -> Option<&'static str> {
+    match code {
+        code if IN_DEGREES.contains(&code) => Some("degrees"),
+        code if IN_METRES.iter().any(|(first, last)| (*first..=*last).contains(&code)) => Some("m"),
+        _ => None,
+    }
+}
+
+/// Returns the unit that a description in WKT names last, which is that of its coordinates.
+fn of_wkt(text: &str) -> Option<&str> {
+    let keyword = text.trim_start().split(['[', '(']).next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let unit = match keyword.as_str() {
+        "GEOGCRS" | "GEOGRAPHICCRS" => "ANGLEUNIT[\"",
+        "PROJCRS" | "PROJECTEDCRS" => "LENGTHUNIT[\"",
+        _ => return None,
+    };
+    let start = text.rfind(unit)? + unit.len();
+    text.get(start..)?.split('"').next().map(symbol)
+}
+
+/// Returns the symbol of a unit; the unit itself if it has none.
+fn symbol(unit: &str) -> &str {
+    match unit {
+        "degree" | "degrees" => "degrees",
+        "metre" | "meter" | "metres" | "meters" => "m",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_name_their_units() {
+        let unit = |text: &str| text.parse::<Crs>().unwrap().unit().map(str::to_owned);
+        let geographic = r#"GEOGCRS["a",DATUM["b",ELLIPSOID["c",6378137,298.2,LENGTHUNIT["metre",1]]],CS[ellipsoidal,2],ANGLEUNIT["degree",0.0174]]"#;
+        assert_eq!(unit(geographic).as_deref(), Some("degrees"));
+        let projected = r#"PROJCRS["a",BASEGEOGCRS["b",ELLIPSOID["c",1,2,LENGTHUNIT["metre",1]]],CS[Cartesian,2],LENGTHUNIT["US survey foot",0.3]]"#;
+        assert_eq!(unit(projected).as_deref(), Some("US survey foot"));
+        let json = r#"{"type":"ProjectedCRS","name":"a","coordinate_system":{"axis":[{"name":"E","unit":"metre"}]}}"#;
+        assert_eq!(unit(json).as_deref(), Some("m"));
+        let json =
+            r#"{"type":"X","name":"a","coordinate_system":{"axis":[{"unit":{"type":"LinearUnit","name":"chain"}}]}}"#;
+        assert_eq!(unit(json).as_deref(), Some("chain"));
+        assert_eq!(unit(r#"{"type":"X","name":"a"}"#), None);
+        assert_eq!(
+            (unit("EPSG:3857").as_deref(), unit("OGC:CRS84").as_deref(), unit("EPSG:9999")),
+            (Some("m"), Some("degrees"), None)
+        );
+    }
+}
