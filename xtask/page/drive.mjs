@@ -105,7 +105,7 @@ console.log(`opened: ${await asked()} questions`);
 
 // Tree.
 const names = await page.$$eval("#tree > li > ul > li", (rows) => rows.map((row) => row.dataset.path));
-assert.deepEqual(names, ["/cube", "/huge", "/image", "/many", "/odd"]);
+assert.deepEqual(names, ["/cube", "/huge", "/image", "/many", "/odd", "/plate"]);
 const toggle = `const item = document.querySelector('#tree [data-path="/many"]');
   if (item.getAttribute("aria-expanded") === "true") item.firstElementChild.click();
   item.firstElementChild.click();`;
@@ -241,6 +241,28 @@ const place = await (await page.$("#picture")).boundingBox();
 await page.mouse.move(place.x + part.left, place.y + part.top);
 assert.match(await text("#readout"), /^y [\d.]+ \([\d,]+\), x [\d.]+ \([\d,]+\): [\d.]+/);
 assert.equal(await text("#sliders .label"), "DAPI");
+// Its channels together, one of them, and labels over it.
+const near = (found, expected) => found.every((part, at) => Math.abs(part - expected[at]) <= 2);
+const colour = async (row, column) => (await pixel(row, column)).colour;
+const shownLayers = () => page.evaluate(() => window.zarrPage.state().drawn?.head.channels.map(({ name }) => name));
+assert.deepEqual(await shownLayers(), ["DAPI", "GFP"]);
+const right = await colour(100, 390);
+assert.ok(right[0] === 0 && right[1] > 200 && right[1] === right[2], `${right}`);
+await page.uncheck("#channels [data-channel='0']");
+await settled();
+assert.ok(near(await colour(100, 390), [0, right[1], 0]));
+await page.check("#layers [data-labels='left']");
+await settled();
+const left = await colour(100, 10);
+assert.ok(near(left, [128, 3, 0]), `${left}`);
+assert.ok(near(await colour(100, 390), [0, right[1], 0]));
+await shot("layers");
+await page.uncheck("#channels input");
+await settled();
+assert.deepEqual(await shownLayers(), ["DAPI"]);
+await page.uncheck("#layers [data-labels='left']");
+await settled();
+assert.equal(await shownLayers(), undefined);
 await page.selectOption("#level", "2");
 await settled();
 assert.equal(await level(), 2);
@@ -266,6 +288,22 @@ assert.match(await text("#facts"), /Shapes2 × 1,200 × 1,600, 2 × 600 × 800, 
 assert.match(await text("#facts"), /ChannelsDAPI, GFP/);
 await shot("image");
 await page.click("#tab-picture");
+
+// A plate: its wells, and the fields of one.
+await click("/plate");
+await settled();
+await page.waitForFunction(() => document.querySelectorAll("#wells button[data-drawn]").length === 2);
+assert.deepEqual(await page.$$eval("#wells th", (found) => found.map((one) => one.textContent)), ["1", "2", "3", "A", "B"]);
+assert.equal(await page.$$eval("#wells .empty", (found) => found.length), 4);
+const middle = await page.$$eval("#wells canvas", (found) => found.map((canvas) => [...canvas.getContext("2d").getImageData(9, 9, 1, 1).data]));
+assert.deepEqual(middle, [[255, 255, 255, 255], [128, 128, 128, 255]]);
+await shot("plate");
+await page.click("#wells [data-path='/plate/B/3']");
+await settled();
+assert.equal(await text("#tab-plate"), "Fields");
+await page.click("#wells [data-path='/plate/B/3/0']");
+await settled();
+assert.equal(await text("#path"), "/plate/B/3/0");
 
 // Tables, texts of the store as they are.
 await click("/odd");

@@ -6,6 +6,7 @@ mod coordinates;
 mod describe;
 mod float_elements;
 mod image;
+mod picture;
 mod plane;
 mod profile;
 mod region;
@@ -40,6 +41,15 @@ const QUESTIONS: &[(&str, Ask, &[&str])] = &[
         plane::plane,
         &["path", "y", "x", "y0", "y1", "x0", "x1", "at", "height", "width", "stored", "full", "level"],
     ),
+    (
+        "picture",
+        picture::picture,
+        &[
+            "path", "y", "x", "y0", "y1", "x0", "x1", "at", "height", "width", "full", "level", "channels", "labels",
+            "opacity",
+        ],
+    ),
+    ("thumbnail", picture::thumbnail, &["path", "height", "width", "channels", "windows"]),
     ("profile", profile::profile, &["path", "axis", "at", "stored", "full"]),
     ("coordinates", coordinates::coordinates, &["path", "axis", "start", "step", "count"]),
     ("table", table::table, &["path", "y", "x", "y0", "y1", "x0", "x1", "at", "stored", "full"]),

@@ -7,12 +7,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use zarr_array::{Array, ChunkCache, Group, Options, Registry};
 use zarr_dataset::{Dataset, DatasetOptions, Values, Variable};
+use zarr_geo::Georeference;
 use zarr_grid::{AxisSelection, Selection};
 use zarr_hierarchy::Error;
 use zarr_meta::{Copies, Dialect, NodePath, StoredNode};
 use zarr_ome::Image;
 use zarr_store::{ReadOnly, Store};
-use zarr_view::{Budget, Numbers};
+use zarr_view::{Budget, ImageGrid, Numbers, place_of};
 
 /// Time for which an opened node, or a list of children, is reused.
 const TIME: Duration = Duration::from_secs(2);
@@ -143,6 +144,22 @@ impl Nodes {
         let group = Group::from_found(&self.store, opened.found.clone(), &self.registry)?;
         let image = Image::open(&group)?;
         Ok(opened.image.get_or_init(|| image).as_ref())
+    }
+
+    /// Returns where on Earth the elements of an opened array are; `None` if it is not known.
+    pub(crate) fn place(&self, opened: &OpenedNode) -> Result<Option<Georeference>, RequestError> {
+        let array = self.array(opened)?;
+        let found = self.variable(opened).as_ref().ok();
+        Ok(place_of(array, found.map(|found| (&found.dataset, found.variable.name())))?)
+    }
+
+    /// Returns the plate or the well that an opened group is; `None` if it is neither.
+    pub(crate) fn grid(&self, opened: &OpenedNode) -> Result<Option<ImageGrid>, RequestError> {
+        if opened.found.node.as_array().is_some() {
+            return Ok(None);
+        }
+        let group = Group::from_found(&self.store, opened.found.clone(), &self.registry)?;
+        Ok(ImageGrid::open(&group)?)
     }
 
     /// Returns an array that was opened elsewhere with the options of the server.

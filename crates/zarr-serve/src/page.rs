@@ -9,13 +9,15 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Files by path, with media type and contents.
-const ASSETS: [(&str, &str, &str); 9] = [
+const ASSETS: [(&str, &str, &str); 11] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/page.js", "text/javascript; charset=utf-8", include_str!("page/page.js")),
     ("/server.js", "text/javascript; charset=utf-8", include_str!("page/server.js")),
     ("/picture.js", "text/javascript; charset=utf-8", include_str!("page/picture.js")),
     ("/tree.js", "text/javascript; charset=utf-8", include_str!("page/tree.js")),
     ("/image.js", "text/javascript; charset=utf-8", include_str!("page/image.js")),
+    ("/layers.js", "text/javascript; charset=utf-8", include_str!("page/layers.js")),
+    ("/plate.js", "text/javascript; charset=utf-8", include_str!("page/plate.js")),
     ("/details.js", "text/javascript; charset=utf-8", include_str!("page/details.js")),
     ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),

@@ -11,7 +11,7 @@ use zarr_json::{Value, json};
 const CUBE: [u64; 3] = [6, 40, 60];
 
 /// Returns the store for `xtask/page/drive.mjs`: `/cube`, a data set; `/many`, 2,000 arrays; `/huge`, an array of 2^40 elements; `/image`,
-/// an image in three resolutions; `/odd`, strings that look like markup.
+/// an image in three resolutions with labels; `/plate`, a plate with two wells; `/odd`, strings that look like markup.
 pub(super) fn of_page() -> Result<Arc<dyn Store>> {
     let store = zarr::store::create("memory:")?;
     let create = |path: &str, new: NewArray| zarr::create((&store, path)).array(new);
@@ -62,7 +62,9 @@ fn image(store: &Arc<dyn Store>) -> Result<()> {
     let space = |name: &str| json!({"name": name, "type": "space", "unit": "micrometer"});
     let axes = json!([{"name": "c", "type": "channel"}, (space("y")), (space("x"))]);
     let multiscale = json!({"axes": axes, "datasets": [(level(0)), (level(1)), (level(2))]});
-    let omero = json!({"channels": [{"label": "DAPI"}, {"label": "GFP"}]});
+    let window = json!({"start": 0, "end": 1600, "min": 0, "max": 65535});
+    let channel = |name: &str, color: &str| json!({"label": name, "color": color, "window": (window.clone())});
+    let omero = json!({"channels": [(channel("DAPI", "0000FF")), (channel("GFP", "00FF00"))]});
     let ome = json!({"version": "0.5", "multiscales": [multiscale], "omero": omero});
     zarr::create((store, "/image")).group(NewGroup::new().attribute("ome", ome))?;
     for number in 0..3_u64 {
@@ -72,6 +74,44 @@ fn image(store: &Arc<dyn Store>) -> Result<()> {
         zarr::create((store, format!("/image/{number}").as_str()))
             .array(new)?
             .write(.., &columns.collect::<Vec<_>>())?;
+    }
+    labels(store)?;
+    plate(store)
+}
+
+/// Creates labels of the image: the left half is 1, the rest 0.
+fn labels(store: &Arc<dyn Store>) -> Result<()> {
+    let listed = json!({"version": "0.5", "labels": ["left"]});
+    zarr::create((store, "/image/labels")).group(NewGroup::new().attribute("ome", listed))?;
+    let datasets = json!([{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [0.25, 0.25]}]}]);
+    let space = |name: &str| json!({"name": name, "type": "space", "unit": "micrometer"});
+    let multiscale = json!({"axes": [(space("y")), (space("x"))], "datasets": datasets});
+    let colors = json!({"colors": [{"label-value": 1, "rgba": [255, 0, 0, 255]}]});
+    let ome = json!({"version": "0.5", "multiscales": [multiscale], "image-label": colors});
+    zarr::create((store, "/image/labels/left")).group(NewGroup::new().attribute("ome", ome))?;
+    let array = zarr::create((store, "/image/labels/left/0"))
+        .array(NewArray::new(&[1200, 1600], "uint8").chunks(&[300, 400]))?;
+    array.fill((0..1200, 0..800), 1_u8)
+}
+
+/// Creates a plate of 2 x 3 places with two wells, of one image each.
+fn plate(store: &Arc<dyn Store>) -> Result<()> {
+    let named = |names: &[&str]| Value::Array(names.iter().map(|name| json!({"name": (*name)})).collect());
+    let plate = json!({
+        "rows": (named(&["A", "B"])), "columns": (named(&["1", "2", "3"])), "wells": [{"path": "A/1"}, {"path": "B/3"}]
+    });
+    let group = |path: &str, ome: Value| zarr::create((store, path)).group(NewGroup::new().attribute("ome", ome));
+    group("/plate", json!({"version": "0.5", "plate": plate}))?;
+    let datasets = json!([{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [1, 1]}]}]);
+    let axes = json!([{"name": "y", "type": "space"}, {"name": "x", "type": "space"}]);
+    let multiscale = json!({"axes": axes, "datasets": datasets});
+    for (path, value) in [("/plate/A/1", 200_u8), ("/plate/B/3", 100)] {
+        group(path, json!({"version": "0.5", "well": {"images": [{"path": "0"}]}}))?;
+        let window = json!({"start": 0, "end": 200, "min": 0, "max": 255});
+        let omero = json!({"channels": [{"color": "FFFFFF", "window": window}]});
+        group(&format!("{path}/0"), json!({"version": "0.5", "multiscales": [(multiscale.clone())], "omero": omero}))?;
+        let array = zarr::create((store, format!("{path}/0/0").as_str())).array(NewArray::new(&[32, 32], "uint8"))?;
+        array.fill(.., value)?;
     }
     Ok(())
 }

@@ -7,6 +7,8 @@ use crate::nodes::{InDataset, Nodes};
 use crate::request_error::RequestError;
 use zarr_grid::AxisSelection;
 use zarr_json::{Value, json};
+use zarr_meta::text::rounded;
+use zarr_view::{AxisLabels, Positions, Samples};
 
 /// Greatest number of labels.
 const MOST: u64 = 4096;
@@ -29,9 +31,21 @@ pub(super) fn coordinates(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, Req
         (Some(found), Some(name)) => labels(nodes, found, name, (start, step, count))?,
         _ => None,
     };
+    let by_place = match (&labels, name) {
+        (None, Some(name)) => nodes.place(&opened)?.and_then(|place| {
+            let samples = Samples::all(start, i64::try_from(step).ok()?, count);
+            AxisLabels::of_place(&place, name, &samples)
+        }),
+        _ => None,
+    };
     let units = name.zip(found).and_then(|(name, found)| found.coordinate(name)).and_then(|coordinate| {
         let units = coordinate.attributes().get("units").and_then(Value::as_str);
         units.map(str::to_owned)
+    });
+    let units = units.or_else(|| by_place.as_ref().and_then(|labels| labels.units.clone()));
+    let labels = labels.or_else(|| match by_place?.positions {
+        Positions::Numbers(numbers) => Some(numbers.into_iter().map(|number| rounded(number, 12)).collect()),
+        _ => None,
     });
     Ok(ApiAnswer::Json(json!({
         "name": (name.map_or(Value::Null, Value::from)),

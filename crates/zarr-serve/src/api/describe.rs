@@ -3,6 +3,7 @@
 use super::answer::ApiAnswer;
 use super::children::add_counts;
 use super::image::add_image;
+use super::picture::grid_facts;
 use crate::address::Query;
 use crate::nodes::{Nodes, OpenedNode};
 use crate::request_error::RequestError;
@@ -39,7 +40,14 @@ pub(super) fn info(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestErr
                 add_counts(nodes, found, &mut facts)?;
             }
             match nodes.image(&opened) {
-                Ok(None) => {}
+                Ok(None) => match nodes.grid(&opened) {
+                    Ok(grid) => {
+                        facts.insert("grid", grid.as_ref().map_or(Value::Null, grid_facts));
+                    }
+                    Err(fault) => {
+                        facts.insert("error", fault.message);
+                    }
+                },
                 Ok(Some(image)) => add_image(image, &mut facts),
                 Err(fault) => {
                     facts.insert("error", fault.message);
@@ -103,6 +111,12 @@ fn add_array(
         }
     };
     facts.insert("as_variable", decoded);
+    if let Some(place) = nodes.place(opened)? {
+        let mut geo = place.facts();
+        let lines = place.lines().into_iter().map(|(label, text)| Value::from(vec![label, text]));
+        geo.insert("lines", Value::Array(lines.collect()));
+        facts.insert("geo", geo);
+    }
     Ok(texts(array.warnings()))
 }
 

@@ -1,5 +1,6 @@
 //! OME-Zarr images in several resolutions.
 
+use super::picture::add_layers;
 use zarr_array::Array;
 use zarr_json::{Map, Value};
 use zarr_ome::Image;
@@ -25,6 +26,7 @@ pub(super) fn add_image(image: &Image, facts: &mut Map) {
     shown.insert("lines", Value::Array(lines.collect()));
     shown.insert("units", Value::Array(units.collect()));
     shown.insert("shapes", Value::Array(shapes.collect()));
+    add_layers(image, &mut shown);
     match arrays.first() {
         Some(Ok(finest)) => {
             shown.insert("data_type", finest.data_type().to_config().short_value());

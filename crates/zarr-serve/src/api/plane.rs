@@ -2,6 +2,7 @@
 
 use super::answer::ApiAnswer;
 use super::float_elements::{FloatElements, array_of, check_numbers};
+use super::picture::scale_bar;
 use super::region::{RequestedRegion, SampledRegion};
 use super::statistics::{Statistics, histogram};
 use crate::address::Query;
@@ -16,12 +17,12 @@ use zarr_view::{Cut, ImageCut, Room};
 const MOST: u64 = 1024;
 
 /// Array that a plane is read from, and its cut.
-struct PlaneSource {
-    array: Array,
+pub(super) struct PlaneSource {
+    pub(super) array: Array,
     is_decoded: bool,
-    cut: Cut,
+    pub(super) cut: Cut,
     /// Index of the level of an image; `None` if the source is an array.
-    level: Option<usize>,
+    pub(super) level: Option<usize>,
 }
 
 impl PlaneSource {
@@ -34,9 +35,14 @@ impl PlaneSource {
     }
 
     /// Returns a level of an image as source, with the region that the query requests: the level that fits, or the one that the parameter
-    /// `level` names. Indices in the query are those of the finest level.
-    fn of_image(nodes: &Nodes, image: &Image, query: &Query) -> Result<(Self, RequestedRegion), RequestError> {
-        let asked = RequestedRegion::parse(query, image.level(0)?.shape(), MOST)?.sized(query)?;
+    /// `level` names. Indices in the query are those of the finest level. Along the axis `whole` all elements are selected.
+    pub(super) fn of_image(
+        nodes: &Nodes,
+        image: &Image,
+        query: &Query,
+        whole: Option<usize>,
+    ) -> Result<(Self, RequestedRegion), RequestError> {
+        let asked = RequestedRegion::parse(query, image.level(0)?.shape(), MOST)?.sized(query)?.whole_along(whole);
         let pixels = |most: u64| usize::try_from(most).unwrap_or(usize::MAX);
         let room = Room::pixels(pixels(asked.width), pixels(asked.height));
         let ImageCut { level, array, cut, .. } =
@@ -51,7 +57,7 @@ impl PlaneSource {
 pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let (source, asked) = match nodes.image(&opened)? {
-        Some(image) => PlaneSource::of_image(nodes, image, query)?,
+        Some(image) => PlaneSource::of_image(nodes, image, query, None)?,
         None => PlaneSource::of_array(nodes, &opened, query)?,
     };
     let budget = nodes.budget(query.flag("full"));
@@ -59,10 +65,15 @@ pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestEr
     let numbers = FloatElements::read(&source.array, &taken)?;
     let values = numbers.to_f64();
     let statistics = Statistics::new(&values);
-    let mut head = head(&source, &taken, &opened);
+    let mut head = head(nodes, &source, &taken, &opened);
     head.insert("data_type", numbers.name());
     head.insert("statistics", statistics.to_json());
     head.insert("histogram", histogram(&values, statistics.range()));
+    framed(head, |bytes| numbers.append_to(bytes))
+}
+
+/// Returns an answer of bytes with a head: see [`plane`].
+pub(super) fn framed(head: Map, append: impl FnOnce(&mut Vec<u8>)) -> Result<ApiAnswer, RequestError> {
     let mut head = Value::from(head).without_nan_literals().to_string().into_bytes();
     while !(head.len() + 4).is_multiple_of(8) {
         head.push(b' ');
@@ -70,12 +81,12 @@ pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestEr
     let len = u32::try_from(head.len()).map_err(|_| RequestError::internal("a head of 4 GiB"))?;
     let mut bytes = len.to_le_bytes().to_vec();
     bytes.append(&mut head);
-    numbers.append_to(&mut bytes);
+    append(&mut bytes);
     Ok(ApiAnswer::Bytes(bytes))
 }
 
 /// Describes a plane, as the head of the answer.
-fn head(source: &PlaneSource, taken: &SampledRegion, opened: &OpenedNode) -> Map {
+fn head(nodes: &Nodes, source: &PlaneSource, taken: &SampledRegion, opened: &OpenedNode) -> Map {
     let [y, x] = taken.described(&source.array);
     let units = opened.found.node.attributes().get("units").and_then(Value::as_str);
     let mut head = Map::new();
@@ -86,6 +97,10 @@ fn head(source: &PlaneSource, taken: &SampledRegion, opened: &OpenedNode) -> Map
     head.insert("chunks", taken.chunks());
     head.insert("units", units.map_or(Value::Null, Value::from));
     if let Some(level) = source.level {
+        if let Ok(Some(image)) = nodes.image(opened) {
+            let cut = ImageCut { level, array: source.array.clone(), cut: source.cut.clone() };
+            head.insert("scale_bar", scale_bar(image, &cut, taken.samples()));
+        }
         let mut at = vec![0; source.array.shape().len()];
         for hidden in taken.cut.others() {
             if let Some(index) = at.get_mut(hidden.axis) {

@@ -59,6 +59,15 @@ impl RequestedRegion {
         Ok(Self { height: height.min(self.height), width: width.min(self.width), ..self })
     }
 
+    /// Selects all elements along an axis that is neither `y` nor `x`, in place of the index `at`.
+    pub(crate) fn whole_along(mut self, axis: Option<usize>) -> Self {
+        let others = axis.filter(|axis| ![self.y, self.x].contains(&Some(*axis)));
+        if let Some(selected) = others.and_then(|axis| self.axes.get_mut(axis)) {
+            *selected = AxisSelection::Range { start: None, stop: None, step: 1 };
+        }
+        self
+    }
+
     /// Creates the region of all elements along one axis, at most `most`, at the indices `at` of the other axes.
     pub(crate) fn line(query: &Query, shape: &[u64], axis: usize, most: u64) -> Result<Self, RequestError> {
         let mut axes = indices(query, shape)?;

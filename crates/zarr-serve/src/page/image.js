@@ -4,7 +4,7 @@
 export function imageOf({ ome, image }) {
   if (!image?.shapes[0]) return null;
   const { axes, levels } = ome.images[0];
-  return { ...image, axes, levels, channels: ome.channels, shape: image.shapes[0] };
+  return { ...image, axes, levels, looks: image.channels, channels: ome.channels, shape: image.shapes[0] };
 }
 
 // The positions of elements along an axis of a level, or the names of channels; null if these are indices.

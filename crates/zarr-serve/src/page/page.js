@@ -1,13 +1,16 @@
 // The page: the tree, and what there is to see of the chosen node.
 
-import { counts, json, later, newest, plane as askPlane } from "./server.js";
+import { counts, json, later, newest, picture as askPicture, plane as askPlane } from "./server.js";
 import { Picture, histogram, mapNames, profile, setMaps, short, shortLabel } from "./picture.js";
 import { Tree } from "./tree.js";
 import * as details from "./details.js";
 import * as images from "./image.js";
+import * as layers from "./layers.js";
+import { Plate } from "./plate.js";
 
 const at = (id) => document.getElementById(id);
 const picture = new Picture(at("picture"));
+const plate = new Plate(at("wells"), at("plate-status"), (path) => choose(path));
 const tree = new Tree(at("tree"), (path) => choose(path));
 
 // What is shown of the chosen node.
@@ -32,7 +35,9 @@ const axisName = ({ info, image }, axis) => image?.axes[axis].name ?? info.dimen
 async function labels(state, axis, { start, step, count }, level = 0) {
   if (state.image) return images.positions(state.image, level, axis, { start, step, count });
   const name = state.info.as_variable?.coordinates?.[state.info.dimension_names?.indexOf(axisName(state, axis))];
-  if (!name || !state.info.as_variable) return null;
+  // Coordinates of a map follow from its transformation.
+  const isOfMap = state.info.geo?.transform && state.info.geo.dimensions?.includes(axisName(state, axis));
+  if (!name && !isOfMap) return null;
   const key = `${axis} ${start} ${step} ${count}`;
   if (!state.labels.has(key)) {
     const asked = json("coordinates", { path: state.path, axis, start, step, count }).catch(() => ({ labels: null, units: null }));
@@ -44,7 +49,7 @@ async function labels(state, axis, { start, step, count }, level = 0) {
 
 // Shows a node; what was asked for others before is not waited for.
 function choose(path) {
-  for (const task of [open, draw, drawTable, drawProfile, profileSoon, askSizes]) task.cancel();
+  for (const task of [open, draw, drawTable, drawProfile, profileSoon, askSizes, plate]) task.cancel();
   return guard(() => open(path));
 }
 
@@ -82,14 +87,16 @@ const open = newest(async (signal, path) => {
   const canRead = isFull && isArray;
   at("tab-picture").hidden = !canDraw;
   at("tab-table").hidden = !canRead;
+  at("tab-plate").hidden = !info.grid;
+  at("tab-plate").textContent = info.grid?.is_plate === false ? "Fields" : "Plate";
   at("decode").disabled = !isDecoded;
   if (canDraw) controls();
-  const wanted = canDraw ? "picture" : canRead ? "table" : "info";
+  const wanted = canDraw ? "picture" : canRead ? "table" : info.grid ? "plate" : "info";
   show(wanted);
 });
 
 function showFacts(info) {
-  details.facts(at("facts"), info, images.facts(info));
+  details.facts(at("facts"), info, [...images.facts(info), ...(info.geo?.lines ?? [])]);
   at("info-json").textContent = JSON.stringify(info, null, 2);
 }
 
@@ -99,7 +106,7 @@ const askSizes = newest(async (signal) => {
   if (state === now) showFacts(info);
 });
 
-const TABS = ["picture", "table", "info", "attributes"];
+const TABS = ["picture", "table", "plate", "info", "attributes"];
 
 function show(name) {
   for (const tab of TABS) {
@@ -110,6 +117,7 @@ function show(name) {
   }
   if (name === "picture") guard(draw);
   if (name === "table") guard(drawTable);
+  if (name === "plate") plate.show(now.path, now.info.grid);
 }
 
 function option(value, text) {
@@ -134,6 +142,8 @@ function controls() {
   at("along").value = String(now.x);
   at("level").parentElement.hidden = !image;
   at("level").replaceChildren(option("", "as fits"), ...(image?.levels ?? []).map(({ path }, number) => option(number, `${number}: ${path}`)));
+  layers.controls(now, () => guard(draw));
+  at("scale").parentElement.hidden = !image;
   sliders();
 }
 
@@ -207,7 +217,11 @@ function wish(state) {
 const draw = newest(async (signal) => {
   profileSoon.cancel();
   const state = now;
-  const plane = await askPlane(wish(state), signal);
+  const over = layers.wish(state);
+  const { stored, ...region } = wish(state);
+  const [plane, drawn] = await Promise.all([
+    askPlane({ ...region, stored }, signal), over && askPicture({ ...region, ...over }, signal),
+  ]);
   const { head } = plane;
   for (const side of [head.y, head.x]) if (side && state.image) side.name = axisName(state, side.axis);
   const [x, y] = await Promise.all([
@@ -217,6 +231,7 @@ const draw = newest(async (signal) => {
   if (state !== now) return;
   say(null);
   state.plane = plane;
+  state.drawn = drawn;
   state.shown = { x: x?.labels ?? null, y: y?.labels ?? null };
   state.units = { x: x?.units, y: y?.units };
   if (state.flip === null) {
@@ -257,7 +272,10 @@ function paint() {
   const isLine = now.rank < 2;
   at("picture").hidden = isLine;
   if (!isLine) {
-    picture.show(plane, { range, map, flip: at("flip").checked, labels: now.shown, units: now.units, caption: plane.head.units });
+    const bar = at("scale").checked ? plane.head.scale_bar : null;
+    picture.show(plane, {
+      range, map, flip: at("flip").checked, labels: now.shown, units: now.units, caption: plane.head.units, layers: now.drawn, bar,
+    });
   }
   histogram(at("histogram"), plane.head.histogram, range, map);
   const { y, x, statistics } = plane.head;
@@ -267,7 +285,10 @@ function paint() {
     `${sides.map((side) => side.count.toLocaleString("en")).join(" × ")} elements (${every}) from ${plane.head.chunks.toLocaleString("en")} ${info.shard_shape ? "inner chunks" : "chunks"}`,
     statistics.min === undefined ? "none is finite" : `${short(statistics.min)} to ${short(statistics.max)}, mean ${short(statistics.mean)}`,
   ];
+  if (info.geo?.crs) parts.push(info.geo.crs);
   if (statistics.missing) parts.push(`${statistics.missing.toLocaleString("en")} missing`);
+  if (now.drawn?.head.channels.length > 1) parts.push("values are those of the channel of the slider");
+  parts.push(...(now.drawn?.head.warnings ?? []));
   if (plane.head.is_reduced) parts.push("fewer elements than fit, to read few chunks: zoom in, or ask for more detail");
   at("status").textContent = parts.join(" · ");
 }
@@ -419,12 +440,12 @@ function listen() {
       guard(draw);
     });
   }
-  for (const id of ["map", "range", "low", "high", "log"]) at(id).addEventListener("change", () => paint());
+  for (const id of ["map", "range", "low", "high", "log", "scale"]) at(id).addEventListener("change", () => paint());
   at("flip").addEventListener("change", () => {
     if (now) now.flip = at("flip").checked;
     paint();
   });
-  for (const id of ["decode", "full"]) at(id).addEventListener("change", () => guard(draw));
+  for (const id of ["decode", "full", "opacity"]) at(id).addEventListener("change", () => guard(draw));
   at("level").addEventListener("change", () => {
     now.picked = null;
     guard(draw);

@@ -146,18 +146,28 @@ export class Picture {
     this.image = document.createElement("canvas");
   }
 
-  show(plane, { range, map, flip, labels, units, caption }) {
+  // `layers` is a picture that the server made of several channels, with labels over them; without it the values of the plane are drawn.
+  show(plane, { range, map, flip, labels, units, caption, layers, bar }) {
     this.plane = plane;
     this.flip = flip;
-    const image = pixels(plane, range, map, flip);
+    const image = layers ? layers.pixels(layers.head.x.count, layers.head.y.count) : pixels(plane, range, map, flip);
     this.image.width = image.width;
     this.image.height = image.height;
-    this.image.getContext("2d").putImageData(image, 0, 0);
-    this.redraw = () => this.draw(range, map, labels, units, caption);
+    const context = this.image.getContext("2d");
+    context.putImageData(image, 0, 0);
+    if (layers && flip) {
+      const copy = document.createElement("canvas");
+      [copy.width, copy.height] = [image.width, image.height];
+      copy.getContext("2d").drawImage(this.image, 0, 0);
+      context.setTransform(1, 0, 0, -1, 0, image.height);
+      context.drawImage(copy, 0, 0);
+      context.resetTransform();
+    }
+    this.redraw = () => this.draw(range, map, labels, units, caption, layers, bar);
     this.redraw();
   }
 
-  draw(range, map, labels, units, caption) {
+  draw(range, map, labels, units, caption, layers, bar) {
     const { context, width, height } = begin(this.canvas);
     const { x, y } = this.plane.head;
     const room = { left: y ? 92 : 16, top: 12, right: 104, bottom: x ? 46 : 16 };
@@ -173,7 +183,9 @@ export class Picture {
     context.strokeRect(room.left - 0.5, room.top - 0.5, w + 1, h + 1);
     if (x) this.drawX(context, x, labels.x, units.x);
     if (y) this.drawY(context, y, labels.y, units.y);
-    this.drawBar(context, range, map, caption);
+    if (bar) this.drawScale(context, bar);
+    if (layers?.head.channels.length) this.drawChannels(context, layers.head.channels);
+    else if (!layers) this.drawBar(context, range, map, caption);
     this.canvas.setAttribute("aria-label",
       `Picture of ${this.image.height} by ${this.image.width} elements, colours from ${short(range.low)} to ${short(range.high)}`);
   }
@@ -204,6 +216,37 @@ export class Picture {
     context.textAlign = "center";
     context.fillText(fitted(context, title(axis, units), h), 0, 0);
     context.restore();
+  }
+
+  // A length in the corner of the picture.
+  drawScale(context, { text, fraction }) {
+    const { x, y, w, h } = this.area;
+    if (w < 80 || h < 50) return;
+    const length = fraction * w;
+    context.save();
+    const right = x + w - 10 - Math.max(0, (context.measureText(text).width - length) / 2);
+    const bottom = y + h - 10;
+    [context.fillStyle, context.strokeStyle, context.lineWidth] = ["#ffffff", "#181818", 3];
+    context.strokeRect(right - length, bottom - 4, length, 4);
+    context.fillRect(right - length, bottom - 4, length, 4);
+    [context.textAlign, context.textBaseline] = ["center", "bottom"];
+    context.strokeText(text, right - length / 2, bottom - 8);
+    context.fillText(text, right - length / 2, bottom - 8);
+    context.restore();
+  }
+
+  // Names and colours of the channels that are shown together.
+  drawChannels(context, channels) {
+    const { x, y, w } = this.area;
+    [context.textAlign, context.textBaseline] = ["left", "middle"];
+    channels.forEach(({ name, color }, number) => {
+      const top = y + 20 * number;
+      context.fillStyle = color;
+      context.fillRect(x + w + 18, top, 14, 14);
+      context.strokeRect(x + w + 17.5, top - 0.5, 15, 15);
+      context.fillStyle = style("--text");
+      context.fillText(fitted(context, name, 66), x + w + 38, top + 7);
+    });
   }
 
   drawBar(context, range, map, caption) {
@@ -238,8 +281,10 @@ export class Picture {
     const across = (event.clientX - box.left - this.area.x) / this.area.w;
     const down = (event.clientY - box.top - this.area.y) / this.area.h;
     if (!(across >= 0 && across < 1 && down >= 0 && down < 1)) return null;
-    const row = Math.floor(down * this.image.height);
-    return { row: this.flip ? this.image.height - 1 - row : row, column: Math.floor(across * this.image.width) };
+    // Layers may have fewer elements than the plane.
+    const [rows, columns] = [this.plane.head.y?.count ?? 1, this.plane.head.x?.count ?? 1];
+    const row = Math.floor(down * rows);
+    return { row: this.flip ? rows - 1 - row : row, column: Math.floor(across * columns) };
   }
 
   // Marks what is between two points.

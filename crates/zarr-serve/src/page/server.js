@@ -39,11 +39,35 @@ export async function json(question, parameters = {}, signal) {
   return (await ask(question, parameters, signal)).json();
 }
 
-// A plane: what it is, and its numbers row by row.
-export async function plane(parameters, signal) {
-  const bytes = await (await ask("plane", parameters, signal)).arrayBuffer();
+// An answer of bytes: its head, and where the rest begins.
+async function framed(question, parameters, signal) {
+  const bytes = await (await ask(question, parameters, signal)).arrayBuffer();
   const length = new DataView(bytes).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
+  return { bytes, length, head };
+}
+
+// Pixels of a picture: its head, and a function that makes an image of this size of them.
+async function pixels(question, parameters, signal) {
+  const { bytes, length, head } = await framed(question, parameters, signal);
+  const parts = new Uint8Array(bytes, 4 + length);
+  const made = (width, height) => {
+    const image = new ImageData(Math.max(width, 1), Math.max(height, 1));
+    for (let i = 0; i < width * height; i += 1) {
+      for (let part = 0; part < 3; part += 1) image.data[4 * i + part] = parts[3 * i + part];
+      image.data[4 * i + 3] = 255;
+    }
+    return image;
+  };
+  return { head, pixels: made };
+}
+
+export const picture = (parameters, signal) => pixels("picture", parameters, signal);
+export const thumbnail = (parameters, signal) => pixels("thumbnail", parameters, signal);
+
+// A plane: what it is, and its numbers row by row.
+export async function plane(parameters, signal) {
+  const { bytes, length, head } = await framed("plane", parameters, signal);
   const type = head.data_type === "float32" ? Float32Array : Float64Array;
   return { head, values: new type(bytes, 4 + length) };
 }

@@ -6,6 +6,7 @@ mod access;
 mod api;
 mod cost;
 mod hostile;
+mod pictures;
 mod raw;
 mod slow;
 mod support;

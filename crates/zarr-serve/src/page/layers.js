@@ -1,0 +1,77 @@
+// What lies over each other in the picture of an image: its channels, and labels.
+
+const at = (id) => document.getElementById(id);
+
+function check(text, isChecked, color) {
+  const label = document.createElement("label");
+  label.className = "check";
+  const input = document.createElement("input");
+  input.type = "checkbox";
+  input.checked = isChecked;
+  label.append(input);
+  if (color) {
+    const swatch = document.createElement("span");
+    swatch.className = "swatch";
+    swatch.style.background = color;
+    label.append(swatch);
+  }
+  label.append(text);
+  return [label, input];
+}
+
+// The axis of channels of an image, if it has several; -1 otherwise.
+function axisOf({ image, shape }) {
+  return image ? image.axes.findIndex(({ type }, axis) => type === "channel" && shape[axis] > 1) : -1;
+}
+
+// Makes the controls for an image.
+export function controls(state, changed) {
+  const { image } = state;
+  state.layers = { together: null, channels: [], labels: [] };
+  const axis = axisOf(state);
+  const of = axis < 0 ? 0 : state.shape[axis];
+  const rows = [];
+  if (of > 1) {
+    const [label, together] = check("Together", true);
+    state.layers.together = together;
+    rows.push(label);
+    const known = image.looks;
+    // Without a document of channels the first are active, as many as the server draws.
+    const isActive = (number) => (known.length ? known[number]?.is_active ?? false : number < 6);
+    for (let number = 0; number < Math.min(of, 32); number += 1) {
+      const [one, input] = check(known[number]?.name ?? String(number), isActive(number), known[number]?.color);
+      input.dataset.channel = String(number);
+      state.layers.channels.push(input);
+      rows.push(one);
+    }
+  }
+  at("channels").hidden = rows.length === 0;
+  at("channels").replaceChildren(at("channels").firstElementChild, ...rows);
+  const labels = (image?.labels ?? []).map((name) => {
+    const [label, input] = check(name, false);
+    input.dataset.labels = name;
+    state.layers.labels.push(input);
+    return label;
+  });
+  at("layers").hidden = labels.length === 0;
+  at("layer-names").replaceChildren(...labels);
+  for (const input of [state.layers.together, ...state.layers.channels, ...state.layers.labels]) input?.addEventListener("change", changed);
+}
+
+// What is asked for a picture of layers; null if the values of one plane are drawn.
+export function wish(state) {
+  const { layers, image } = state;
+  if (!image || !layers || state.rank < 2) return null;
+  const axis = axisOf(state);
+  const isTogether = (layers.together?.checked ?? false) && axis !== state.y && axis !== state.x;
+  const channels = layers.channels.filter((input) => input.checked).map((input) => input.dataset.channel);
+  const labels = layers.labels.filter((input) => input.checked).map((input) => input.dataset.labels);
+  if (!labels.length && !(isTogether && channels.length)) return null;
+  // The channel of the slider, if they are not shown together.
+  const alone = axis < 0 || axis === state.y || axis === state.x ? null : String(state.at[axis]);
+  return {
+    channels: isTogether && channels.length ? channels.join(",") : alone,
+    labels: labels.join(",") || null,
+    opacity: labels.length ? at("opacity").value : null,
+  };
+}
