@@ -23,8 +23,8 @@ pub enum Positions {
     Numbers(Vec<f64>),
     /// One string for each sample, such as a date or name.
     Texts(Vec<String>),
-    /// Names at some places, in ascending order.
-    Places(Vec<Tick>),
+    /// Names at some places, as ticks in ascending order.
+    Ticks(Vec<Tick>),
 }
 
 /// Tick mark along an axis.
@@ -65,12 +65,13 @@ impl AxisLabels {
             Positions::Numbers(numbers) => numbers.reverse(),
             Positions::Texts(texts) => texts.reverse(),
             // Places are not positions of samples.
-            Positions::Places(_) => {}
+            Positions::Ticks(_) => {}
         }
         other
     }
 
-    /// Returns at most `most` ticks along `samples`: at round numbers if positions are monotonic numbers, otherwise at samples.
+    /// Returns at most `most` ticks along `samples`: at round numbers if positions are monotonic numbers, otherwise at samples. If at most
+    /// one of the positions was a round number, there may be up to twice as many ticks.
     pub fn ticks(&self, samples: &Samples, most: usize) -> Vec<Tick> {
         match &self.positions {
             Positions::Indices => {
@@ -87,7 +88,7 @@ impl AxisLabels {
                 let chosen = evenly(texts.len(), most);
                 chosen.into_iter().filter_map(|at| Some(Tick { at: at as f64, text: texts.get(at)?.clone() })).collect()
             }
-            Positions::Places(places) => {
+            Positions::Ticks(places) => {
                 places.iter().step_by(places.len().div_ceil(most.max(1)).max(1)).cloned().collect()
             }
         }
@@ -108,12 +109,15 @@ fn number_ticks(numbers: &[f64], most: usize) -> Vec<Tick> {
             };
             Some(if after == 0 { 0.0 } else { (after - 1) as f64 + (value - low) / (high - low) })
         };
-        let ticks: Vec<Tick> = round_numbers(first, last, most, false)
-            .into_iter()
-            .filter_map(|(value, text)| Some(Tick { at: place(value)?, text }))
-            .collect();
-        if ticks.len() > 1 || most < 2 {
-            return ticks;
+        // A few more round numbers are better than others.
+        for most in most..=most.saturating_mul(2) {
+            let ticks: Vec<Tick> = round_numbers(first, last, most, false)
+                .into_iter()
+                .filter_map(|(value, text)| Some(Tick { at: place(value)?, text }))
+                .collect();
+            if ticks.len() > 1 || most < 2 {
+                return ticks;
+            }
         }
     }
     let chosen = evenly(numbers.len(), most);
@@ -208,6 +212,9 @@ mod tests {
         assert_eq!(texts(&falling.ticks(&samples, 5)), [(140.0, "-50"), (90.0, "0"), (40.0, "50")]);
         let small = labels(vec![0.001, 0.002, 0.003]);
         assert_eq!(texts(&small.ticks(&samples, 3)), [(0.0, "0.001"), (1.0, "0.002"), (2.0, "0.003")]);
+        let narrow = labels((0..18).map(|it| 4.44 - 0.555 * f64::from(it)).collect());
+        let found: Vec<String> = narrow.ticks(&samples, 4).into_iter().map(|tick| tick.text).collect();
+        assert_eq!(found, ["-4", "-2", "0", "2", "4"]);
         let uneven = labels(vec![0.0, 1.0, 100.0]);
         assert_eq!(texts(&uneven.ticks(&samples, 3)), [(0.0, "0"), (1.495, "50"), (2.0, "100")]);
         let mixed = labels(vec![5.0, 1.0, 7.0]);

@@ -241,7 +241,7 @@ impl ImageGrid {
                 at: (number * (each + 1)) as f64 + (each as f64 - 1.0) / 2.0,
                 text: name.clone(),
             };
-            AxisLabels { name: None, units: None, positions: Positions::Places(named.map(tick).collect()) }
+            AxisLabels { name: None, units: None, positions: Positions::Ticks(named.map(tick).collect()) }
         };
         let slice = Slice {
             samples: vec![Samples::all(0, 1, down as u64), Samples::all(0, 1, across as u64)],
