@@ -75,3 +75,53 @@ impl ImageCut {
         Ok(AxisLabels { name, units, positions })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+    use zarr_array::{Group, NewArray, NewGroup, Registry, Selection, Store};
+    use zarr_json::{Value, json};
+    use zarr_store::MemoryStore;
+
+    /// Creates an image of one axis of rows, which is long, and one of columns; each level has half of the elements of the one before.
+    fn image(rows: u64, columns: u64, levels: u32) -> Image {
+        let mut registry = Registry::default();
+        zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let scale = json!([{"type": "scale", "scale": [1.0, 1.0]}]);
+        let datasets =
+            (0..levels).map(|level| json!({"path": (level.to_string()), "coordinateTransformations": (scale.clone())}));
+        let axes = json!([{"name": "y", "type": "space"}, {"name": "x", "type": "space"}]);
+        let multiscale = json!({"axes": axes, "datasets": (Value::Array(datasets.collect()))});
+        let ome = json!({"version": "0.5", "multiscales": [multiscale]});
+        let group = Group::create(&store, "/", NewGroup::new().attribute("ome", ome), &Arc::new(registry)).unwrap();
+        for level in 0..levels {
+            let shape = [rows, columns].map(|len| len.div_ceil(1 << level));
+            group.create_array(&level.to_string(), NewArray::new(&shape, "uint8").codecs("bytes").unwrap()).unwrap();
+        }
+        Image::open(&group).unwrap().unwrap()
+    }
+
+    proptest! {
+        /// The level has as many elements as are drawn, and the next coarser one has not.
+        #[test]
+        fn the_coarsest_level_that_fits_is_chosen(
+            rows in 1_u64..600, columns in 1_u64..600, levels in 1_u32..6, width in 1_usize..300, height in 1_usize..300
+        ) {
+            let image = image(rows, columns, levels);
+            let room = Room::pixels(width, height);
+            let whole = |shape: &[u64]| Cut::new(shape, &Selection::all(), Some(&[0, 1]));
+            let cut = ImageCut::new(&image, whole, room, None).unwrap();
+            let most = room.most(&[rows, columns]);
+            let drawn: Vec<u64> = [rows, columns].iter().zip(&most).map(|(&len, &most)| Samples::all(0, 1, len).thinned(most).count).collect();
+            let has = |level: usize| image.level(level).unwrap().shape().iter().zip(&drawn).all(|(len, drawn)| len >= drawn);
+            prop_assert!(has(cut.level));
+            prop_assert!((cut.level + 1..image.level_count()).all(|coarser| !has(coarser)));
+            // A level that is asked for is taken.
+            let last = image.level_count() - 1;
+            prop_assert_eq!(ImageCut::new(&image, whole, room, Some(last)).unwrap().level, last);
+        }
+    }
+}

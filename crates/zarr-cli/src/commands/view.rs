@@ -36,7 +36,7 @@ categories tab20. Where standard output is no terminal, letters from . to @ stan
 /// Show a plane, a line or a single element as a picture: in the terminal, or as PNG.
 ///
 /// The last two dimensions of an array are shown, at the first index of the others; of a group that is an OME-Zarr image its coarsest level
-/// that fills the picture, and the channels to which it gives colours together. The array's group is the data set that it is a variable of, if dimensions have names: values are decoded by the
+/// that fills the picture, and its active channels together; of a plate its wells, and of a well its fields. The array's group is the data set that it is a variable of, if dimensions have names: values are decoded by the
 /// CF conventions, and coordinates stand along the axes. Missing values are grey. No more elements are read than the picture has pixels,
 /// every k-th of each dimension (indices of images are those of level 0), and of no more than 4,096 chunks and 64 MiB of decoded elements.
 #[derive(Debug, Args)]

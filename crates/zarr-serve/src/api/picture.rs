@@ -1,15 +1,15 @@
 //! Answers with pictures as pixels: channels of an image together, labels over it, and thumbnails.
 
 use super::answer::ApiAnswer;
-use super::plane::{PlaneSource, framed};
+use super::plane::{PlaneSource, framed, scale_bar};
 use crate::address::Query;
 use crate::nodes::Nodes;
 use crate::request_error::RequestError;
 use zarr_json::{Map, Value, json};
 use zarr_ome::{AxisKind, Image};
 use zarr_view::{
-    AxisLabels, Channels, ColorMap, Coloring, ImageCut, ImageGrid, LabelLayer, Layer, Range, Rgb, Room, Samples,
-    ScaleBar, ShadingOptions, Slice, Thumbnail, ThumbnailOptions, composite,
+    Channels, ColorMap, Coloring, ImageCut, ImageGrid, LabelLayer, Layer, Range, Rgb, Room, Samples, ShadingOptions,
+    Slice, Thumbnail, ThumbnailOptions, composite,
 };
 
 /// Greatest width and height of a thumbnail.
@@ -188,14 +188,4 @@ fn described(layer: &Layer) -> Value {
 
 fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
-}
-
-/// Describes the scale bar of a plane; `null` if there is none.
-pub(super) fn scale_bar(image: &Image, cut: &ImageCut, samples: &[Samples]) -> Value {
-    let (Some(&axis), Some(samples)) = (cut.cut.shown().last(), samples.last()) else { return Value::Null };
-    if image.multiscale().axes.get(axis).is_none_or(|axis| axis.kind != AxisKind::Space) {
-        return Value::Null;
-    }
-    let bar = cut.labels(image, axis, samples).ok().and_then(|labels: AxisLabels| ScaleBar::new(&labels, samples));
-    bar.map_or(Value::Null, |bar| json!({"text": (bar.text()), "fraction": (bar.fraction)}))
 }

@@ -2,16 +2,15 @@
 
 use super::answer::ApiAnswer;
 use super::float_elements::{FloatElements, array_of, check_numbers};
-use super::picture::scale_bar;
 use super::region::{RequestedRegion, SampledRegion};
 use super::statistics::{Statistics, histogram};
 use crate::address::Query;
 use crate::nodes::{Nodes, OpenedNode};
 use crate::request_error::RequestError;
 use zarr_array::Array;
-use zarr_json::{Map, Value};
-use zarr_ome::Image;
-use zarr_view::{Cut, ImageCut, Room};
+use zarr_json::{Map, Value, json};
+use zarr_ome::{AxisKind, Image};
+use zarr_view::{AxisLabels, Cut, ImageCut, Room, Samples, ScaleBar};
 
 /// Greatest number of elements along each axis of a plane.
 const MOST: u64 = 1024;
@@ -113,4 +112,14 @@ fn head(nodes: &Nodes, source: &PlaneSource, taken: &SampledRegion, opened: &Ope
         head.insert("at", at);
     }
     head
+}
+
+/// Describes the scale bar of a plane; `null` if there is none.
+pub(super) fn scale_bar(image: &Image, cut: &ImageCut, samples: &[Samples]) -> Value {
+    let (Some(&axis), Some(samples)) = (cut.cut.shown().last(), samples.last()) else { return Value::Null };
+    if image.multiscale().axes.get(axis).is_none_or(|axis| axis.kind != AxisKind::Space) {
+        return Value::Null;
+    }
+    let bar = cut.labels(image, axis, samples).ok().and_then(|labels: AxisLabels| ScaleBar::new(&labels, samples));
+    bar.map_or(Value::Null, |bar| json!({"text": (bar.text()), "fraction": (bar.fraction)}))
 }

@@ -1,7 +1,6 @@
 //! `zarr view --labels`: labels of segments over an image.
 
 use super::View;
-use super::picture_source::{ArrayParent, PictureSource};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use zarr::ome::Image;
@@ -32,29 +31,28 @@ pub(super) fn opacity(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
-impl PictureSource {
-    /// Draws the labels over a figure of the image. `at` is an axis and the index along it of the plane, which that of the cut is by
-    /// default.
-    pub(super) fn draw_labels(&self, figure: &mut Figure, at: Option<(usize, u64)>, budget: &Budget) -> Result<()> {
-        let ArrayParent::Image { image, cut, .. } = &self.part else { return Ok(()) };
-        if self.labels.is_empty() {
-            return Ok(());
-        }
-        let mut cut = ImageCut::clone(cut);
-        if let Some((axis, index)) = at {
-            cut.cut = cut.cut.at(axis, index);
-        }
-        let budget = budget.shared(self.labels.len());
-        let of_values = |shading: &Shading, values: &[f64]| values.iter().map(|&value| shading.pixel(value)).collect();
-        let mut colors = figure.colors.take().unwrap_or_else(|| of_values(&figure.shading, &figure.slice.values));
-        let mut notes: Vec<String> = figure.note.take().into_iter().collect();
-        for layer in &self.labels {
-            let level = layer.draw(&mut colors, image, &cut, &figure.slice.samples, &budget)?;
-            let of_level = if level == cut.level { String::new() } else { format!(" at level {level}") };
-            notes.push(format!("labels {}{of_level}", layer.name));
-        }
-        figure.colors = Some(colors);
-        figure.note = Some(notes.join(", "));
-        Ok(())
+/// Draws labels over a figure of the image. `at` is an axis and the index along it of the plane, which that of the cut is by default.
+pub(super) fn draw(
+    labels: &[LabelLayer],
+    (image, cut): (&Image, &ImageCut),
+    figure: &mut Figure,
+    at: Option<(usize, u64)>,
+    budget: &Budget,
+) -> Result<()> {
+    let mut cut = cut.clone();
+    if let Some((axis, index)) = at {
+        cut.cut = cut.cut.at(axis, index);
     }
+    let budget = budget.shared(labels.len());
+    let of_values = |shading: &Shading, values: &[f64]| values.iter().map(|&value| shading.pixel(value)).collect();
+    let mut colors = figure.colors.take().unwrap_or_else(|| of_values(&figure.shading, &figure.slice.values));
+    let mut notes: Vec<String> = figure.note.take().into_iter().collect();
+    for layer in labels {
+        let level = layer.draw(&mut colors, image, &cut, &figure.slice.samples, &budget)?;
+        let of_level = if level == cut.level { String::new() } else { format!(" at level {level}") };
+        notes.push(format!("labels {}{of_level}", layer.name));
+    }
+    figure.colors = Some(colors);
+    figure.note = Some(notes.join(", "));
+    Ok(())
 }

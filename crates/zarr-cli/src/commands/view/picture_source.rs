@@ -1,6 +1,6 @@
 //! Sources of pictures: an array, alone or as a variable of a data set, or a level of an image.
 
-use super::View;
+use super::{View, labels};
 use crate::args::axis_of;
 use crate::commands::geozarr;
 use crate::commands::read::{VariableRequest, group_of, inheriting, labelled};
@@ -12,8 +12,8 @@ use zarr::hierarchy::StoredNode;
 use zarr::meta::json::Value;
 use zarr::ome::{AxisKind, Image};
 use zarr::view::{
-    AxisLabels, Channels, Cut, HiddenAxis, ImageCut, LabelLayer, Numbers, Positions, Range, Room, Samples, flag_names,
-    place_of, shown_array,
+    AxisLabels, Budget, Channels, Cut, Figure, HiddenAxis, ImageCut, LabelLayer, Numbers, Positions, Range, Room,
+    Samples, flag_names, place_of, shown_array,
 };
 use zarr::{Array, Group, Selection};
 
@@ -132,7 +132,7 @@ impl PictureSource {
         let whole = |shape: &[u64]| Cut::new(shape, &selection, plane.as_deref());
         let cut = ImageCut::new(&image, whole, room, args.level)?;
         let channels = channels(context, args, &image, &cut)?;
-        let labels = super::labels::open(context, args, &image, &cut)?;
+        let labels = labels::open(context, args, &image, &cut)?;
         Ok(Self {
             channels,
             labels,
@@ -250,6 +250,16 @@ impl PictureSource {
     pub(super) fn is_labels(&self) -> bool {
         let is_labels = matches!(&self.part, ArrayParent::Image { image, .. } if image.metadata().is_labels);
         is_labels && Numbers::of(self.array.data_type()) == Some(Numbers::Integers)
+    }
+
+    /// Draws the labels over a figure of the image: see [`labels::draw`].
+    pub(super) fn draw_labels(&self, figure: &mut Figure, at: Option<(usize, u64)>, budget: &Budget) -> Result<()> {
+        match &self.part {
+            ArrayParent::Image { image, cut, .. } if !self.labels.is_empty() => {
+                labels::draw(&self.labels, (image, cut), figure, at, budget)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the name of the coordinate reference system of a map that is drawn; `None` if it is unknown, or if the picture shows other
