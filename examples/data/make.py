@@ -1,4 +1,4 @@
-"""Makes climate.zarr, pyramid.zarr and the files in netcdf and tiff anew; the same bytes each time.
+"""Makes climate.zarr, pyramid.zarr, tissue.zarr, plate.zarr and the files in netcdf and tiff anew; the same bytes each time.
 
     python3 -m venv ENV && ENV/bin/pip install -r requirements.txt && ENV/bin/python make.py [FOLDER]
 
@@ -11,7 +11,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import skimage.color
 import skimage.data
+import skimage.filters
+import skimage.measure
+import skimage.morphology
 import tifffile
 import xarray
 import zarr
@@ -130,6 +134,71 @@ def pyramid(target: Path) -> None:
     }
 
 
+STAINS = [("hematoxylin", "4060FF"), ("DAB", "FFA000")]
+
+
+def stains() -> np.ndarray:
+    """How much of two stains is at each pixel of a tissue: channels, rows and columns of bytes."""
+    amounts = skimage.color.rgb2hed(skimage.data.immunohistochemistry())[..., [0, 2]].transpose(2, 0, 1)
+    low, high = (np.percentile(amounts, percent, axis=(1, 2), keepdims=True) for percent in [5, 99.8])
+    return np.round(np.clip((amounts - low) / (high - low), 0, 1) * 255).astype("uint8")
+
+
+def write_image(group: zarr.Group, levels: list[np.ndarray], names: str, micrometers: float, ome: dict) -> None:
+    """Writes an image of OME-Zarr 0.5 with its levels, each of half the size of the one before."""
+    kinds = {"c": {"type": "channel"}, "y": {"type": "space", "unit": "micrometer"}, "x": {"type": "space", "unit": "micrometer"}}
+    datasets = []
+    for number, level in enumerate(levels):
+        chunks = (1,) * (level.ndim - 2) + level.shape[-2:]
+        array = group.create_array(
+            str(number), shape=level.shape, dtype=level.dtype, chunks=chunks, compressors=ZstdCodec(level=19), fill_value=0,
+            dimension_names=tuple(names),
+        )
+        array[...] = level
+        scale = [1.0 if name == "c" else micrometers * 2**number for name in names]
+        datasets.append({"path": str(number), "coordinateTransformations": [{"type": "scale", "scale": scale}]})
+    axes = [{"name": name, **kinds[name]} for name in names]
+    group.attrs["ome"] = {"version": "0.5", "multiscales": [{"name": "tissue", "axes": axes, "datasets": datasets}], **ome}
+
+
+def omero() -> dict:
+    window = {"start": 0, "end": 255, "min": 0, "max": 255}
+    return {"channels": [{"label": label, "color": color, "window": window, "active": True} for label, color in STAINS]}
+
+
+def tissue(target: Path) -> None:
+    """Stains of a tissue as channels, with labels of the nuclei."""
+    channels = stains()[:, 64:256, 96:288]
+    half = channels.reshape(2, 96, 2, 96, 2).mean((2, 4)).round().astype("uint8")
+    group = zarr.open_group(target, mode="w", zarr_format=3)
+    write_image(group, [channels, half], "cyx", 0.5, {"omero": omero()})
+    # Nuclei are brighter than what is around them, and than most of the tissue.
+    amount = skimage.filters.gaussian(channels[0], 2)
+    bright = (amount > skimage.filters.threshold_local(amount, 41)) & (amount > np.median(amount))
+    mask = skimage.morphology.remove_small_objects(skimage.morphology.opening(bright, skimage.morphology.disk(3)), max_size=60)
+    nuclei = skimage.measure.label(mask).astype("uint8")
+    labels = group.create_group("labels")
+    labels.attrs["ome"] = {"version": "0.5", "labels": ["nuclei"]}
+    write_image(labels.create_group("nuclei"), [nuclei], "yx", 0.5, {"image-label": {"source": {"image": "../../"}}})
+
+
+def plate(target: Path) -> None:
+    """Parts of the tissue as the wells of a plate, one of which is empty."""
+    channels = stains()
+    rows, columns = "AB", "123"
+    group = zarr.open_group(target, mode="w", zarr_format=3)
+    places = [(row, column) for row in rows for column in columns if (row, column) != ("B", "2")]
+    for row, column in places:
+        top, left = 128 * (1 + rows.index(row)), 128 * (columns.index(column))
+        well = group.create_group(f"{row}/{column}")
+        well.attrs["ome"] = {"version": "0.5", "well": {"images": [{"path": "0"}]}}
+        part = channels[:, top : top + 64, left : left + 64]
+        write_image(well.create_group("0"), [part], "cyx", 0.5, {"omero": omero()})
+    wells = [{"path": f"{row}/{column}", "rowIndex": rows.index(row), "columnIndex": columns.index(column)} for row, column in places]
+    named = {"rows": [{"name": name} for name in rows], "columns": [{"name": name} for name in columns]}
+    group.attrs["ome"] = {"version": "0.5", "plate": {"name": "plate", **named, "wells": wells}}
+
+
 def pictures(target: Path) -> None:
     """Writes three levels of pyramid.zarr as OME-TIFF, and a month of climate.zarr as GeoTIFF."""
     target.mkdir(parents=True)
@@ -156,7 +225,10 @@ def pictures(target: Path) -> None:
 
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
-    for name, make in {"climate.zarr": climate, "pyramid.zarr": pyramid, "netcdf": quarters, "tiff": pictures}.items():
+    makers = {
+        "climate.zarr": climate, "pyramid.zarr": pyramid, "tissue.zarr": tissue, "plate.zarr": plate, "netcdf": quarters, "tiff": pictures,
+    }
+    for name, make in makers.items():
         target = folder / name
         shutil.rmtree(target, ignore_errors=True)
         make(target)

@@ -8,6 +8,7 @@ use zarr::meta::json::Value;
 
 const SCHEMA: &str = include_str!("../../../../docs/json.schema.json");
 const PAGE: &str = include_str!("../../../../docs/json.md");
+const PLATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/plate.zarr");
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../zarr-icechunk/tests/v2.zip");
 
@@ -213,6 +214,7 @@ fn verbs_print_what_the_schema_says() {
     check("read --output", &["read", "s", "a", "-o", "a.npy", "--as", "npy"]);
     check("read --explain", &["read", "s", "a", "--explain"]);
     check("view", &["view", "s", "a", "-o", "a.png", "--width", "60", "--height", "40"]);
+    check("view", &["view", PLATE]);
     check("view --animate", &["view", CLIMATE, "sst", "--animate", "time", "-o", "sst.png", "--width", "40", "--bare"]);
     check("create", &["create", "s", "g", "--group"]);
     check("create", &["create", "s", "g/b", "--shape", "4,6", "--dtype", "i2", "--dims", "p,q"]);

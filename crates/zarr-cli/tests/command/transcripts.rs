@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+const TISSUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/tissue.zarr");
+const PLATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/plate.zarr");
 const NETCDF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/netcdf");
 const TIFF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/tiff");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../zarr-icechunk/tests/v2.zip");
@@ -67,6 +69,8 @@ fn commands_print_what_the_pages_say() {
         let folder = Folder::new();
         folder.ok(&["cp", CLIMATE, "climate.zarr"]);
         folder.ok(&["consolidate", "climate.zarr"]);
+        folder.ok(&["cp", TISSUE, "tissue.zarr"]);
+        folder.ok(&["cp", PLATE, "plate.zarr"]);
         std::fs::copy(REPOSITORY, folder.path("ice.zip")).unwrap();
         for file in [NETCDF, TIFF].into_iter().flat_map(|files| std::fs::read_dir(files).unwrap()) {
             let file = file.unwrap();
