@@ -38,7 +38,6 @@ impl Crs {
     /// ```
     pub fn unit(&self) -> Option<&str> {
         match self {
-            Self::Code(code) if code == "OGC:CRS84" => Some("degrees"),
             Self::Code(_) => self.epsg_code().and_then(of_code),
             Self::Wkt2(text) => of_wkt(text).or_else(|| self.epsg_code().and_then(of_code)),
             Self::ProjJson(map) => {
@@ -96,9 +95,6 @@ mod tests {
             r#"{"type":"X","name":"a","coordinate_system":{"axis":[{"unit":{"type":"LinearUnit","name":"chain"}}]}}"#;
         assert_eq!(unit(json).as_deref(), Some("chain"));
         assert_eq!(unit(r#"{"type":"X","name":"a"}"#), None);
-        assert_eq!(
-            (unit("EPSG:3857").as_deref(), unit("OGC:CRS84").as_deref(), unit("EPSG:9999")),
-            (Some("m"), Some("degrees"), None)
-        );
+        assert_eq!((unit("EPSG:3857").as_deref(), unit("EPSG:9999")), (Some("m"), None));
     }
 }
