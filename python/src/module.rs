@@ -32,7 +32,7 @@ mod _core {
     #[pymodule_export]
     use crate::python_store::Answer;
     #[pymodule_export]
-    use crate::table::{TableHandle, table};
+    use crate::table::{BatchesHandle, TableBatch, TableHandle, table};
     #[pymodule_export]
     use crate::virtualize::virtualize;
     #[pymodule_export]

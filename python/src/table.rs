@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::{Arc, Mutex, PoisonError};
-use zarr::arrow::{Batch, Batches, Coordinates, Schema, TableOptions, export_schema, export_stream};
+use zarr::arrow::{Batch, Batches, Coordinates, Schema, TableOptions, export_batch, export_schema, export_stream};
 use zarr::dataset::Dataset;
 use zarr::{Result, Store};
 
@@ -44,6 +44,50 @@ impl Iterator for Streamed {
     }
 }
 
+/// Iterator over the batches of a table.
+#[pyclass(frozen, name = "Batches", module = "zarr_rust._core")]
+pub(crate) struct BatchesHandle(Mutex<Streamed>);
+
+#[pymethods]
+impl BatchesHandle {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<TableBatch>> {
+        let next = || self.0.lock().unwrap_or_else(PoisonError::into_inner).next();
+        Ok(py.detach(next).transpose().or_exception(py)?.map(TableBatch))
+    }
+}
+
+/// Some rows of a table.
+#[pyclass(frozen, module = "zarr_rust._core")]
+pub(crate) struct TableBatch(Batch);
+
+#[pymethods]
+impl TableBatch {
+    fn __len__(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        PyCapsule::new_with_value(py, export_schema(self.0.schema()).or_exception(py)?, c"arrow_schema")
+    }
+
+    /// Returns the rows as capsules `arrow_schema` and `arrow_array`.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        // The types are those of the table whatever is requested.
+        drop(requested_schema);
+        let array = PyCapsule::new_with_value(py, export_batch(self.0.clone()), c"arrow_array")?;
+        Ok((self.__arrow_c_schema__(py)?, array))
+    }
+}
+
 /// Makes the table of a data set.
 ///
 /// # Errors
@@ -52,6 +96,7 @@ impl Iterator for Streamed {
 pub(crate) fn table(
     dataset: &Bound<'_, DatasetHandle>,
     variables: Option<Vec<String>>,
+    dims: Option<Vec<String>>,
     coordinates: &str,
     batch_rows: usize,
     ordered: bool,
@@ -66,6 +111,7 @@ pub(crate) fn table(
     let options =
         TableOptions::default().coordinates(coordinates).batch_rows(batch_rows).ordered(ordered).memory(memory);
     let options = variables.into_iter().fold(options, TableOptions::variables);
+    let options = dims.into_iter().fold(options, TableOptions::dimensions);
     let (py, (origin, dataset)) = (dataset.py(), dataset.get().parts());
     let batches = batches(py, &origin, &dataset, &options)?;
     let (schema, dimensions) = (Arc::clone(batches.schema()), batches.dimensions().to_vec());
@@ -89,12 +135,22 @@ impl TableHandle {
     }
 
     fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let batches = self.streamed(py)?;
+        let schema = Arc::clone(batches.batches.schema());
+        PyCapsule::new_with_value(py, export_stream(schema, batches), c"arrow_array_stream")
+    }
+
+    fn batches(&self, py: Python<'_>) -> PyResult<BatchesHandle> {
+        Ok(BatchesHandle(Mutex::new(self.streamed(py)?)))
+    }
+}
+
+impl TableHandle {
+    fn streamed(&self, py: Python<'_>) -> PyResult<Streamed> {
         let dataset = self.dataset.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let batches = batches(py, &self.origin, &dataset, &self.options)?;
-        let schema = Arc::clone(batches.schema());
         let asks_python = self.origin.asked(py).is_some();
-        let batches = Streamed { batches, threads: Threads::of_process(py)?, asks_python };
-        PyCapsule::new_with_value(py, export_stream(schema, batches), c"arrow_array_stream")
+        Ok(Streamed { batches, threads: Threads::of_process(py)?, asks_python })
     }
 }
 

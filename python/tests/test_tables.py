@@ -161,6 +161,15 @@ def test_capsules(weather: tuple[zarr_rust.Dataset, xarray.Dataset]) -> None:
     assert first.num_rows == 7 and first["t2m"].to_pylist() == [0, 1, 2, 3, 4, 5, 6]
 
 
+def test_batches(weather: tuple[zarr_rust.Dataset, xarray.Dataset]) -> None:
+    ours, theirs = weather
+    table = ours.to_arrow("t2m", batch_rows=25)
+    batches = list(table)
+    assert [len(batch) for batch in batches] == [25, 25, 10]
+    found = pyarrow.Table.from_batches([pyarrow.record_batch(batch) for batch in batches])
+    assert_equal(found.to_pandas(), frame(theirs[["t2m"]], table))
+
+
 def test_selections(weather: tuple[zarr_rust.Dataset, xarray.Dataset]) -> None:
     ours, theirs = weather
     table = ours.to_arrow(sel={"time": "2020-01-31", "lat": slice(45, 50)})
@@ -239,3 +248,59 @@ def test_stores_of_python_are_read_by_threads_of_others() -> None:
     assert sums == [499500] * 4
     polars = pytest.importorskip("polars")
     assert polars.DataFrame(table)["v"].sum() == 499500
+
+
+class Counting(MemoryStore):
+    """Values in memory that count the chunks that are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chunks: list[str] = []
+
+    async def get(self, key: str, *arguments: Any, **others: Any) -> Any:
+        if "/c/" in key:
+            self.chunks.append(key)
+        return await super().get(key, *arguments, **others)
+
+
+def test_a_scan_of_polars_reads_only_the_chunks_of_the_filter() -> None:
+    polars = pytest.importorskip("polars")
+    from zarr_rust.polars import scan
+
+    store = Counting()
+    data = xarray.Dataset(
+        {
+            "t2m": (("time", "lat", "lon"), np.arange(6 * 8 * 4, dtype="f8").reshape(6, 8, 4)),
+            "wind": (("time", "lat", "lon"), np.ones((6, 8, 4), "f4")),
+        },
+        {"time": np.datetime64("2020-01-29", "ns") + np.arange(6) * np.timedelta64(1, "D"), "lat": np.arange(8) * 10.0},
+    )
+    for name in data.data_vars:
+        data[name].encoding["chunks"] = (1, 4, 4)
+    data.to_zarr(store, zarr_format=3, consolidated=False)
+    lazy = scan(store)
+    column = polars.col
+    store.chunks.clear()
+    february = lazy.filter((column("time").dt.month() == 2) & (column("lat") >= 40) & (column("t2m") > 100))
+    found = february.select(column("t2m").sum(), polars.len()).collect()
+    expected = data["t2m"].sel(lat=slice(40, None)).isel(time=slice(3, None)).values
+    expected = expected[expected > 100]
+    assert found.row(0) == (expected.sum(), expected.size)
+    read = sorted({key for key in store.chunks if key.startswith(("t2m", "wind"))})
+    assert read == [f"t2m/c/{time}/1/0" for time in (3, 4, 5)]
+    frame_of_xarray = data.to_dataframe(dim_order=["time", "lat", "lon"]).reset_index()
+    for query, rows in [
+        (lazy, slice(None)),
+        (lazy.filter(column("lon") == 2), frame_of_xarray["lon"] == 2),
+        (lazy.filter(column("lat") > 1000), frame_of_xarray["lat"] > 1000),
+        (lazy.filter(column("time") == column("time").max()), frame_of_xarray["time"] == frame_of_xarray["time"].max()),
+        (lazy.head(11), slice(0, 11)),
+    ]:
+        expected_frame = frame_of_xarray[rows]
+        collected = query.collect()
+        assert collected.height == len(expected_frame)
+        assert collected["t2m"].to_list() == expected_frame["t2m"].to_list()
+        assert collected["lon"].to_list() == expected_frame["lon"].to_list()
+    assert lazy.filter((column("lat") == 0) | (column("lat") == 70)).head(5).collect()["lat"].to_list() == [0, 0, 0, 0, 70]
+    assert lazy.select("time", "lat").collect().height == 192
+    assert lazy.filter(column("lat").is_between(20, 40) | (column("t2m") < 7)).collect().height == 6 * 3 * 4 + 7

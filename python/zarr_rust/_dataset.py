@@ -130,6 +130,7 @@ class Dataset(Mapping[str, "Variable"]):
         sel: Mapping[str, Any] | None = None,
         isel: Mapping[str, Any] | None = None,
         *,
+        dims: Sequence[str] | None = None,
         coordinates: str = "plain",
         batch_rows: int = 65_536,
         ordered: bool = True,
@@ -137,9 +138,10 @@ class Dataset(Mapping[str, "Variable"]):
     ) -> Table:
         """The data set as a table, which DuckDB, Polars, pandas and pyarrow read as a stream of Arrow.
 
-        There is a row for each combination of indices of the dimensions, in C order, and columns for the labels of the dimensions, the other
+        There is a row for each combination of indices of the dimensions, in C order of ``dims``, and columns for the labels of the dimensions, the other
         coordinates and the variables, as ``xarray.Dataset.to_dataframe`` has them. ``variables`` are those that become columns, beside their
-        coordinates; ``isel`` and ``sel`` select first, as the methods of these names. Only chunks of the selection are read.
+        coordinates; ``isel`` and ``sel`` select first, as the methods of these names. Only chunks of the selection are read. Without ``dims``
+        the order is that of the variable with the most dimensions.
 
         ``coordinates`` says how values that repeat are encoded: ``"plain"``, which every program takes, ``"dictionary"`` or ``"run-end"``, which
         are smaller and faster. With ``ordered=False`` rows are in the order of chunks, so that each chunk is decoded once, however little
@@ -155,7 +157,7 @@ class Dataset(Mapping[str, "Variable"]):
         """
         dataset = self.isel(isel) if isel else self
         dataset = dataset.sel(sel) if sel else dataset
-        return table(dataset._core, variables, coordinates, batch_rows, ordered, memory)
+        return table(dataset._core, variables, dims, coordinates, batch_rows, ordered, memory)
 
     def append(self, dim: str, variables: Mapping[str, Any], coords: Mapping[str, Any] | None = None) -> Dataset:
         """Appends along a dimension, and gives the data set as it is then.

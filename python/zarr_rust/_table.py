@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from zarr_rust import _core
@@ -46,13 +46,23 @@ class Table:
         """Rows from the first one, as a capsule ``arrow_array_stream``. The types are those of the table whatever is requested."""
         return self._core.stream()
 
+    def __iter__(self) -> Iterator[_core.TableBatch]:
+        """Reads batch after batch. Each is taken by ``pyarrow.record_batch(batch)`` and ``polars.DataFrame(batch)``."""
+        return iter(self._core.batches())
+
     def __repr__(self) -> str:
         dims = ", ".join(f"{name}: {length}" for name, length in self.dims.items())
         return f"<Table ({dims}) {', '.join(self.columns)}>"
 
 
 def table(
-    core: _core.Dataset, variables: str | Sequence[str] | None, coordinates: str, batch_rows: int, ordered: bool, memory: int | str
+    core: _core.Dataset,
+    variables: str | Sequence[str] | None,
+    dims: Sequence[str] | None,
+    coordinates: str,
+    batch_rows: int,
+    ordered: bool,
+    memory: int | str,
 ) -> Table:
     """Makes the table of a data set."""
     if coordinates not in _COORDINATES:
@@ -60,4 +70,5 @@ def table(
     if batch_rows < 1:
         raise ValueError(f"batch_rows {batch_rows}: expected at least 1")
     names = [variables] if isinstance(variables, str) else None if variables is None else list(variables)
-    return Table(_core.table(core, names, coordinates, batch_rows, ordered, size_in_bytes(memory)))
+    order = None if dims is None else list(dims)
+    return Table(_core.table(core, names, order, coordinates, batch_rows, ordered, size_in_bytes(memory)))

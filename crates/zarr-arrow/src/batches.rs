@@ -57,7 +57,11 @@ impl Batches {
             Some(_) => variables.iter().flat_map(|variable| dataset.coordinates_of(variable)).collect(),
             None => dataset.coordinates().collect(),
         };
-        let table = dimensions(variables.iter().chain(&coordinates).copied())?;
+        let found = dimensions(variables.iter().chain(&coordinates).copied())?;
+        let table = match &options.dimensions {
+            Some(names) => named_dimensions(dataset, names, &found)?,
+            None => found,
+        };
         let mut columns = Vec::new();
         let column = |variable| Column::of_variable(variable, &table, options.coordinates, options.nan_is_null);
         let is_label = |variable: &Variable, name: &str| variable.name() == name && variable.dimensions().eq([name]);
@@ -170,6 +174,25 @@ fn dimensions<'v>(variables: impl Iterator<Item = &'v Variable>) -> Result<Vec<(
                 }
             }
         }
+    }
+    Ok(table)
+}
+
+/// Returns the dimensions of these names with their lengths. All that are `needed` must be among them.
+fn named_dimensions(dataset: &Dataset, names: &[String], needed: &[(String, u64)]) -> Result<Vec<(String, u64)>> {
+    if let Some((name, _)) = needed.iter().find(|(name, _)| !names.contains(name)) {
+        return Err(Error::argument(format!("found dimensions {names:?}, expected {name:?} among them")));
+    }
+    let mut table: Vec<(String, u64)> = Vec::new();
+    for name in names {
+        if table.iter().any(|(known, _)| known == name) {
+            return Err(Error::argument(format!("found dimension {name:?} twice")));
+        }
+        let all = dataset.dimensions().iter().map(|dimension| (&dimension.name, dimension.size));
+        let mut all = needed.iter().map(|(name, len)| (name, *len)).chain(all);
+        let len = all.find_map(|(known, len)| (known == name).then_some(len));
+        let len = len.ok_or_else(|| Error::argument(format!("found dimension {name:?}, which the data set lacks")))?;
+        table.push((name.clone(), len));
     }
     Ok(table)
 }

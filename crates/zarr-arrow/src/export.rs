@@ -210,7 +210,7 @@ fn export_field(field: &Field) -> Result<ArrowSchema> {
     })
 }
 
-/// Exports an array, which keeps the buffers of `data` until it is released. A batch is exported by [`export_stream`].
+/// Exports an array, which keeps the buffers of `data` until it is released.
 pub fn export_array(data: Data) -> ArrowArray {
     let children = Pointers::new(data.children.iter().cloned().map(export_array));
     let dictionary = data.dictionary.as_deref().cloned().map(export_array);
@@ -236,6 +236,11 @@ pub fn export_array(data: Data) -> ArrowArray {
         release: Some(release_array),
         private_data: Box::into_raw(owner).cast(),
     }
+}
+
+/// Exports a batch: an array of structs, whose type is the schema of the table.
+pub fn export_batch(batch: Batch) -> ArrowArray {
+    export_array(batch.into_data())
 }
 
 /// Exports batches as a stream. They are read when the consumer asks for them, by the thread that asks.
@@ -277,7 +282,7 @@ impl StreamOwner {
     fn next(&mut self) -> Result<ArrowArray> {
         let next = self.batches.as_mut().and_then(Iterator::next).transpose()?;
         Ok(match next {
-            Some(batch) => export_array(batch.into_data()),
+            Some(batch) => export_batch(batch),
             None => {
                 self.batches = None;
                 end()

@@ -62,7 +62,7 @@ mod words;
 pub use batch::Batch;
 pub use batches::Batches;
 pub use data::{Buffer, Data};
-pub use export::{ArrowArray, ArrowArrayStream, ArrowSchema, export_array, export_schema, export_stream};
+pub use export::{ArrowArray, ArrowArrayStream, ArrowSchema, export_array, export_batch, export_schema, export_stream};
 pub use options::{Coordinates, TableOptions};
 pub use schema::{Field, Schema};
 pub use zarr_array::{Error, ErrorKind, Result};

@@ -19,6 +19,9 @@ pub enum Coordinates {
 pub struct TableOptions {
     /// Names of the variables that become columns, beside their coordinates; `None` for all variables of the data set.
     pub variables: Option<Vec<String>>,
+    /// Names of the dimensions in the order of the rows, outermost first; `None` for the order that [`Batches::new`](crate::Batches::new)
+    /// describes. Variables are repeated along those that they lack.
+    pub dimensions: Option<Vec<String>>,
     /// Encoding of columns that repeat values.
     pub coordinates: Coordinates,
     /// Maximum number of rows of a batch, at least 1.
@@ -37,6 +40,7 @@ impl Default for TableOptions {
     fn default() -> Self {
         Self {
             variables: None,
+            dimensions: None,
             coordinates: Coordinates::default(),
             batch_rows: 65_536,
             ordered: true,
@@ -51,6 +55,13 @@ impl TableOptions {
     #[must_use]
     pub fn variables<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.variables = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets [`dimensions`](Self#structfield.dimensions).
+    #[must_use]
+    pub fn dimensions<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.dimensions = Some(names.into_iter().map(Into::into).collect());
         self
     }
 

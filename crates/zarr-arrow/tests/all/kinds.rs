@@ -162,4 +162,23 @@ fn arguments_that_are_no_table() {
     assert_eq!(message(&TableOptions::default()), twice);
     assert_eq!(message(&TableOptions::default().batch_rows(0)), "found batches of 0 rows, expected at least 1");
     assert!(message(&TableOptions::default().variables(["nope"])).contains("nope"));
+    let none = TableOptions::default().variables(Vec::<String>::new());
+    assert_eq!(message(&none.clone().dimensions(["y"])), "found dimension \"y\", which the data set lacks");
+    assert_eq!(message(&none.dimensions(["x", "x"])), "found dimension \"x\" twice");
+}
+
+#[test]
+fn dimensions_in_another_order() {
+    let group = group();
+    add(&group, "v", new(&[2, 3], "int32", &["x", "y"]), &[1, 2, 3, 4, 5, 6]);
+    let dataset = Dataset::open(&group).unwrap();
+    let options = TableOptions::default().dimensions(["y", "x"]);
+    let (columns, _) = crate::decoded::read(table(&dataset, &options));
+    assert_eq!(columns[2], ("v".to_owned(), some(&["1", "4", "2", "5", "3", "6"])));
+    // Labels alone.
+    let (columns, _) = crate::decoded::read(table(&dataset, &options.clone().variables(Vec::<String>::new())));
+    assert_eq!(columns.len(), 2);
+    assert_eq!(columns[0].1, some(&["0", "0", "1", "1", "2", "2"]));
+    let error = Batches::new(&dataset, &options.dimensions(["y"])).unwrap_err();
+    assert_eq!(error.message(), "found dimensions [\"y\"], expected \"x\" among them");
 }
