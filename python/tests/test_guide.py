@@ -27,7 +27,11 @@ FROM = [
     "files-as-one.md",
     "images.md",
     "tiff.md",
+    "tables.md",
 ]
+
+#: Packages that programs of pages need.
+NEEDED = {"tables.md": ["duckdb", "polars", "pyarrow"]}
 
 
 def blocks(page: Path = GUIDE) -> list[tuple[int, str, str]]:
@@ -80,6 +84,8 @@ def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", FROM)
 def test_pages_of_the_guide_with_programs_in_python(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in NEEDED.get(name, []):
+        pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     # As an installed package is found by its entry point.
     monkeypatch.setitem(plugins.BACKEND_ENTRYPOINTS, "zarr_rust", ("zarr_rust", ZarrRustBackend))

@@ -55,6 +55,9 @@ mod remote {}
 #[doc = include_str!("../../docs/guide/netcdf-and-hdf5.md")]
 mod netcdf_and_hdf5 {}
 
+#[doc = include_str!("../../docs/guide/tables.md")]
+mod tables {}
+
 #[doc = include_str!("../../docs/guide/tiff.md")]
 mod tiff {}
 

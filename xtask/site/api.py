@@ -22,7 +22,8 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
     ),
     ("array", "Array", "An array that is open: what it is like, and how its elements are read and written.", ["Array", "Plan"]),
     ("group", "Group", "A group that is open: the nodes in it, and its attributes.", ["Group", "Attributes"]),
-    ("dataset", "Dataset", "A group as a data set: variables with named dimensions, decoded as xarray decodes them.", ["Dataset", "Variable"]),
+    ("dataset", "Dataset", "A group as a data set: variables with named dimensions, decoded as xarray decodes them.", ["Dataset", "Variable", "Table"]),
+    ("polars", "Polars", "Lazy frames over data sets, whose filters become selections.", ["polars"]),
     (
         "convert",
         "Convert",
@@ -53,7 +54,7 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
 ELSEWHERE = {"ZarrError": "errors", "from_dask": "dask", "enable": "pipeline", "disable": "pipeline"}
 #: The crate that stands first.
 FACADE = "zarr-rs"
-MODULES = ("errors", "ome", "xarray", "dask", "pipeline")
+MODULES = ("errors", "ome", "xarray", "dask", "polars", "pipeline")
 INHERITED = ("Array", "Group", "Dataset", "Variable", "Attributes")
 
 
