@@ -199,7 +199,8 @@ fn named_dimensions(dataset: &Dataset, names: &[String], needed: &[(String, u64)
 
 /// Divides memory: returns the boxes in which the table is read, and the number of bytes up to which a column is kept.
 fn boxes(table: &[(String, u64)], columns: &[Column], options: &TableOptions) -> (Boxes, u64) {
-    let wide: Vec<&Column> = columns.iter().filter(|column| column.dimensions().len() == table.len()).collect();
+    let is_wide = |column: &&Column| column.dimensions().len() == table.len();
+    let (wide, narrow): (Vec<&Column>, Vec<&Column>) = columns.iter().partition(is_wide);
     let mut chunks: Vec<Chunks> = table.iter().map(|_| Chunks { len: 1, first: 1 }).collect();
     for column in &wide {
         let Some(variable) = column.variable() else { continue };
@@ -216,11 +217,14 @@ fn boxes(table: &[(String, u64)], columns: &[Column], options: &TableOptions) ->
     let memory = Memory::new(options.memory, parts.iter().map(|(shape, item)| (&shape[..], *item)), &threads);
     let decoding = memory.for_thread().saturating_mul(memory.threads_in(u64::MAX) as u64);
     let bytes = memory.bytes().saturating_sub(decoding).max(memory.bytes() / 2);
-    let row = wide.iter().map(|column| column.bytes_per_element()).fold(0, u64::saturating_add).max(1);
+    let kept = bytes / 8 / (narrow.len() as u64).max(1);
+    // A column that is not kept has at most an element for each row of a box.
+    let read = wide.iter().chain(narrow.iter().filter(|column| column.bytes() > kept));
+    let row = read.map(|column| column.bytes_per_element()).fold(0, u64::saturating_add).max(1);
     // Columns that repeat values are made for each batch, and the caller may keep the box before.
     let most = (bytes / 4 / row).max(1);
     let wanted = (WANTED_BYTES.max(decoding) / row).max(options.batch_rows as u64).min(most);
-    (Boxes::new(&shape, &chunks, Rows { wanted, most }, options.ordered), bytes / 16)
+    (Boxes::new(&shape, &chunks, Rows { wanted, most }, options.ordered), kept)
 }
 
 /// Returns the options of the arrays that are read.

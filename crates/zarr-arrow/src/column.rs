@@ -155,13 +155,17 @@ impl Column {
         self.kind.bytes_per_element(self.item_size)
     }
 
+    /// Estimated number of bytes of all elements of the source.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.shape.iter().fold(self.bytes_per_element(), |size, &len| size.saturating_mul(len))
+    }
+
     /// Reads what is needed for a box of the table. Columns of at most `kept` bytes are read once and as a whole.
     ///
     /// # Errors
     /// The errors of reading the variable, and those of values that the type of Arrow cannot hold.
     pub(crate) fn read(&mut self, ranges: &[Range<u64>], kept: u64) -> Result<()> {
-        let size = self.shape.iter().fold(self.bytes_per_element(), |size, &len| size.saturating_mul(len));
-        let is_kept = size <= kept && self.layout != Layout::Whole;
+        let is_kept = self.bytes() <= kept && self.layout != Layout::Whole;
         let wanted: Vec<Range<u64>> = match is_kept {
             true => self.shape.iter().map(|&len| 0..len).collect(),
             false => self.dimensions.iter().filter_map(|&number| ranges.get(number).cloned()).collect(),
