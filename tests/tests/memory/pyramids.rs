@@ -40,7 +40,7 @@ fn take_levels((chunks, side): (u64, u64), layout: Layout, method: Method, memor
 /// Chunks of levels.
 #[derive(Clone, Copy)]
 enum Layout {
-    /// Those of the array.
+    /// The chunks of the array.
     OfSource,
     /// Others, which have few bounds in common with those of the array.
     Chunks(u64),
