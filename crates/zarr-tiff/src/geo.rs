@@ -1,5 +1,7 @@
 //! GeoTIFF: where the pixels of a page lie on the Earth.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use zarr_geo::{Crs, Georeference, Registration, Transform};
 use zarr_json::{Map, Value, json};
 
@@ -139,6 +141,30 @@ pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd, warnings: &mut Warnings)
         }
     }
     Ok(Some(found))
+}
+
+/// Hash of the tags that say where a page lies, by which pages of one place are found; `None` if the page has none of these tags.
+pub(crate) fn hash_of_place(reader: &Reader<'_>, ifd: &Ifd) -> Result<Option<u64>, Failure> {
+    let (mut hasher, mut is_any) = (DefaultHasher::new(), false);
+    for tag in [
+        tags::MODEL_PIXEL_SCALE,
+        tags::MODEL_TIEPOINT,
+        tags::MODEL_TRANSFORMATION,
+        tags::GEO_KEY_DIRECTORY,
+        tags::GEO_DOUBLE_PARAMS,
+        tags::GEO_ASCII_PARAMS,
+    ] {
+        let numbers = match reader.floats(ifd, tag, MAX_NUMBERS as u64) {
+            // Whoever reads the tag for its value warns of the fault.
+            Err(Failure::Fault(_)) => continue,
+            numbers => numbers?,
+        };
+        let Some(numbers) = numbers else { continue };
+        is_any = true;
+        (tag.0, numbers.len()).hash(&mut hasher);
+        numbers.iter().for_each(|number| number.to_bits().hash(&mut hasher));
+    }
+    Ok(is_any.then(|| hasher.finish()))
 }
 
 /// The keys of a page by their names.

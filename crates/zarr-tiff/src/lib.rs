@@ -6,7 +6,7 @@
 //!
 //! | TIFF | Zarr v3 |
 //! |---|---|
-//! | pages of one form: of an image of OME-XML, a stack of ImageJ or tifffile, else of all pages that are alike | an array with the axes t, c, z, y, x, or `page`, y, x |
+//! | pages of one form: of an image of OME-XML, a stack of ImageJ or tifffile, else of all pages that are alike and have one place on Earth | an array with the axes t, c, z, y, x, or `page`, y, x |
 //! | pages of reduced resolution, as overviews of a COG or in SubIFDs | smaller arrays: levels |
 //! | a file of one series | a group with the levels `0`, `1`, .. |
 //! | a file of several | a group with one such group for each: `0/0`, `0/1`, .., `1/0`, .. |

@@ -66,6 +66,7 @@ fn build(source: &Arc<Source>, blocks: &Blocks) -> Result<VirtualStoreBuilder, F
         };
         if let Ok(page) = &mut page {
             page.read_parts(&reader, &mut warnings)?;
+            page.place = geo::hash_of_place(&reader, &ifd)?;
         }
         pages.push(page);
         next = ifd.next;
@@ -130,7 +131,10 @@ impl Writer<'_> {
     /// Adds the arrays of a series below a prefix. Returns the attributes of its group.
     fn series(&mut self, series: &Series, prefix: &str, id: zarr_store_virtual::SourceId) -> Result<Map, Failure> {
         let fill = document::fill_value(self.reader, &series.page, &mut self.warnings)?;
-        let geo = geo::attribute(self.reader, &series.page.ifd, &mut self.warnings)?;
+        let geo = match series.has_one_place {
+            true => geo::attribute(self.reader, &series.page.ifd, &mut self.warnings)?,
+            false => None,
+        };
         let mut layouts: Vec<Layout> = Vec::new();
         for (number, level) in series.levels.iter().enumerate() {
             let layout = Layout::new(&series.axes, level);

@@ -26,6 +26,8 @@ pub(crate) struct Page {
     pub(crate) below: Vec<u64>,
     /// The description, where it may say which pages are an array.
     pub(crate) description: Option<Arc<str>>,
+    /// Hash of the tags of the place on Earth, if the page has such tags.
+    pub(crate) place: Option<u64>,
     kind: u64,
 }
 
@@ -113,7 +115,15 @@ impl Page {
         } else {
             Data::Chunks { offsets, counts, tables: tables.map(Arc::from) }
         };
-        Ok(Ok(Self { ifd: ifd.clone(), form, data: Arc::new(data), below: Vec::new(), description: None, kind }))
+        Ok(Ok(Self {
+            ifd: ifd.clone(),
+            form,
+            data: Arc::new(data),
+            below: Vec::new(),
+            description: None,
+            place: None,
+            kind,
+        }))
     }
 
     /// Reads the page whose directory is at an offset; a refusal for one that is not read here, or is damaged.

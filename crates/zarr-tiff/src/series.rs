@@ -27,6 +27,8 @@ pub(crate) struct Series {
     pub(crate) about: About,
     /// The page that has the tags of the series.
     pub(crate) page: Page,
+    /// Whether the tags of GeoTIFF of that page are those of all pages.
+    pub(crate) has_one_place: bool,
 }
 
 /// The pages of a file, by their numbers.
@@ -150,7 +152,8 @@ impl<'r> Finder<'r> {
             let planes = (0..count).map(|number| first.follower(number).map(Some)).collect::<Result<_, _>>()?;
             let level = Level { form: first.form.clone(), is_flat: true, planes };
             self.mark(&[Some(from)]);
-            return Ok(Some(Series { axes, levels: vec![level], about, page: first.clone() }.in_order()));
+            let series = Series { axes, levels: vec![level], about, page: first.clone(), has_one_place: true };
+            return Ok(Some(series.in_order()));
         }
         let has_all = usize::try_from(count).is_ok_and(|count| count <= self.pages.len() - from);
         if !has_all {
@@ -211,7 +214,19 @@ impl<'r> Finder<'r> {
         };
         self.mark(pages);
         self.add_levels_below(&mut levels, &of_array, &page)?;
-        Ok(Ok(Series { axes, levels, about, page }.in_order().finest_first(&mut self.warnings)))
+        let has_one_place = self.check_places(&of_array);
+        Ok(Ok(Series { axes, levels, about, page, has_one_place }.in_order().finest_first(&mut self.warnings)))
+    }
+
+    /// Whether all pages with a place on Earth have the same one. Warns if they do not.
+    fn check_places(&mut self, pages: &[Option<&Page>]) -> bool {
+        let mut placed = pages.iter().flatten().filter(|page| page.place.is_some());
+        let Some(first) = placed.next() else { return true };
+        let Some(other) = placed.find(|page| page.place != first.place) else { return true };
+        let (first, other) = (first.ifd.page, other.ifd.page);
+        self.warnings
+            .push(format!("pages {first} and {other} of an array have different places on Earth, which are left out"));
+        false
     }
 
     /// Adds the levels in the directories below the pages.
@@ -260,11 +275,11 @@ impl<'r> Finder<'r> {
         Ok(())
     }
 
-    /// The series of pages of equal forms that are in no series yet; shapes in descriptions are kept to.
+    /// The series of pages of equal forms and places that are in no series yet; shapes in descriptions are kept to.
     fn by_forms(&mut self, text: &str, mut found: Vec<(usize, Series)>) -> Result<Vec<Series>, Failure> {
         let is_aperio = text.starts_with("Aperio");
         let pages = self.pages;
-        let (mut groups, mut by_form) = (Vec::<Group>::new(), HashMap::<(Form, bool), usize>::new());
+        let (mut groups, mut by_form) = (Vec::<Group>::new(), HashMap::<(Form, bool, Option<u64>), usize>::new());
         for (number, page) in pages.iter().enumerate() {
             if self.used[number] {
                 continue;
@@ -297,10 +312,12 @@ impl<'r> Finder<'r> {
                             .push(format!("page {number} is left out: there are more than {MAX_LEVELS} levels"));
                     }
                 }
-                None => match by_form.entry((page.form.of_array(), page.is_mask())) {
+                None => match by_form.entry((page.form.of_array(), page.is_mask(), page.place)) {
                     Entry::Occupied(at) => groups[*at.get()].pages.push(number),
                     Entry::Vacant(free) => {
                         free.insert(groups.len());
+                        // Writers may give a place to the first of several pages alone.
+                        by_form.entry((page.form.of_array(), page.is_mask(), None)).or_insert(groups.len());
                         groups.push(Group {
                             form: page.form.clone(),
                             is_mask: page.is_mask(),
@@ -359,7 +376,7 @@ impl<'r> Finder<'r> {
     }
 }
 
-/// Pages of one form, and of smaller ones.
+/// Pages of one form and place, and smaller ones.
 struct Group {
     form: Form,
     is_mask: bool,

@@ -95,6 +95,11 @@ fn gray([width, height]: [u64; 2], rows: u64, offsets: &[u64], counts: &[u64]) -
     ]
 }
 
+/// Numbers of 64 bits as values of an entry.
+fn floats(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().map(|number| number.to_bits()).collect()
+}
+
 fn text(text: &str) -> Vec<u64> {
     text.bytes().chain([0]).map(u64::from).collect()
 }
@@ -185,14 +190,13 @@ fn texts_of_geotiff_are_counted_in_bytes() {
 
 #[test]
 fn levels_of_points_cover_the_area_of_their_file() {
-    let numbers = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<u64>>();
     let keys = vec![1, 1, 0, 2, 1025, 0, 1, 2, 2048, 0, 1, 4326];
     let place = |is_point: bool| {
         let mut keys = keys.clone();
         keys[7] = if is_point { 2 } else { 1 };
         [
-            (33550, 12, numbers(&[0.5, 0.25, 0.0])),
-            (33922, 12, numbers(&[0.0, 0.0, 0.0, 7.0, 50.0, 0.0])),
+            (33550, 12, floats(&[0.5, 0.25, 0.0])),
+            (33922, 12, floats(&[0.0, 0.0, 0.0, 7.0, 50.0, 0.0])),
             (34735, 3, keys),
         ]
     };
@@ -218,13 +222,45 @@ fn levels_of_points_cover_the_area_of_their_file() {
         assert_eq!(read("/1").0, coarser);
         // Numbers that are too large for an extent are no place.
         let mut file = Made::new();
-        file.filled(8, 1, &[(33550, 12, numbers(&[1e308, 1e308, 0.0])), (33922, 12, numbers(&[0.0; 6]))]);
+        file.filled(8, 1, &[(33550, 12, floats(&[1e308, 1e308, 0.0])), (33922, 12, floats(&[0.0; 6]))]);
         let wide = file.opened().0;
         let wide = zarr::open((&wide, "/0")).array().unwrap();
         assert_eq!(Georeference::read(wide.attributes().unwrap()), None);
         let group = zarr::open(&store).group().unwrap();
         assert_eq!(Georeference::read(group.attributes().unwrap()).unwrap().bbox, Some(extent));
         assert!(group.attributes().unwrap().get("ome").is_some());
+    }
+}
+
+#[test]
+fn pages_of_different_places_are_no_parts_of_one_array() {
+    let place =
+        |x: f64| vec![(33550, 12, floats(&[0.5, 0.5, 0.0])), (33922, 12, floats(&[0.0, 0.0, 0.0, x, 50.0, 0.0]))];
+    let left = |store: &Arc<dyn Store>, path: &str| {
+        let array = zarr::open((store, path)).array().unwrap();
+        Georeference::read(array.attributes().unwrap()).map(|read| read.transform.unwrap().0[2])
+    };
+    let mut file = Made::new();
+    file.filled(4, 1, &place(7.0));
+    file.filled(4, 2, &place(9.0));
+    file.filled(4, 3, &place(7.0));
+    file.filled(2, 4, &[(254, 4, vec![1])]);
+    // A page without a place may be of the array of one that has a place.
+    file.filled(4, 5, &[]);
+    let (store, warnings) = file.opened();
+    assert_eq!((read(&store, "/0/0").0, read(&store, "/1/0").0), (vec![3, 4, 4], vec![4, 4]), "{warnings:?}");
+    assert_eq!((left(&store, "/0/0"), left(&store, "/1/0"), left(&store, "/1/1")), (Some(7.0), Some(9.0), Some(9.0)));
+    // The description says which pages are an array.
+    for (x, expected) in [(9.0, None), (7.0, Some(7.0))] {
+        let mut file = Made::new();
+        file.filled(4, 1, &[&[(270, 2, text("ImageJ=1.53\nslices=2\n"))], &place(7.0)[..]].concat());
+        file.filled(4, 2, &place(x));
+        let (store, warnings) = file.opened();
+        assert_eq!((read(&store, "/0").0, left(&store, "/0")), (vec![2, 4, 4], expected));
+        assert_eq!(attributes(&store).get("geotiff").is_some(), expected.is_some());
+        let is_told =
+            warnings.iter().any(|warning| warning.contains("pages 0 and 1 of an array have different places"));
+        assert_eq!(is_told, expected.is_none(), "{warnings:?}");
     }
 }
 
