@@ -25,7 +25,8 @@ const USER_DEFINED: u64 = 32_767;
 #[non_exhaustive]
 pub struct GeoReference {
     /// Numbers `[a, b, c, d, e, f]` of the corner of the pixel in column `col` and row `row`: `x = a * col + b * row + c` and
-    /// `y = d * col + e * row + f`. The centre of the pixel is half a pixel on. `None` if the file has ground control points alone, or none.
+    /// `y = d * col + e * row + f`. The centre of the pixel is half a pixel on. `None` if the file has ground control points alone, or none, or if
+    /// the pixels have no area. As in GDAL, a scale comes before a matrix, and rows go from north to south whatever the sign of the scale.
     pub transform: Option<[f64; 6]>,
     /// The code of the coordinate reference system at EPSG; `None` if the keys describe it by other numbers.
     pub epsg: Option<u32>,
@@ -58,16 +59,20 @@ impl GeoReference {
             |name: &str| -> Option<Vec<f64>> { tags.get(name)?.as_array()?.iter().map(Value::as_f64).collect() };
         let key = |name: &str| tags.get("keys").and_then(|keys| keys.get(name)).and_then(Value::as_u64);
         let is_point = key("GTRasterTypeGeoKey") == Some(2);
-        let transform = match (numbers("model_transformation"), numbers("model_pixel_scale"), numbers("model_tiepoint"))
-        {
-            (Some(matrix), ..) if matrix.len() == 16 => {
-                Some([matrix[0], matrix[1], matrix[3], matrix[4], matrix[5], matrix[7]])
-            }
-            (_, Some(scale), Some(tie)) if scale.len() >= 2 && tie.len() >= 6 => {
-                Some([scale[0], 0.0, tie[3] - tie[0] * scale[0], 0.0, -scale[1], tie[4] + tie[1] * scale[1]])
-            }
+        let by_scale = || {
+            let (scale, tie) = (numbers("model_pixel_scale")?, numbers("model_tiepoint")?);
+            let (&[width, height, ..], &[column, row, _, x, y, ..]) = (&scale[..], &tie[..]) else { return None };
+            // GDAL takes a negative height for one of rows from north to south too.
+            let height = height.abs();
+            Some([width, 0.0, x - column * width, 0.0, -height, y + row * height])
+        };
+        let by_matrix = || match numbers("model_transformation")?[..] {
+            [a, b, _, c, d, e, _, f, _, _, _, _, _, _, _, _] => Some([a, b, c, d, e, f]),
             _ => None,
         };
+        // Pixels without an area have no place.
+        let has_area = |&[a, b, _, d, e, _]: &[f64; 6]| a * e - b * d != 0.0;
+        let transform = by_scale().filter(has_area).or_else(|| by_matrix().filter(has_area));
         // The numbers are those of the centre then.
         let transform = transform.map(|[a, b, c, d, e, f]| match is_point {
             true => [a, b, c - (a + b) / 2.0, d, e, f - (d + e) / 2.0],

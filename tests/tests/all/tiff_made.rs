@@ -232,6 +232,63 @@ fn levels_of_points_cover_the_area_of_their_file() {
     }
 }
 
+/// Tags of GeoTIFF: the scale, the tie point, the matrix, each left out if it is empty.
+fn tags_of_place(scale: &[f64], tie: &[f64], matrix: &[f64]) -> Vec<Entry> {
+    let all = [(33550, scale), (33922, tie), (34264, matrix)];
+    all.into_iter().filter(|(_, found)| !found.is_empty()).map(|(tag, found)| (tag, 12, floats(found))).collect()
+}
+
+/// Keys with which pixels are points or areas, in EPSG:4326.
+fn keys(is_point: bool) -> Entry {
+    (34735, 3, vec![1, 1, 0, 2, 1025, 0, 1, if is_point { 2 } else { 1 }, 2048, 0, 1, 4326])
+}
+
+/// Scale, tie point and matrix of a file, whether pixels are points, and the transformation.
+type Case<'c> = (&'c [f64], &'c [f64], &'c [f64], bool, Option<[f64; 6]>);
+
+#[test]
+fn places_are_those_of_gdal() {
+    let matrix = [3.0, 0.5, 0.0, 100.0, 0.25, -4.0, 0.0, 200.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    let flat = [1.0, 2.0, 0.0, 5.0, 2.0, 4.0, 0.0, 6.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    let (scale, tie) = ([0.5, 0.25, 0.0], [2.0, 3.0, 0.0, 7.0, 50.0, 0.0]);
+    let north_up = Some([0.5, 0.0, 6.0, 0.0, -0.25, 50.75]);
+    let of_matrix = Some([3.0, 0.5, 100.0, 0.25, -4.0, 200.0]);
+    // The expected numbers are those of rasterio 1.4.4, but for pixels without an area.
+    let cases: [Case<'_>; 13] = [
+        (&scale, &tie, &[], false, north_up),
+        (&scale, &tie, &matrix, false, north_up),
+        (&[0.5, -0.25, 0.0], &tie, &[], false, north_up),
+        (&[-0.5, 0.25, 0.0], &tie, &[], false, Some([-0.5, 0.0, 8.0, 0.0, -0.25, 50.75])),
+        (&scale, &tie, &[], true, Some([0.5, 0.0, 5.75, 0.0, -0.25, 50.875])),
+        (&[], &[], &matrix, false, of_matrix),
+        (&[], &[], &matrix, true, Some([3.0, 0.5, 98.25, 0.25, -4.0, 201.875])),
+        (&[0.0, 0.0, 0.0], &tie, &matrix, false, of_matrix),
+        (&[0.0, 0.0, 0.0], &tie, &[], false, None),
+        (&[0.0, 1.0, 0.0], &tie, &[], false, None),
+        (&[0.5], &tie, &[], false, None),
+        (&[], &tie, &[], false, None),
+        (&[], &[], &flat, false, None),
+    ];
+    for (scale, tie, matrix, is_point, expected) in cases {
+        let mut file = Made::new();
+        file.filled(8, 1, &[&tags_of_place(scale, tie, matrix)[..], &[keys(is_point)]].concat());
+        let (store, warnings) = file.opened();
+        let found = zarr_tiff::GeoReference::of(attributes(&store).as_object().unwrap()).unwrap();
+        assert_eq!((found.transform, found.epsg, found.is_point), (expected, Some(4326), is_point), "{warnings:?}");
+        let array = zarr::open((&store, "/0")).array().unwrap();
+        let read = Georeference::read(array.attributes().unwrap()).unwrap();
+        assert!(read.faults.is_empty() && read.contradiction().is_none(), "{read:?}");
+        assert_eq!((read.transform.is_some(), &read.crs), (expected.is_some(), &Some(Crs::epsg(4326))));
+    }
+    // Without keys.
+    let mut file = Made::new();
+    file.filled(8, 1, &tags_of_place(&scale, &tie, &[]));
+    let (store, _) = file.opened();
+    let array = zarr::open((&store, "/0")).array().unwrap();
+    let read = Georeference::read(array.attributes().unwrap()).unwrap();
+    assert_eq!((read.crs, read.transform), (None, north_up.map(Transform)));
+}
+
 #[test]
 fn pages_of_different_places_are_no_parts_of_one_array() {
     let place =
