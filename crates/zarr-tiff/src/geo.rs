@@ -32,6 +32,8 @@ pub struct GeoReference {
     pub epsg: Option<u32>,
     /// Whether the values are those of points in the centres of the pixels.
     pub is_point: bool,
+    /// Transformation with the numbers of the file, which are those of the centres of pixels that are points.
+    of_file: Option<Transform>,
 }
 
 impl GeoReference {
@@ -70,14 +72,12 @@ impl GeoReference {
             [a, b, _, c, d, e, _, f, _, _, _, _, _, _, _, _] => Some([a, b, c, d, e, f]),
             _ => None,
         };
+        let is_finite = |transform: &Transform| transform.0.iter().all(|number| number.is_finite());
         // Pixels without an area have no place.
         let has_area = |&[a, b, _, d, e, _]: &[f64; 6]| a * e - b * d != 0.0;
-        let transform = by_scale().filter(has_area).or_else(|| by_matrix().filter(has_area));
-        // The numbers are those of the centre then.
-        let transform = transform.map(|[a, b, c, d, e, f]| match is_point {
-            true => [a, b, c - (a + b) / 2.0, d, e, f - (d + e) / 2.0],
-            false => [a, b, c, d, e, f],
-        });
+        let of_file = by_scale().filter(has_area).or_else(|| by_matrix().filter(has_area)).map(Transform);
+        let corner = of_file.map(|of_file| if is_point { of_file.shifted(-0.5, -0.5) } else { of_file });
+        let transform = corner.filter(is_finite).map(|corner| corner.0);
         let code =
             |name| key(name).filter(|code| (1..USER_DEFINED).contains(code)).and_then(|code| u32::try_from(code).ok());
         let epsg = match key("GTModelTypeGeoKey") {
@@ -87,7 +87,7 @@ impl GeoReference {
             _ if key("ProjectedCSTypeGeoKey").is_some() => code("ProjectedCSTypeGeoKey"),
             _ => code("GeographicTypeGeoKey"),
         };
-        Self { transform: transform.filter(|numbers| numbers.iter().all(|number| number.is_finite())), epsg, is_point }
+        Self { transform, epsg, is_point, of_file: of_file.filter(is_finite) }
     }
 }
 
@@ -101,12 +101,12 @@ pub(crate) fn place(tags: &Map, finest: &Layout, level: &Layout) -> Option<Geore
     let (down, across) = (ratio("y", rows)?, ratio("x", columns)?);
     let crs = of_file.epsg.map(Crs::epsg);
     let place = Georeference::new().dimensions("y", "x").shape(rows, columns);
-    // The transformation of points is that of their coordinates, in the centres of pixels.
-    let (centre, registration) = match of_file.is_point {
-        true => (0.5, Registration::Node),
-        false => (0.0, Registration::Pixel),
+    // The transformation of points is that of the centres of pixels. The finest level has the numbers of the file.
+    let (first, registration) = match of_file.is_point {
+        true => ([(across - 1.0) / 2.0, (down - 1.0) / 2.0], Registration::Node),
+        false => ([0.0, 0.0], Registration::Pixel),
     };
-    let transform = of_file.transform.map(|corner| Transform(corner).scaled(across, down).shifted(centre, centre));
+    let transform = of_file.of_file.map(|finest| finest.shifted(first[0], first[1]).scaled(across, down));
     let place = place.transform(transform).registration(registration);
     // Numbers of JSON are finite.
     let extent = place.computed_extent().filter(|extent| extent.iter().all(|number| number.is_finite()));

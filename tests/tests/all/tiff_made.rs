@@ -280,6 +280,13 @@ fn places_are_those_of_gdal() {
         assert!(read.faults.is_empty() && read.contradiction().is_none(), "{read:?}");
         assert_eq!((read.transform.is_some(), &read.crs), (expected.is_some(), &Some(Crs::epsg(4326))));
     }
+    // Points keep the numbers of the file, which the way to the corner and back would round.
+    let mut file = Made::new();
+    let tags = tags_of_place(&[30.0, 30.0, 0.0], &[0.0, 0.0, 0.0, -52.82, 4.1, 0.0], &[]);
+    file.filled(8, 1, &[&tags[..], &[keys(true)]].concat());
+    let array = zarr::open((&file.opened().0, "/0")).array().unwrap();
+    let read = Georeference::read(array.attributes().unwrap()).unwrap();
+    assert_eq!(read.transform, Some(Transform([30.0, 0.0, -52.82, 0.0, -30.0, 4.1])));
     // Without keys.
     let mut file = Made::new();
     file.filled(8, 1, &tags_of_place(&scale, &tie, &[]));
