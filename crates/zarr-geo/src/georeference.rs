@@ -54,17 +54,25 @@ impl Georeference {
     }
 
     /// Georeference of an image file, such as a GeoTIFF: its affine transformation in the order `[a, b, c, d, e, f]`, the code of EPSG if
-    /// it has one, and whether pixels are points.
+    /// it has one, and whether pixels are points. The transformation is that of the corners of pixels in both cases, as GDAL has it. Points
+    /// get that of their centres.
     ///
     /// ```
     /// use zarr_geo::Georeference;
     ///
     /// let of_file = Georeference::of_affine([10.0, 0.0, 500_000.0, 0.0, -10.0, 5_000_000.0], Some(32633), false);
     /// assert_eq!(of_file.crs.unwrap().to_string(), "EPSG:32633");
+    ///
+    /// let of_points = Georeference::of_affine([10.0, 0.0, 0.0, 0.0, -10.0, 0.0], None, true);
+    /// assert_eq!(of_points.transform.unwrap().at(0.0, 0.0), (5.0, -5.0));
     /// ```
     pub fn of_affine(transform: [f64; 6], epsg: Option<u32>, is_point: bool) -> Self {
-        let registration = if is_point { Registration::Node } else { Registration::Pixel };
-        Self { crs: epsg.map(Crs::epsg), transform: Some(Transform(transform)), registration, ..Self::default() }
+        let corner = Transform(transform);
+        let (transform, registration) = match is_point {
+            true => (corner.shifted(0.5, 0.5), Registration::Node),
+            false => (corner, Registration::Pixel),
+        };
+        Self { crs: epsg.map(Crs::epsg), transform: Some(transform), registration, ..Self::default() }
     }
 
     /// Sets the coordinate reference system.
