@@ -132,7 +132,8 @@ pub(crate) fn attributes(
         attributes.insert("color_map", colors);
     }
     // Levels alone make a map an image of OME-Zarr, whose places are in the other attribute.
-    let is_image = geo.is_none() || series.levels.len() > 1;
+    let is_map = geo.is_some();
+    let is_image = !is_map || series.levels.len() > 1;
     if let Some(geo) = geo {
         let finest = layouts.first().and_then(|layout| geo::place(&geo, layout, layout));
         attributes.insert(geo::GEOTIFF, geo);
@@ -143,7 +144,7 @@ pub(crate) fn attributes(
             write_place(&of_all, &mut attributes);
         }
     }
-    if is_image && let Some(ome) = image::attribute(series, layouts) {
+    if is_image && let Some(ome) = image::attribute(series, layouts, is_map) {
         attributes.insert(image::OME, ome);
     }
     Ok(attributes)

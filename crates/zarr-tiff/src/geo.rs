@@ -91,14 +91,18 @@ impl GeoReference {
     }
 }
 
+/// Returns how many times larger the pixels of a level are along an axis than those of the finest one, from the lengths of both: levels
+/// cover the same area.
+pub(crate) fn ratio(finest: u64, own: u64) -> f64 {
+    finest as f64 / own.max(1) as f64
+}
+
 /// Returns where the pixels of a level lie by the tags of its series, whose finest level is given; `None` if the tags do not say, or the
 /// level has no axes y and x. Levels cover the same area, as those of GDAL do.
 pub(crate) fn place(tags: &Map, finest: &Layout, level: &Layout) -> Option<Georeference> {
     let of_file = GeoReference::of_tags(tags);
-    let len = |layout: &Layout, name: &str| layout.axes.iter().find(|axis| axis.name == name).map(|axis| axis.len);
-    let [rows, columns] = [len(level, "y")?, len(level, "x")?];
-    let ratio = |name: &str, own: u64| Some(len(finest, name)? as f64 / own as f64);
-    let (down, across) = (ratio("y", rows)?, ratio("x", columns)?);
+    let [rows, columns] = [level.len("y")?, level.len("x")?];
+    let (down, across) = (ratio(finest.len("y")?, rows), ratio(finest.len("x")?, columns));
     let crs = of_file.epsg.map(Crs::epsg);
     let place = Georeference::new().dimensions("y", "x").shape(rows, columns);
     // The transformation of points is that of the centres of pixels. The finest level has the numbers of the file.

@@ -4,6 +4,7 @@ use zarr_dtype::DataType;
 use zarr_json::{Map, Value, json};
 
 use crate::description::{Axis, Channel};
+use crate::geo;
 use crate::layout::Layout;
 use crate::series::Series;
 
@@ -17,8 +18,8 @@ pub(crate) fn attribute_of_all() -> Value {
     json!({"version": VERSION, "bioformats2raw.layout": 3})
 }
 
-/// The attribute `ome` of a series; `None` if it has axes that OME-Zarr does not have.
-pub(crate) fn attribute(series: &Series, layouts: &[Layout]) -> Option<Value> {
+/// The attribute `ome` of a series, which is a map or not; `None` if it has axes that OME-Zarr does not have.
+pub(crate) fn attribute(series: &Series, layouts: &[Layout], is_map: bool) -> Option<Value> {
     let first = layouts.first()?;
     let names: Vec<&str> = first.axes.iter().map(|axis| &*axis.name).collect();
     let others = names.iter().filter(|name| !["t", "c", "z", "y", "x"].contains(name)).count();
@@ -43,7 +44,7 @@ pub(crate) fn attribute(series: &Series, layouts: &[Layout]) -> Option<Value> {
         }
         Value::from(axis)
     });
-    let factors: Vec<Vec<f64>> = (0..first.axes.len()).map(|axis| factors(layouts, axis)).collect();
+    let factors: Vec<Vec<f64>> = (0..first.axes.len()).map(|axis| factors(layouts, axis, is_map)).collect();
     let datasets = (0..layouts.len()).map(|number| {
         let scale = first.axes.iter().zip(&factors).map(|(axis, factors): (&Axis, &Vec<f64>)| {
             Value::from(spacing(&axis.name).map_or(1.0, |spacing| spacing.size) * factors[number])
@@ -64,11 +65,15 @@ pub(crate) fn attribute(series: &Series, layouts: &[Layout]) -> Option<Value> {
 }
 
 /// Returns for each level the number of elements of the first level that one element stands for along an axis: the ratio of the lengths
-/// where these do not become smaller.
-fn factors(layouts: &[Layout], axis: usize) -> Vec<f64> {
+/// in maps, and where these do not become smaller.
+fn factors(layouts: &[Layout], axis: usize, is_map: bool) -> Vec<f64> {
     let lengths: Vec<u64> = layouts.iter().map(|layout| layout.axes.get(axis).map_or(0, |axis| axis.len)).collect();
-    let ratio = |len: &u64| lengths.first().map_or(1.0, |full| *full as f64 / (*len).max(1) as f64);
-    zarr_grid::level_factors(&lengths).unwrap_or_else(|| lengths.iter().map(ratio).collect())
+    let ratios = || lengths.iter().map(|len| geo::ratio(lengths.first().copied().unwrap_or(*len), *len)).collect();
+    match is_map {
+        // Overviews of GDAL.
+        true => ratios(),
+        false => zarr_grid::level_factors(&lengths).unwrap_or_else(ratios),
+    }
 }
 
 /// The channels, if their names or colours are known.

@@ -70,6 +70,11 @@ impl Layout {
         Self { axes, chunk_shape, counts, interleaved, form, channels, is_merged }
     }
 
+    /// Length of the axis of a name, if there is one.
+    pub(crate) fn len(&self, name: &str) -> Option<u64> {
+        self.axes.iter().find(|axis| axis.name == name).map(|axis| axis.len)
+    }
+
     /// Number of chunks; `None` if there is no such number.
     pub(crate) fn count(&self) -> Option<u64> {
         self.counts.iter().try_fold(1_u64, |count, along| count.checked_mul(*along))

@@ -299,6 +299,50 @@ fn places_are_those_of_gdal() {
 }
 
 #[test]
+fn levels_of_maps_cover_the_same_area() {
+    let matrix = [3.0, 0.5, 0.0, 100.0, 0.25, -4.0, 0.0, 200.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    let (down, across) = (7.0 / 4.0, 9.0 / 5.0);
+    for (tags, is_point, [a, b, c, d, e, f]) in [
+        // The tie point is not the first pixel.
+        (
+            tags_of_place(&[0.5, 0.25, 0.0], &[2.0, 3.0, 0.0, 7.0, 50.0, 0.0], &[]),
+            false,
+            [0.5, 0.0, 6.0, 0.0, -0.25, 50.75],
+        ),
+        (
+            tags_of_place(&[0.5, 0.25, 0.0], &[2.0, 3.0, 0.0, 7.0, 50.0, 0.0], &[]),
+            true,
+            [0.5, 0.0, 5.75, 0.0, -0.25, 50.875],
+        ),
+        (tags_of_place(&[], &[], &matrix), false, [3.0, 0.5, 100.0, 0.25, -4.0, 200.0]),
+        (tags_of_place(&[], &[], &matrix), true, [3.0, 0.5, 98.25, 0.25, -4.0, 201.875]),
+    ] {
+        let mut file = Made::new();
+        for (number, [width, height]) in [[9, 7], [5, 4]].into_iter().enumerate() {
+            let at = file.data(&vec![1; (width * height) as usize]);
+            let own = [(254, 4, vec![number as u64]), keys(is_point)];
+            file.page(&[&gray([width, height], height, &[at], &[width * height])[..], &own, &tags].concat());
+        }
+        let (store, _) = file.opened();
+        let array = zarr::open((&store, "/1")).array().unwrap();
+        let read = Georeference::read(array.attributes().unwrap()).unwrap();
+        // The corner of the first pixel stays, and that of points is half a pixel of the level before its centre.
+        let corner = match is_point {
+            true => read.transform.unwrap().shifted(-0.5, -0.5),
+            false => read.transform.unwrap(),
+        };
+        let expected = [a * across, b * down, c, d * across, e * down, f];
+        let is_near = corner.0.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-12);
+        assert!(is_near, "{corner:?}, expected {expected:?}");
+        // The image of OME-Zarr has pixels of the same size.
+        let scale = attributes(&store);
+        let scale =
+            scale.as_object().unwrap().pointer("/ome/multiscales/0/datasets/1/coordinateTransformations/0/scale");
+        assert_eq!(scale, Some(&Value::from(vec![down, across])));
+    }
+}
+
+#[test]
 fn pages_of_different_places_are_no_parts_of_one_array() {
     let place =
         |x: f64| vec![(33550, 12, floats(&[0.5, 0.5, 0.0])), (33922, 12, floats(&[0.0, 0.0, 0.0, x, 50.0, 0.0]))];
