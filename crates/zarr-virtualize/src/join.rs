@@ -19,6 +19,7 @@ use crate::chunks::{Joined as JoinedChunks, Refusal, TableJoin, grid, plan};
 use crate::documents::put_documents;
 use crate::input::KEYS;
 use crate::nodes::{FileArray, FileNodes};
+use crate::places::settle;
 use crate::rules::{Differences, check_members, refused};
 use crate::stacked::{is_new, stack};
 use crate::times::{Recount, time_units};
@@ -87,8 +88,8 @@ pub struct Joined {
     pub store: VirtualStore,
     /// Key prefixes of the dimension coordinates: arrays of one dimension that have its name.
     pub coordinates: Vec<String>,
-    /// Messages about attributes that differ among the files, and of which the joined store has those of the first file. One message for
-    /// each node.
+    /// Messages about attributes that differ among the files, and of which the joined store has those of the first file, and about places on
+    /// Earth that are left out. One message of each kind for each node.
     pub notes: Vec<String>,
 }
 
@@ -98,8 +99,8 @@ pub struct Joined {
 /// data types, fill values and the attributes that define the meaning of elements must agree. Codecs and chunk shapes must agree as well,
 /// except for variables of at most `options.values` bytes, whose elements are decoded and joined into new chunks. Variables without the
 /// dimension must be equal in all files. The coordinate of the dimension is decoded and becomes few chunks, which are made in memory. Times
-/// in other units than in the first file are converted to the units of the first file, exactly or not at all. All other attributes are those
-/// of the first file.
+/// in other units than in the first file are converted to the units of the first file, exactly or not at all. Places on Earth (GeoZarr) become
+/// those of all files where these adjoin, and are left out where they differ in another way. All other attributes are those of the first file.
 ///
 /// A dimension that no file has is new. It becomes the first dimension of each variable, with one element for each file. Coordinates of
 /// dimensions do not get the new dimension, and must be equal in all files. Other coordinates, and bounds, get it only if they differ.
@@ -178,9 +179,14 @@ pub fn join_with(
     }
     nodes.sort_by(|(a, _), (b, _)| a.cmp(b));
     let Join { mut builder, differences, .. } = join;
+    let left_out = match options.concat.as_deref() {
+        Some(dimension) if files.len() > 1 => settle(&mut nodes, &files, dimension),
+        _ => Vec::new(),
+    };
     let nodes: Vec<(&NodePath, &Node)> = nodes.iter().map(|(path, node)| (path, node)).collect();
     put_documents(&mut builder, &nodes, Dialect::V3)?;
     notes.extend(differences.lines(&first.name));
+    notes.extend(left_out);
     Ok(Joined { store: builder.build()?, coordinates, notes })
 }
 

@@ -37,6 +37,7 @@ mod forms;
 mod input;
 mod join;
 mod nodes;
+mod places;
 mod rules;
 mod stacked;
 mod times;

@@ -24,6 +24,9 @@ const OF_ELEMENTS: [&str; 11] = [
 /// Attributes of [`OF_ELEMENTS`] that may differ if times are converted to the units of the first file.
 const OF_TIMES: [&str; 2] = ["units", "calendar"];
 
+/// Prefixes of the attributes of places on Earth, of which the module `places` takes care.
+const OF_PLACES: [&str; 2] = ["proj:", "spatial:"];
+
 /// Returns the error that the variable at `path` in `file` cannot be joined. `what` says what was found and what was expected.
 pub(crate) fn refused(file: &str, path: &NodePath, what: impl Into<String>) -> Error {
     Error::new(ErrorKind::NotExpressible, what).at(|location| {
@@ -94,10 +97,11 @@ fn are_equal(a: Option<&Value>, b: Option<&Value>) -> bool {
 pub(crate) struct Differences(BTreeMap<(NodePath, String), usize>);
 
 impl Differences {
-    /// Counts the attributes of the node at `path` that differ between `first` and `other`, except those of [`OF_TIMES`].
+    /// Counts the attributes of the node at `path` that differ between `first` and `other`, except those of [`OF_TIMES`] and places on Earth.
     pub(crate) fn note(&mut self, path: &NodePath, first: &Map, other: &Map) {
         let more = other.keys().filter(|name| !first.contains_key(name));
-        let names: Vec<&str> = first.keys().chain(more).filter(|name| !OF_TIMES.contains(name)).collect();
+        let names = first.keys().chain(more).filter(|name| !OF_TIMES.contains(name));
+        let names: Vec<&str> = names.filter(|name| !OF_PLACES.iter().any(|prefix| name.starts_with(prefix))).collect();
         for name in names.into_iter().filter(|name| !are_equal(first.get(name), other.get(name))) {
             *self.0.entry((path.clone(), name.to_owned())).or_default() += 1;
         }

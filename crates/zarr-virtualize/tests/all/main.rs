@@ -2,6 +2,7 @@
 
 mod joined;
 mod marks;
+mod places;
 mod refused;
 mod written;
 
