@@ -58,9 +58,18 @@ impl GroupPlaces {
     }
 
     /// Names of the dimensions of the closest group above a node that has some.
-    fn dimensions_above(&self, path: &NodePath) -> Option<&[String; 2]> {
-        std::iter::successors(path.parent(), NodePath::parent).find_map(|group| self.dimensions.get(&group))
+    fn dimensions_above(&self, path: &NodePath) -> Option<[String; 2]> {
+        closest_dimensions(path, |group| Ok(self.dimensions.get(group).cloned())).ok().flatten()
     }
+}
+
+/// Returns the names of the dimensions of y and x of the closest group above a node that has some. `of_group` returns those of a group.
+/// Groups at any distance count, since names say nothing about where the elements are.
+pub(super) fn closest_dimensions(
+    path: &NodePath,
+    of_group: impl Fn(&NodePath) -> Result<Option<[String; 2]>>,
+) -> Result<Option<[String; 2]>> {
+    std::iter::successors(path.parent(), NodePath::parent).find_map(|group| of_group(&group).transpose()).transpose()
 }
 
 /// Gives a node the place that the options say, or else moves the place of an array to its region. What is no longer true is left out, of
@@ -86,8 +95,8 @@ pub(super) fn take(
     }
     let (Node::Array(array), Some(whole), Some(region)) = (node, found.node.as_array(), region) else { return Ok(()) };
     let Some(read) = Georeference::read(&array.attributes) else { return Ok(()) };
-    let names = read.dimensions.as_ref().or_else(|| places.dimensions_above(&found.path));
-    let ranges = names.and_then(|names| ranges(whole, names, region));
+    let names = read.dimensions.clone().or_else(|| places.dimensions_above(&found.path));
+    let ranges = names.and_then(|names| ranges(whole, &names, region));
     match ranges {
         Some(ranges) if ranges.iter().all(|(range, len)| *range == AxisRange::new(0, *len)) => Ok(()),
         Some([(y, _), (x, _)]) if read.transform.is_some() => {

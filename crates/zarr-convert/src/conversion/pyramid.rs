@@ -127,7 +127,8 @@ impl Pyramid {
         };
         let group = names.of(0)?.parent().unwrap_or_else(NodePath::root);
         let mut levels = levels::plan(source, &names, copies, &options, source.registry())?;
-        levels.iter_mut().try_for_each(|level| place::scale(level, source, options.method))?;
+        let names = place::dimensions(source)?;
+        levels.iter_mut().try_for_each(|level| place::scale(level, source, names.as_ref(), options.method))?;
         if places == Some(StorePlaces::Equal) {
             levels.iter().try_for_each(|level| check_apart(source.path(), &level.path))?;
         }

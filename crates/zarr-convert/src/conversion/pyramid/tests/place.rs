@@ -1,11 +1,16 @@
 //! Levels of arrays whose attributes say where they lie.
 
 use super::{memory, plan, registry};
-use crate::{Method, PyramidOptions};
+use crate::{Method, Pyramid, PyramidOptions};
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use zarr_array::{Array, Group, NewArray, NewGroup, Store};
 use zarr_geo::{Crs, Georeference, Registration, Transform};
 use zarr_json::Map;
+use zarr_meta::NodePath;
+use zarr_store::Call;
+use zarr_store::testing::Intercepted;
 
 /// Place of an array of 9 rows and 6 columns.
 fn scene() -> Georeference {
@@ -62,9 +67,54 @@ fn dimensions_of_the_group_are_those_of_levels() {
     let new = NewArray::new(&[9, 6], "uint16").codecs("bytes").unwrap().dimension_names(&["y", "x"]);
     let array = Array::create(&store, "/0", new.attributes(written(&nameless)), &registry()).unwrap();
     plan(&array, PyramidOptions::default().levels(1)).run(|_| {}).unwrap();
-    let level = Array::open(&store, "/1", &registry()).unwrap();
-    let read = Georeference::read(level.attributes().unwrap()).unwrap();
-    assert_eq!((read.computed_extent(), read.dimensions), (Some([500.0, 800.0, 560.0, 900.0]), None));
+    let elsewhere: Arc<dyn Store> = memory();
+    let target = Some((&elsewhere, NodePath::root()));
+    Pyramid::plan(&array, target, PyramidOptions::default().levels(1)).unwrap().run(|_| {}).unwrap();
+    // Levels name them, since they may be in another group.
+    let extent = Some([500.0, 800.0, 560.0, 900.0]);
+    for (store, path, extent) in
+        [(&store, "/1", extent), (&elsewhere, "/1", extent), (&elsewhere, "/0", scene().extent())]
+    {
+        let level = Array::open(store, path, &registry()).unwrap();
+        let read = Georeference::read(level.attributes().unwrap()).unwrap();
+        assert_eq!((read.computed_extent(), read.dimensions), (extent, scene().dimensions), "{path}");
+    }
+}
+
+#[test]
+fn groups_above_are_read_once_and_their_errors_told() {
+    let plain = memory();
+    let mut nameless = scene();
+    nameless.dimensions = None;
+    let mut attributes = Map::new();
+    nameless.write(&mut attributes).unwrap();
+    let new = NewArray::new(&[64, 64], "uint16").chunks(&[4, 4]).codecs("bytes").unwrap().dimension_names(&["y", "x"]);
+    Array::create(&plain, "/g/0", new.attributes(attributes), &registry()).unwrap();
+    let reads = |fails: bool| {
+        let gets = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&gets);
+        let store: Arc<dyn Store> = Arc::new(Intercepted::new(Arc::clone(&plain), move |_, call| {
+            if let Call::Get { key, .. } = &call
+                && key.as_str() == "g/zarr.json"
+            {
+                counted.fetch_add(1, Ordering::Relaxed);
+                if fails {
+                    return Err(zarr_store::Error::Job("no answer"));
+                }
+            }
+            Ok(ControlFlow::Continue(call))
+        }));
+        let array = Array::open(&store, "/g/0", &registry()).unwrap();
+        let before = gets.load(Ordering::Relaxed);
+        let target = memory();
+        let options = PyramidOptions::default().levels(4);
+        let planned = Pyramid::plan(&array, Some((&target, NodePath::root())), options);
+        (planned.map(drop), gets.load(Ordering::Relaxed) - before)
+    };
+    let (planned, gets) = reads(false);
+    assert_eq!((planned.is_ok(), gets), (true, 1));
+    let (planned, _) = reads(true);
+    assert!(planned.unwrap_err().to_string().contains("no answer"));
 }
 
 #[test]
