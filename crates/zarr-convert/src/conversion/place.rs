@@ -43,12 +43,12 @@ impl GroupPlaces {
             // A region that does not fit its array is refused when the array is planned.
             let (Some(array), Ok(Some(region))) = (node.node.as_array(), region::of(node, options)) else { continue };
             let own = Georeference::read(&array.attributes).and_then(|own| own.dimensions);
+            let names = own.or_else(|| places.dimensions_above(&node.path));
+            let ranges = names.and_then(|names| ranges(array, &names, &region));
+            let is_whole =
+                ranges.is_some_and(|ranges| ranges.into_iter().all(|(range, len)| range == AxisRange::new(0, len)));
             for (distance, path) in std::iter::successors(node.path.parent(), NodePath::parent).enumerate() {
                 let Some(read) = groups.get(&path) else { continue };
-                let names = own.as_ref().or(read.dimensions.as_ref());
-                let is_whole = names
-                    .and_then(|names| ranges(array, names, &region))
-                    .is_some_and(|ranges| ranges.into_iter().all(|(range, len)| range == AxisRange::new(0, len)));
                 if !is_whole && (distance == 0 || !read.levels.is_empty()) {
                     places.cut.insert(path);
                 }

@@ -90,6 +90,29 @@ fn dimensions_of_the_group_are_those_of_its_arrays() {
 }
 
 #[test]
+fn groups_between_an_array_and_the_names_of_its_dimensions_stay() {
+    let (store, registry): (Arc<dyn Store>, _) = (Arc::new(MemoryStore::new()), registry());
+    let mut nameless = scene();
+    nameless.dimensions = None;
+    let names = Georeference::new().dimensions("y", "x");
+    Group::create(&store, "/", NewGroup::new().attributes(written(&names)), &registry).unwrap();
+    Group::create(&store, "/g", NewGroup::new().attributes(written(&nameless)), &registry).unwrap();
+    let new = NewArray::new(&[2, 8, 6], "uint8").codecs("bytes").unwrap().dimension_names(&["t", "y", "x"]);
+    Array::create(&store, "/g/a", new.attributes(written(&nameless)), &registry).unwrap();
+    for (region, is_cut) in [([0..1, 0..8, 0..6], false), ([0..2, 0..8, 0..3], true)] {
+        let regions = BTreeMap::from([(NodePath::parse("/g/a").unwrap(), Region::from_ranges(&region))]);
+        let conversion = Conversion::plan(&store, &registry, ConvertOptions::default().regions(regions)).unwrap();
+        let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        conversion.run(&target, |_| {}).unwrap();
+        let group = Group::open(&target, "/g", &registry).unwrap();
+        let array = Georeference::read(group.array("a").unwrap().attributes().unwrap()).unwrap();
+        let group = Georeference::read(group.attributes().unwrap()).unwrap();
+        assert_eq!((group.transform.is_none(), group.bbox.is_none(), group.shape.is_none()), (is_cut, is_cut, is_cut));
+        assert_eq!(array.shape, Some([8, if is_cut { 3 } else { 6 }]));
+    }
+}
+
+#[test]
 fn options_give_places_to_nodes() {
     let moved = scene().crs(Crs::epsg(3035)).region([0, 0], [1, 1], [8, 3]);
     let path = |text: &str| NodePath::parse(text).unwrap();
