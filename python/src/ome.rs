@@ -59,7 +59,10 @@ fn image(settings: ImageSettings, attributes: &str, group: Option<&str>) -> Resu
         settings.levels.iter().map(|(path, shape)| (path.as_str(), shape.as_slice())).collect();
     image = match &settings.factors {
         Some(factors) => {
-            image.levels(levels.iter().zip(factors).map(|((path, _), factors)| (*path, factors.as_slice())))?
+            let finest = levels.first().map_or(&[][..], |(_, shape)| *shape);
+            image
+                .finest_shape(finest)
+                .levels(levels.iter().zip(factors).map(|((path, _), factors)| (*path, factors.as_slice())))?
         }
         None => image.levels_of_shapes(&levels)?,
     };

@@ -71,7 +71,8 @@ def metadata(
     of OME-Zarr or symbols (``um``, ``ms``), ``translation`` the positions of its first elements. ``factors`` has for each level, also the finest, and
     each axis the number of elements of the finest level that one element stands for; by default the numbers by which the shapes were divided from
     level to level, rounded up or down. ``method`` says how the other levels were made: ``"nearest"`` if their elements are those at the
-    centres of blocks of the level before (of two the first), as :func:`zarr_rust.pyramid` picks them; else they lie at the centres of blocks. What is no image is a :class:`ValueError`.
+    centres of blocks of the level before (of two the first), as :func:`zarr_rust.pyramid` picks them; else they lie at the centres of
+    blocks. What is no image is a :class:`ValueError`.
     """
     options = {"dtype": dtype, "scale": scale, "translation": translation, "factors": factors, "channels": channels, "name": name, "method": method}
     return _written(shapes, axes, version, {}, None, **options)

@@ -52,6 +52,27 @@ pub fn level_factors(lengths: &[u64]) -> Option<Vec<f64>> {
     lengths.iter().map(factor).collect()
 }
 
+/// Returns the index in an axis of `len` elements of the first element of a level of picked elements: `steps` has the length of blocks from
+/// each level to the next, and each level picks the element at the centre of each block of the level before, of two the first. A block at
+/// the end of a level is as long as what is left.
+///
+/// ```
+/// assert_eq!(zarr_grid::first_picked(100, [3, 3]), 4);
+/// // Two elements are left for the second level.
+/// assert_eq!(zarr_grid::first_picked(5, [3, 3]), 1);
+/// ```
+#[must_use]
+pub fn first_picked(len: u64, steps: impl IntoIterator<Item = u64>) -> u64 {
+    let (mut len, mut finer, mut index) = (len, 1_u64, 0_u64);
+    for step in steps {
+        let step = step.max(1);
+        let centre = (step.min(len).max(1) - 1) / 2;
+        index = index.saturating_add(finer.saturating_mul(centre));
+        (len, finer) = (len.div_ceil(step), finer.saturating_mul(step));
+    }
+    index
+}
+
 /// Returns the whole number by which `fine` was divided, rounded up or down, where the result is `coarse`: `usual` if it is one.
 fn divisor(fine: u64, coarse: u64, usual: u64) -> Option<u64> {
     let (below, rest) = (fine.checked_div(coarse)?, fine.checked_rem(coarse)?);
@@ -64,7 +85,7 @@ fn divisor(fine: u64, coarse: u64, usual: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::level_factors;
+    use super::{first_picked, level_factors};
     use proptest::prelude::*;
 
     #[test]
@@ -84,6 +105,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn picked_elements_are_those_of_each_level(len in 1_usize..200, steps in proptest::collection::vec(1_u64..9, 0..5)) {
+            let mut indices: Vec<u64> = (0..len as u64).collect();
+            for &step in &steps {
+                indices = indices.chunks(step as usize).map(|block| block[(block.len() - 1) / 2]).collect();
+            }
+            prop_assert_eq!(first_picked(len as u64, steps), indices[0]);
+        }
+
         #[test]
         fn factors_of_pyramids_are_found(len in 64_u64..100_000, by in 2_u64..5, count in 1_u32..4, is_up: bool) {
             let step = |len: u64| if is_up { len.div_ceil(by) } else { len / by };

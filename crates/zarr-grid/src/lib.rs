@@ -27,7 +27,7 @@ mod selection;
 mod shape;
 
 pub use error::{Error, Result};
-pub use factors::{gcd, lcm, level_factors};
+pub use factors::{first_picked, gcd, lcm, level_factors};
 pub use grid::{AxisChunks, BoundedGrid, ChunkGrid, RectilinearGrid, RegularGrid, Run};
 pub use key::{ChunkKeyEncoding, Separator};
 pub use overlaps::{AxisOverlap, AxisOverlaps, ChunkOverlap, ChunkOverlapIter, ChunkOverlaps, Cursor};

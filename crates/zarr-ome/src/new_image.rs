@@ -21,7 +21,8 @@ use zarr_meta::NodePath;
 pub enum Reduction {
     /// Mean, least or greatest value, or another one of whole blocks, whose name the metadata get: elements lie at the centres of blocks.
     OfBlocks(&'static str),
-    /// Element at the centre of each block, whose position stays; of two at the centre along an axis the first.
+    /// Element at the centre of each block, of two at the centre along an axis the first: elements of levels lie where the elements lie that
+    /// were picked.
     Nearest,
 }
 
@@ -50,6 +51,8 @@ pub struct NewImage {
     scale: Vec<f64>,
     translation: Vec<f64>,
     levels: Vec<(String, Vec<f64>)>,
+    /// Shape of the first level, if it is known.
+    finest: Option<Vec<u64>>,
     reduction: Reduction,
     channels: Vec<DisplayedChannel>,
 }
@@ -77,6 +80,7 @@ impl NewImage {
             scale: vec![1.0; rank],
             translation: vec![0.0; rank],
             levels: Vec::new(),
+            finest: None,
             reduction: Reduction::OfBlocks("mean"),
             channels: Vec::new(),
         };
@@ -186,6 +190,14 @@ impl NewImage {
         Ok(self)
     }
 
+    /// Sets the shape of level 0, with which the elements of levels whose blocks are longer than an axis lie where they were picked
+    /// ([`Reduction::Nearest`]). [`levels_of_shapes`](Self::levels_of_shapes) sets it as well.
+    #[must_use]
+    pub fn finest_shape(mut self, shape: &[u64]) -> Self {
+        self.finest = Some(shape.to_vec());
+        self
+    }
+
     /// Adds levels of arrays with their paths and shapes, the finest first, which is level 0. Their factors are those of [`level_factors`].
     ///
     /// ```
@@ -201,7 +213,8 @@ impl NewImage {
     pub fn levels_of_shapes(self, levels: &[(&str, &[u64])]) -> Result<Self> {
         let shapes: Vec<&[u64]> = levels.iter().map(|(_, shape)| *shape).collect();
         let factors = level_factors(&shapes)?;
-        self.levels(levels.iter().zip(&factors).map(|((path, _), factors)| (*path, factors.as_slice())))
+        let image = self.finest_shape(shapes.first().copied().unwrap_or_default());
+        image.levels(levels.iter().zip(&factors).map(|((path, _), factors)| (*path, factors.as_slice())))
     }
 
     /// Adds levels, each as [`level`](Self::level) does.
@@ -319,15 +332,17 @@ impl NewImage {
     }
 
     /// Returns the position along an axis of the first element of a level, in elements of the array of which the factors are: each level
-    /// picks the element at the centre of a block of the one before it.
+    /// picks the element at the centre of a block of the one before it. Where a level is no whole number of times coarser than the one
+    /// before, that is taken for the centre of the block.
     fn picked(&self, number: usize, axis: usize) -> f64 {
-        let factors = std::iter::once(1.0).chain(self.levels[..=number].iter().map(|(_, factors)| factors[axis]));
-        let mut finer = 1.0;
-        let steps = factors.map(|factor| {
-            let step = (factor / finer).round().max(1.0);
-            std::mem::replace(&mut finer, factor) * ((step - 1.0) / 2.0).floor()
-        });
-        steps.sum()
+        let factors: Vec<f64> = self.levels[..=number].iter().map(|(_, factors)| factors[axis]).collect();
+        let before = std::iter::once(1.0).chain(factors.iter().copied());
+        let steps: Vec<f64> = before.zip(&factors).map(|(finer, factor)| factor / finer).collect();
+        if steps.iter().any(|step| step.fract() != 0.0) {
+            return (factors[number] - 1.0) / 2.0;
+        }
+        let len = self.finest.as_ref().and_then(|shape| shape.get(axis).copied()).unwrap_or(u64::MAX);
+        zarr_grid::first_picked(len, steps.iter().map(|step| *step as u64)) as f64
     }
 
     /// Checks what is to be written by reading it.

@@ -228,11 +228,22 @@ fn elements_of_levels_lie_at_the_centres_of_blocks() {
     // The mean of the elements at 10, 10.5 and 11.
     assert_eq!(positions(&image), [first.clone(), (vec![1.0, 2.0, 1.5], vec![0.0, 0.5, 10.5])]);
     let image = image.reduction(Reduction::Nearest);
-    // Of two at the centre the first, of three the one in the middle.
+    // The first of two elements is picked, and the middle one of three.
     assert_eq!(positions(&image), [first.clone(), (vec![1.0, 2.0, 1.5], vec![0.0, 0.0, 10.5])]);
     // The element in the middle of elements that are each in the middle.
     let coarser = image.clone().level("2", &[1.0, 4.0, 9.0]).unwrap();
     assert_eq!(positions(&coarser)[2], (vec![1.0, 4.0, 4.5], vec![0.0, 0.0, 12.0]));
+    // Fewer elements than a block has are left for the second level: of 5 elements the one at 1 and, of 8, that at 3.
+    let shapes: [(&str, &[u64]); 3] = [("0", &[1, 5, 8]), ("1", &[1, 2, 1]), ("2", &[1, 1, 1])];
+    let factors = [[1.0; 3], [1.0, 3.0, 9.0], [1.0, 9.0, 81.0]];
+    let levels = shapes.iter().zip(&factors).map(|((path, _), factors)| (*path, &factors[..]));
+    let short =
+        NewImage::new("zyx").unwrap().finest_shape(shapes[0].1).levels(levels).unwrap().reduction(Reduction::Nearest);
+    assert_eq!(positions(&short)[1].1, [0.0, 1.0, 3.0]);
+    assert_eq!(positions(&short)[2].1, [0.0, 1.0, 3.0]);
+    // Blocks of no whole number of elements.
+    let halves = NewImage::new("zyx").unwrap().level("0", &[1.0; 3]).unwrap().level("1", &[1.0, 2.5, 3.0]).unwrap();
+    assert_eq!(positions(&halves.reduction(Reduction::Nearest))[1].1, [0.0, 0.75, 1.0]);
     let text = image.multiscales(Version::V04).unwrap().to_string();
     assert!(text.contains(r#""version":"0.4""#) && text.contains(r#""type":"nearest""#), "{text}");
 }

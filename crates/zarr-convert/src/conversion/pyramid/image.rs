@@ -77,7 +77,7 @@ fn extended(attributes: &Map, pyramid: &Pyramid) -> Result<Option<Map>, String> 
                 return Err(format!("found {} axes, expected {}", image.axes.len(), level.factors.len()));
             }
             let transformation = named(name).and_then(|level| level.transformation.clone());
-            let placement = placed(&own.placement, level, method);
+            let placement = placed(&own.placement, pyramid.source.shape(), level, method);
             new.push(LevelDocument { path: name.to_owned(), placement, transformation, ..own.clone() });
         }
         let is_written = |path: &str| levels.iter().any(|level| level.path.name() == Some(path));
@@ -100,14 +100,14 @@ fn replace(attributes: &mut Map, mut images: Map) {
     images.remove(IMAGES).into_iter().for_each(|images| drop(attributes.insert(IMAGES, images)));
 }
 
-/// Returns the positions of the elements of a level, from those of the elements of the source.
-fn placed(own: &Placement, level: &Level, method: Method) -> Placement {
+/// Returns the positions of the elements of a level, from those of the elements of the source, which has the shape `shape`.
+fn placed(own: &Placement, shape: &[u64], level: &Level, method: Method) -> Placement {
     let mut placement = own.clone();
     let rank = level.factors.len();
     let mut scale = own.scale.clone().unwrap_or_else(|| vec![1.0; rank]);
     let mut translation = own.translation.clone().unwrap_or_else(|| vec![0.0; rank]);
     for (axis, &factor) in level.factors.iter().enumerate() {
-        translation[axis] += scale[axis] * method.offset(factor, level.step[axis]);
+        translation[axis] += scale[axis] * method.offset(shape[axis], factor, level.step[axis]);
         scale[axis] *= factor as f64;
     }
     let is_moved = own.translation.is_some() || translation.iter().any(|offset| *offset != 0.0);

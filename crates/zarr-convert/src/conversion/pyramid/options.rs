@@ -43,19 +43,15 @@ impl Method {
         }
     }
 
-    /// Returns the position of the first element of a level along an axis, in elements of the source. `factor` is that of the level to
-    /// the source, `step` that of a level to the one before it.
-    pub(super) fn offset(self, factor: u64, step: u64) -> f64 {
+    /// Returns the position of the first element of a level along an axis, in elements of the source, which has `len` of them. `factor` is
+    /// that of the level to the source, `step` that of a level to the one before it.
+    pub(super) fn offset(self, len: u64, factor: u64, step: u64) -> f64 {
         if self != Self::Nearest {
             return (factor as f64 - 1.0) / 2.0;
         }
-        // Each level picks the element at the centre of a block of the one before it.
-        let (mut offset, mut finer) = (0, 1);
-        while step > 1 && finer < factor {
-            offset += finer * ((step - 1) / 2);
-            finer *= step;
-        }
-        offset as f64
+        let finer = std::iter::successors(Some(1), |finer: &u64| finer.checked_mul(step).filter(|_| step > 1));
+        let steps = finer.take_while(|finer| *finer < factor).map(|_| step);
+        zarr_grid::first_picked(len, steps) as f64
     }
 }
 

@@ -38,7 +38,9 @@ pub(super) fn scale(level: &mut Level, source: &Array, names: Option<&[String; 2
     // The last block may have fewer elements than others.
     let is_even = axes.iter().all(|&axis| source.shape()[axis].is_multiple_of(level.factors[axis]));
     let [row, column] = match read.registration {
-        Registration::Node => axes.map(|axis| method.offset(level.factors[axis], level.step[axis])),
+        Registration::Node => {
+            axes.map(|axis| method.offset(source.shape()[axis], level.factors[axis], level.step[axis]))
+        }
         _ => [0.0, 0.0],
     };
     let [down, across] = factors.map(|factor| factor as f64);

@@ -126,6 +126,10 @@ fn points_are_where_the_elements_of_levels_are() {
         (x, y)
     };
     assert_eq!((corner(Method::Mean), corner(Method::Nearest)), ((505.0, 895.0), (500.0, 900.0)));
+    // 9 rows become 2 by blocks of 8, and 1 by their first block of 2: row 3 of the array. Of 6 columns that is column 2.
+    let options = PyramidOptions::default().factor("y", 8).factor("x", 8).levels(2).method(Method::Nearest);
+    let found: Vec<[f64; 6]> = places(&points, options).iter().map(|level| level.transform.unwrap().0).collect();
+    assert_eq!(found, [[80.0, 0.0, 520.0, 0.0, -80.0, 870.0], [640.0, 0.0, 520.0, 0.0, -640.0, 870.0]]);
 }
 
 #[test]
