@@ -41,7 +41,11 @@ impl WorkPlan {
         };
         let planner =
             Planner { source: source.shape(), parts: &parts, levels: &levels, item, memory, has_whole_pieces: true };
-        let planned = planner.whole_parts(comfort).or_else(|| planner.few_reads(comfort));
+        let planned = planner.whole_parts(comfort).or_else(|| match options.region {
+            // Longer units save reads of the whole source, and read chunks that the region does not need.
+            Some(_) => planner.smallest(),
+            None => planner.few_reads(comfort),
+        });
         let planned = planned.ok_or_else(|| {
             let message =
                 format!("the chunks of the levels need more than the {} bytes of memory allowed", options.memory);
@@ -94,6 +98,14 @@ impl Planner<'_> {
             (Some(whole), Some(others)) if self.reads(&whole) > self.reads(&others) => Some(others),
             (whole, others) => whole.or(others),
         }
+    }
+
+    /// Plans the smallest units; `None` if memory does not suffice for them.
+    fn smallest(self) -> Option<Units> {
+        [true, false].into_iter().find_map(|has_whole_pieces| {
+            let units = Planner { has_whole_pieces, ..self }.units(&[], &vec![1; self.source.len()]);
+            self.workers(units.size).map(|_| units)
+        })
     }
 
     /// Plans units, from the smallest ones on.

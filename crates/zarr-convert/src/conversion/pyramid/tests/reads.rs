@@ -4,6 +4,15 @@ use super::*;
 
 /// Runs a pyramid, and returns how many times each chunk of the source was read.
 fn reads(plain: &Arc<dyn Store>, options: PyramidOptions) -> Result<BTreeMap<String, u64>, Error> {
+    reads_into(plain, &memory(), options)
+}
+
+/// The same for levels in a store.
+fn reads_into(
+    plain: &Arc<dyn Store>,
+    target: &Arc<dyn Store>,
+    options: PyramidOptions,
+) -> Result<BTreeMap<String, u64>, Error> {
     let gets = Arc::new(Mutex::new(BTreeMap::new()));
     let noted = Arc::clone(&gets);
     let store: Arc<dyn Store> = Arc::new(Intercepted::new(Arc::clone(plain), move |_, call| {
@@ -15,8 +24,7 @@ fn reads(plain: &Arc<dyn Store>, options: PyramidOptions) -> Result<BTreeMap<Str
         Ok(ControlFlow::Continue(call))
     }));
     let array = Array::open(&store, "/0", &registry()).unwrap();
-    let target = memory();
-    let pyramid = Pyramid::plan(&array, Some((&target, NodePath::root())), options)?;
+    let pyramid = Pyramid::plan(&array, Some((target, NodePath::root())), options)?;
     pyramid.run(|_| {}).unwrap();
     let found = gets.lock().unwrap().clone();
     Ok(found)
@@ -48,4 +56,18 @@ fn little_memory_costs_few_reads() {
         assert_eq!(gets.len(), 16);
         assert!(all <= expected, "{memory} bytes of memory: {all} reads of 16 chunks, expected at most {expected}");
     }
+}
+
+#[test]
+fn regions_read_the_chunks_that_they_need() {
+    let plain = memory();
+    source(&plain, "/0", &[960, 960], &[240, 240]);
+    let options = || PyramidOptions::default().chunks(vec![32, 56]).levels(2).memory(400_000);
+    let target = memory();
+    let array = Array::open(&plain, "/0", &registry()).unwrap();
+    Pyramid::plan(&array, Some((&target, NodePath::root())), options()).unwrap().run(|_| {}).unwrap();
+    let region = Region::from_ranges(&[500..501, 500..501]);
+    let gets = reads_into(&plain, &target, options().chunks(None).region(region)).unwrap();
+    // A chunk of level 2 is of 128 rows and 224 columns.
+    assert_eq!(gets.into_iter().collect::<Vec<_>>(), [("0/c/2/2".to_owned(), 1)]);
 }
