@@ -120,9 +120,11 @@ impl Planner<'_> {
     }
 
     /// Returns the units whose growth along one axis saves most reads for the memory it costs; `None` if no growth saves reads within the
-    /// memory.
+    /// memory. Growth by which fewer workers fit saves more than their share of the reads: each worker has fewer then.
     fn best_growth(&self, units: &Units, growth: &[u64]) -> Option<(Units, Vec<u64>)> {
         let (reads, size) = (self.reads(units), units.size.max(1) as f64);
+        let of_worker = |reads: f64, size: u64| self.workers(size).map(|workers| reads / workers as f64);
+        let before = of_worker(reads, units.size)?;
         let mut best: Option<(f64, Units, Vec<u64>)> = None;
         for axis in 0..growth.len() {
             for longer in self.longer(units, growth, axis) {
@@ -130,7 +132,7 @@ impl Planner<'_> {
                 more[axis] = longer;
                 let grown = self.units(&[], &more);
                 let after = self.reads(&grown);
-                if after >= reads || self.workers(grown.size).is_none() {
+                if of_worker(after, grown.size).is_none_or(|after| after >= before) {
                     continue;
                 }
                 let score = (reads / after).ln() / (grown.size as f64 / size).ln().max(f64::MIN_POSITIVE);

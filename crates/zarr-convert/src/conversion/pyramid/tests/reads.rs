@@ -42,12 +42,34 @@ fn chunks_of_the_source_are_read_once() {
     }
 }
 
+/// Options of arrays with a number of threads.
+fn with_threads(count: usize) -> zarr_array::Options {
+    zarr_array::Options::default().threads(std::num::NonZeroUsize::new(count))
+}
+
+#[test]
+fn few_reads_do_not_cost_workers() {
+    let plain = memory();
+    let array = source(&plain, "/0", &[960, 960], &[240, 240]);
+    for memory in [2_000_000, 4_000_000, 8_000_000] {
+        let planned = |threads: usize| {
+            let options = PyramidOptions::default().chunks(vec![32, 56]).levels(2).options(with_threads(threads));
+            Pyramid::plan(&array, Some((&super::memory(), NodePath::root())), options.memory(memory))
+                .unwrap()
+                .work
+                .workers
+        };
+        assert!(planned(8) > 1, "{memory} bytes of memory: {} workers of 8", planned(8));
+        assert_eq!(planned(1), 1);
+    }
+}
+
 #[test]
 fn little_memory_costs_few_reads() {
     let plain = memory();
     source(&plain, "/0", &[960, 960], &[240, 240]);
     // Chunks of levels meet those of the source at multiples of 960 along the first axis, of 1680 along the second.
-    let options = || PyramidOptions::default().chunks(vec![32, 56]).levels(2);
+    let options = || PyramidOptions::default().chunks(vec![32, 56]).levels(2).options(with_threads(1));
     for (memory, expected) in
         [(400_000, 132), (500_000, 84), (600_000, 60), (700_000, 48), (1_000_000, 32), (1_400_000, 24), (2_500_000, 16)]
     {
