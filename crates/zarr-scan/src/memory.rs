@@ -40,6 +40,17 @@ impl Memory {
         }
     }
 
+    /// Returns the memory of which `bytes` bytes are for threads and elements: the argument of [`new`](Self::new).
+    ///
+    /// ```
+    /// # use zarr_scan::Memory;
+    /// assert_eq!((Memory::with_reserve(144 << 20), Memory::with_reserve(300)), (160 << 20, 401));
+    /// ```
+    pub fn with_reserve(bytes: u64) -> u64 {
+        // A quarter of the whole is a third of the rest, rounded up.
+        bytes.saturating_add(OVERHEAD.min(bytes / 3 + 1))
+    }
+
     /// Number of bytes for threads and elements, without the reserve for everything else.
     pub fn bytes(&self) -> u64 {
         self.bytes

@@ -29,6 +29,7 @@ impl WorkPlan {
     /// Plans units that hold whole parts of the source if memory suffices, and as many of them at a time as fit. If it does not, units grow
     /// along the axes where growth saves most reads of parts for the memory it costs.
     pub(super) fn new(source: &Array, levels: &[Level], options: &PyramidOptions) -> Result<Self> {
+        let numbers: Vec<usize> = levels.iter().map(|level| level.number).collect();
         let levels: Vec<LevelShape> = levels.iter().map(Level::to_shape).collect();
         let parts = source.part_shape().to_vec();
         let item = source.data_type().item_size() as u64;
@@ -46,11 +47,7 @@ impl WorkPlan {
             Some(_) => planner.smallest(),
             None => planner.few_reads(comfort),
         });
-        let planned = planned.ok_or_else(|| {
-            let message =
-                format!("the chunks of the levels need more than the {} bytes of memory allowed", options.memory);
-            Error::argument(message).with_hint("allow more memory, or choose smaller chunks or shards")
-        })?;
+        let planned = planned.ok_or_else(|| planner.too_large(&numbers, options.memory))?;
         let Units { tree, piece, size } = planned;
         let workers = planner.workers(size).unwrap_or(1);
         let threads = memory.threads_in(memory.bytes().saturating_sub(size.saturating_mul(workers as u64)));
@@ -98,6 +95,27 @@ impl Planner<'_> {
             (Some(whole), Some(others)) if self.reads(&whole) > self.reads(&others) => Some(others),
             (whole, others) => whole.or(others),
         }
+    }
+
+    /// Error that the memory does not suffice, with the largest chunks and the memory that does. `numbers` are those of the levels.
+    fn too_large(self, numbers: &[usize], memory: u64) -> Error {
+        let size = |shape: &[u64]| u64::try_from(zarr_grid::total_size(shape, self.item)).unwrap_or(u64::MAX);
+        let of_level = |(level, number): (&LevelShape, &usize)| (size(&level.chunk), Some(*number));
+        let of_levels = self.levels.iter().zip(numbers).map(of_level);
+        let all: Vec<(u64, Option<usize>)> = std::iter::once((size(self.parts), None)).chain(of_levels).collect();
+        // The first of several that are as large.
+        let (bytes, number) = all.into_iter().rev().max_by_key(|(bytes, _)| *bytes).unwrap_or_default();
+        let units = Planner { has_whole_pieces: false, ..self }.units(&[], &vec![1; self.source.len()]);
+        // What is read at once may have a 16th of the memory.
+        let least = units.size.saturating_add(self.memory.for_thread());
+        let least = Memory::with_reserve(least.saturating_add(least / (SHARE - 1)).saturating_add(1));
+        let (owner, advice) = match number {
+            Some(number) => (format!("level {number}"), ", or choose smaller chunks or shards"),
+            None => ("the source".to_owned(), "; other chunks of the levels do not help"),
+        };
+        let message =
+            format!("{owner} has chunks of {bytes} bytes, which need more than the {memory} bytes of memory allowed");
+        Error::argument(message).with_hint(format!("give it at least {least} bytes{advice}"))
     }
 
     /// Plans the smallest units; `None` if memory does not suffice for them.
