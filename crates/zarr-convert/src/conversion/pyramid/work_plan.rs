@@ -9,7 +9,7 @@ use zarr_scan::Memory;
 
 /// Size in bytes of the elements of the source that a unit is computed of, if chunks are smaller.
 const COMFORT: u64 = 4 << 20;
-/// Share of the memory that [`COMFORT`] may have.
+/// Part of the memory that [`COMFORT`] and [`PIECE`] have at most: one of so many.
 const SHARE: u64 = 16;
 /// Size in bytes of the elements of the source that are read at once for a unit.
 const PIECE: u64 = 16 << 20;
@@ -56,7 +56,7 @@ impl WorkPlan {
     }
 }
 
-/// Facts of which units are planned.
+/// Source, levels and memory for which units are planned.
 #[derive(Clone, Copy)]
 struct Planner<'p> {
     /// Shape of the source.
@@ -87,8 +87,8 @@ impl Planner<'_> {
         self.comfortable(self.parts, growth, least, comfort)
     }
 
-    /// Plans units that divide parts, so that parts are read as few times as memory allows; `None` if it does not suffice for the smallest
-    /// units.
+    /// Plans units that need not consist of whole parts, so that parts are read as few times as memory allows; `None` if it does not suffice
+    /// for the smallest units.
     fn few_reads(self, comfort: u64) -> Option<Units> {
         let with = |has_whole_pieces: bool| Planner { has_whole_pieces, ..self }.grown(comfort);
         match (with(true), with(false)) {
@@ -192,8 +192,8 @@ impl Planner<'_> {
         (0..self.source.len()).map(along).product()
     }
 
-    /// Returns units that are as much longer than `units` as comfort allows, since small chunks are computed together; `None` if these need
-    /// more than the memory. `units` are of the parts `parts` and the growth `growth`.
+    /// Returns units that are as much longer than `units` as comfort allows, since small chunks are computed together, or `units` if longer
+    /// ones need more than the memory; `None` if `units` do. `units` were planned with `parts` and `growth`.
     fn comfortable(&self, parts: &[u64], growth: Vec<u64>, units: Units, comfort: u64) -> Option<Units> {
         self.workers(units.size)?;
         let block: u64 = self.levels[0].factors.iter().product();
@@ -233,8 +233,8 @@ impl Planner<'_> {
         (most > 0).then(|| usize::try_from(most).unwrap_or(usize::MAX).min(wanted))
     }
 
-    /// Returns the number of elements of the finest level along each axis that are computed of at most [`PIECE`] bytes of the source, if
-    /// whole parts of the source allow it.
+    /// Returns the number of elements of the finest level along each axis that are computed of what is read at once: at most [`PIECE`] bytes
+    /// of the source and the [`SHARE`] of the memory, or one whole part if that is larger.
     fn piece(&self, tree: &Tree) -> Vec<u64> {
         let (units, factors) = (&tree.levels()[0], &self.levels[0].factors);
         let most = PIECE.min(self.memory.bytes() / SHARE);
