@@ -138,8 +138,9 @@ impl Blocks {
         Ok(out)
     }
 
-    /// Reads the blocks of `ranges` into the cache by one call of `get`, which takes ranges that do not touch. Returns whether all blocks
-    /// are in the cache afterwards: `false` if they do not fit or `get` fails.
+    /// Reads the blocks of `ranges` into the cache by at most one call of `get`, which takes ranges that do not touch. Waits for blocks that
+    /// other threads are reading. Returns whether all blocks are in the cache afterwards: `false` if they do not fit, or if `get` or the
+    /// request of another thread fails.
     pub fn read_ahead(
         &self,
         ranges: impl Iterator<Item = Range<u64>>,
@@ -158,7 +159,14 @@ impl Blocks {
         let mut windows: Vec<Range<u64>> = Vec::new();
         for &number in missing.iter().filter(|&&number| !is_awaited(&kept, number)) {
             match windows.last_mut() {
-                Some(last) if number - last.end < FAR && number - last.start < FOLLOWING => last.end = number + 1,
+                Some(last)
+                    if number - last.end < FAR
+                        && number - last.start < FOLLOWING
+                        // Blocks of others are not read again.
+                        && !(last.end..number).any(|between| is_awaited(&kept, between)) =>
+                {
+                    last.end = number + 1;
+                }
                 _ => windows.push(number..number + 1),
             }
         }
@@ -390,6 +398,42 @@ mod tests {
             assert_eq!(got.expect("bytes"), range(value, &(400_000..400_010)));
             assert!(blocks.read_ahead(std::iter::once(300_000..500_000), |_| Err(Error::Job("a second get"))));
         });
+    }
+
+    #[test]
+    fn a_read_ahead_neither_repeats_nor_survives_the_request_of_another_thread() {
+        let value = bytes(1 << 20);
+        for fails in [true, false] {
+            let blocks = Blocks::new(1 << 20, true, &range(&value, &(0..BLOCK)));
+            let (asked, was_asked) = std::sync::mpsc::channel();
+            let (go, goes) = std::sync::mpsc::channel();
+            std::thread::scope(|scope| {
+                let (blocks, value) = (&blocks, &value);
+                scope.spawn(move || {
+                    let read = blocks.read_ahead(std::iter::once(6 * BLOCK..7 * BLOCK), |ranges| {
+                        asked.send(()).expect("the other thread");
+                        let _ = goes.recv_timeout(std::time::Duration::from_secs(60));
+                        match fails {
+                            true => Err(Error::Job("a failure")),
+                            false => Ok(ranges.iter().map(|asked| range(value, asked)).collect()),
+                        }
+                    });
+                    assert_eq!(read, !fails);
+                });
+                was_asked.recv().expect("a get");
+                let got = Mutex::new(Vec::new());
+                let both = [5 * BLOCK..6 * BLOCK, 6 * BLOCK..7 * BLOCK, 8 * BLOCK..9 * BLOCK];
+                let read = blocks.read_ahead(both.into_iter(), |ranges| {
+                    got.lock().expect("a lock").extend(ranges.iter().map(|asked| asked.start / BLOCK));
+                    go.send(()).expect("the thread that reads ahead");
+                    Ok(ranges.iter().map(|asked| range(value, asked)).collect())
+                });
+                assert_eq!(read, !fails);
+                // Block 6 is that of the other thread.
+                let got = got.into_inner().expect("a lock");
+                assert_eq!(got, [5, 8]);
+            });
+        }
     }
 
     #[test]
