@@ -16,7 +16,7 @@
 //! | strips without compression that lie one behind the other | large chunks, which are read in part |
 //! | tiles that are not there | missing chunks, which have the fill value |
 //! | axes, units, distances and channels of OME-XML and ImageJ | `ome` (OME-Zarr 0.5) |
-//! | keys and transformation of GeoTIFF | `geotiff`, which [`GeoReference`] reads; `proj:` and `spatial:` of GeoZarr, which each level has for its pixels |
+//! | keys and transformation of GeoTIFF | `geotiff`, which [`GeoReference`] reads; `proj:` and `spatial:` of GeoZarr, of each level by the size of its pixels |
 //! | GDAL_NODATA | the fill value and `_FillValue` |
 //!
 //! Pages and levels that are not read are left out one by one, and a warning of the store
