@@ -5,6 +5,7 @@ use crate::composite::Layer;
 use crate::cut::Cut;
 use crate::cut_samples::{Budget, CutSamples};
 use crate::range::Range;
+use crate::samples::Samples;
 use crate::slice::Slice;
 use crate::{Error, Result};
 use zarr_array::Array;
@@ -97,28 +98,36 @@ impl Channels {
         if picks.is_none() && (selected.count < 2 || image.metadata().is_labels) {
             return Ok(None);
         }
-        let numbers: Vec<u64> = (0..selected.count).map(|number| selected.index(number)).collect();
         let found = Self::found(image, array, hidden.axis);
+        // An axis may have any length: only as many of its indices are looked at as are described, or drawn.
+        let first = |most: usize| (0..selected.count.min(most as u64)).map(|number| selected.index(number));
         let mut channels =
             Self { axis: hidden.axis, of: selected.count, drawn: Vec::new(), warnings: found.warnings.clone() };
-        let chosen: Vec<u64> = match picks {
-            Some(picks) => picked(picks, &numbers, |number| found.name(number))?,
+        let most = if found.channels.is_empty() && picks.is_none() { Self::MOST_BY_DEFAULT } else { Self::MOST };
+        let (chosen, count): (Vec<u64>, u64) = match picks {
+            Some(picks) => {
+                let chosen = picked(picks, &selected, &found)?;
+                let count = chosen.len() as u64;
+                (chosen, count)
+            }
+            None if found.channels.is_empty() => (first(most).collect(), selected.count),
             None => {
-                let active: Vec<u64> = numbers.iter().copied().filter(|number| found.is_active(*number)).collect();
+                let active: Vec<u64> =
+                    found.described(&selected).into_iter().filter(|number| found.is_active(*number)).collect();
                 if active.is_empty() {
                     channels.warnings.push("no channel is active: the first is shown".to_owned());
-                    numbers.iter().copied().take(1).collect()
+                    (first(1).collect(), 1)
                 } else {
-                    active
+                    let count = active.len() as u64;
+                    (active, count)
                 }
             }
         };
-        let most = if found.channels.is_empty() && picks.is_none() { Self::MOST_BY_DEFAULT } else { Self::MOST };
-        if chosen.len() > most {
+        if count > most as u64 {
             if picks.is_some() {
-                return Err(Error::argument(format!("found {} channels, expected at most {most}", chosen.len())));
+                return Err(Error::argument(format!("found {count} channels, expected at most {most}")));
             }
-            channels.warnings.push(format!("{most} of {} channels are shown", chosen.len()));
+            channels.warnings.push(format!("{most} of {count} channels are shown"));
         }
         for number in chosen.into_iter().take(most) {
             let (drawn, warning) = found.one(number);
@@ -204,10 +213,17 @@ impl Found<'_> {
 
     /// Returns whether a channel is drawn by default.
     fn is_active(&self, number: u64) -> bool {
-        match self.channel(number) {
-            Some(channel) => channel.is_active,
-            None => self.channels.is_empty(),
+        self.channel(number).is_some_and(|channel| channel.is_active)
+    }
+
+    /// Returns the selected indices that the image describes, in the order of the selection.
+    fn described(&self, selected: &Samples) -> Vec<u64> {
+        let mut numbers: Vec<u64> =
+            (0..self.channels.len() as u64).filter(|&number| selected.contains(number)).collect();
+        if selected.step < 0 {
+            numbers.reverse();
         }
+        numbers
     }
 
     /// Returns a channel as it is drawn, and a warning about its metadata.
@@ -232,21 +248,24 @@ impl Found<'_> {
 }
 
 /// Returns the numbers of channels that are given by name or number, each once.
-fn picked<'n>(picks: &[String], numbers: &[u64], name: impl Fn(u64) -> Option<&'n str>) -> Result<Vec<u64>> {
+fn picked(picks: &[String], selected: &Samples, found: &Found<'_>) -> Result<Vec<u64>> {
     let mut chosen = Vec::new();
+    let described = found.described(selected);
     for pick in picks {
-        let named =
-            |is_it: &dyn Fn(&str) -> bool| numbers.iter().copied().find(|number| name(*number).is_some_and(is_it));
-        let by_number = || pick.parse().ok().filter(|number| numbers.contains(number));
-        let found =
+        let named = |is_it: &dyn Fn(&str) -> bool| {
+            described.iter().copied().find(|number| found.name(*number).is_some_and(is_it))
+        };
+        let by_number = || pick.parse().ok().filter(|number| selected.contains(*number));
+        let number =
             named(&|name| name == pick).or_else(by_number).or_else(|| named(&|name| name.eq_ignore_ascii_case(pick)));
-        let Some(number) = found else {
-            let text = |&number: &u64| match name(number) {
+        let Some(number) = number else {
+            let text = |number: u64| match found.name(number) {
                 Some(name) => format!("{number} ({name})"),
                 None => number.to_string(),
             };
-            let known: Vec<String> = numbers.iter().take(Channels::MOST).map(text).collect();
-            let more = if numbers.len() > Channels::MOST { ", .." } else { "" };
+            let shown = selected.count.min(Channels::MOST as u64);
+            let known: Vec<String> = (0..shown).map(|number| text(selected.index(number))).collect();
+            let more = if selected.count > shown { ", .." } else { "" };
             return Err(Error::argument(format!(
                 "found no channel {pick:?}, expected one of {}{more}",
                 known.join(", ")
@@ -254,6 +273,9 @@ fn picked<'n>(picks: &[String], numbers: &[u64], name: impl Fn(u64) -> Option<&'
         };
         if !chosen.contains(&number) {
             chosen.push(number);
+        }
+        if chosen.len() > Channels::MOST {
+            break;
         }
     }
     match chosen.is_empty() {

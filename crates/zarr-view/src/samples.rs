@@ -27,6 +27,18 @@ impl Samples {
         u64::try_from(at).unwrap_or(0)
     }
 
+    /// Returns whether an index of the array is that of a sample.
+    pub(crate) fn contains(&self, index: u64) -> bool {
+        let distance = i128::from(index) - i128::from(self.start);
+        let step = i128::from(self.step);
+        match self.count {
+            0 => false,
+            1 => distance == 0,
+            count if step != 0 && distance % step == 0 => (0..i128::from(count)).contains(&(distance / step)),
+            _ => false,
+        }
+    }
+
     /// Returns at most `most` of the elements (at least one), each in the middle of a run of equal length: `x[(k - 1) // 2::k]` in numpy.
     pub fn thinned(&self, most: u64) -> Self {
         let every = self.count.div_ceil(most.max(1)).max(1);
@@ -85,6 +97,17 @@ mod tests {
         assert_eq!((down.start, down.step, down.count, down.index(4)), (9, -2, 5, 1));
         let huge = Samples::all(0, 1, u64::MAX >> 1).thinned(3);
         assert_eq!(huge.count, 3);
+    }
+
+    #[test]
+    fn samples_contain_their_indices_alone() {
+        for samples in [Samples::all(3, 2, 4), Samples::all(9, -4, 3), Samples::all(5, 1, 1), Samples::all(5, 1, 0)] {
+            let indices: Vec<u64> = (0..samples.count).map(|number| samples.index(number)).collect();
+            for index in 0..20 {
+                assert_eq!(samples.contains(index), indices.contains(&index), "{index} in {samples:?}");
+            }
+        }
+        assert!(Samples::all(0, 1, 1 << 62).contains((1 << 62) - 1));
     }
 
     #[test]

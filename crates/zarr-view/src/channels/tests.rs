@@ -6,8 +6,8 @@ use zarr_array::{Group, NewArray, NewGroup, Registry, Selection, Store};
 use zarr_json::{Value, json};
 use zarr_store::MemoryStore;
 
-/// Creates an image of one level with axes c, y and x. Elements are the given bytes.
-pub(crate) fn image(shape: [u64; 3], data_type: &str, elements: &[u8], omero: Option<Value>) -> Image {
+/// Creates an image of one level with axes c, y and x, of which nothing is stored.
+fn empty(shape: [u64; 3], data_type: &str, omero: Option<Value>) -> Image {
     let mut registry = Registry::default();
     zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -23,12 +23,19 @@ pub(crate) fn image(shape: [u64; 3], data_type: &str, elements: &[u8], omero: Op
     }
     let group = Group::create(&store, "/", NewGroup::new().attribute("ome", ome), &Arc::new(registry)).unwrap();
     let new = NewArray::new(&shape, data_type).chunks(&[1, shape[1], shape[2]]).codecs("bytes").unwrap();
-    let array = group.create_array("0", new).unwrap();
+    group.create_array("0", new).unwrap();
+    Image::open(&group).unwrap().unwrap()
+}
+
+/// Creates an image as [`empty`] does, whose elements are the given bytes.
+pub(crate) fn image(shape: [u64; 3], data_type: &str, elements: &[u8], omero: Option<Value>) -> Image {
+    let image = empty(shape, data_type, omero);
+    let array = image.level(0).unwrap();
     match data_type {
         "uint8" => array.write(.., elements).unwrap(),
         _ => array.write(.., &elements.iter().map(|&element| u16::from(element)).collect::<Vec<_>>()).unwrap(),
     }
-    Image::open(&group).unwrap().unwrap()
+    image
 }
 
 /// Chooses channels of the part of an image, and composes them.
@@ -164,4 +171,25 @@ fn many_channels_are_not_drawn_at_once() {
     let all: Vec<String> = (0..9).map(|number| number.to_string()).collect();
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     assert_eq!(drawn(&image, "", Some(&all)).unwrap().unwrap().0.drawn.len(), 9);
+}
+
+/// An axis of channels may have any length: its indices are not listed.
+#[test]
+fn an_axis_of_very_many_channels_is_not_listed() {
+    let draw = |described: &[Value], part: &str, picks: Option<&[&str]>| {
+        let omero = if described.is_empty() { None } else { omero(described) };
+        drawn(&empty([1 << 50, 2, 2], "uint8", omero), part, picks)
+    };
+    let (channels, _) = draw(&[], "", None).unwrap().unwrap();
+    assert_eq!((channels.drawn.len(), channels.of), (6, 1 << 50));
+    assert_eq!(channels.warnings, ["6 of 1125899906842624 channels are shown"]);
+    let (channels, _) = draw(&[channel("FF0000", 0.0, 4.0)], "", None).unwrap().unwrap();
+    assert_eq!(channels.drawn.len(), 1);
+    let (channels, _) = draw(&[], "1::2", Some(&["1001", "1"])).unwrap().unwrap();
+    assert_eq!(channels.drawn.iter().map(|channel| channel.number).collect::<Vec<_>>(), [1001, 1]);
+    let error = draw(&[], "1::2", Some(&["1000"])).unwrap_err().to_string();
+    assert!(
+        error.contains(r#"found no channel "1000", expected one of 1, 3, 5"#) && error.ends_with(", .."),
+        "{error}"
+    );
 }
