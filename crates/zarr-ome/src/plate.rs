@@ -3,7 +3,11 @@
 use crate::faults::{Faults, Unique};
 use crate::metadata::Metadata;
 use crate::version::Version;
+use std::collections::HashMap;
 use zarr_json::pointer::{At, ValueError};
+
+/// Greatest length of the names of a row and a column that are quoted for each well, in bytes.
+const MOST_QUOTED: usize = 100;
 
 /// Metadata `plate` of a group: the parts that can be read.
 ///
@@ -94,6 +98,7 @@ impl Plate {
         let mut deviations = Faults::default();
         // Examples of valid plates have the column first in 0.4 and 0.6; those of 0.5 were corrected.
         let is_strict = metadata.version().is_ok_and(|version| version == Version::V05);
+        let (rows_by_name, columns_by_name) = (by_name(&rows), by_name(&columns));
         let mut wells = Vec::new();
         let mut paths = Unique::new();
         for item in faults.items_of(&at, "wells") {
@@ -104,27 +109,28 @@ impl Plate {
                 }
                 Some(index).filter(|index| *index < names.len())
             });
-            let name = |names: &'_ [String], index: Option<usize>| index.and_then(|index| names.get(index).cloned());
             let indices = [name(&rows, places[0]), name(&columns, places[1])];
             let Some(path) = faults.text(&item, "path") else { continue };
             let Some(place) = item.get("path") else { continue };
             paths.take(path, &place, "a path that no other well has", &mut faults);
-            match (path.split_once('/'), indices.each_ref().map(Option::as_deref)) {
+            match (path.split_once('/'), indices) {
                 (Some((row, column)), _) if !(is_name(row) && is_name(column)) => {
                     faults.add(&place, "the name of a row, / and the name of a column");
                 }
                 (None, _) => faults.add(&place, "the name of a row, / and the name of a column"),
                 (Some(found), [Some(row), Some(column)]) if found != (row, column) => {
-                    let expected = format!("\"{row}/{column}\", the row and the column of its indices");
+                    let expected = match row.len() + column.len() {
+                        0..=MOST_QUOTED => format!("\"{row}/{column}\", the row and the column of its indices"),
+                        _ => "the row and the column of its indices".to_owned(),
+                    };
                     let is_swapped = found == (column, row) && !is_strict;
                     (if is_swapped { &mut deviations } else { &mut faults }).add(&place, expected);
                 }
                 _ => {}
             }
             let (of_row, of_column) = path.split_once('/').unwrap_or((path, ""));
-            let named = |names: &[String], name: &str| names.iter().position(|known| known == name);
-            let row = places[0].or_else(|| named(&rows, of_row));
-            let column = places[1].or_else(|| named(&columns, of_column));
+            let row = places[0].or_else(|| rows_by_name.get(of_row).copied());
+            let column = places[1].or_else(|| columns_by_name.get(of_column).copied());
             wells.push(WellPlace { path: path.to_owned(), row, column, pointer: place.pointer() });
         }
         let acquisitions = acquisitions(&at, &mut faults);
@@ -149,6 +155,16 @@ fn names(plate: &At<'_>, member: &str, faults: &mut Faults) -> Vec<String> {
         names.push(name.to_owned());
     }
     names
+}
+
+/// Returns the name at an index.
+fn name(names: &[String], index: Option<usize>) -> Option<&str> {
+    names.get(index?).map(String::as_str)
+}
+
+/// Returns the index of each name; of equal names, that of the first.
+fn by_name(names: &[String]) -> HashMap<&str, usize> {
+    names.iter().enumerate().rev().map(|(index, name)| (name.as_str(), index)).collect()
 }
 
 fn is_name(name: &str) -> bool {

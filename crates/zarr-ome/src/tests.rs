@@ -5,7 +5,7 @@ mod coordinates;
 mod documents;
 mod groups;
 
-use crate::{AxisKind, Error, ErrorKind, Image, Metadata, Multiscales, Version};
+use crate::{AxisKind, Error, ErrorKind, Image, Metadata, Multiscales, Plate, Version};
 use std::sync::Arc;
 use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
 use zarr_json::{Value, json};
@@ -332,4 +332,38 @@ fn levels_have_the_axes_of_the_image() {
     assert_eq!(image.level(2).unwrap_err().kind(), ErrorKind::NotFound);
     let plain = Group::create(&store, "/plain", NewGroup::new(), group.registry()).unwrap();
     assert!(Image::open(&plain).unwrap().is_none());
+}
+
+/// The time that a plate takes is that of its document, not that of each well with each row.
+#[test]
+fn many_wells_of_many_rows_are_found_by_name() {
+    const COUNT: usize = 60_000;
+    let names =
+        |prefix: &str| Value::Array((0..COUNT).map(|number| json!({"name": (format!("{prefix}{number}"))})).collect());
+    let wells = (0..COUNT).map(|number| json!({"path": (format!("r{number}/c{}", COUNT - 1 - number))}));
+    let plate = json!({"rows": (names("r")), "columns": (names("c")), "wells": (Value::Array(wells.collect()))});
+    let attributes = json!({"ome": {"version": "0.5", "plate": plate}});
+    let metadata = Metadata::find(attributes.as_object().unwrap(), None).unwrap();
+    let plate = Plate::read(&metadata).unwrap();
+    assert!(
+        plate
+            .wells
+            .iter()
+            .enumerate()
+            .all(|(number, well)| { (well.row, well.column) == (Some(number), Some(COUNT - 1 - number)) })
+    );
+}
+
+/// A long name of a row is repeated neither for each well nor in each fault.
+#[test]
+fn faults_of_wells_do_not_repeat_long_names() {
+    let long = "a".repeat(1 << 16);
+    let well = || json!({"path": "a/1", "rowIndex": 0, "columnIndex": 0});
+    let wells = Value::Array((0..20).map(|_| well()).collect());
+    let attributes = json!({"ome": {"version": "0.5", "plate": {
+        "rows": [{"name": (long.as_str())}], "columns": [{"name": "1"}], "wells": wells
+    }}});
+    let metadata = Metadata::find(attributes.as_object().unwrap(), None).unwrap();
+    let faults = Plate::read(&metadata).unwrap().faults;
+    assert!(faults.len() >= 20 && faults.iter().all(|fault| fault.to_string().len() < 400), "{}", faults.len());
 }
