@@ -2,7 +2,7 @@
 
 use crate::multiscales::{Multiscale, Multiscales};
 use crate::{Error, ErrorKind, Result};
-use zarr_array::{Array, Group};
+use zarr_array::{Array, Group, Options};
 
 /// Image in a group: its metadata, and its levels as arrays.
 #[derive(Clone, Debug)]
@@ -11,6 +11,8 @@ pub struct Image {
     metadata: Multiscales,
     /// Metadata of this image, one of `metadata`.
     multiscale: Multiscale,
+    /// Options of arrays; `None` for those with which the group opens them.
+    arrays: Option<Options>,
 }
 
 impl Image {
@@ -21,7 +23,18 @@ impl Image {
     pub fn open(group: &Group) -> Result<Option<Self>> {
         let found = Multiscales::read(group.attributes()?).map_err(|error| locate(group, error))?;
         let first = found.as_ref().and_then(Multiscales::first).cloned();
-        Ok(found.zip(first).map(|(metadata, multiscale)| Self { group: group.clone(), metadata, multiscale }))
+        Ok(found.zip(first).map(|(metadata, multiscale)| Self {
+            group: group.clone(),
+            metadata,
+            multiscale,
+            arrays: None,
+        }))
+    }
+
+    /// Sets the options with which the arrays of levels are opened; by default those with which the group opens arrays.
+    #[must_use]
+    pub fn arrays(self, arrays: Options) -> Self {
+        Self { arrays: Some(arrays), ..self }
     }
 
     /// Returns the image called `name` in the same group.
@@ -41,6 +54,11 @@ impl Image {
     /// Returns the group of the image.
     pub fn group(&self) -> &Group {
         &self.group
+    }
+
+    /// Returns the options with which the arrays of levels are opened; `None` for those with which the group opens arrays.
+    pub fn options(&self) -> Option<&Options> {
+        self.arrays.as_ref()
     }
 
     /// Returns the metadata of all images of the group.
@@ -69,6 +87,10 @@ impl Image {
             Error::argument(format!("found level {number}, expected 0 to {}", image.levels.len().saturating_sub(1)))
         })?;
         let array = self.group.array(&level.path)?;
+        let array = match &self.arrays {
+            Some(options) => array.with(options.clone())?,
+            None => array,
+        };
         let (found, expected) = (array.shape().len(), image.axes.len());
         if found != expected {
             let message =

@@ -142,7 +142,7 @@ impl Nodes {
             return Ok(image.as_ref());
         }
         let group = Group::from_found(&self.store, opened.found.clone(), &self.registry)?;
-        let image = Image::open(&group)?;
+        let image = Image::open(&group)?.map(|image| image.arrays(self.arrays.clone()));
         Ok(opened.image.get_or_init(|| image).as_ref())
     }
 
@@ -159,20 +159,16 @@ impl Nodes {
             return Ok(None);
         }
         let group = Group::from_found(&self.store, opened.found.clone(), &self.registry)?;
-        Ok(ImageGrid::open(&group)?)
+        Ok(ImageGrid::open(&group)?.map(|grid| grid.arrays(self.arrays.clone())))
     }
 
-    /// Returns an array that was opened elsewhere with the options of the server.
-    pub(crate) fn as_opened(&self, array: &Array) -> Result<Array, RequestError> {
-        Ok(array.with(self.arrays.clone())?)
-    }
-
-    /// Returns the budget for a read; 16 times as much if `is_full`.
+    /// Returns the budget for a read, which is strict; 16 times as much if `is_full`.
     pub(crate) fn budget(&self, is_full: bool) -> Budget {
         let factor = if is_full { 16 } else { 1 };
         Budget {
             parts: self.limits.chunks.saturating_mul(factor).max(1),
             bytes: self.limits.decoded_bytes.saturating_mul(factor),
+            is_strict: true,
         }
     }
 }

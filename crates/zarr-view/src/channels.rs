@@ -178,7 +178,10 @@ impl Channels {
     /// Reads a slice of each channel, all with the same samples, each within the budget.
     pub(crate) fn slices(&self, array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Vec<Slice>> {
         let cuts: Vec<Cut> = self.drawn.iter().map(|channel| cut.at(self.axis, channel.number)).collect();
-        let thinned = cuts.iter().map(|cut| cut.thinned(array, most, budget)).collect::<Result<Vec<_>>>()?;
+        let thinned = cuts
+            .iter()
+            .map(|cut| budget.checked(array, cut.thinned(array, most, budget)?))
+            .collect::<Result<Vec<_>>>()?;
         // Chunks of a channel may be smaller than those of another: the fewest samples suit all.
         let count =
             |thinned: &&CutSamples| thinned.samples.iter().fold(1_u64, |all, one| all.saturating_mul(one.count));

@@ -1,35 +1,57 @@
 //! Choice of the elements of a cut that are read, within a budget.
 
-use crate::Result;
 use crate::cut::Cut;
 use crate::samples::Samples;
+use crate::{Error, ErrorKind, Result};
 use zarr_array::Array;
-use zarr_grid::{AxisOverlaps, AxisRange, Region};
+use zarr_grid::{AxisOverlaps, AxisRange, Region, total_size};
+use zarr_meta::text::{grouped, size};
 
 /// Limits for a read of a picture: number of parts (chunks, or inner chunks of shards) and size of the decoded parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Greatest number of parts that are read. One part is always read.
+    /// Greatest number of parts that are read. One part is always read, unless the budget is strict.
     pub parts: u64,
-    /// Greatest size of the decoded parts and of the indexes of their shards, in bytes, if more than one part is read.
+    /// Greatest size of the decoded parts and of the indexes of their shards, in bytes; of a single part only if the budget is strict.
     pub bytes: u64,
+    /// Whether a read that exceeds the budget even with the fewest samples is an error.
+    pub is_strict: bool,
 }
 
 impl Default for Budget {
     /// Returns a budget of 4096 parts and 64 MiB in total.
     fn default() -> Self {
-        Self { parts: 4096, bytes: 64 << 20 }
+        Self { parts: 4096, bytes: 64 << 20, is_strict: false }
     }
 }
 
 impl Budget {
     /// Budget without limits.
-    pub const UNLIMITED: Self = Self { parts: u64::MAX, bytes: u64::MAX };
+    pub const UNLIMITED: Self = Self { parts: u64::MAX, bytes: u64::MAX, is_strict: false };
+
+    /// Returns the samples of a cut of `array`, or the error that they exceed a strict budget.
+    pub(crate) fn checked(&self, array: &Array, thinned: CutSamples) -> Result<CutSamples> {
+        if thinned.fits || !self.is_strict {
+            return Ok(thinned);
+        }
+        let part = total_size(&array.part_shape(), array.data_type().item_size() as u64);
+        let part = size(u64::try_from(part).unwrap_or(u64::MAX));
+        let (parts, most) = (grouped(thinned.parts), grouped(self.parts));
+        let message = format!(
+            "found a read of {parts} chunks of {part}, expected at most {most} chunks and {} in all",
+            size(self.bytes)
+        );
+        let (store, path) = (array.store().to_string(), array.path().to_string());
+        Err(Error::new(ErrorKind::Limit, message).at(|location| {
+            location.store = Some(store);
+            location.path = Some(path);
+        }))
+    }
 
     /// Returns an equal share of the budget for each of `count` reads: at least one part. A budget without limits has no shares.
     pub fn shared(&self, count: usize) -> Self {
         let share = |whole: u64| if whole == u64::MAX { whole } else { (whole / count.max(1) as u64).max(1) };
-        Self { parts: share(self.parts), bytes: share(self.bytes) }
+        Self { parts: share(self.parts), bytes: share(self.bytes), ..*self }
     }
 }
 

@@ -52,7 +52,8 @@ impl LabelLayer {
         Ok(listed.map(|listed| listed.paths.into_iter().map(|(path, _)| path).collect()).unwrap_or_default())
     }
 
-    /// Opens the label image `name` of an image, also one that is not listed: `nuclei`, or `labels/nuclei`.
+    /// Opens the label image `name` of an image, also one that is not listed: `nuclei`, or `labels/nuclei`. Its arrays are opened with the
+    /// options of the image.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if the image has no such labels, with the names of those that it has; [`ErrorKind::Argument`] for an image
@@ -78,6 +79,10 @@ impl LabelLayer {
             Err(error) => return Err(error),
         };
         let labels = Image::open(&group)?.ok_or_else(absent)?;
+        let labels = match image.options() {
+            Some(options) => labels.arrays(options.clone()),
+            None => labels,
+        };
         let (mut colors, mut warnings) = (HashMap::new(), Vec::new());
         if let Some(label) = colors_of(&group)? {
             warnings.extend(label.faults.iter().map(ToString::to_string).filter(|fault| fault.contains("/colors")));

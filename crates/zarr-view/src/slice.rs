@@ -55,10 +55,10 @@ impl Slice {
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the elements are neither numbers nor bools, or if no element is selected; the
-    /// errors of [`Array::read_data`].
+    /// errors of [`Array::read_data`]; [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the read exceeds a strict budget.
     pub fn read(array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Self> {
         numbers(array, cut)?;
-        Self::read_thinned(array, cut, cut.thinned(array, most, budget)?)
+        Self::read_thinned(array, cut, budget.checked(array, cut.thinned(array, most, budget)?)?)
     }
 
     /// Reads the chosen samples of a cut.
@@ -88,7 +88,7 @@ impl Slice {
         let numbers = numbers(array, cut)?;
         let all = cut.with_frames(axis)?;
         let most: Vec<u64> = std::iter::once(most_frames).chain(most.iter().copied()).collect();
-        let CutSamples { samples, is_cut, .. } = all.thinned(array, &most, budget)?;
+        let CutSamples { samples, is_cut, .. } = budget.checked(array, all.thinned(array, &most, budget)?)?;
         let data = array.read_data(all.selection(&samples))?;
         let (values, numbers) = values(&data, numbers)?;
         drop(data);

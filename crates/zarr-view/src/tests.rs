@@ -76,7 +76,7 @@ fn a_huge_array_is_read_in_few_requests() {
     assert!(text.lines().count() >= 18);
     // 200 ms on two busy cores, and with a margin for those that are busier.
     assert!(took < Duration::from_secs(2), "{took:?}");
-    let small = Budget { parts: 16, bytes: 1 << 30 };
+    let small = Budget { parts: 16, bytes: 1 << 30, is_strict: false };
     let before = counted.counts().gets;
     let slice = Slice::read(&array, &cut, &most, &small).unwrap();
     assert!(slice.is_cut && slice.rows() * slice.columns() <= 16 && slice.rows() > 1, "{:?}", slice.samples);
@@ -87,11 +87,23 @@ fn a_huge_array_is_read_in_few_requests() {
 fn bytes_of_chunks_are_bounded() {
     let array = numbered(&[64, 64], &[8, 8]);
     // Four chunks of 256 bytes; uncompressed ones are read in part, so that more fit.
-    let plane = slice(&array, "", None, &[64, 64], &Budget { parts: 64, bytes: 1024 });
+    let plane = slice(&array, "", None, &[64, 64], &Budget { parts: 64, bytes: 1024, is_strict: false });
     assert!(plane.is_cut && plane.rows() * plane.columns() <= 4, "{:?}", plane.samples);
     // A single chunk is always read.
-    let plane = slice(&array, "0:8, 0:8", None, &[8, 8], &Budget { parts: 1, bytes: 1 });
+    let plane = slice(&array, "0:8, 0:8", None, &[8, 8], &Budget { parts: 1, bytes: 1, is_strict: false });
     assert_eq!((plane.rows(), plane.columns()), (8, 8));
+    // Unless the budget is strict.
+    let cut = Cut::new(array.shape(), &"0:8, 0:8".parse::<Selection>().unwrap(), None).unwrap();
+    let strict = |bytes| Slice::read(&array, &cut, &[8, 8], &Budget { parts: 1, bytes, is_strict: true });
+    assert_eq!(strict(256).unwrap().rows(), 8);
+    let error = strict(255).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(
+        error
+            .to_string()
+            .contains("/a: found a read of 1 chunks of 256 bytes, expected at most 1 chunks and 255 bytes"),
+        "{error}"
+    );
     let plane = slice(&array, "", None, &[64, 64], &Budget::UNLIMITED);
     assert_eq!(plane.values.len(), 4096);
 }

@@ -15,7 +15,7 @@ use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use zarr_array::Group;
+use zarr_array::{Group, Options};
 use zarr_grid::Selection;
 use zarr_meta::text::grouped;
 use zarr_ome::{AxisKind, Image, Metadata, Plate, Well};
@@ -39,6 +39,7 @@ pub struct ImageGrid {
     /// Whether the images are wells, each of which is shown by its first field.
     pub is_plate: bool,
     group: Group,
+    arrays: Option<Options>,
 }
 
 /// Image of a grid.
@@ -66,7 +67,7 @@ pub struct ThumbnailOptions {
 impl Default for ThumbnailOptions {
     /// Returns the active channels of at most 1,536 images, 65,536 parts and 4 GiB.
     fn default() -> Self {
-        Self { channels: None, budget: Budget { parts: 1 << 16, bytes: 4 << 30 }, most: 1536 }
+        Self { channels: None, budget: Budget { parts: 1 << 16, bytes: 4 << 30, is_strict: false }, most: 1536 }
     }
 }
 
@@ -95,7 +96,14 @@ impl ImageGrid {
                     Some(GridImage { path: well.path.clone(), row: well.row?, column: well.column? })
                 });
                 let images = wells.collect();
-                Self { rows: plate.rows, columns: plate.columns, images, is_plate: true, group: group.clone() }
+                Self {
+                    rows: plate.rows,
+                    columns: plate.columns,
+                    images,
+                    is_plate: true,
+                    group: group.clone(),
+                    arrays: None,
+                }
             }
             (None, Some(well)) => {
                 let count = well.fields.len();
@@ -111,6 +119,7 @@ impl ImageGrid {
                     images: well.fields.iter().enumerate().map(place).collect(),
                     is_plate: false,
                     group: group.clone(),
+                    arrays: None,
                 }
             }
             (None, None) => return Ok(None),
@@ -129,13 +138,23 @@ impl ImageGrid {
         Ok(Some(grid))
     }
 
+    /// Sets the options with which the arrays of images are opened.
+    #[must_use]
+    pub fn arrays(self, arrays: Options) -> Self {
+        Self { arrays: Some(arrays), ..self }
+    }
+
     /// Opens the image that is shown in a place: of a well its first field.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`] for a group that is no image; the errors of opening groups.
     pub fn image(&self, place: &GridImage) -> Result<Image> {
         let group = self.group.group(&place.path)?;
-        first_image(&group, self.is_plate)
+        let image = first_image(&group, self.is_plate)?;
+        Ok(match &self.arrays {
+            Some(arrays) => image.arrays(arrays.clone()),
+            None => image,
+        })
     }
 
     /// Opens the first image of the grid.

@@ -23,7 +23,7 @@ pub(super) fn picture(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, Request
         return Err(RequestError::argument(format!("{}: found no image, expected one of OME-Zarr", query.path())));
     };
     let of_channels = image.multiscale().axes.iter().position(|axis| axis.kind == AxisKind::Channel);
-    let (source, asked) = PlaneSource::of_image(nodes, image, query, of_channels)?;
+    let (source, asked) = PlaneSource::of_image(image, query, of_channels)?;
     let level = source.level.unwrap_or(0);
     let (array, cut) = (&source.array, &source.cut);
     if cut.shown().len() != 2 {

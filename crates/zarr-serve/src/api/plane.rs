@@ -36,7 +36,6 @@ impl PlaneSource {
     /// Returns a level of an image as source, with the region that the query requests: the level that fits, or the one that the parameter
     /// `level` names. Indices in the query are those of the finest level. Along the axis `whole` all elements are selected.
     pub(super) fn of_image(
-        nodes: &Nodes,
         image: &Image,
         query: &Query,
         whole: Option<usize>,
@@ -47,7 +46,7 @@ impl PlaneSource {
         let ImageCut { level, array, cut, .. } =
             ImageCut::new(image, |shape| asked.cut(shape), room, query.optional("level")?)?;
         check_numbers(&array)?;
-        Ok((Self { array: nodes.as_opened(&array)?, is_decoded: false, cut, level: Some(level) }, asked))
+        Ok((Self { array, is_decoded: false, cut, level: Some(level) }, asked))
     }
 }
 
@@ -56,7 +55,7 @@ impl PlaneSource {
 pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let (source, asked) = match nodes.image(&opened)? {
-        Some(image) => PlaneSource::of_image(nodes, image, query, None)?,
+        Some(image) => PlaneSource::of_image(image, query, None)?,
         None => PlaneSource::of_array(nodes, &opened, query)?,
     };
     let budget = nodes.budget(query.flag("full"));

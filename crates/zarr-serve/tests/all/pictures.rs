@@ -2,7 +2,7 @@
 
 use crate::support::{ask, at, get, registry, serve};
 use std::sync::Arc;
-use zarr_array::{Group, NewArray, NewGroup, Store};
+use zarr_array::{Group, MissingChunks, NewArray, NewGroup, Options, Store};
 use zarr_json::{Value, json};
 use zarr_serve::{ServeLimits, ServeOptions, Server};
 use zarr_store::MemoryStore;
@@ -22,7 +22,7 @@ fn multiscales(axes: &[&str]) -> Value {
 }
 
 /// An image of 2 channels of 4 x 8 elements, which are 100, with labels; and a plate whose well has this image.
-fn server(limits: ServeLimits) -> Server {
+fn pictures() -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let window = json!({"start": 0, "end": 200, "min": 0, "max": 255});
     let channel = |name: &str, color: &str| json!({"label": name, "color": color, "window": (window.clone())});
@@ -39,11 +39,19 @@ fn server(limits: ServeLimits) -> Server {
     let new = NewArray::new(&[4, 8], "uint8").codecs("bytes").unwrap();
     let labels: Vec<u8> = (0..32).map(|at| u8::from(at == 1)).collect();
     group(&store, "/image/labels/cells", ome).create_array("0", new).unwrap().write(.., &labels).unwrap();
+    // Labels whose chunk is large.
+    let ome = json!({"version": "0.5", "multiscales": (multiscales(&["y", "x"])), "image-label": {}});
+    let new = NewArray::new(&[4, 8], "uint64").codecs("bytes").unwrap();
+    group(&store, "/image/labels/wide", ome).create_array("0", new).unwrap().write(.., &[1_u64; 32]).unwrap();
     let plate = json!({"rows": [{"name": "A"}], "columns": [{"name": "1"}, {"name": "2"}], "wells": [{"path": "A/2"}]});
     group(&store, "/plate", json!({"version": "0.5", "plate": plate}));
     group(&store, "/plate/A/2", json!({"version": "0.5", "well": {"images": [{"path": "0"}]}}));
     image("/plate/A/2/0");
-    serve(store, &ServeOptions::default().limits(limits))
+    store
+}
+
+fn server(limits: ServeLimits) -> Server {
+    serve(pictures(), &ServeOptions::default().limits(limits))
 }
 
 /// The head of an answer, and its pixels.
@@ -111,4 +119,40 @@ fn plates_are_described_and_drawn_well_by_well() {
     let (head, shown) = pixels(&server, "thumbnail?path=/plate/A/2&width=4&height=4");
     assert_eq!((at(&head, "/rows"), at(&head, "/columns"), shown), ("2".into(), "4".into(), vec![[0, 128, 128]; 8]));
     assert_eq!(pixels(&server, "thumbnail?path=/plate/A/2/0&channels=1").1[0], [0, 128, 0]);
+}
+
+/// Limits are those of all reads: of labels and of thumbnails too.
+#[test]
+fn large_chunks_of_labels_and_thumbnails_are_refused() {
+    let refused = |decoded_bytes: u64, question: &str| {
+        let server = server(ServeLimits::default().reads(100, decoded_bytes));
+        let answer = get(&server, &format!("/api/{question}"));
+        assert_eq!(answer.status, 422, "{question}: {}", answer.text());
+        assert!(answer.text().contains("found a read of 1 chunks of"), "{}", answer.text());
+    };
+    let part = "picture?path=/image&y=1&x=2&x0=0&x1=4&channels=0";
+    assert_eq!(get(&server(ServeLimits::default().reads(100, 60)), &format!("/api/{part}&labels=cells")).status, 200);
+    refused(60, &format!("{part}&labels=wide"));
+    refused(1, "thumbnail?path=/plate/A/2&width=4&height=4");
+    refused(1, "thumbnail?path=/image&width=4&height=4");
+}
+
+/// Arrays of labels and of wells are opened with the options of the server.
+#[test]
+fn arrays_of_labels_and_wells_have_the_options_of_the_server() {
+    let store = pictures();
+    group(&store, "/well", json!({"version": "0.5", "well": {"images": [{"path": "0"}]}}));
+    for path in ["/image/labels/unwritten", "/well/0"] {
+        let ome = json!({"version": "0.5", "multiscales": (multiscales(&["y", "x"]))});
+        let new = NewArray::new(&[4, 8], "uint8").codecs("bytes").unwrap();
+        group(&store, path, ome).create_array("0", new).unwrap();
+    }
+    for (missing_chunks, is_shown) in [(MissingChunks::Fill, true), (MissingChunks::Error, false)] {
+        let arrays = Options::default().missing_chunks(missing_chunks);
+        let server = serve(Arc::clone(&store), &ServeOptions::default().arrays(arrays));
+        for question in ["picture?path=/image&y=1&x=2&labels=unwritten", "thumbnail?path=/well"] {
+            let answer = get(&server, &format!("/api/{question}"));
+            assert_eq!(answer.status == 200, is_shown, "{question}: {}", answer.text());
+        }
+    }
 }

@@ -30,7 +30,7 @@ fn encoded(new: NewArray, codecs: &str) -> Array {
 
 fn thinned(array: &Array, text: &str, most: &[u64], parts: u64, bytes: u64) -> CutSamples {
     let cut = Cut::new(array.shape(), &text.parse::<Selection>().unwrap(), None).unwrap();
-    cut.thinned(array, most, &Budget { parts, bytes }).unwrap()
+    cut.thinned(array, most, &Budget { parts, bytes, is_strict: false }).unwrap()
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn frames_share_their_chunks() {
     let film = film();
     let cut = Cut::new(film.shape(), &Selection::all(), None).unwrap();
     // All chunks, which are 9.6 MB.
-    let budget = Budget { parts: 16, bytes: 9_600_000 };
+    let budget = Budget { parts: 16, bytes: 9_600_000, is_strict: false };
     let (frames, slices) = Slice::frames(&film, &cut, 0, 240, &[100, 100], &budget).unwrap();
     assert_eq!((frames.count, slices.len()), (60, 60));
     assert!(slices.iter().all(|slice| (slice.rows(), slice.columns(), slice.is_cut) == (100, 100, false)));

@@ -20,7 +20,7 @@ const MOST_FRAMES: u64 = 240;
 /// Greatest number of values of all frames: 128 MiB.
 const MOST_VALUES: u64 = 1 << 24;
 /// Greatest numbers of parts and bytes that are read for all frames together.
-const BUDGET: Budget = Budget { parts: 1 << 16, bytes: 4 << 30 };
+const BUDGET: Budget = Budget { parts: 1 << 16, bytes: 4 << 30, is_strict: false };
 
 pub(super) fn run(context: &Context, args: &View, room: Room, location: NodeLocation, found: StoredNode) -> Result<()> {
     let (Some(dimension), Some(path)) = (&args.animate, &args.output) else {
