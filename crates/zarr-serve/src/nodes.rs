@@ -75,6 +75,7 @@ impl Nodes {
                 array: OnceLock::new(),
                 variable: OnceLock::new(),
                 image: OnceLock::new(),
+                place: OnceLock::new(),
             })
         });
         Ok(opened?)
@@ -146,11 +147,15 @@ impl Nodes {
         Ok(opened.image.get_or_init(|| image).as_ref())
     }
 
-    /// Returns where on Earth the elements of an opened array are; `None` if it is not known.
-    pub(crate) fn place(&self, opened: &OpenedNode) -> Result<Option<Georeference>, RequestError> {
-        let array = self.array(opened)?;
-        let found = self.variable(opened).as_ref().ok();
-        Ok(place_of(array, found.map(|found| (&found.dataset, found.variable.name())))?)
+    /// Returns where on Earth the elements of an opened array are, or why that cannot be read; `None` if it is not known.
+    pub(crate) fn place<'o>(&self, opened: &'o OpenedNode) -> Result<Option<&'o Georeference>, &'o str> {
+        let find = || {
+            let array = self.array(opened).map_err(|error| error.message)?;
+            let found = self.variable(opened).as_ref().ok();
+            let place = place_of(array, found.map(|found| (&found.dataset, found.variable.name())));
+            place.map_err(|error| error.with_causes())
+        };
+        opened.place.get_or_init(find).as_ref().map(Option::as_ref).map_err(String::as_str)
     }
 
     /// Returns the plate or the well that an opened group is; `None` if it is neither.
@@ -173,12 +178,13 @@ impl Nodes {
     }
 }
 
-/// Opened node, with its array, variable or image once needed.
+/// Opened node, with its array, variable, place or image once needed.
 pub(crate) struct OpenedNode {
     pub(crate) found: StoredNode,
     array: OnceLock<Array>,
     variable: OnceLock<Result<InDataset, String>>,
     image: OnceLock<Option<Image>>,
+    place: OnceLock<Result<Option<Georeference>, String>>,
 }
 
 /// Array as a variable of a data set.

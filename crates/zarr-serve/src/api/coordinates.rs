@@ -32,9 +32,9 @@ pub(super) fn coordinates(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, Req
         _ => None,
     };
     let by_place = match (&labels, name) {
-        (None, Some(name)) => nodes.place(&opened)?.and_then(|place| {
+        (None, Some(name)) => nodes.place(&opened).ok().flatten().and_then(|place| {
             let samples = Samples::all(start, i64::try_from(step).ok()?, count);
-            AxisLabels::of_place(&place, name, &samples)
+            AxisLabels::of_place(place, name, &samples)
         }),
         _ => None,
     };

@@ -111,13 +111,19 @@ fn add_array(
         }
     };
     facts.insert("as_variable", decoded);
-    if let Some(place) = nodes.place(opened)? {
-        let mut geo = place.facts();
-        let lines = place.lines().into_iter().map(|(label, text)| Value::from(vec![label, text]));
-        geo.insert("lines", Value::Array(lines.collect()));
-        facts.insert("geo", geo);
+    let mut warnings = texts(array.warnings());
+    match nodes.place(opened) {
+        Ok(Some(place)) => {
+            let mut geo = place.facts();
+            let lines = place.lines().into_iter().map(|(label, text)| Value::from(vec![label, text]));
+            geo.insert("lines", Value::Array(lines.collect()));
+            facts.insert("geo", geo);
+        }
+        Ok(None) => {}
+        // The elements can be looked at all the same.
+        Err(why) => warnings.push(Value::from(format!("the place of the elements is not known: {why}"))),
     }
-    Ok(texts(array.warnings()))
+    Ok(warnings)
 }
 
 /// Adds the size of an array, and how much of it is stored.

@@ -2,11 +2,11 @@
 
 use crate::support::{ask, at, climate, get, registry, serve};
 use std::sync::Arc;
-use zarr_array::{Group, NewArray, NewGroup, Store};
+use zarr_array::{Array, Group, NewArray, NewGroup, Store};
 use zarr_json::{Value, json};
 use zarr_meta::Dialect;
 use zarr_serve::{ServeLimits, ServeOptions, Server};
-use zarr_store::{MemoryStore, StoreExt};
+use zarr_store::{Key, MemoryStore, SetOptions, StoreExt};
 
 fn server() -> Server {
     serve(climate(), &ServeOptions::default())
@@ -279,4 +279,29 @@ fn one_question_at_a_time_is_worked_on_though_none_waits() {
     let limits = ServeLimits::default().computations(1, 0);
     let server = serve(climate(), &ServeOptions::default().limits(limits));
     assert_eq!(get(&server, "/api/store").status, 200);
+}
+
+/// An array can be looked at even if the place of its elements cannot be read.
+#[test]
+fn arrays_whose_place_cannot_be_read_are_described() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let group = Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+    let new =
+        |shape: &[u64], dims: &[&str]| NewArray::new(shape, "float64").dimension_names(dims).codecs("bytes").unwrap();
+    for name in ["y", "x"] {
+        group.create_array(name, new(&[4], &[name])).unwrap().write(.., &[0.0, 1.0, 2.0, 3.0]).unwrap();
+    }
+    group.create_array("crs", new(&[], &[])).unwrap();
+    group.create_array("t", new(&[4, 4], &["y", "x"]).attribute("grid_mapping", "crs")).unwrap();
+    store.set(&Key::new("x/c/0").unwrap(), b"short", &SetOptions::default()).unwrap();
+    let plain = NewArray::new(&[4, 4], "float64").dialect(Dialect::V2).codecs("none").unwrap();
+    let old: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    Array::create(&old, "/t", plain, &registry()).unwrap();
+    old.set(&Key::new("t/.zattrs").unwrap(), b"{", &SetOptions::default()).unwrap();
+    for (store, text) in [(store, "/x"), (old, ".zattrs")] {
+        let info = ask(&serve(store, &ServeOptions::default()), "info?path=/t");
+        assert_eq!(at(&info, "/is_numeric"), "true");
+        let warnings = at(&info, "/warnings");
+        assert!(warnings.contains("the place of the elements is not known: ") && warnings.contains(text), "{warnings}");
+    }
 }
