@@ -263,6 +263,14 @@ assert.deepEqual(await shownLayers(), ["DAPI"]);
 await page.uncheck("#layers [data-labels='left']");
 await settled();
 assert.equal(await shownLayers(), undefined);
+// Layers that are refused leave the plane, with the reason.
+await page.check("#layers [data-labels='other']");
+await settled();
+assert.match(await text("#status"), /layers are not shown: .*found shape \[1200, 1599\]/);
+assert.equal(await page.isVisible("#message"), false);
+assert.ok(problems.splice(0).every((problem) => /Failed to load resource.* 400/.test(problem)));
+await page.uncheck("#layers [data-labels='other']");
+await settled();
 await page.selectOption("#level", "2");
 await settled();
 assert.equal(await level(), 2);

@@ -79,19 +79,22 @@ fn image(store: &Arc<dyn Store>) -> Result<()> {
     plate(store)
 }
 
-/// Creates labels of the image: the left half is 1, the rest 0.
+/// Creates labels of the image: `left`, of which the left half is 1 and the rest 0, and `other`, whose shape is not that of the image.
 fn labels(store: &Arc<dyn Store>) -> Result<()> {
-    let listed = json!({"version": "0.5", "labels": ["left"]});
+    let listed = json!({"version": "0.5", "labels": ["left", "other"]});
     zarr::create((store, "/image/labels")).group(NewGroup::new().attribute("ome", listed))?;
     let datasets = json!([{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [0.25, 0.25]}]}]);
     let space = |name: &str| json!({"name": name, "type": "space", "unit": "micrometer"});
     let multiscale = json!({"axes": [(space("y")), (space("x"))], "datasets": datasets});
     let colors = json!({"colors": [{"label-value": 1, "rgba": [255, 0, 0, 255]}]});
-    let ome = json!({"version": "0.5", "multiscales": [multiscale], "image-label": colors});
-    zarr::create((store, "/image/labels/left")).group(NewGroup::new().attribute("ome", ome))?;
-    let array = zarr::create((store, "/image/labels/left/0"))
-        .array(NewArray::new(&[1200, 1600], "uint8").chunks(&[300, 400]))?;
-    array.fill((0..1200, 0..800), 1_u8)
+    for (name, columns) in [("left", 1600), ("other", 1599)] {
+        let path = format!("/image/labels/{name}");
+        let ome = json!({"version": "0.5", "multiscales": [(multiscale.clone())], "image-label": (colors.clone())});
+        zarr::create((store, path.as_str())).group(NewGroup::new().attribute("ome", ome))?;
+        let new = NewArray::new(&[1200, columns], "uint8").chunks(&[300, 400]);
+        zarr::create((store, format!("{path}/0").as_str())).array(new)?.fill((0..1200, 0..800), 1_u8)?;
+    }
+    Ok(())
 }
 
 /// Creates a plate of 2 x 3 places with two wells, of one image each.

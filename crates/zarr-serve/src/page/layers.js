@@ -1,5 +1,7 @@
 // What lies over each other in the picture of an image: its channels, and labels.
 
+import { picture } from "./server.js";
+
 const at = (id) => document.getElementById(id);
 
 function check(text, isChecked, color) {
@@ -74,4 +76,24 @@ export function wish(state) {
     labels: labels.join(",") || null,
     opacity: labels.length ? at("opacity").value : null,
   };
+}
+
+// The same with half of the channels; null if there are no fewer.
+function fewer(over) {
+  const channels = over.channels?.split(",") ?? [];
+  return channels.length > 1 ? { ...over, channels: channels.slice(0, channels.length >> 1).join(",") } : null;
+}
+
+// Asks for the picture of layers. If it is refused, half of the channels are asked for, down to one; at last the plane is shown alone.
+export async function ask(region, wanted, signal) {
+  let refused = null;
+  for (let over = wanted; over; over = fewer(over)) {
+    try {
+      return { drawn: await picture({ ...region, ...over }, signal), refused };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      refused ??= error.message;
+    }
+  }
+  return { drawn: null, refused };
 }

@@ -1,6 +1,6 @@
 // The page: the tree, and what there is to see of the chosen node.
 
-import { counts, json, later, newest, picture as askPicture, plane as askPlane } from "./server.js";
+import { counts, json, later, newest, plane as askPlane } from "./server.js";
 import { Picture, histogram, mapNames, profile, setMaps, short, shortLabel } from "./picture.js";
 import { Tree } from "./tree.js";
 import * as details from "./details.js";
@@ -219,8 +219,8 @@ const draw = newest(async (signal) => {
   const state = now;
   const over = layers.wish(state);
   const { stored, ...region } = wish(state);
-  const [plane, drawn] = await Promise.all([
-    askPlane({ ...region, stored }, signal), over && askPicture({ ...region, ...over }, signal),
+  const [plane, layered] = await Promise.all([
+    askPlane({ ...region, stored }, signal), layers.ask(region, over, signal),
   ]);
   const { head } = plane;
   for (const side of [head.y, head.x]) if (side && state.image) side.name = axisName(state, side.axis);
@@ -231,7 +231,8 @@ const draw = newest(async (signal) => {
   if (state !== now) return;
   say(null);
   state.plane = plane;
-  state.drawn = drawn;
+  state.drawn = layered.drawn;
+  state.refused = layered.refused;
   state.shown = { x: x?.labels ?? null, y: y?.labels ?? null };
   state.units = { x: x?.units, y: y?.units };
   if (state.flip === null) {
@@ -289,6 +290,7 @@ function paint() {
   if (statistics.missing) parts.push(`${statistics.missing.toLocaleString("en")} missing`);
   if (now.drawn?.head.channels.length > 1) parts.push("values are those of the channel of the slider");
   parts.push(...(now.drawn?.head.warnings ?? []));
+  if (now.refused) parts.push(`${now.drawn ? "fewer channels are shown" : "layers are not shown"}: ${now.refused}`);
   if (plane.head.is_reduced) parts.push("fewer elements than fit, to read few chunks: zoom in, or ask for more detail");
   at("status").textContent = parts.join(" · ");
 }
