@@ -123,8 +123,8 @@ impl LabelLayer {
     /// was read.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if the labels have another shape than each level of the image, or an axis that it has not; the errors of
-    /// [`Slice::read`].
+    /// [`ErrorKind::Argument`] if the labels have another shape than each level of the image along axes in space, several elements along
+    /// another axis that the image lacks or has in another length; the errors of [`Slice::read`].
     pub fn draw(
         &self,
         pixels: &mut [Rgb],
@@ -199,7 +199,8 @@ impl LabelLayer {
         Ok(ImageCut { level, array, cut })
     }
 
-    /// Checks that the labels have the shape of a level of the image along the axes that they share, and one element along others.
+    /// Checks that the labels have the shape of a level of the image along the axes in space that they share, the length of the image or one
+    /// element along other axes that they share, and one element along axes that the image has not.
     fn check_shape(&self, image: &Image, finest: &Array) -> Result<()> {
         let (axes, own) = (&image.multiscale().axes, &self.image.multiscale().axes);
         for (axis, &len) in own.iter().zip(finest.shape()) {
@@ -214,15 +215,24 @@ impl LabelLayer {
             .filter_map(|(number, axis)| Some((number, axes.iter().position(|known| known.name == axis.name)?)))
             .collect();
         let len = |array: &Array, axis: usize| array.shape().get(axis).copied().unwrap_or(1);
+        let of_image = image.level(0)?;
+        // Levels have all times and channels of the image.
+        for (axis, &found) in own.iter().zip(finest.shape()).filter(|(axis, _)| axis.kind != AxisKind::Space) {
+            let Some(shared) = axes.iter().position(|known| known.name == axis.name) else { continue };
+            let expected = len(&of_image, shared);
+            if ![1, expected].contains(&found) {
+                let name = &axis.name;
+                return Err(self.wrong(&format!("found axis {name} of {found} elements, expected {expected} or 1")));
+            }
+        }
         for number in 0..image.level_count() {
             let level = image.level(number)?;
             if in_space.iter().all(|&(own, axis)| [1, len(&level, axis)].contains(&len(finest, own))) {
                 return Ok(());
             }
         }
-        let (found, expected) = (finest.shape(), image.level(0)?);
-        Err(self
-            .wrong(&format!("found shape {found:?}, expected that of a level of the image: {:?}", expected.shape())))
+        let (found, expected) = (finest.shape(), of_image.shape());
+        Err(self.wrong(&format!("found shape {found:?}, expected that of a level of the image: {expected:?}")))
     }
 
     fn wrong(&self, message: &str) -> Error {

@@ -17,6 +17,7 @@ fn registry() -> Arc<Registry> {
 fn create(store: &Arc<dyn Store>, path: &str, axes: &str, levels: &[&[u64]], more: &[(&str, Value)]) -> Image {
     let axis = |name: char| match name {
         'c' => json!({"name": "c", "type": "channel"}),
+        't' => json!({"name": "t", "type": "time"}),
         name => json!({"name": (name.to_string()), "type": "space"}),
     };
     let scale = json!([{"type": "scale", "scale": (Value::from(vec![1.0; axes.len()]))}]);
@@ -153,6 +154,16 @@ fn labels_that_do_not_fit_are_refused() {
     let error = refused("deep").to_string();
     assert!(error.contains("labels deep: found axis z of 3 elements, which the image has not"), "{error}");
     assert!(drawn(&image, "coarse", "", [8, 8]).is_ok());
+    // Labels of other times are not those of the image.
+    let film = create(&store, "/film", "tyx", &[&[10, 4, 4]], &[]);
+    for (name, times, is_fitting) in [("all", 10, true), ("one", 1, true), ("few", 3, false)] {
+        create(&store, &format!("/film/labels/{name}"), "tyx", &[&[times, 4, 4]], &[("image-label", json!({}))]);
+        let found = drawn(&film, name, "5", [4, 4]);
+        assert_eq!(found.is_ok(), is_fitting, "{name}");
+        if let Err(error) = found {
+            assert!(error.to_string().contains("found axis t of 3 elements, expected 10 or 1"), "{error}");
+        }
+    }
     let error = refused("nuclei");
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains(r#"found no labels "nuclei", expected one of l, m"#), "{error}");
