@@ -27,6 +27,8 @@ pub struct Figure {
     pub note: Option<String>,
     /// Whether the picture of a plane has a [scale bar](ScaleBar), if its columns have a unit of length.
     pub has_scale_bar: bool,
+    /// Whether samples are pixels of the room already, such as those of a grid of thumbnails: each is drawn as one pixel.
+    pub is_in_pixels: bool,
 }
 
 /// Space for a figure, in pixels.
@@ -71,6 +73,9 @@ impl Figure {
 
     /// Returns the width and height of a sample in pixels.
     pub(crate) fn scale(&self, room: Room) -> (usize, usize) {
+        if self.is_in_pixels {
+            return (1, 1);
+        }
         let (rows, columns) = self.selected();
         let (width, height) = fit::fit(rows, columns, room.width, room.height, f64::from(room.pixel));
         fit::enlarged(&self.slice, width, height)

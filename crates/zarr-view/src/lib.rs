@@ -25,7 +25,9 @@
 //!
 //! let shading = Shading::new(&slice.values, slice.numbers, &ShadingOptions::default())?;
 //! let axes = vec![AxisLabels::default(); 2];
-//! let figure = Figure { title: "a".to_owned(), slice, axes, shading, colors: None, units: None, note: None, has_scale_bar: true };
+//! let figure = Figure {
+//!     title: "a".to_owned(), slice, axes, shading, colors: None, units: None, note: None, has_scale_bar: true, is_in_pixels: false,
+//! };
 //! assert_eq!(figure.plane(room)?.width(), 300);
 //! let png = zarr_view::png(&figure.picture(room)?)?;
 //! assert!(png.starts_with(b"\x89PNG"));

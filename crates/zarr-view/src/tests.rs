@@ -31,7 +31,8 @@ fn slice(array: &Array, selection: &str, axes: Option<&[usize]>, most: &[u64], b
 fn figure(slice: Slice, options: &ShadingOptions) -> Figure {
     let shading = Shading::new(&slice.values, slice.numbers, options).unwrap();
     let axes = vec![AxisLabels::default(); slice.samples.len()];
-    Figure { title: "a".to_owned(), slice, axes, shading, colors: None, units: None, note: None, has_scale_bar: false }
+    let (title, has_scale_bar, is_in_pixels) = ("a".to_owned(), false, false);
+    Figure { title, slice, axes, shading, colors: None, units: None, note: None, has_scale_bar, is_in_pixels }
 }
 
 #[test]

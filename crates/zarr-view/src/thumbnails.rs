@@ -278,6 +278,7 @@ impl ImageGrid {
             units: None,
             note,
             has_scale_bar: false,
+            is_in_pixels: true,
         }
     }
 }

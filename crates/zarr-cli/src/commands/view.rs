@@ -245,8 +245,8 @@ impl PictureSource {
     fn figure_of(&self, around: &PictureLabels, title: String, slice: Slice, shading: Shading) -> Figure {
         let note = self.note(&slice);
         let slice = if around.is_upwards { slice.upside_down() } else { slice };
-        let (axes, units) = (around.axes.clone(), self.units());
-        Figure { title, slice, axes, shading, colors: None, units, note, has_scale_bar: self.has_scale_bar }
+        let (axes, units, has_scale_bar) = (around.axes.clone(), self.units(), self.has_scale_bar);
+        Figure { title, slice, axes, shading, colors: None, units, note, has_scale_bar, is_in_pixels: false }
     }
 
     /// Returns the figure of channels that are drawn together.
@@ -261,7 +261,8 @@ impl PictureSource {
         };
         let (axes, units) = (around.axes.clone(), self.units());
         let has_scale_bar = self.has_scale_bar;
-        Ok(Figure { title, slice, axes, shading, colors: Some(colors), units, note, has_scale_bar })
+        let colors = Some(colors);
+        Ok(Figure { title, slice, axes, shading, colors, units, note, has_scale_bar, is_in_pixels: false })
     }
 
     fn shading(&self, args: &View) -> ShadingOptions {

@@ -130,3 +130,22 @@ fn what_is_no_grid_is_said() {
     assert!(grid.draw(Room::pixels(30, 20), &ThumbnailOptions::default()).unwrap_err().is_not_found());
     assert!(grid.first_image().unwrap_err().is_not_found());
 }
+
+/// Images of a plate of one row are as square as they are, and not stretched to fill the room.
+#[test]
+fn pictures_of_long_grids_are_not_stretched() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let columns = (0..12).map(|number| json!({"name": (number.to_string())}));
+    let plate =
+        json!({"rows": [{"name": "A"}], "columns": (Value::Array(columns.collect())), "wells": [{"path": "A/0"}]});
+    let group = group(&store, "/plate", json!({"version": "0.5", "plate": plate}));
+    well(&store, "/plate/A/0", &[9], Some(&window(9)));
+    let grid = ImageGrid::open(&group).unwrap().unwrap();
+    let room = Room::pixels(256, 192);
+    let figure = grid.draw(room, &ThumbnailOptions::default()).unwrap().figure;
+    assert_eq!(figure.plane_size(room), (251, 20));
+    // Characters are twice as high as they are wide.
+    let room = Room::text(130, 30, Ink::Plain);
+    let figure = grid.draw(room, &ThumbnailOptions::default()).unwrap().figure;
+    assert_eq!(figure.plane_size(room), (107, 4));
+}
