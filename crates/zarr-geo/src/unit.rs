@@ -57,16 +57,48 @@ fn of_code(code: u32) -> Option<&'static str> {
     }
 }
 
-/// Returns the unit that a description in WKT names last, which is that of its coordinates.
+/// Returns the unit that a description in WKT names for its coordinate system, behind `CS` or in an axis; `None` if there is none, since units
+/// in other places are those of the ellipsoid, of parameters or of heights.
 fn of_wkt(text: &str) -> Option<&str> {
     let keyword = text.trim_start().split(['[', '(']).next().unwrap_or_default().trim_end().to_ascii_uppercase();
-    let unit = match keyword.as_str() {
-        "GEOGCRS" | "GEOGRAPHICCRS" => "ANGLEUNIT[\"",
-        "PROJCRS" | "PROJECTEDCRS" => "LENGTHUNIT[\"",
+    let expected = match keyword.as_str() {
+        "GEOGCRS" | "GEOGRAPHICCRS" => "ANGLEUNIT",
+        "PROJCRS" | "PROJECTEDCRS" => "LENGTHUNIT",
         _ => return None,
     };
-    let start = text.rfind(unit)? + unit.len();
-    text.get(start..)?.split('"').next().map(symbol)
+    let is_unit = |word: &str| ["UNIT", expected].iter().any(|unit| word.eq_ignore_ascii_case(unit));
+    // Keywords of the brackets that are open.
+    let mut open: Vec<&str> = Vec::new();
+    let (mut word, mut quoted, mut is_behind) = (0, None, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match (byte, quoted) {
+            (b'"', Some(start)) => {
+                let is_of_axes = match open.as_slice() {
+                    [_, unit] => is_unit(unit),
+                    [_, axis, unit] => axis.eq_ignore_ascii_case("AXIS") && is_unit(unit),
+                    _ => false,
+                };
+                if is_behind && is_of_axes {
+                    return text.get(start..at).map(symbol);
+                }
+                quoted = None;
+            }
+            (b'"', None) => quoted = Some(at + 1),
+            (_, Some(_)) => {}
+            (b'[' | b'(', None) => {
+                let keyword = text.get(word..at).unwrap_or_default().trim();
+                open.push(keyword);
+                is_behind |= open.len() == 2 && keyword.eq_ignore_ascii_case("CS");
+                word = at + 1;
+            }
+            (b']' | b')', None) => {
+                open.pop();
+            }
+            (b',', None) => word = at + 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Returns the symbol of a unit; the unit itself if it has none.
@@ -89,6 +121,23 @@ mod tests {
         assert_eq!(unit(geographic).as_deref(), Some("degrees"));
         let projected = r#"PROJCRS["a",BASEGEOGCRS["b",ELLIPSOID["c",1,2,LENGTHUNIT["metre",1]]],CS[Cartesian,2],LENGTHUNIT["US survey foot",0.3]]"#;
         assert_eq!(unit(projected).as_deref(), Some("US survey foot"));
+        // The unit of the ellipsoid and that of heights are not the unit of coordinates.
+        let in_feet = |unit: &str| {
+            let base = r#"BASEGEOGCRS["b",ELLIPSOID["c",1,2,LENGTHUNIT["metre",1]]]"#;
+            format!(
+                r#"PROJCRS["a, UNIT[""x""]",{base},CS[Cartesian,2]{unit},AREA["d"],VERTICALEXTENT[-1,2,LENGTHUNIT["metre",1]]]"#
+            )
+        };
+        let axes = r#",AXIS["e",east,ORDER[1],LENGTHUNIT["foot",0.3048]],AXIS["n",north,LENGTHUNIT["foot",0.3048]]"#;
+        for (text, expected) in [
+            (r#",AXIS["e",east],UNIT["US survey foot",0.3048006]"#, Some("US survey foot")),
+            (r#", lengthunit [ "US survey foot", 0.3048006 ]"#, Some("US survey foot")),
+            (axes, Some("foot")),
+            (r#",AXIS["e",east],AXIS["n",north]"#, None),
+        ] {
+            assert_eq!(unit(&in_feet(text)).as_deref(), expected, "{text}");
+        }
+        assert_eq!(unit(&in_feet(",UNIT(\"m\",1)").replace(['['], "(").replace(']', ")")).as_deref(), Some("m"));
         let json = r#"{"type":"ProjectedCRS","name":"a","coordinate_system":{"axis":[{"name":"E","unit":"metre"}]}}"#;
         assert_eq!(unit(json).as_deref(), Some("m"));
         let json =
