@@ -19,6 +19,9 @@ const WKT2: [&str; 12] = [
     "ENGINEERINGCRS",
 ];
 
+/// Codes of EPSG of systems in a Mercator projection on the equator: world Mercator, web Mercator and its older code.
+const MERCATOR: [u32; 3] = [3395, 3785, 3857];
+
 /// Coordinate reference system: a code, or a description.
 ///
 /// ```
@@ -72,6 +75,30 @@ impl Crs {
         }
     }
 
+    /// Returns whether the coordinates are of a Mercator projection on the equator, such as EPSG:3857, by the code or the name of the method.
+    /// Distances on such a map are longer than those on the ground, by the more, the further it is from the equator.
+    ///
+    /// ```
+    /// use zarr_geo::Crs;
+    ///
+    /// assert!(Crs::epsg(3857).is_mercator());
+    /// assert!(!Crs::epsg(32633).is_mercator());
+    /// ```
+    pub fn is_mercator(&self) -> bool {
+        let is_named = |method: &str| {
+            let method = method.to_ascii_lowercase();
+            method.contains("mercator") && !method.contains("transverse") && !method.contains("oblique")
+        };
+        let method = match self {
+            Self::Code(_) => None,
+            Self::Wkt2(text) => method_of_wkt(text),
+            Self::ProjJson(map) => {
+                map.get("conversion").and_then(|conversion| conversion.pointer("/method/name")).and_then(Value::as_str)
+            }
+        };
+        method.is_some_and(is_named) || self.epsg_code().is_some_and(|code| MERCATOR.contains(&code))
+    }
+
     /// Returns the attribute that has the coordinate reference system.
     pub fn attribute(&self) -> &'static str {
         match self {
@@ -102,6 +129,24 @@ pub(crate) fn is_code(text: &str) -> bool {
 pub(crate) fn is_wkt2(text: &str) -> bool {
     let keyword = text.trim_start().split(['[', '(']).next().unwrap_or_default().trim_end();
     text.contains(['[', '(']) && WKT2.iter().any(|known| keyword.eq_ignore_ascii_case(known))
+}
+
+/// Name of the method of projection in a description in WKT2.
+fn method_of_wkt(text: &str) -> Option<&str> {
+    let is_method = |before: &str| {
+        let before = before.trim_end().trim_end_matches(['[', '(']).trim_end();
+        let start = before.rfind([',', '[', '(']).map_or(0, |at| at + 1);
+        let word = before.get(start..).unwrap_or_default().trim();
+        ["METHOD", "PROJECTION"].iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
+    };
+    let mut parts = text.split('"');
+    // Between two quoted texts are keywords.
+    while let (Some(before), Some(quoted)) = (parts.next(), parts.next()) {
+        if is_method(before) {
+            return Some(quoted);
+        }
+    }
+    None
 }
 
 /// Code of EPSG with which a description in WKT ends: `ID["EPSG",4326]]` in WKT2, `AUTHORITY["EPSG","4326"]]` in WKT1.

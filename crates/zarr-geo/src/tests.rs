@@ -270,3 +270,18 @@ fn conventions_are_known_by_uuid() {
     }
     assert!(Level::new("0").derived_from.is_none());
 }
+
+#[test]
+fn mercator_is_known_by_code_and_by_method() {
+    let is_mercator = |text: &str| text.parse::<Crs>().unwrap().is_mercator();
+    assert!(is_mercator("EPSG:3395") && !is_mercator("EPSG:4326"));
+    let wkt = |method: &str| {
+        format!(
+            r#"PROJCRS["Mercator",BASEGEOGCRS["b"],CONVERSION["Mercator",METHOD["{method}",ID["EPSG",1]]],CS[Cartesian,2]]"#
+        )
+    };
+    assert!(is_mercator(&wkt("Popular Visualisation Pseudo Mercator")) && is_mercator(&wkt("Mercator (variant A)")));
+    assert!(!is_mercator(&wkt("Transverse Mercator")) && !is_mercator(&wkt("Hotine Oblique Mercator (variant B)")));
+    let json = |method: &str| format!(r#"{{"type":"ProjectedCRS","conversion":{{"method":{{"name":"{method}"}}}}}}"#);
+    assert!(is_mercator(&json("Mercator (variant B)")) && !is_mercator(&json("Transverse Mercator")));
+}

@@ -137,7 +137,7 @@ mod tests {
         ] {
             assert_eq!(unit(&in_feet(text)).as_deref(), expected, "{text}");
         }
-        assert_eq!(unit(&in_feet(",UNIT(\"m\",1)").replace(['['], "(").replace(']', ")")).as_deref(), Some("m"));
+        assert_eq!(unit(&in_feet(",UNIT(\"m\",1)").replace('[', "(").replace(']', ")")).as_deref(), Some("m"));
         let json = r#"{"type":"ProjectedCRS","name":"a","coordinate_system":{"axis":[{"name":"E","unit":"metre"}]}}"#;
         assert_eq!(unit(json).as_deref(), Some("m"));
         let json =

@@ -91,7 +91,7 @@ pub(crate) struct View {
     /// The plane alone: no axes, colour bar and title.
     #[arg(long)]
     bare: bool,
-    /// No scale bar in a PNG file. A picture has one if its columns have a unit of length.
+    /// No scale bar in a PNG file. A picture has one if its columns have a unit of length, but for Mercator maps.
     #[arg(long)]
     no_scale_bar: bool,
     /// Read as many chunks as the picture needs, however many and large they are.

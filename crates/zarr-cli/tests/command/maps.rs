@@ -35,16 +35,17 @@ fn coordinates_stand_at_the_edges() {
 
 #[test]
 fn maps_in_metres_have_a_scale_bar() {
-    let folder = placed("EPSG:32633", "10,0,500000,0,-10,5000000");
-    let pixels = |args: &[&str]| {
-        folder.ok(&[&["view", "m.zarr", "red", "-o", "x.png", "--width", "400", "--height", "300"], args].concat());
-        std::fs::read(folder.path("x.png")).unwrap()
-    };
-    assert_ne!(pixels(&[]), pixels(&["--no-scale-bar"]));
-    let folder = placed("EPSG:4326", "0.5,0,-10,0,0.5,30");
-    let pixels = |args: &[&str]| {
-        folder.ok(&[&["view", "m.zarr", "red", "-o", "x.png", "--width", "400", "--height", "300"], args].concat());
-        std::fs::read(folder.path("x.png")).unwrap()
-    };
-    assert_eq!(pixels(&[]), pixels(&["--no-scale-bar"]));
+    for (crs, transform, has_bar) in [
+        ("EPSG:32633", "10,0,500000,0,-10,5000000", true),
+        ("EPSG:4326", "0.5,0,-10,0,0.5,30", false),
+        // A metre of web Mercator is half a metre on the ground at a latitude of 60 degrees.
+        ("EPSG:3857", "10,0,500000,0,-10,8400000", false),
+    ] {
+        let folder = placed(crs, transform);
+        let pixels = |args: &[&str]| {
+            folder.ok(&[&["view", "m.zarr", "red", "-o", "x.png", "--width", "400", "--height", "300"], args].concat());
+            std::fs::read(folder.path("x.png")).unwrap()
+        };
+        assert_eq!(pixels(&[]) != pixels(&["--no-scale-bar"]), has_bar, "{crs}");
+    }
 }

@@ -7,7 +7,7 @@ use crate::commands::read::{VariableRequest, group_of, inheriting, labelled};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
-use zarr::geo::Georeference;
+use zarr::geo::{Crs, Georeference};
 use zarr::hierarchy::StoredNode;
 use zarr::meta::json::Value;
 use zarr::ome::{AxisKind, Image};
@@ -79,8 +79,11 @@ impl PictureSource {
         let cut = Cut::new(array.shape(), &selection, plane.as_deref())?;
         let dataset = dataset_of(context, &location, &array)?;
         let part = ArrayParent::Nothing;
-        let (channels, labels, has_scale_bar) = (None, Vec::new(), !args.no_scale_bar);
+        let (channels, labels) = (None, Vec::new());
         let place = place(context, &location, &found, &array, dataset.as_ref());
+        // A bar would be true at the equator alone.
+        let is_mercator = place.as_ref().and_then(|place| place.crs.as_ref()).is_some_and(Crs::is_mercator);
+        let has_scale_bar = !args.no_scale_bar && !is_mercator;
         let mut source = Self { array, cut, is_decoded: false, names, part, channels, labels, place, has_scale_bar };
         if let Some((dataset, name)) = dataset {
             if !args.raw {
