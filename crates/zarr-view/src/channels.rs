@@ -16,11 +16,12 @@ use zarr_ome::{AxisKind, Channel, Image};
 ///
 /// By default these are the active ones of `omero`, or the first six of an image without it. Without a colour, a channel has one of those
 /// that add up to white; without a range of values, that of the [percentiles](Range::default) of the values that are drawn. Three channels
-/// of `uint8` without `omero` are red, green and blue from 0 to 255: elements are pixels then.
+/// of `uint8` without `omero` are red, green and blue from 0 to 255: elements are pixels then. A single channel is one of these if `omero`
+/// says its colour, or that it is inverted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channels {
-    /// Axis of the channels.
-    pub axis: usize,
+    /// Axis of the channels; `None` for a single channel of an image without such an axis.
+    pub axis: Option<usize>,
     /// Number of channels among which these were chosen.
     pub of: u64,
     /// Channels that are drawn, at least one.
@@ -75,8 +76,8 @@ impl Channels {
     pub const MOST_BY_DEFAULT: usize = 6;
 
     /// Chooses the channels of an image that a cut of one of its levels shows together; `None` if it shows no plane, or one channel alone:
-    /// of an image without an axis of channels, with one channel, or with an index selected along that axis. `picks` are the names or
-    /// numbers of the channels to choose.
+    /// of an image with one channel that has neither a colour nor is inverted, or with an index selected along the axis of channels. `picks`
+    /// are the names or numbers of the channels to choose.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for `picks` of an image in which no channels can be chosen, for one that is no
@@ -87,6 +88,10 @@ impl Channels {
             axis.is_some_and(|axis| axis.kind == AxisKind::Channel)
         };
         let Some(hidden) = cut.others().find(|hidden| is_channel(hidden.axis)) else {
+            let has_axis = image.multiscale().axes.iter().any(|axis| axis.kind == AxisKind::Channel);
+            if let (None, false, Some(alone)) = (picks, has_axis, Self::alone(image, array, cut, None)) {
+                return Ok(Some(alone));
+            }
             return refused(picks, "the image has no axis of channels beside those that are shown");
         };
         let Some(selected) = cut.along(hidden.axis) else {
@@ -95,14 +100,18 @@ impl Channels {
         if cut.shown().len() != 2 {
             return refused(picks, "channels are drawn together in planes alone");
         }
-        if picks.is_none() && (selected.count < 2 || image.metadata().is_labels) {
+        if picks.is_none() && image.metadata().is_labels {
             return Ok(None);
         }
-        let found = Self::found(image, array, hidden.axis);
+        if picks.is_none() && selected.count < 2 {
+            let is_only = array.shape().get(hidden.axis) == Some(&1);
+            return Ok(if is_only { Self::alone(image, array, cut, Some(hidden.axis)) } else { None });
+        }
+        let found = Self::found(image, array, Some(hidden.axis));
         // An axis may have any length: only as many of its indices are looked at as are described, or drawn.
         let first = |most: usize| (0..selected.count.min(most as u64)).map(|number| selected.index(number));
         let mut channels =
-            Self { axis: hidden.axis, of: selected.count, drawn: Vec::new(), warnings: found.warnings.clone() };
+            Self { axis: Some(hidden.axis), of: selected.count, drawn: Vec::new(), warnings: found.warnings.clone() };
         let most = if found.channels.is_empty() && picks.is_none() { Self::MOST_BY_DEFAULT } else { Self::MOST };
         let (chosen, count): (Vec<u64>, u64) = match picks {
             Some(picks) => {
@@ -137,9 +146,30 @@ impl Channels {
         Ok(Some(channels))
     }
 
+    /// Returns the only channel of an image; `None` if the image says neither its colour nor that it is inverted.
+    fn alone(image: &Image, array: &Array, cut: &Cut, axis: Option<usize>) -> Option<Self> {
+        let [only] = image.metadata().channels.as_slice() else { return None };
+        let is_drawn = (only.color.is_some() || only.is_inverted) && !image.metadata().is_labels;
+        if !is_drawn || cut.shown().len() != 2 || cut.is_empty() {
+            return None;
+        }
+        let found = Self::found(image, array, axis);
+        let (drawn, warning) = found.one(0);
+        let warnings = found.warnings.into_iter().chain(warning).collect();
+        Some(Self { axis, of: 1, drawn: vec![drawn], warnings })
+    }
+
+    /// Returns the cut of one of the channels.
+    pub fn cut(&self, cut: &Cut, channel: &DrawnChannel) -> Cut {
+        match self.axis {
+            Some(axis) => cut.at(axis, channel.number),
+            None => cut.clone(),
+        }
+    }
+
     /// Finds what the image says about its channels.
-    fn found<'i>(image: &'i Image, array: &Array, axis: usize) -> Found<'i> {
-        let len = array.shape().get(axis).copied().unwrap_or(0);
+    fn found<'i>(image: &'i Image, array: &Array, axis: Option<usize>) -> Found<'i> {
+        let len = axis.map_or(1, |axis| array.shape().get(axis).copied().unwrap_or(0));
         let channels = image.metadata().channels.as_slice();
         let mut warnings = Vec::new();
         // A faulty document of channels is left out as a whole.
@@ -177,7 +207,7 @@ impl Channels {
 
     /// Reads a slice of each channel, all with the same samples, each within the budget.
     pub(crate) fn slices(&self, array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Vec<Slice>> {
-        let cuts: Vec<Cut> = self.drawn.iter().map(|channel| cut.at(self.axis, channel.number)).collect();
+        let cuts: Vec<Cut> = self.drawn.iter().map(|channel| self.cut(cut, channel)).collect();
         let thinned = cuts
             .iter()
             .map(|cut| budget.checked(array, cut.thinned(array, most, budget)?))

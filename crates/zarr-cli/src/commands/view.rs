@@ -223,7 +223,7 @@ impl PictureSource {
         let layers = channels.read(&self.array, &self.cut, &most, budget)?;
         let samples = layers.first().map(|layer| layer.slice.samples.clone()).unwrap_or_default();
         let around = self.around(context, &samples)?;
-        let mut figure = self.composite(&around, around.title.without(Some(channels.axis)), layers)?;
+        let mut figure = self.composite(&around, around.title.without(channels.axis), layers)?;
         self.draw_labels(&mut figure, None, budget)?;
         Ok(figure)
     }

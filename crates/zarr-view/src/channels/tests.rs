@@ -193,3 +193,38 @@ fn an_axis_of_very_many_channels_is_not_listed() {
         "{error}"
     );
 }
+
+/// A single channel has its colour and is inverted as one of several.
+#[test]
+fn a_single_channel_that_is_described_has_its_colour() {
+    let inverted = json!({"color": "FF0000", "inverted": true, "window": {"start": 0, "end": 4}});
+    let shown = |described: Value| {
+        drawn(&image([1, 1, 2], "uint16", &[0, 1], omero(&[described])), "", None).unwrap().map(|(_, pixels)| pixels)
+    };
+    assert_eq!(shown(inverted.clone()), Some(vec![[255, 0, 0], [191, 0, 0]]));
+    // A range of values alone has no colour.
+    assert_eq!(shown(json!({"window": {"start": 0, "end": 4}})), None);
+    let flat = flat(&inverted);
+    let cut = Cut::new(&[1, 2], &Selection::all(), Some(&[0, 1])).unwrap();
+    let array = flat.level(0).unwrap();
+    let channels = Channels::new(&flat, &array, &cut, None).unwrap().unwrap();
+    assert_eq!((channels.axis, channels.of), (None, 1));
+    let layers = channels.read(&array, &cut, &[64, 64], &Budget::default()).unwrap();
+    assert_eq!(composite(&layers).0, [[255, 0, 0]; 2]);
+}
+
+/// Creates an image of one row and two columns, which are 0, without an axis of channels.
+fn flat(described: &Value) -> Image {
+    let mut registry = Registry::default();
+    zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let scale = json!([{"type": "scale", "scale": [1.0, 1.0]}]);
+    let multiscale = json!({
+        "axes": [{"name": "y", "type": "space"}, {"name": "x", "type": "space"}],
+        "datasets": [{"path": "0", "coordinateTransformations": scale}]
+    });
+    let ome = json!({"version": "0.5", "multiscales": [multiscale], "omero": {"channels": [(described.clone())]}});
+    let group = Group::create(&store, "/", NewGroup::new().attribute("ome", ome), &Arc::new(registry)).unwrap();
+    group.create_array("0", NewArray::new(&[1, 2], "uint8").codecs("bytes").unwrap()).unwrap();
+    Image::open(&group).unwrap().unwrap()
+}

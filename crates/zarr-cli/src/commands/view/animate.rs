@@ -126,8 +126,8 @@ fn figures(
     let selected: Vec<u64> = source.cut.samples().iter().map(|samples| samples.of).collect();
     let all = source.cut.along(axis).map_or(0, |all| all.count);
     // If the channels are the frames, they are not drawn together.
-    let channels = source.channels.as_ref().filter(|channels| channels.axis != axis);
-    let of_channels = channels.map(|channels| channels.axis);
+    let channels = source.channels.as_ref().filter(|channels| channels.axis != Some(axis));
+    let of_channels = channels.and_then(|channels| channels.axis);
     let layers = channels.map_or(1, |channels| channels.drawn.len());
     let most = fewer(room.most(&selected), MOST_FRAMES.min(all).saturating_mul(layers as u64));
     let read = |cut: &Cut, budget: &Budget| Slice::frames(&source.array, cut, axis, MOST_FRAMES, &most, budget);
@@ -150,7 +150,7 @@ fn figures(
     let (mut by_channel, mut windows) = (Vec::new(), Vec::new());
     let mut of_frames = None;
     for channel in &channels.drawn {
-        let (frames, slices) = read(&source.cut.at(channels.axis, channel.number), &budget)?;
+        let (frames, slices) = read(&channels.cut(&source.cut, channel), &budget)?;
         of_frames = Some(frames);
         // One window for all frames.
         windows.push(channel.window_of(&slices));
