@@ -70,6 +70,7 @@ fn channels_are_chosen() {
         (&["--channel", "GFP", "--isel", "c=0"], "--channel: no channels can be chosen: an index of the axis"),
         (&["--channel", "GFP", "--no-composite"], "cannot be used with"),
         (&["--channel", ""], r#"found no channel """#),
+        (&["--channel", "GFP", "--animate", "c", "-o", "x.png"], "--channel: the frames along c are channels"),
     ] {
         let ran = folder.run(&[&["view", "i.zarr", "img"], args].concat());
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);

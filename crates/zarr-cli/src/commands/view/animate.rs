@@ -35,6 +35,10 @@ pub(super) fn run(context: &Context, args: &View, room: Room, location: NodeLoca
         };
         return Err(Failure::usage(message));
     };
+    if args.channel.is_some() && source.channels.as_ref().is_some_and(|channels| channels.axis == Some(axis)) {
+        let message = format!("--channel: the frames along {dimension} are channels, each of which is drawn alone");
+        return Err(Failure::usage(message).with_hint("--isel selects the channels that are frames"));
+    }
     if source.cut.shown().is_empty() || source.cut.is_empty() {
         return Err(Failure::usage(format!("--animate {dimension}: there is nothing to show")));
     }
