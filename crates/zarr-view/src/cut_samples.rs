@@ -1,6 +1,7 @@
 //! Choice of the elements of a cut that are read, within a budget.
 
 use crate::cut::Cut;
+use crate::located::in_array;
 use crate::samples::Samples;
 use crate::{Error, ErrorKind, Result};
 use zarr_array::Array;
@@ -41,11 +42,7 @@ impl Budget {
             "found a read of {parts} chunks of {part}, expected at most {most} chunks and {} in all",
             size(self.bytes)
         );
-        let (store, path) = (array.store().to_string(), array.path().to_string());
-        Err(Error::new(ErrorKind::Limit, message).at(|location| {
-            location.store = Some(store);
-            location.path = Some(path);
-        }))
+        Err(in_array(array, Error::new(ErrorKind::Limit, message)))
     }
 
     /// Returns an equal share of the budget for each of `count` reads: at least one part. A budget without limits has no shares.

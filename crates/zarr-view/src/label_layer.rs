@@ -3,6 +3,7 @@
 use crate::color_map::Rgb;
 use crate::cut::Cut;
 use crate::cut_samples::Budget;
+use crate::located::{at, in_array, in_group};
 use crate::ome::ImageCut;
 use crate::samples::Samples;
 use crate::slice::{Numbers, Slice};
@@ -14,6 +15,8 @@ use zarr_ome::{AxisKind, Image, ImageLabel, Listed, Metadata};
 
 /// Group beside the levels of an image that has its label images.
 const LABELS: &str = "labels";
+/// Greatest number of names that an error lists.
+const MOST_LISTED: usize = 32;
 /// Number of colours that values have in turn.
 const COLORS: i128 = 18;
 
@@ -36,6 +39,8 @@ pub struct LabelLayer {
 impl LabelLayer {
     /// Opacity unless another is chosen.
     pub const OPACITY: f64 = 0.5;
+    /// Greatest number of label images that are drawn over an image.
+    pub const MOST: usize = 16;
 
     /// Returns the names of the label images of an image; none if it has no labels.
     ///
@@ -52,23 +57,42 @@ impl LabelLayer {
         Ok(listed.map(|listed| listed.paths.into_iter().map(|(path, _)| path).collect()).unwrap_or_default())
     }
 
+    /// Opens the label images with these names, in the order in which they are first given, as [`open`](Self::open) does.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for more than [`MOST`](Self::MOST); the errors of [`open`](Self::open).
+    pub fn open_all(image: &Image, names: &[String]) -> Result<Vec<Self>> {
+        let mut once: Vec<&str> = Vec::new();
+        for name in names.iter().map(|name| relative(name)) {
+            if !once.contains(&name) {
+                once.push(name);
+            }
+            if once.len() > Self::MOST {
+                let message = format!("found {} names of labels, expected at most {}", names.len(), Self::MOST);
+                return Err(in_group(image.group(), Error::argument(message)));
+            }
+        }
+        once.into_iter().map(|name| Self::open(image, name)).collect()
+    }
+
     /// Opens the label image `name` of an image, also one that is not listed: `nuclei`, or `labels/nuclei`. Its arrays are opened with the
     /// options of the image.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if the image has no such labels, with the names of those that it has; [`ErrorKind::Argument`] for an image
-    /// whose elements are not integers; the errors of [`Image::open`].
+    /// [`ErrorKind::NotFound`] if the image has no such labels, with the names of those that it has; [`ErrorKind::InvalidMetadata`] for a
+    /// group that is no image; [`ErrorKind::Argument`] for an image whose elements are not integers; the errors of
+    /// [`names`](Self::names) and [`Image::open`].
     pub fn open(image: &Image, name: &str) -> Result<Self> {
-        let name = name.trim_matches('/');
-        let name = name.strip_prefix("labels/").unwrap_or(name);
+        let name = relative(name);
         let absent = || {
-            let names = Self::names(image).unwrap_or_default();
-            let known = if names.is_empty() {
-                "the image has none".to_owned()
-            } else {
-                format!("expected one of {}", names.join(", "))
+            let known = match Self::names(image) {
+                Ok(names) if names.is_empty() => "the image has none".to_owned(),
+                Ok(names) => format!("expected one of {}", listed(&names)),
+                Err(error) => return error,
             };
-            Error::new(ErrorKind::NotFound, format!("found no labels {name:?}, {known}"))
+            let (group, message) = (image.group(), format!("found no labels {name:?}, {known}"));
+            let path = format!("{}/{LABELS}/{name}", group.path().to_string().trim_end_matches('/'));
+            at(group.store(), path.trim_end_matches('/'), Error::new(ErrorKind::NotFound, message))
         };
         if name.is_empty() {
             return Err(absent());
@@ -78,29 +102,37 @@ impl LabelLayer {
             Err(error) if error.is_not_found() => return Err(absent()),
             Err(error) => return Err(error),
         };
-        let labels = Image::open(&group)?.ok_or_else(absent)?;
+        let Some(labels) = Image::open(&group)? else {
+            let message = format!("labels {name}: found a group without an image of OME-Zarr");
+            return Err(in_group(&group, Error::new(ErrorKind::InvalidMetadata, message)));
+        };
         let labels = match image.options() {
             Some(options) => labels.arrays(options.clone()),
             None => labels,
         };
         let (mut colors, mut warnings) = (HashMap::new(), Vec::new());
         if let Some(label) = colors_of(&group)? {
-            warnings.extend(label.faults.iter().map(ToString::to_string).filter(|fault| fault.contains("/colors")));
+            let mut faults = label.faults.iter().filter(|fault| fault.pointer().contains("/colors"));
+            if let Some(first) = faults.next() {
+                let more = match faults.count() {
+                    0 => String::new(),
+                    more => format!(", and {more} more"),
+                };
+                warnings.push(format!("colours of labels {name} are left out: {first}{more}"));
+            }
             // The first colour of a value is its colour.
             label.colors.into_iter().for_each(|(value, rgba)| {
                 colors.entry(value).or_insert(rgba);
             });
         }
-        let warnings =
-            warnings.into_iter().map(|fault| format!("a colour of labels {name} is left out: {fault}")).collect();
         let layer = Self { name: name.to_owned(), opacity: Self::OPACITY, warnings, image: labels, colors };
         let finest = layer.image.level(0)?;
         match Numbers::of(finest.data_type()) {
             Some(Numbers::Integers | Numbers::Bools) => Ok(layer),
-            _ => Err(Error::argument(format!(
-                "labels {name}: found elements of {}, expected integers",
-                finest.data_type()
-            ))),
+            _ => {
+                let message = format!("labels {name}: found elements of {}, expected integers", finest.data_type());
+                Err(in_array(&finest, Error::argument(message)))
+            }
         }
     }
 
@@ -236,12 +268,20 @@ impl LabelLayer {
     }
 
     fn wrong(&self, message: &str) -> Error {
-        let (store, path) = (self.image.group().store().to_string(), self.image.group().path().to_string());
-        Error::argument(format!("labels {}: {message}", self.name)).at(|location| {
-            location.store = Some(store);
-            location.path = Some(path);
-        })
+        in_group(self.image.group(), Error::argument(format!("labels {}: {message}", self.name)))
     }
+}
+
+/// Returns the name of a label image relative to the group of labels.
+fn relative(name: &str) -> &str {
+    let name = name.trim_matches('/');
+    name.strip_prefix("labels/").unwrap_or(name)
+}
+
+/// Returns names as a list, in which many are left out.
+fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(MOST_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST_LISTED { format!("{shown}, ..") } else { shown }
 }
 
 /// Returns for each sample `of` the image along a `side` of the picture the number of the nearest sample of the labels.

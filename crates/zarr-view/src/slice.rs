@@ -7,6 +7,7 @@
 
 use crate::cut::Cut;
 use crate::cut_samples::{Budget, CutSamples};
+use crate::located::in_array;
 use crate::samples::Samples;
 use crate::{Error, Result};
 use zarr_array::{Array, ArrayData};
@@ -137,10 +138,10 @@ impl Slice {
 fn numbers(array: &Array, cut: &Cut) -> Result<Numbers> {
     let Some(numbers) = Numbers::of(array.data_type()) else {
         let message = format!("found elements of {}, expected numbers or bools", array.data_type());
-        return Err(locate(array, Error::argument(message)));
+        return Err(in_array(array, Error::argument(message)));
     };
     if cut.is_empty() {
-        return Err(locate(array, Error::argument("the selection is empty")));
+        return Err(in_array(array, Error::argument("the selection is empty")));
     }
     Ok(numbers)
 }
@@ -157,13 +158,4 @@ fn values(data: &ArrayData, numbers: Numbers) -> Result<(Vec<f64>, Numbers)> {
 /// Returns whether an integer of this value is exact as `f64`: below 2^53.
 pub(crate) fn is_exact(integer: f64) -> bool {
     integer.abs() < 9_007_199_254_740_992.0
-}
-
-/// Adds the store and path of the array to an error.
-fn locate(array: &Array, error: Error) -> Error {
-    let (store, path) = (array.store().to_string(), array.path().to_string());
-    error.at(|location| {
-        location.store = Some(store);
-        location.path = Some(path);
-    })
 }

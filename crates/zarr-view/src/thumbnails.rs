@@ -8,6 +8,7 @@ use crate::cut_samples::Budget;
 use crate::figure::{Figure, Room};
 use crate::fit;
 use crate::labels::{AxisLabels, Positions, Tick};
+use crate::located::in_group;
 use crate::ome::ImageCut;
 use crate::samples::Samples;
 use crate::slice::{Numbers, Slice};
@@ -129,11 +130,11 @@ impl ImageGrid {
             let (rows, columns) = (grouped(grid.rows.len() as u64), grouped(grid.columns.len() as u64));
             let message =
                 format!("found a plate of {rows} x {columns} wells, expected at most {}", grouped(MOST_PLACES as u64));
-            return Err(located(group, Error::new(ErrorKind::Limit, message)));
+            return Err(in_group(group, Error::new(ErrorKind::Limit, message)));
         }
         if grid.images.is_empty() {
             let what = if grid.is_plate { "plate has no well in its rows and columns" } else { "well has no field" };
-            return Err(located(group, Error::new(ErrorKind::InvalidMetadata, format!("the {what}"))));
+            return Err(in_group(group, Error::new(ErrorKind::InvalidMetadata, format!("the {what}"))));
         }
         Ok(Some(grid))
     }
@@ -162,7 +163,7 @@ impl ImageGrid {
     /// # Errors
     /// The errors of [`image`](Self::image).
     pub fn first_image(&self) -> Result<Image> {
-        let place = self.images.first().ok_or_else(|| located(&self.group, Error::argument("found no image")))?;
+        let place = self.images.first().ok_or_else(|| in_group(&self.group, Error::argument("found no image")))?;
         self.image(place)
     }
 
@@ -285,7 +286,7 @@ impl ImageGrid {
 
 /// Opens the image of a group; if `is_well`, the first field of the well that it is.
 fn first_image(group: &Group, is_well: bool) -> Result<Image> {
-    let invalid = |what: &str| located(group, Error::new(ErrorKind::InvalidMetadata, format!("found no {what}")));
+    let invalid = |what: &str| in_group(group, Error::new(ErrorKind::InvalidMetadata, format!("found no {what}")));
     if !is_well {
         return Image::open(group)?.ok_or_else(|| invalid("image of OME-Zarr"));
     }
@@ -294,15 +295,7 @@ fn first_image(group: &Group, is_well: bool) -> Result<Image> {
     let field = well.fields.first().ok_or_else(|| invalid("field of the well"))?;
     let field = group.group(&field.path)?;
     Image::open(&field)?
-        .ok_or_else(|| located(&field, Error::new(ErrorKind::InvalidMetadata, "found no image of OME-Zarr")))
-}
-
-fn located(group: &Group, error: Error) -> Error {
-    let (store, path) = (group.store().to_string(), group.path().to_string());
-    error.at(|location| {
-        location.store = Some(store);
-        location.path = Some(path);
-    })
+        .ok_or_else(|| in_group(&field, Error::new(ErrorKind::InvalidMetadata, "found no image of OME-Zarr")))
 }
 
 /// Values of the channels of an image, as many as a small picture needs.
@@ -325,7 +318,7 @@ impl Thumbnail {
         let selected: Vec<u64> = cut.samples().iter().map(|samples| samples.of).collect();
         let most = room.most(&selected);
         if selected.len() != 2 {
-            return Err(located(image.group(), Error::argument("found an image of fewer than two axes")));
+            return Err(in_group(image.group(), Error::argument("found an image of fewer than two axes")));
         }
         let channels = match Channels::new(image, &array, &cut, options.channels.as_deref())? {
             Some(channels) => {

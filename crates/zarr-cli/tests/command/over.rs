@@ -66,7 +66,7 @@ fn labels_that_are_not_there_are_said() {
     for (args, message) in [
         (
             &["img", "--labels", "nuclei"][..],
-            r#"--labels: i.zarr: /img/labels/nuclei: found no labels "nuclei", expected one of cells"#,
+            r#"/i.zarr: /img/labels/nuclei: found no labels "nuclei", expected one of cells"#,
         ),
         (&["img", "--labels", "cells", "--label-opacity", "2"], "expected a number from 0 to 1"),
         (&["img", "--labels", "cells", "--plane", "x"], "--labels: labels are drawn over planes alone"),
@@ -74,7 +74,7 @@ fn labels_that_are_not_there_are_said() {
     ] {
         let ran = folder.run(&[&["view", "i.zarr"], args].concat());
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
-        assert!(ran.err.contains(message.rsplit(": ").next().unwrap()), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(message), "{args:?}: {}", ran.err);
     }
     folder.ok(&["resize", "i.zarr", "img/labels/cells/0", "--shape", "400,399", "--shrink"]);
     let ran = folder.run(&["view", "i.zarr", "img", "--labels", "cells"]);

@@ -121,8 +121,11 @@ pub(super) fn add_layers(image: &Image, shown: &mut Map) {
         })
     });
     shown.insert("channels", Value::Array(channels.collect()));
-    // Labels are a part of the image that it may lack.
-    shown.insert("labels", LabelLayer::names(image).unwrap_or_default());
+    match LabelLayer::names(image) {
+        Ok(names) => shown.insert("labels", names),
+        // The image can be looked at all the same.
+        Err(error) => shown.insert("labels_error", error.with_causes()),
+    };
 }
 
 /// Returns a parameter as names that are separated by commas; `None` if it is missing.
@@ -136,12 +139,9 @@ fn labels(image: &Image, query: &Query) -> Result<Vec<LabelLayer>, RequestError>
     if !(0.0..=1.0).contains(&opacity) {
         return Err(RequestError::argument(format!("opacity: found {opacity}, expected a number from 0 to 1")));
     }
-    let open = |name: String| -> Result<LabelLayer, RequestError> {
-        let mut layer = LabelLayer::open(image, &name)?;
-        layer.opacity = opacity;
-        Ok(layer)
-    };
-    names(query, "labels").unwrap_or_default().into_iter().map(open).collect()
+    let mut layers = LabelLayer::open_all(image, &names(query, "labels").unwrap_or_default())?;
+    layers.iter_mut().for_each(|layer| layer.opacity = opacity);
+    Ok(layers)
 }
 
 /// Parses the parameter `windows`, the ranges of values of channels that have none: `0:0:255,1:10:90`.

@@ -31,5 +31,6 @@ export function facts({ ome, image }) {
   const times = (shape) => (shape ? shape.map((n) => n.toLocaleString("en")).join(" × ") : "cannot be read");
   const warnings = ome.deviations.map((text) => ["Warning", text]);
   const problem = image.error ? [["Cannot be read", image.error]] : [];
-  return [...image.lines, ["Shapes", image.shapes.map(times).join(", ")], ...problem, ...warnings];
+  const labels = image.labels_error ? [["Labels cannot be read", image.labels_error]] : [];
+  return [...image.lines, ["Shapes", image.shapes.map(times).join(", ")], ...problem, ...labels, ...warnings];
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_array::{Group, MissingChunks, NewArray, NewGroup, Options, Store};
 use zarr_json::{Value, json};
 use zarr_serve::{ServeLimits, ServeOptions, Server};
-use zarr_store::MemoryStore;
+use zarr_store::{Key, MemoryStore, SetOptions, StoreExt};
 
 fn group(store: &Arc<dyn Store>, path: &str, ome: Value) -> Group {
     Group::create(store, path, NewGroup::new().attribute("ome", ome), &registry()).unwrap()
@@ -155,4 +155,23 @@ fn arrays_of_labels_and_wells_have_the_options_of_the_server() {
             assert_eq!(answer.status == 200, is_shown, "{question}: {}", answer.text());
         }
     }
+}
+
+#[test]
+fn labels_that_cannot_be_listed_are_said() {
+    let store = pictures();
+    store.set(&Key::new("image/labels/zarr.json").unwrap(), b"{", &SetOptions::default()).unwrap();
+    let info = ask(&serve(store, &ServeOptions::default()), "info?path=/image");
+    assert!(at(&info, "/image/labels_error").contains("/image/labels"), "{info}");
+}
+
+#[test]
+fn the_number_of_labels_is_bounded() {
+    let server = server(ServeLimits::default());
+    let many: Vec<String> = (0..17).map(|number| format!("l{number}")).collect();
+    let answer = get(&server, &format!("/api/picture?path=/image&y=1&x=2&labels={}", many.join(",")));
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    assert!(answer.text().contains("found 17 names of labels, expected at most 16"), "{}", answer.text());
+    let (head, _) = pixels(&server, "picture?path=/image&y=1&x=2&labels=cells,cells,labels/cells");
+    assert_eq!(at(&head, "/labels"), r#"["cells"]"#);
 }

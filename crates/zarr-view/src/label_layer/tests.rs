@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_array::{NewArray, NewGroup, Registry, Store};
 use zarr_json::{Map, Value, json};
-use zarr_store::MemoryStore;
+use zarr_store::{Key, MemoryStore, SetOptions, StoreExt};
 
 fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
@@ -112,7 +112,8 @@ fn values_have_the_colours_of_the_metadata() {
     create(&store, "/i/labels/l", "yx", &[&[1, 4]], &[("image-label", colors)]);
     let layer = LabelLayer::open(&image, "labels/l").unwrap();
     assert_eq!(layer.name, "l");
-    assert!(layer.warnings[0].starts_with("a colour of labels l is left out: "), "{:?}", layer.warnings);
+    let [warning] = layer.warnings.as_slice() else { panic!("{:?}", layer.warnings) };
+    assert!(warning.starts_with("colours of labels l are left out: "), "{warning}");
     // 0 and the transparent colour of 2 leave the picture as it is, and 3 has a colour by its number.
     let (level, _, pixels) = drawn(&image, "l", "0", [1, 4]).unwrap();
     let third = ColorMap::TAB20.category(4);
@@ -166,8 +167,55 @@ fn labels_that_do_not_fit_are_refused() {
     }
     let error = refused("nuclei");
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.to_string().contains(r#"found no labels "nuclei", expected one of l, m"#), "{error}");
+    let text = r#": /i/labels/nuclei: found no labels "nuclei", expected one of l, m"#;
+    assert!(error.to_string().ends_with(text), "{error}");
+    // A group that is no image, an image of floats, and a list that cannot be read have errors of their own.
+    Group::create(&store, "/i/labels/m", NewGroup::new(), &registry()).unwrap();
+    let error = refused("m");
+    assert_eq!(error.kind(), ErrorKind::InvalidMetadata);
+    assert!(
+        error.to_string().ends_with(": /i/labels/m: labels m: found a group without an image of OME-Zarr"),
+        "{error}"
+    );
+    let floats = create(&store, "/i/labels/floats", "yx", &[&[8, 8]], &[]);
+    let new = NewArray::new(&[8, 8], "float32").codecs("bytes").unwrap().overwrite(true);
+    floats.group().create_array("0", new).unwrap();
+    let error = refused("floats").to_string();
+    assert!(
+        error.ends_with(": /i/labels/floats/0: labels floats: found elements of float32, expected integers"),
+        "{error}"
+    );
+    store.set(&Key::new("i/labels/zarr.json").unwrap(), b"{", &SetOptions::default()).unwrap();
+    assert!(!refused("nuclei").to_string().contains("has none"));
+    assert!(LabelLayer::names(&image).is_err());
     let plain = create(&store, "/plain", "yx", &[&[8, 8]], &[]);
     assert!(LabelLayer::names(&plain).unwrap().is_empty());
     assert!(LabelLayer::open(&plain, "").unwrap_err().to_string().contains("the image has none"));
+}
+
+#[test]
+fn warnings_of_many_colours_are_one() {
+    let store = store();
+    let image = create(&store, "/i", "yx", &[&[1, 4]], &[]);
+    let color = |value: u64| json!({"label-value": value, "rgba": [0.5, 0.5, 0.5, 0.5]});
+    let colors = json!({"colors": (Value::Array((1..1000).map(color).collect()))});
+    create(&store, "/i/labels/l", "yx", &[&[1, 4]], &[("image-label", colors)]);
+    let warnings = LabelLayer::open(&image, "l").unwrap().warnings;
+    assert!(warnings.len() == 1 && warnings[0].ends_with(", and 3995 more"), "{warnings:?}");
+}
+
+#[test]
+fn labels_are_drawn_once_and_are_few() {
+    let store = store();
+    let image = create(&store, "/i", "yx", &[&[1, 4]], &[]);
+    for name in ["a", "b"] {
+        create(&store, &format!("/i/labels/{name}"), "yx", &[&[1, 4]], &[("image-label", json!({}))]);
+    }
+    let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let opened = LabelLayer::open_all(&image, &names("b a labels/b /a/")).unwrap();
+    assert_eq!(opened.iter().map(|layer| layer.name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+    let many: Vec<String> = (0..17).map(|number| number.to_string()).collect();
+    let error = LabelLayer::open_all(&image, &many).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert!(error.to_string().contains("found 17 names of labels, expected at most 16"), "{error}");
 }

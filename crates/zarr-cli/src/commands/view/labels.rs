@@ -11,16 +11,16 @@ pub(super) fn open(context: &Context, args: &View, image: &Image, cut: &ImageCut
     if !args.labels.is_empty() && cut.cut.shown().len() != 2 {
         return Err(Failure::usage("--labels: labels are drawn over planes alone"));
     }
-    let mut layers = Vec::new();
-    for name in &args.labels {
-        let mut layer = match LabelLayer::open(image, name) {
-            Ok(layer) => layer,
-            Err(error) if error.is_not_found() => return Err(Failure::usage(format!("--labels: {error}"))),
-            Err(error) => return Err(error.into()),
-        };
+    let mut layers = match LabelLayer::open_all(image, &args.labels) {
+        Ok(layers) => layers,
+        Err(error) if error.is_not_found() || error.kind() == zarr::ErrorKind::Argument => {
+            return Err(Failure::usage(format!("--labels: {error}")));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    for layer in &mut layers {
         layer.opacity = args.label_opacity;
         context.warnings(&layer.warnings);
-        layers.push(layer);
     }
     Ok(layers)
 }
