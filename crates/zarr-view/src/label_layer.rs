@@ -9,6 +9,7 @@ use crate::samples::Samples;
 use crate::slice::{Numbers, Slice};
 use crate::{Error, ErrorKind, Result};
 use std::collections::HashMap;
+use std::sync::OnceLock;
 use zarr_array::{Array, Group};
 use zarr_grid::{AxisSelection, Selection};
 use zarr_ome::{AxisKind, Image, ImageLabel, Listed, Metadata};
@@ -33,7 +34,24 @@ pub struct LabelLayer {
     /// Messages about metadata that cannot be followed, and what is drawn instead.
     pub warnings: Vec<String>,
     image: Image,
+    finest: Array,
     colors: HashMap<i128, [u8; 4]>,
+    /// Whether the shape is that of the image, once it is known.
+    checked: OnceLock<()>,
+    /// Level that was chosen first, with the lengths for which it was chosen: frames of an animation have the same.
+    chosen: OnceLock<ChosenLevel>,
+}
+
+/// Level of labels, with the pairs of an axis and its least length for which it was chosen.
+type ChosenLevel = (Vec<(usize, u64)>, usize, Array);
+
+/// Labels that were drawn over a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawnLabels {
+    /// Index of the level of the labels that was read.
+    pub level: usize,
+    /// Whether fewer labels were read than the picture has pixels, because of the budget.
+    pub is_cut: bool,
 }
 
 impl LabelLayer {
@@ -125,10 +143,18 @@ impl LabelLayer {
                 colors.entry(value).or_insert(rgba);
             });
         }
-        let layer = Self { name: name.to_owned(), opacity: Self::OPACITY, warnings, image: labels, colors };
-        let finest = layer.image.level(0)?;
+        let finest = labels.level(0)?;
         match Numbers::of(finest.data_type()) {
-            Some(Numbers::Integers | Numbers::Bools) => Ok(layer),
+            Some(Numbers::Integers | Numbers::Bools) => Ok(Self {
+                name: name.to_owned(),
+                opacity: Self::OPACITY,
+                warnings,
+                image: labels,
+                finest,
+                colors,
+                checked: OnceLock::new(),
+                chosen: OnceLock::new(),
+            }),
             _ => {
                 let message = format!("labels {name}: found elements of {}, expected integers", finest.data_type());
                 Err(in_array(&finest, Error::argument(message)))
@@ -136,23 +162,21 @@ impl LabelLayer {
         }
     }
 
-    /// Returns the colour and the opacity of a value; `None` for 0 and for missing values, which are transparent.
-    pub fn color(&self, value: f64) -> Option<(Rgb, f64)> {
-        if value == 0.0 || !value.is_finite() {
+    /// Returns the colour and the opacity of a value; `None` for 0, which is transparent.
+    pub fn color(&self, value: i128) -> Option<(Rgb, f64)> {
+        if value == 0 {
             return None;
         }
-        let number = value as i128;
-        match self.colors.get(&number) {
+        match self.colors.get(&value) {
             Some(&[r, g, b, alpha]) => Some(([r, g, b], self.opacity * f64::from(alpha) / 255.0)),
             None => {
-                let place = usize::try_from((number - 1).rem_euclid(COLORS)).unwrap_or(0);
+                let place = usize::try_from(value.wrapping_sub(1).rem_euclid(COLORS)).unwrap_or(0);
                 Some((crate::shading::Categories::color(place), self.opacity))
             }
         }
     }
 
-    /// Draws the labels over `pixels`, which are those of `samples` of a cut of a level of the image. Returns the level of the labels that
-    /// was read.
+    /// Draws the labels over `pixels`, which are those of `samples` of a cut of a level of the image, of which the labels were opened.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if the labels have another shape than each level of the image along axes in space, several elements along
@@ -164,33 +188,37 @@ impl LabelLayer {
         cut: &ImageCut,
         samples: &[Samples],
         budget: &Budget,
-    ) -> Result<usize> {
+    ) -> Result<DrawnLabels> {
         let of_labels = self.cut(image, cut, samples)?;
         let most: Vec<u64> = samples.iter().map(|samples| samples.count).collect();
-        let slice = Slice::read(&of_labels.array, &of_labels.cut, &most, budget)?;
-        let ([rows, columns], [down, across]) = (samples, slice.samples.as_slice()) else {
-            return Err(Error::argument("labels are drawn over planes alone"));
+        let (values, read) = Slice::read_integers(&of_labels.array, &of_labels.cut, &most, budget)?;
+        let ([rows, columns], [down, across]) = (samples, read.samples.as_slice()) else {
+            return Err(self.wrong("they are drawn over planes alone"));
         };
+        let width = usize::try_from(across.count).unwrap_or(usize::MAX);
         let (rows_at, columns_at) =
             (nearest(cut, &of_labels, 0, rows, down), nearest(cut, &of_labels, 1, columns, across));
-        let colors = rows_at.iter().flat_map(|&row| {
-            let values = slice.row(row);
-            columns_at.iter().map(move |&column| values.get(column).copied().unwrap_or(f64::NAN))
+        let values = rows_at.iter().flat_map(|&row| {
+            let first = row.saturating_mul(width);
+            let values = &values;
+            columns_at.iter().map(move |&column| values.get(first.saturating_add(column)).copied().unwrap_or(0))
         });
-        for (pixel, value) in pixels.iter_mut().zip(colors) {
+        for (pixel, value) in pixels.iter_mut().zip(values) {
             if let Some((color, opacity)) = self.color(value) {
                 *pixel = blended(*pixel, color, opacity);
             }
         }
-        Ok(of_labels.level)
+        Ok(DrawnLabels { level: of_labels.level, is_cut: read.is_cut })
     }
 
     /// Chooses the level of the labels and the part of it that lies under the samples of a cut of the image.
     fn cut(&self, image: &Image, cut: &ImageCut, samples: &[Samples]) -> Result<ImageCut> {
         let (axes, own) = (&image.multiscale().axes, &self.image.multiscale().axes);
-        let finest = self.image.level(0)?;
         let place = |name: &str| axes.iter().position(|axis| axis.name == name);
-        self.check_shape(image, &finest)?;
+        if self.checked.get().is_none() {
+            self.check_shape(image, &self.finest)?;
+            self.checked.get_or_init(|| ());
+        }
         // Axes of the picture in the order of the labels' own.
         let mut shown = Vec::new();
         for &axis in cut.cut.shown() {
@@ -208,7 +236,14 @@ impl LabelLayer {
             let len = u128::from(one.count) * u128::from(len_of(axis)) / u128::from(end - first);
             least.push((number, u64::try_from(len).unwrap_or(u64::MAX)));
         }
-        let (level, array) = self.image.level_of(&least)?;
+        let (level, array) = match self.chosen.get() {
+            Some((known, level, array)) if *known == least => (*level, array.clone()),
+            _ => {
+                let (level, array) = self.image.level_of(&least)?;
+                self.chosen.get_or_init(|| (least, level, array.clone()));
+                (level, array)
+            }
+        };
         let selected = own.iter().zip(array.shape()).enumerate().map(|(number, (axis, &len))| {
             let last = len.saturating_sub(1);
             let of_image = place(&axis.name);

@@ -72,7 +72,7 @@ pub use cut_samples::{Budget, CutSamples};
 pub use dataset::{flag_names, shown_array};
 pub use draw::scale_bar::ScaleBar;
 pub use figure::{Figure, Room};
-pub use label_layer::LabelLayer;
+pub use label_layer::{DrawnLabels, LabelLayer};
 pub use labels::{AxisLabels, Positions, Tick};
 pub use ome::ImageCut;
 pub use picture::Picture;

@@ -62,6 +62,24 @@ impl Slice {
         Self::read_thinned(array, cut, budget.checked(array, cut.thinned(array, most, budget)?)?)
     }
 
+    /// Reads integers or bools as [`read`](Self::read) does, each with its value. Also returns the samples.
+    pub(crate) fn read_integers(
+        array: &Array,
+        cut: &Cut,
+        most: &[u64],
+        budget: &Budget,
+    ) -> Result<(Vec<i128>, CutSamples)> {
+        numbers(array, cut)?;
+        let thinned = budget.checked(array, cut.thinned(array, most, budget)?)?;
+        let data = array.read_data(cut.selection(&thinned.samples))?;
+        let (data_type, items) = (data.data_type(), data.items());
+        let values: Vec<i128> = match data_type.storage() {
+            DataType::UInt64 => wide(cast_items::<u64>(data_type, items, Cast::Exact).map_err(Error::from)?),
+            _ => wide(cast_items::<i64>(data_type, items, Cast::Exact).map_err(Error::from)?),
+        };
+        Ok((cut.transposed(values, &thinned.samples), thinned))
+    }
+
     /// Reads the chosen samples of a cut.
     pub(crate) fn read_thinned(array: &Array, cut: &Cut, thinned: CutSamples) -> Result<Self> {
         let numbers = numbers(array, cut)?;
@@ -153,6 +171,10 @@ fn values(data: &ArrayData, numbers: Numbers) -> Result<(Vec<f64>, Numbers)> {
         Numbers::Integers if !values.iter().all(|&value| is_exact(value)) => (values, Numbers::Floats),
         numbers => (values, numbers),
     })
+}
+
+fn wide<T: Into<i128>>(values: Vec<T>) -> Vec<i128> {
+    values.into_iter().map(Into::into).collect()
 }
 
 /// Returns whether an integer of this value is exact as `f64`: below 2^53.

@@ -51,17 +51,18 @@ pub(super) fn picture(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, Request
         }
     };
     let Some(slice) = slice else { return Err(RequestError::internal("a picture without channels")) };
+    let mut is_reduced = slice.is_cut || taken.is_reduced();
     let whole = ImageCut { level, array: array.clone(), cut: cut.clone() };
     for layer in &labels {
         warnings.extend(layer.warnings.iter().cloned());
-        layer.draw(&mut pixels, image, &whole, &slice.samples, &budget)?;
+        is_reduced |= layer.draw(&mut pixels, image, &whole, &slice.samples, &budget)?.is_cut;
     }
     let mut head = Map::new();
     for (name, (axis, samples)) in ["y", "x"].into_iter().zip(cut.shown().iter().zip(&slice.samples)) {
         head.insert(name, side(*axis, samples, array.shape()));
     }
     head.insert("level", level);
-    head.insert("is_reduced", slice.is_cut || taken.is_reduced());
+    head.insert("is_reduced", is_reduced);
     head.insert("chunks", taken.chunks().saturating_mul(count as u64));
     head.insert("channels", Value::Array(layers.iter().map(described).collect()));
     head.insert("labels", labels.iter().map(|layer| layer.name.clone()).collect::<Vec<_>>());

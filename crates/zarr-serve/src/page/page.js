@@ -291,7 +291,7 @@ function paint() {
   if (now.drawn?.head.channels.length > 1) parts.push("values are those of the channel of the slider");
   parts.push(...(now.drawn?.head.warnings ?? []));
   if (now.refused) parts.push(`${now.drawn ? "fewer channels are shown" : "layers are not shown"}: ${now.refused}`);
-  if (plane.head.is_reduced) parts.push("fewer elements than fit, to read few chunks: zoom in, or ask for more detail");
+  if (plane.head.is_reduced || now.drawn?.head.is_reduced) parts.push("fewer elements than fit, to read few chunks: zoom in, or ask for more detail");
   at("status").textContent = parts.join(" · ");
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_array::{NewArray, NewGroup, Registry, Store};
 use zarr_json::{Map, Value, json};
-use zarr_store::{Key, MemoryStore, SetOptions, StoreExt};
+use zarr_store::{Counted, Key, MemoryStore, SetOptions, StoreExt};
 
 fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
@@ -55,13 +55,13 @@ fn drawn(image: &Image, name: &str, part: &str, most: [u64; 2]) -> Result<(usize
     let thinned = cut.cut.thinned(&cut.array, &most, &Budget::default())?;
     let count = thinned.samples.iter().map(|samples| samples.count as usize).product();
     let mut pixels = vec![[0; 3]; count];
-    let level = layer.draw(&mut pixels, image, &cut, &thinned.samples, &Budget::default())?;
-    Ok((level, thinned.samples, pixels))
+    let drawn = layer.draw(&mut pixels, image, &cut, &thinned.samples, &Budget::default())?;
+    Ok((drawn.level, thinned.samples, pixels))
 }
 
 /// The colour of a value in the picture.
 fn color(layer: &LabelLayer, value: u64) -> Rgb {
-    layer.color(value as f64).map_or([0; 3], |(color, _)| color)
+    layer.color(value.into()).map_or([0; 3], |(color, _)| color)
 }
 
 proptest! {
@@ -119,8 +119,9 @@ fn values_have_the_colours_of_the_metadata() {
     let third = ColorMap::TAB20.category(4);
     assert_eq!((level, pixels), (0, vec![[0; 3], [10, 20, 30], [0; 3], third]));
     let half = LabelLayer { opacity: 0.5, ..layer };
-    assert_eq!(half.color(1.0), Some(([10, 20, 30], 0.5)));
-    assert_eq!(half.color(f64::NAN), None);
+    assert_eq!(half.color(1), Some(([10, 20, 30], 0.5)));
+    assert_eq!(half.color(0), None);
+    assert!(half.color(i128::MIN).is_some());
     assert_eq!(blended([100, 0, 255], [200, 100, 0], 0.5), [150, 50, 128]);
 }
 
@@ -218,4 +219,57 @@ fn labels_are_drawn_once_and_are_few() {
     let error = LabelLayer::open_all(&image, &many).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.to_string().contains("found 17 names of labels, expected at most 16"), "{error}");
+}
+
+/// Labels beyond 2^53 keep their values.
+#[test]
+fn large_labels_have_their_own_colours() {
+    let store = store();
+    let image = create(&store, "/i", "yx", &[&[1, 3]], &[]);
+    let first = (1_u64 << 60) + 1;
+    let colors = json!({"colors": [{"label-value": first, "rgba": [1, 2, 3, 255]}]});
+    let labels = create(&store, "/i/labels/l", "yx", &[&[1, 3]], &[("image-label", colors)]);
+    let new = NewArray::new(&[1, 3], "uint64").codecs("bytes").unwrap().overwrite(true);
+    labels.group().create_array("0", new).unwrap().write(.., &[first, first + 1, u64::MAX]).unwrap();
+    let layer = LabelLayer::open(&image, "l").unwrap();
+    let (_, _, pixels) = drawn(&image, "l", "", [1, 3]).unwrap();
+    assert_eq!(pixels, [[1, 2, 3], color(&layer, first + 1), color(&layer, u64::MAX)]);
+}
+
+/// A budget that is too small for all labels is said.
+#[test]
+fn labels_that_are_left_out_are_said() {
+    let store = store();
+    let image = create(&store, "/i", "yx", &[&[4, 4]], &[]);
+    let labels = create(&store, "/i/labels/l", "yx", &[&[4, 4]], &[("image-label", json!({}))]);
+    let new = NewArray::new(&[4, 4], "uint8").chunks(&[1, 1]).codecs("bytes").unwrap().overwrite(true);
+    labels.group().create_array("0", new).unwrap();
+    let layer = LabelLayer::open(&image, "l").unwrap();
+    let cut =
+        ImageCut::new(&image, |shape| Cut::new(shape, &Selection::all(), None), Room::pixels(4, 4), None).unwrap();
+    let draw = |parts| {
+        let budget = Budget { parts, ..Budget::default() };
+        layer.draw(&mut [[0; 3]; 16], &image, &cut, &[Samples::all(0, 1, 4); 2], &budget).unwrap()
+    };
+    assert_eq!((draw(16).is_cut, draw(4).is_cut), (false, true));
+}
+
+/// Frames of an animation do not open the levels again.
+#[test]
+fn levels_are_opened_once_for_many_frames() {
+    let counted = Arc::new(Counted::new(store()));
+    let store: Arc<dyn Store> = counted.clone();
+    let levels: [&[u64]; 3] = [&[9, 8, 8], &[9, 4, 4], &[9, 2, 2]];
+    let image = create(&store, "/i", "tyx", &levels, &[]);
+    create(&store, "/i/labels/l", "tyx", &levels, &[("image-label", json!({}))]);
+    let layer = LabelLayer::open(&image, "l").unwrap();
+    let selection: Selection = "0".parse().unwrap();
+    let cut = ImageCut::new(&image, |shape| Cut::new(shape, &selection, None), Room::pixels(8, 8), Some(0)).unwrap();
+    let gets = || {
+        let before = counted.counts().gets;
+        layer.draw(&mut [[0; 3]; 64], &image, &cut, &[Samples::all(0, 1, 8); 2], &Budget::default()).unwrap();
+        counted.counts().gets - before
+    };
+    let (first, second) = (gets(), gets());
+    assert!(first >= 3 && second <= 2, "{first} gets, then {second}");
 }

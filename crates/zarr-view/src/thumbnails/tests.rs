@@ -61,6 +61,11 @@ fn wells_stand_in_their_rows_and_columns() {
     let group = plate(&store, &["A/1", "B/3", "A/2"]);
     well(&store, "/plate/A/1", &[200, 7], Some(&omero));
     well(&store, "/plate/B/3", &[100], Some(&omero));
+    // The finest levels have other values.
+    for well in ["A/1", "B/3"] {
+        let finest = zarr_array::Array::open(&store, &format!("/plate/{well}/0/0"), &registry()).unwrap();
+        finest.write(.., &[7_u8; 256]).unwrap();
+    }
     let grid = ImageGrid::open(&group).unwrap().unwrap();
     let before = counted.counts().gets;
     let Thumbnails { figure, drawn, warnings } = grid.draw(Room::pixels(14, 9), &ThumbnailOptions::default()).unwrap();

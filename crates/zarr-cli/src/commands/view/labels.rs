@@ -48,9 +48,11 @@ pub(super) fn draw(
     let mut colors = figure.colors.take().unwrap_or_else(|| of_values(&figure.shading, &figure.slice.values));
     let mut notes: Vec<String> = figure.note.take().into_iter().collect();
     for layer in labels {
-        let level = layer.draw(&mut colors, image, &cut, &figure.slice.samples, &budget)?;
-        let of_level = if level == cut.level { String::new() } else { format!(" at level {level}") };
-        notes.push(format!("labels {}{of_level}", layer.name));
+        let drawn = layer.draw(&mut colors, image, &cut, &figure.slice.samples, &budget)?;
+        let of_level = if drawn.level == cut.level { String::new() } else { format!(" at level {}", drawn.level) };
+        let fewer = if drawn.is_cut { ", fewer than pixels; --full reads more" } else { "" };
+        figure.slice.is_cut |= drawn.is_cut;
+        notes.push(format!("labels {}{of_level}{fewer}", layer.name));
     }
     figure.colors = Some(colors);
     figure.note = Some(notes.join(", "));
