@@ -174,7 +174,7 @@ impl Channels {
         let mut warnings = Vec::new();
         // A faulty document of channels is left out as a whole.
         if channels.is_empty() {
-            let faults = image.metadata().deviations.iter().filter(|text| text.contains("/omero/"));
+            let faults = image.metadata().deviations.iter().filter(|text| text.contains("/omero"));
             warnings.extend(faults.map(|fault| format!("colours and ranges of channels are left out: {fault}")));
         } else if (channels.len() as u64) < len {
             warnings

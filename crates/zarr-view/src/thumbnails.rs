@@ -25,6 +25,8 @@ use zarr_ome::{AxisKind, Image, Metadata, Plate, Well};
 const MOST_PLACES: usize = 1 << 14;
 /// Number of threads that read thumbnails.
 const AT_ONCE: usize = 8;
+/// Greatest number of images that cannot be read of which each has a warning.
+const MOST_WARNINGS: usize = 8;
 /// Colour of places without an image, and between images.
 const EMPTY: Rgb = [72; 3];
 
@@ -128,8 +130,13 @@ impl ImageGrid {
         let places = grid.rows.len().saturating_mul(grid.columns.len());
         if places > MOST_PLACES {
             let (rows, columns) = (grouped(grid.rows.len() as u64), grouped(grid.columns.len() as u64));
-            let message =
-                format!("found a plate of {rows} x {columns} wells, expected at most {}", grouped(MOST_PLACES as u64));
+            let most = grouped(MOST_PLACES as u64);
+            let message = match grid.is_plate {
+                true => format!("found a plate of {rows} x {columns} wells, expected at most {most}"),
+                false => {
+                    format!("found a well of {} fields, expected at most {most}", grouped(grid.images.len() as u64))
+                }
+            };
             return Err(in_group(group, Error::new(ErrorKind::Limit, message)));
         }
         if grid.images.is_empty() {
@@ -198,24 +205,26 @@ impl ImageGrid {
             }
         });
         let read = read.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (mut found, mut warnings, mut first_error) = (Vec::new(), Vec::new(), None);
+        let (mut found, mut failed) = (Vec::new(), Vec::new());
         for (place, thumbnail) in images.iter().zip(read.into_values()) {
             match thumbnail {
                 Ok(thumbnail) => found.push((place, thumbnail)),
-                Err(error) => {
-                    warnings.push(format!("{} is left out: {error}", place.path));
-                    first_error.get_or_insert(error);
-                }
+                Err(error) => failed.push((place, error)),
             }
         }
-        if let (true, Some(error)) = (found.is_empty(), first_error) {
+        let warning = |(place, error): &(&GridImage, Error)| format!("{} is left out: {error}", place.path);
+        let mut warnings: Vec<String> = failed.iter().take(MOST_WARNINGS).map(warning).collect();
+        if failed.len() > MOST_WARNINGS {
+            warnings.push(format!("{} more are left out", grouped((failed.len() - MOST_WARNINGS) as u64)));
+        }
+        if let (true, Some((_, error))) = (found.is_empty(), failed.into_iter().next()) {
             return Err(error);
         }
         let drawn = found.len();
         let (left_out, total) = (self.images.len() - images.len(), self.images.len());
         let note = (left_out > 0).then(|| {
             let what = if self.is_plate { "wells" } else { "fields" };
-            format!("{} of {} {what}; --full shows all", grouped(images.len() as u64), grouped(total as u64))
+            format!("{} of {} {what}", grouped(images.len() as u64), grouped(total as u64))
         });
         let figure = self.figure(found, cell, room, note);
         Ok(Thumbnails { figure, drawn, warnings })

@@ -89,3 +89,28 @@ fn what_a_plate_has_not_is_said() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.err.contains("B/2 is left out: "), "{}", ran.err);
 }
+
+/// Wells that are not shown are said, also if the picture has no room for it.
+#[test]
+fn wells_that_are_not_shown_are_said() {
+    let folder = plate();
+    let names = |prefix: &str| {
+        let names: Vec<String> = (0..40).map(|number| format!(r#"{{"name":"{prefix}{number}"}}"#)).collect();
+        names.join(",")
+    };
+    let wells = (0..1600).map(|number| format!("r{}/c{}", number / 40, number % 40));
+    let wells: Vec<String> =
+        std::iter::once("A/1".to_owned()).chain(wells).map(|path| format!(r#"{{"path":"{path}"}}"#)).collect();
+    let plate = format!(
+        r#"ome={{"version":"0.5","plate":{{"rows":[{{"name":"A"}},{}],"columns":[{{"name":"1"}},{}],"wells":[{}]}}}}"#,
+        names("r"),
+        names("c"),
+        wells.join(",")
+    );
+    folder.ok(&["attrs", "p.zarr", "/", "--set", &plate]);
+    let ran = folder.run(&["view", "p.zarr", "--bare", "-o", "x.png"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("x.png: 1,536 of 1,601 wells; --full shows all"), "{}", ran.err);
+    assert!(ran.err.contains("r0/c0 is left out: ") && ran.err.contains("1,527 more are left out"), "{}", ran.err);
+    assert!(ran.err.lines().count() < 20, "{}", ran.err);
+}

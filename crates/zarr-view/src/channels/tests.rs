@@ -154,6 +154,8 @@ fn faulty_metadata_of_channels_is_a_warning() {
     let (text, pixels) = warning(&[channel("orange", 0.0, 4.0)]);
     assert!(text.contains("/omero/channels/0/color: found \"orange\""), "{text}");
     assert_eq!(pixels[1], [0, 255, 255]);
+    let (channels, _) = drawn(&image([2, 1, 2], "uint16", &[0, 4, 0, 4], Some(json!(7))), "", None).unwrap().unwrap();
+    assert!(channels.warnings.join("; ").contains("/omero"), "{:?}", channels.warnings);
     let (text, pixels) = warning(&[channel("FF0000", 0.0, 4.0)]);
     assert_eq!(text, "omero describes 1 of 2 channels: the others are shown if chosen");
     assert_eq!(pixels, [[0, 0, 0], [255, 0, 0]]);

@@ -111,7 +111,7 @@ fn many_wells_are_not_read_at_once() {
     let grid = ImageGrid::open(&group).unwrap().unwrap();
     let options = ThumbnailOptions { most: 2, ..ThumbnailOptions::default() };
     let Thumbnails { figure, drawn, warnings } = grid.draw(Room::pixels(30, 20), &options).unwrap();
-    assert_eq!((drawn, warnings.len(), figure.note.as_deref()), (2, 0, Some("2 of 3 wells; --full shows all")));
+    assert_eq!((drawn, warnings.len(), figure.note.as_deref()), (2, 0, Some("2 of 3 wells")));
 }
 
 #[test]
@@ -130,6 +130,9 @@ fn what_is_no_grid_is_said() {
     let error = open("/d", huge).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.to_string().contains("found a plate of 200 x 200 wells, expected at most 16_384"), "{error}");
+    let fields = Value::Array((0..20_000).map(|number| json!({"path": (number.to_string())})).collect());
+    let error = open("/e", json!({"version": "0.5", "well": {"images": fields}})).unwrap_err();
+    assert!(error.to_string().contains("found a well of 20_000 fields, expected at most 16_384"), "{error}");
     // A plate without a readable well is an error.
     let grid = ImageGrid::open(&plate(&store, &["A/1"])).unwrap().unwrap();
     assert!(grid.draw(Room::pixels(30, 20), &ThumbnailOptions::default()).unwrap_err().is_not_found());

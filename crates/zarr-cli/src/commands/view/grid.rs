@@ -28,8 +28,13 @@ pub(super) fn figure(
     })?;
     context.warnings(&thumbnails.warnings);
     let mut figure = thumbnails.figure;
-    if args.bare {
-        figure.note = None;
+    if let Some(note) = figure.note.take() {
+        let note = format!("{note}; --full shows all");
+        // A picture may be the plane alone, and is not seen at once.
+        if let Some(path) = &args.output {
+            context.warnings(&[format!("{}: {note}", path.display())]);
+        }
+        figure.note = (!args.bare).then_some(note);
     }
     let facts = object! {
         "path": path,
