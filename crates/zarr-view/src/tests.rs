@@ -100,9 +100,7 @@ fn bytes_of_chunks_are_bounded() {
     let error = strict(255).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(
-        error
-            .to_string()
-            .contains("/a: found a read of 1 chunks of 256 bytes, expected at most 1 chunks and 255 bytes"),
+        error.to_string().contains("/a: found a read of 1 chunks of 256 B, expected at most 1 chunks and 255 B"),
         "{error}"
     );
     let plane = slice(&array, "", None, &[64, 64], &Budget::UNLIMITED);

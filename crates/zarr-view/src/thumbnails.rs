@@ -15,15 +15,15 @@ use crate::slice::{Numbers, Slice};
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use zarr_array::{Group, Options};
 use zarr_grid::Selection;
 use zarr_meta::text::grouped;
 use zarr_ome::{AxisKind, Image, Metadata, Plate, Well};
+use zarr_scan::{in_parallel, lock};
 
 /// Greatest number of places of a grid, with those that are empty.
 const MOST_PLACES: usize = 1 << 14;
-/// Number of threads that read thumbnails.
+/// Number of threads that read thumbnails, each of which may wait for a store.
 const AT_ONCE: usize = 8;
 /// Greatest number of images that cannot be read of which each has a warning.
 const MOST_WARNINGS: usize = 8;
@@ -188,23 +188,13 @@ impl ImageGrid {
         let cell = (cell.0, cell.1.max(1));
         let inner = Room { width: cell.0, height: cell.1, ..room };
         let budget = options.budget.shared(images.len());
-        let next = AtomicUsize::new(0);
         let read = Mutex::new(BTreeMap::new());
-        std::thread::scope(|scope| {
-            for _ in 0..AT_ONCE.min(images.len()) {
-                scope.spawn(|| {
-                    while let Some((number, place)) = {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        images.get(number).map(|place| (number, place))
-                    } {
-                        let found =
-                            self.image(place).and_then(|image| Thumbnail::read(&image, inner, options, &budget));
-                        read.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(number, found);
-                    }
-                });
-            }
-        });
-        let read = read.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        in_parallel(AT_ONCE.min(images.len()), images.iter().enumerate(), &|(number, place)| {
+            let found = self.image(place).and_then(|image| Thumbnail::read(&image, inner, options, &budget));
+            lock(&read).insert(number, found);
+            Ok(())
+        })?;
+        let read = std::mem::take(&mut *lock(&read));
         let (mut found, mut failed) = (Vec::new(), Vec::new());
         for (place, thumbnail) in images.iter().zip(read.into_values()) {
             match thumbnail {

@@ -110,7 +110,7 @@ fn wells_that_are_not_shown_are_said() {
     folder.ok(&["attrs", "p.zarr", "/", "--set", &plate]);
     let ran = folder.run(&["view", "p.zarr", "--bare", "-o", "x.png"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.err.contains("x.png: 1,536 of 1,601 wells; --full shows all"), "{}", ran.err);
-    assert!(ran.err.contains("r0/c0 is left out: ") && ran.err.contains("1,527 more are left out"), "{}", ran.err);
+    assert!(ran.err.contains("x.png: 1_536 of 1_601 wells; --full shows all"), "{}", ran.err);
+    assert!(ran.err.contains("r0/c0 is left out: ") && ran.err.contains("1_527 more are left out"), "{}", ran.err);
     assert!(ran.err.lines().count() < 20, "{}", ran.err);
 }
