@@ -152,7 +152,7 @@ impl Nodes {
         let find = || {
             let array = self.array(opened).map_err(|error| error.message)?;
             let found = self.variable(opened).as_ref().ok();
-            let place = place_of(array, found.map(|found| (&found.dataset, found.variable.name())));
+            let place = place_of(array, &opened.found, found.map(|found| (&found.dataset, found.variable.name())));
             place.map_err(|error| error.with_causes())
         };
         opened.place.get_or_init(find).as_ref().map(Option::as_ref).map_err(String::as_str)

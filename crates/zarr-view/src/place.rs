@@ -3,30 +3,42 @@
 use crate::Result;
 use crate::labels::{AxisLabels, Positions};
 use crate::samples::Samples;
-use zarr_dataset::{Dataset, georeference_of};
+use zarr_array::{Array, StoredNode};
+use zarr_dataset::{Dataset, georeference_of, inherited_georeference};
 use zarr_geo::{Georeference, Registration};
 use zarr_json::Value;
 
-/// Returns where the elements of an array are, by its attributes of GeoZarr, by those of its group, and by the grid mapping of the variable
-/// that it is of a data set; `None` if none of these says anything. Coordinates are read only where there is a grid mapping.
+/// Returns where the elements of an array of two or more axes are, by its attributes of GeoZarr, by those of its group, by the grid mapping
+/// of the variable that it is of a data set, and by those of a group above whose level it is; `None` if none of these says anything.
+/// Coordinates are read only where there is a grid mapping, and groups above only where the place or the reference system is not known.
 ///
 /// # Errors
-/// The errors of [`Dataset::georeference`], and of reading attributes.
-pub fn place_of(array: &zarr_array::Array, variable: Option<(&Dataset, &str)>) -> Result<Option<Georeference>> {
+/// The errors of [`Dataset::georeference`], of [`inherited_georeference`], and of reading attributes.
+pub fn place_of(array: &Array, node: &StoredNode, variable: Option<(&Dataset, &str)>) -> Result<Option<Georeference>> {
+    if array.shape().len() < 2 {
+        return Ok(None);
+    }
     let says = |place: &Georeference| place.crs.is_some() || place.transform.is_some() || place.bbox.is_some();
+    match own_place(array, variable)?.filter(says) {
+        Some(place) if place.crs.is_some() && place.transform.is_some() => Ok(Some(place)),
+        found => Ok(inherited_georeference(&**array.store(), node)?.filter(says).or(found)),
+    }
+}
+
+/// Returns where the elements of an array are, by its attributes, those of the group of its data set, and its grid mapping.
+fn own_place(array: &Array, variable: Option<(&Dataset, &str)>) -> Result<Option<Georeference>> {
     let found = georeference_of(array)?;
-    let Some((dataset, name)) = variable else { return Ok(found.filter(says)) };
-    let of_group = Georeference::read(dataset.group().attributes()?);
-    let found = match (found, of_group) {
-        (Some(own), Some(group)) => Some(own.inheriting(&group, name)),
-        (found, _) => found,
-    };
+    let Some((dataset, name)) = variable else { return Ok(found) };
     let has_mapping = array.attributes()?.get("grid_mapping").and_then(Value::as_str).is_some()
         || dataset.variable(name)?.encoding().contains_key("grid_mapping");
-    match has_mapping {
-        true => Ok(dataset.georeference(name)?.filter(says)),
-        false => Ok(found.filter(says)),
+    if has_mapping {
+        return dataset.georeference(name);
     }
+    let of_group = Georeference::read(dataset.group().attributes()?);
+    Ok(match (found, of_group) {
+        (Some(own), Some(group)) => Some(own.inheriting(&group, name)),
+        (found, _) => found,
+    })
 }
 
 impl AxisLabels {

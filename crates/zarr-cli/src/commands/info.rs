@@ -6,6 +6,7 @@ use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::object::object;
 use clap::Args;
+use zarr::dataset::inherited_georeference;
 use zarr::geo::Georeference;
 use zarr::hierarchy::Summary;
 use zarr::meta::json::Map;
@@ -66,7 +67,7 @@ fn source(location: &NodeLocation) -> Vec<(String, String)> {
 
 /// Georeference of a node, with what it inherits. Warns if that cannot be read.
 fn georeference(context: &Context, location: &NodeLocation, found: &StoredNode) -> Option<Georeference> {
-    geozarr::whole(&location.store, found).unwrap_or_else(|error| {
+    inherited_georeference(&*location.store, found).unwrap_or_else(|error| {
         let own = geozarr::georeference(found);
         if own.is_some() {
             context.warnings(&[format!("{location}: the place that it inherits cannot be read: {error}")]);

@@ -3,7 +3,8 @@
 use crate::support::{ask, at, climate, get, registry, serve};
 use std::sync::Arc;
 use zarr_array::{Array, Group, NewArray, NewGroup, Store};
-use zarr_json::{Value, json};
+use zarr_geo::{Crs, Georeference, Transform};
+use zarr_json::{Map, Value, json};
 use zarr_meta::Dialect;
 use zarr_serve::{ServeLimits, ServeOptions, Server};
 use zarr_store::{Key, MemoryStore, SetOptions, StoreExt};
@@ -304,4 +305,20 @@ fn arrays_whose_place_cannot_be_read_are_described() {
         let warnings = at(&info, "/warnings");
         assert!(warnings.contains("the place of the elements is not known: ") && warnings.contains(text), "{warnings}");
     }
+}
+
+/// A level of a pyramid has the reference system and the place that a group above says, as for the command.
+#[test]
+fn levels_of_pyramids_have_their_place() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let scene = Georeference::new().crs(Crs::epsg(32633)).dimensions("y", "x").shape(8, 8);
+    let scene = scene.transform(Transform([10.0, 0.0, 500_000.0, 0.0, -10.0, 5_000_000.0]));
+    let scene = scene.pyramid(&[("0", [8, 8]), ("1/red", [4, 4])]);
+    let mut attributes = Map::new();
+    scene.write(&mut attributes).unwrap();
+    Group::create(&store, "/", NewGroup::new().attributes(attributes), &registry()).unwrap();
+    let new = NewArray::new(&[4, 4], "uint8").dimension_names(&["y", "x"]).codecs("bytes").unwrap();
+    Array::create(&store, "/1/red", new, &registry()).unwrap();
+    let info = ask(&serve(store, &ServeOptions::default()), "info?path=/1/red");
+    assert!(at(&info, "/geo").contains("EPSG:32633"), "{info}");
 }

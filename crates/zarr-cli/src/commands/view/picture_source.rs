@@ -2,7 +2,6 @@
 
 use super::{View, labels};
 use crate::args::axis_of;
-use crate::commands::geozarr;
 use crate::commands::read::{VariableRequest, group_of, inheriting, labelled};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
@@ -80,7 +79,7 @@ impl PictureSource {
         let dataset = dataset_of(context, &location, &array)?;
         let part = ArrayParent::Nothing;
         let (channels, labels) = (None, Vec::new());
-        let place = place(context, &location, &found, &array, dataset.as_ref());
+        let place = place(context, &found, &array, dataset.as_ref());
         // A bar would be true at the equator alone.
         let is_mercator = place.as_ref().and_then(|place| place.crs.as_ref()).is_some_and(Crs::is_mercator);
         let has_scale_bar = !args.no_scale_bar && !is_mercator;
@@ -308,22 +307,12 @@ fn channels(context: &Context, args: &View, image: &Image, cut: &ImageCut) -> Re
 /// Returns where the elements of an array are. Warns if that cannot be read.
 fn place(
     context: &Context,
-    location: &NodeLocation,
     node: &StoredNode,
     array: &Array,
     dataset: Option<&(Dataset, String)>,
 ) -> Option<Georeference> {
     let of_dataset = dataset.map(|(dataset, name)| (dataset, name.as_str()));
-    let found = match array.shape().len() {
-        0 | 1 => Ok(None),
-        _ => place_of(array, of_dataset),
-    };
-    // A group above may have a pyramid of which the array is a level.
-    let found = found.and_then(|found| match found {
-        Some(place) if place.crs.is_some() && place.transform.is_some() => Ok(Some(place)),
-        found => Ok(geozarr::whole(&location.store, node)?.or(found)),
-    });
-    found.unwrap_or_else(|error| {
+    place_of(array, node, of_dataset).unwrap_or_else(|error| {
         context.warnings(&[format!("the place of the elements is not known: {error}")]);
         None
     })
