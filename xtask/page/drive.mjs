@@ -257,6 +257,13 @@ const left = await colour(100, 10);
 assert.ok(near(left, [128, 3, 0]), `${left}`);
 assert.ok(near(await colour(100, 390), [0, right[1], 0]));
 await shot("layers");
+// Choices stay when the axes are exchanged.
+await page.selectOption("#y", "2");
+await settled();
+assert.deepEqual(await page.$$eval("#channels [data-channel]", (found) => found.map((one) => one.checked)), [false, true]);
+assert.equal(await page.isChecked("#layers [data-labels='left']"), true);
+await page.selectOption("#y", "1");
+await settled();
 await page.uncheck("#channels input");
 await settled();
 assert.deepEqual(await shownLayers(), ["DAPI"]);

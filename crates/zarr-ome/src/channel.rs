@@ -18,7 +18,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Returns the colour of channel `number` of `count` that have none: white for a single channel, otherwise colours that add up to white.
+    /// Returns the colour of channel `number` of `count` that have none: white for a single channel, otherwise blue, green, red,
+    /// cyan, magenta and yellow in turn.
     ///
     /// ```
     /// assert_eq!(zarr_ome::Channel::default_color(1, 2), [0, 255, 0]);

@@ -50,6 +50,12 @@ impl Query {
         pairs.collect::<Result<_, _>>().map(Self)
     }
 
+    /// Returns the values of a parameter that may be repeated, but for empty ones.
+    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
+        let values = self.0.iter().filter(|(known, value)| known == name && !value.is_empty());
+        values.map(|(_, value)| value.clone()).collect()
+    }
+
     /// Returns the first value of a parameter; `None` if it is missing.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -120,6 +126,8 @@ mod tests {
         assert_eq!((query.text("path"), query.text("none")), (Some("/a"), None));
         assert_eq!(query.list::<u64>("at").expect("numbers"), [0, 5]);
         assert_eq!(query.number::<u64>("y0", 7).expect("a default"), 7);
+        let repeated = Query::parse("a=1,2&b=3&a=&a=4").expect("a query");
+        assert_eq!((repeated.texts("a"), repeated.texts("c")), (vec!["1,2".to_owned(), "4".to_owned()], Vec::new()));
         assert!(query.check(&["path", "at", "y0", "full", "max"]).is_ok());
         let refused = query.check(&["path", "at"]).expect_err("unknown ones");
         assert_eq!(refused.message, "found parameter \"y0\", expected one of path, at");

@@ -14,8 +14,8 @@ use zarr_ome::{AxisKind, Channel, Image};
 
 /// Channels of an image that are drawn together, in one picture.
 ///
-/// By default these are the active ones of `omero`, or the first six of an image without it. Without a colour, a channel has one of those
-/// that add up to white; without a range of values, that of the [percentiles](Range::default) of the values that are drawn. Three channels
+/// By default these are the active ones of `omero`, or the first six of an image without it. Without a colour, a channel has
+/// that of [`Channel::default_color`]; without a range of values, that of the [percentiles](Range::default) of the values that are drawn. Three channels
 /// of `uint8` without `omero` are red, green and blue from 0 to 255: elements are pixels then. A single channel is one of these if `omero`
 /// says its colour, or that it is inverted.
 #[derive(Clone, Debug, PartialEq)]

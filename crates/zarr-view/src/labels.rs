@@ -64,7 +64,7 @@ impl AxisLabels {
             Positions::Indices => {}
             Positions::Numbers(numbers) => numbers.reverse(),
             Positions::Texts(texts) => texts.reverse(),
-            // Places are not positions of samples.
+            // Ticks have their own positions, not those of samples.
             Positions::Ticks(_) => {}
         }
         other

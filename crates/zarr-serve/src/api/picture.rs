@@ -16,7 +16,7 @@ use zarr_view::{
 const MOST_OF_THUMBNAIL: usize = 256;
 
 /// Returns the pixels of a plane of an image: a head as that of a plane, with the channels and the labels that are drawn, and three bytes
-/// for each element. `channels` are their names or numbers, `labels` names of label images, and `opacity` is that of the labels.
+/// for each element. `channels` are their names or numbers, each `labels` is the name of a label image, and `opacity` is that of the labels.
 pub(super) fn picture(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let Some(image) = nodes.image(&opened)? else {
@@ -140,7 +140,7 @@ fn labels(image: &Image, query: &Query) -> Result<Vec<LabelLayer>, RequestError>
     if !(0.0..=1.0).contains(&opacity) {
         return Err(RequestError::argument(format!("opacity: found {opacity}, expected a number from 0 to 1")));
     }
-    let mut layers = LabelLayer::open_all(image, &names(query, "labels").unwrap_or_default())?;
+    let mut layers = LabelLayer::open_all(image, &query.texts("labels"))?;
     layers.iter_mut().for_each(|layer| layer.opacity = opacity);
     Ok(layers)
 }

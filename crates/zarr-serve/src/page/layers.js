@@ -1,8 +1,11 @@
-// What lies over each other in the picture of an image: its channels, and labels.
+// Layers of the picture of an image: its channels, and labels over them.
 
 import { picture } from "./server.js";
 
 const at = (id) => document.getElementById(id);
+
+// Greatest number of channels, and of labels, that there are controls for.
+const MOST = 32;
 
 function check(text, isChecked, color) {
   const label = document.createElement("label");
@@ -29,19 +32,24 @@ function axisOf({ image, shape }) {
 // Makes the controls for an image.
 export function controls(state, changed) {
   const { image } = state;
+  // Choices stay where the controls are made anew, for other axes.
+  const known = state.layers;
+  const chosen = (inputs, number, otherwise) => inputs?.[number]?.checked ?? otherwise;
   state.layers = { together: null, channels: [], labels: [] };
   const axis = axisOf(state);
   const of = axis < 0 ? 0 : state.shape[axis];
   const rows = [];
   if (of > 1) {
-    const [label, together] = check("Together", true);
+    const [label, together] = check("Together", known?.together?.checked ?? true);
     state.layers.together = together;
     rows.push(label);
-    const known = image.looks;
+    const { looks } = image;
     // Without a document of channels the first are active, as many as the server draws.
-    const isActive = (number) => (known.length ? known[number]?.is_active ?? false : number < 6);
-    for (let number = 0; number < Math.min(of, 32); number += 1) {
-      const [one, input] = check(known[number]?.name ?? String(number), isActive(number), known[number]?.color);
+    const isActive = (number) => (looks.length ? looks[number]?.is_active ?? false : number < 6);
+    for (let number = 0; number < Math.min(of, MOST); number += 1) {
+      const [one, input] = check(
+        looks[number]?.name ?? String(number), chosen(known?.channels, number, isActive(number)), looks[number]?.color,
+      );
       input.dataset.channel = String(number);
       state.layers.channels.push(input);
       rows.push(one);
@@ -49,18 +57,20 @@ export function controls(state, changed) {
   }
   at("channels").hidden = rows.length === 0;
   at("channels").replaceChildren(at("channels").firstElementChild, ...rows);
-  const labels = (image?.labels ?? []).map((name) => {
-    const [label, input] = check(name, false);
+  const names = image?.labels ?? [];
+  const labels = names.slice(0, MOST).map((name, number) => {
+    const [label, input] = check(name, chosen(known?.labels, number, false));
     input.dataset.labels = name;
     state.layers.labels.push(input);
     return label;
   });
+  if (names.length > MOST) labels.push(`and ${(names.length - MOST).toLocaleString("en")} more`);
   at("layers").hidden = labels.length === 0;
   at("layer-names").replaceChildren(...labels);
   for (const input of [state.layers.together, ...state.layers.channels, ...state.layers.labels]) input?.addEventListener("change", changed);
 }
 
-// What is asked for a picture of layers; null if the values of one plane are drawn.
+// The question for a picture of layers; null if the values of one plane are drawn.
 export function wish(state) {
   const { layers, image } = state;
   if (!image || !layers || state.rank < 2) return null;
@@ -73,7 +83,7 @@ export function wish(state) {
   const alone = axis < 0 || axis === state.y || axis === state.x ? null : String(state.at[axis]);
   return {
     channels: isTogether && channels.length ? channels.join(",") : alone,
-    labels: labels.join(",") || null,
+    labels,
     opacity: labels.length ? at("opacity").value : null,
   };
 }

@@ -237,9 +237,16 @@ export class Picture {
 
   // Names and colours of the channels that are shown together.
   drawChannels(context, channels) {
-    const { x, y, w } = this.area;
+    const { x, y, w, h } = this.area;
     [context.textAlign, context.textBaseline] = ["left", "middle"];
-    channels.forEach(({ name, color }, number) => {
+    const most = Math.max(1, Math.floor(h / 20));
+    // The last line is for those that have no room.
+    const shown = channels.length > most ? channels.slice(0, most - 1) : channels;
+    if (shown.length < channels.length) {
+      context.fillStyle = style("--text");
+      context.fillText(fitted(context, `and ${channels.length - shown.length} more`, 86), x + w + 18, y + 20 * shown.length + 7);
+    }
+    shown.forEach(({ name, color }, number) => {
       const top = y + 20 * number;
       context.fillStyle = color;
       context.fillRect(x + w + 18, top, 14, 14);

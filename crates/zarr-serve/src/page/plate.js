@@ -3,7 +3,7 @@
 import { thumbnail } from "./server.js";
 
 const SIDE = 96;
-// So many are asked for at the same time.
+// Number of thumbnails that are asked for at the same time.
 const AT_ONCE = 4;
 
 export class Plate {
@@ -17,12 +17,16 @@ export class Plate {
   cancel() {
     this.observer?.disconnect();
     this.stop?.abort();
+    this.grid = null;
     this.queue = [];
     this.running = 0;
   }
 
   show(path, grid) {
+    // What is shown already stays, with its pictures.
+    if (this.grid === grid) return;
     this.cancel();
+    this.grid = grid;
     this.stop = new AbortController();
     this.windows = null;
     this.observer = new IntersectionObserver((entries) => {
@@ -34,7 +38,6 @@ export class Plate {
       this.work();
     }, { root: null, rootMargin: "100px" });
     const named = grid.columns.some(Boolean);
-    this.place.style.setProperty("--columns", String(grid.columns.length));
     const cells = [];
     const text = (name, value) => {
       const made = document.createElement(name);

@@ -15,7 +15,9 @@ async function ask(question, parameters, signal) {
   const url = new URL(`api/${question}`, document.baseURI);
   url.search = "";
   for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== null) url.searchParams.append(name, String(one));
+    }
   }
   counts.asked += 1;
   mark(1);

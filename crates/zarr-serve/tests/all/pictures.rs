@@ -169,9 +169,9 @@ fn labels_that_cannot_be_listed_are_said() {
 fn the_number_of_labels_is_bounded() {
     let server = server(ServeLimits::default());
     let many: Vec<String> = (0..17).map(|number| format!("l{number}")).collect();
-    let answer = get(&server, &format!("/api/picture?path=/image&y=1&x=2&labels={}", many.join(",")));
+    let answer = get(&server, &format!("/api/picture?path=/image&y=1&x=2&labels={}", many.join("&labels=")));
     assert_eq!(answer.status, 400, "{}", answer.text());
     assert!(answer.text().contains("found 17 names of labels, expected at most 16"), "{}", answer.text());
-    let (head, _) = pixels(&server, "picture?path=/image&y=1&x=2&labels=cells,cells,labels/cells");
+    let (head, _) = pixels(&server, "picture?path=/image&y=1&x=2&labels=cells&labels=cells&labels=labels/cells");
     assert_eq!(at(&head, "/labels"), r#"["cells"]"#);
 }

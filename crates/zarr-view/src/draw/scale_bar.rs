@@ -62,7 +62,7 @@ impl ScaleBar {
     /// let positions = Positions::Numbers((0..400).map(|column| 0.5 * f64::from(column)).collect());
     /// let columns = AxisLabels { name: None, units: Some("µm".to_owned()), positions };
     /// let bar = ScaleBar::new(&columns, &Samples::all(0, 1, 400)).unwrap();
-    /// // Of 200 µm.
+    /// // The columns are 200 µm long in all.
     /// assert_eq!((bar.text().as_str(), bar.fraction), ("50 µm", 0.25));
     /// ```
     pub fn new(columns: &AxisLabels, samples: &Samples) -> Option<Self> {
@@ -116,7 +116,7 @@ fn round_below(most: f64) -> Option<f64> {
     let candidates = [exponent - 1.0, exponent, exponent + 1.0]
         .into_iter()
         .flat_map(|exponent| [1.0, 2.0, 5.0].map(|factor: f64| factor * 10_f64.powf(exponent)));
-    // A quarter of a round length is as long as it, but for the last digit.
+    // A quarter of four times a round length may differ from that length in the last digit.
     let fitting = candidates.filter(|length| *length > 0.0 && *length <= most * (1.0 + 1e-12));
     fitting.reduce(f64::max)
 }
