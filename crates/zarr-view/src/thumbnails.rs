@@ -11,6 +11,7 @@ use crate::labels::{AxisLabels, Positions, Tick};
 use crate::located::in_group;
 use crate::ome::ImageCut;
 use crate::samples::Samples;
+use crate::shading::Shading;
 use crate::slice::{Numbers, Slice};
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
@@ -239,10 +240,13 @@ impl ImageGrid {
         let height = sizes.iter().map(|size| size.1).max().unwrap_or(1);
         let (across, down) = (columns * (width + 1) - 1, rows * (height + 1) - 1);
         let mut pixels = vec![EMPTY; across * down];
-        let mut legend = None;
+        let mut legend: Option<(usize, Shading)> = None;
         for ((place, layers), (w, h)) in layers.into_iter().zip(sizes) {
             let (colors, shading) = composite(&layers);
-            legend.get_or_insert(shading);
+            // The image with most channels names them all.
+            if legend.as_ref().is_none_or(|(most, _)| layers.len() > *most) {
+                legend = Some((layers.len(), shading));
+            }
             let Some(Layer { slice, .. }) = layers.first() else { continue };
             let left = place.column * (width + 1) + (width - w) / 2;
             let top = place.row * (height + 1) + (height - h) / 2;
@@ -273,7 +277,7 @@ impl ImageGrid {
             title: self.group.path().name().unwrap_or(if self.is_plate { "plate" } else { "well" }).to_owned(),
             slice,
             axes: vec![axis(&self.rows, height), axis(&self.columns, width)],
-            shading: legend.unwrap_or_else(|| composite(&[]).1),
+            shading: legend.map_or_else(|| composite(&[]).1, |(_, shading)| shading),
             colors: Some(pixels),
             units: None,
             note,

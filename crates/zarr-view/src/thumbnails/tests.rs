@@ -157,3 +157,24 @@ fn pictures_of_long_grids_are_not_stretched() {
     let figure = grid.draw(room, &ThumbnailOptions::default()).unwrap().figure;
     assert_eq!(figure.plane_size(room), (107, 4));
 }
+
+/// The legend has the channels of all wells, not those of the first alone.
+#[test]
+fn the_legend_is_that_of_the_image_with_most_channels() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let group = group(&store, "/w", json!({"version": "0.5", "well": {"images": [{"path": "a"}, {"path": "b"}]}}));
+    field(&store, "/w/a", 9, None);
+    let described = json!({"channels": [
+        {"label": "DAPI", "window": {"start": 0, "end": 9}}, {"label": "GFP", "window": {"start": 0, "end": 9}}
+    ]});
+    let space = |name: &str| json!({"name": name, "type": "space"});
+    let datasets = json!([{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [1.0, 1.0, 1.0]}]}]);
+    let axes = json!([{"name": "c", "type": "channel"}, (space("y")), (space("x"))]);
+    let ome = json!({"version": "0.5", "multiscales": [{"axes": axes, "datasets": datasets}], "omero": described});
+    let new = NewArray::new(&[2, 4, 4], "uint8").codecs("bytes").unwrap();
+    self::group(&store, "/w/b", ome).create_array("0", new).unwrap();
+    let grid = ImageGrid::open(&group).unwrap().unwrap();
+    let figure = grid.draw(Room::pixels(30, 20), &ThumbnailOptions::default()).unwrap().figure;
+    let Shading::Categories(categories) = figure.shading else { panic!("{:?}", figure.shading) };
+    assert_eq!(categories.entries().iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["DAPI", "GFP"]);
+}
