@@ -47,9 +47,14 @@ impl Elements {
         self.owner.bytes()
     }
 
-    /// Splits the bytes into elements; the size of an element is what their number makes it.
+    /// Returns the size of an element in bytes, which follows from the number of elements; 0 if there are none.
+    fn item_size(&self) -> usize {
+        self.bytes().len().checked_div(self.len).unwrap_or(0)
+    }
+
+    /// Splits the bytes into elements.
     fn items(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        let size = self.bytes().len().checked_div(self.len).unwrap_or(0);
+        let size = self.item_size();
         (0..self.len).map(move |index| self.bytes().get(index * size..(index + 1) * size).unwrap_or_default())
     }
 
@@ -97,10 +102,10 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Resu
     let same = || Buffer::whole(Arc::clone(&elements.owner));
     let plain = || elements.validity(None::<std::iter::Empty<bool>>);
     Ok(match kind {
-        Kind::Same(_) => Data::new(len, plain()?, [same()]),
+        Kind::Same(_) => Data::new(len, plain()?, [same()]).items(elements.item_size()),
         Kind::Float(float) => {
             let validity = if nan_is_null { not_numbers(*float, elements)? } else { None };
-            Data::new(len, validity, [same()])
+            Data::new(len, validity, [same()]).items(elements.item_size())
         }
         Kind::Widened(data_type) => {
             let mut words = Words::items(len, 4)?;
@@ -121,7 +126,7 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Resu
             let is_null = counts.contains(&NOT_A_TIME).then(|| counts.iter().map(|&count| count == NOT_A_TIME));
             let validity = elements.validity(is_null)?;
             let buffer = if *factor == 1 { same() } else { Buffer::of_words(multiplied(counts, *factor)?) };
-            Data::new(len, validity, [buffer])
+            Data::new(len, validity, [buffer]).items(size_of::<i64>())
         }
         Kind::Variable { is_text, is_view: true } => {
             let buffers = texts::views(elements.bytes(), elements.heap.as_ref(), *is_text)?;

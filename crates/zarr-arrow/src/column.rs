@@ -236,7 +236,7 @@ impl Column {
                         *index = (run.first + at * run.step) as i32;
                     }
                 });
-                let mut indices = Data::new(len, None, [Buffer::of_words(words)]);
+                let mut indices = Data::new(len, None, [Buffer::of_words(words)]).items(size_of::<i32>());
                 indices.dictionary = Some(data()?);
                 Ok(indices)
             }
@@ -253,7 +253,8 @@ impl Column {
                 });
                 let count = ends.len();
                 let values = self.build(&repeat(&part.elements, self.item_size, &runs, count)?)?;
-                let ends = Data::new(count, None, [Buffer::of_words(Words::copy(bytemuck::cast_slice(&ends))?)]);
+                let ends = Buffer::of_words(Words::copy(bytemuck::cast_slice(&ends))?);
+                let ends = Data::new(count, None, [ends]).items(size_of::<i32>());
                 Ok(Data::run_ends(len, ends, values))
             }
         }

@@ -80,6 +80,8 @@ pub struct Data {
     /// Number of elements of the children for each element; `None` if children are not sliced with the array.
     pub(crate) child_len: Option<usize>,
     pub(crate) dictionary: Option<Arc<Data>>,
+    /// Size in bytes of an element in the second buffer, if that has elements of one size one after another; `None` for bits and offsets.
+    pub(crate) item_size: Option<usize>,
 }
 
 impl Data {
@@ -96,7 +98,14 @@ impl Data {
             children: Vec::new(),
             child_len: None,
             dictionary: None,
+            item_size: None,
         }
+    }
+
+    /// Sets the size in bytes of the elements in the second buffer.
+    pub(crate) fn items(mut self, size: usize) -> Self {
+        self.item_size = Some(size);
+        self
     }
 
     /// Sets children, of which each element of the array has `child_len`.
@@ -108,7 +117,7 @@ impl Data {
     /// Makes a run-end encoded array of `len` elements.
     pub(crate) fn run_ends(len: usize, ends: Self, values: Self) -> Self {
         let (buffers, children) = (Vec::new(), vec![ends, values]);
-        Self { len, offset: 0, nulls: 0, buffers, has_validity: false, children, child_len: None, dictionary: None }
+        Self { buffers, has_validity: false, children, ..Self::new(len, None, []) }
     }
 
     /// Number of elements.
@@ -152,9 +161,13 @@ impl Data {
         bits.is_some_and(|bits| !bit(bits.bytes(), self.offset + index))
     }
 
-    /// Returns the elements, if they are stored as values of the size of `T` one after another; `None` for other arrays.
+    /// Returns the elements, if they are stored as values of the size of `T` one after another; `None` for other arrays, such as bools, which
+    /// are bits.
     pub fn values<T: AnyBitPattern>(&self) -> Option<&[T]> {
         let [_, Some(values)] = self.buffers.as_slice() else { return None };
+        if self.item_size != Some(size_of::<T>()) {
+            return None;
+        }
         let values: &[T] = bytemuck::try_cast_slice(values.bytes()).ok()?;
         values.get(self.offset..self.offset.checked_add(self.len)?)
     }

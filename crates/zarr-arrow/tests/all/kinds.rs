@@ -182,3 +182,16 @@ fn dimensions_in_another_order() {
     let error = Batches::new(&dataset, &options.dimensions(["y"])).unwrap_err();
     assert_eq!(error.message(), "found dimensions [\"y\"], expected \"x\" among them");
 }
+
+#[test]
+fn values_of_another_size_are_none() {
+    let group = group();
+    add(&group, "a", new(&[4], "int32", &["x"]), &[1, 2, 3, 4]);
+    add(&group, "b", new(&[4], "bool", &["x"]), &[true; 4]);
+    add(&group, "c", new(&[4], "float64", &["x"]), &[0.5; 4]);
+    let batch = table(&Dataset::open(&group).unwrap(), &TableOptions::default()).next().unwrap().unwrap();
+    let [_, ints, bools, floats] = batch.columns() else { unreachable!() };
+    assert_eq!(ints.values::<i32>(), Some(&[1, 2, 3, 4][..]));
+    assert_eq!((ints.values::<i16>(), ints.values::<i64>()), (None, None));
+    assert_eq!((bools.values::<u8>(), floats.values::<f32>()), (None, None));
+}
