@@ -71,25 +71,21 @@ impl Batches {
                 None => Column::of_indices(number, &table, options.coordinates),
             });
         }
-        let mut names: Vec<&str> = table.iter().map(|(name, _)| name.as_str()).collect();
-        for variable in coordinates {
-            let is_asked_for = variables.iter().any(|other| other.name() == variable.name());
-            if !is_asked_for && !names.contains(&variable.name()) {
-                names.push(variable.name());
-                columns.push(column(variable)?);
+        let is_dimension = |name: &str| table.iter().any(|(dimension, _)| dimension == name);
+        let mut names: Vec<&str> = Vec::new();
+        let is_asked_for = |variable: &&Variable| variables.iter().any(|other| other.name() == variable.name());
+        for &variable in coordinates.iter().filter(|variable| !is_asked_for(variable)).chain(&variables) {
+            let name = variable.name();
+            // Variables share coordinates, and labels of dimensions are columns already.
+            let is_shared = names.contains(&name) && !is_asked_for(&variable);
+            if is_shared || (is_dimension(name) && is_label(variable, name)) {
+                continue;
             }
-        }
-        for variable in variables {
-            let is_label = is_label(variable, variable.name());
-            match names.contains(&variable.name()) {
-                false => columns.push(column(variable)?),
-                true if is_label => continue,
-                true => {
-                    let message = format!("found two columns {}, expected names that differ", variable.name());
-                    return Err(Error::argument(message));
-                }
+            if names.contains(&name) || is_dimension(name) {
+                return Err(Error::argument(format!("found two columns {name}, expected names that differ")));
             }
-            names.push(variable.name());
+            names.push(name);
+            columns.push(column(variable)?);
         }
         let (boxes, kept) = boxes(&table, &columns, options);
         Ok(Self {

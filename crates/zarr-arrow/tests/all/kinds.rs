@@ -162,6 +162,10 @@ fn arguments_that_are_no_table() {
     assert_eq!(message(&TableOptions::default()), twice);
     assert_eq!(message(&TableOptions::default().batch_rows(0)), "found batches of 0 rows, expected at least 1");
     assert!(message(&TableOptions::default().variables(["nope"])).contains("nope"));
+    add(&group, "v", new(&[2], "int32", &["x"]), &[0; 2]);
+    let dataset = Dataset::open(&group).unwrap();
+    let error = Batches::new(&dataset, &TableOptions::default().variables(["v", "v"])).unwrap_err();
+    assert_eq!(error.message(), "found two columns v, expected names that differ");
     let none = TableOptions::default().variables(Vec::<String>::new());
     assert_eq!(message(&none.clone().dimensions(["y"])), "found dimension \"y\", which the data set lacks");
     assert_eq!(message(&none.dimensions(["x", "x"])), "found dimension \"x\" twice");
@@ -194,4 +198,14 @@ fn values_of_another_size_are_none() {
     assert_eq!(ints.values::<i32>(), Some(&[1, 2, 3, 4][..]));
     assert_eq!((ints.values::<i16>(), ints.values::<i64>()), (None, None));
     assert_eq!((bools.values::<u8>(), floats.values::<f32>()), (None, None));
+}
+
+#[test]
+fn a_coordinate_with_the_name_of_a_dimension_it_does_not_label() {
+    let group = group();
+    add(&group, "lat", new(&[2, 3], "float64", &["lat", "lon"]), &[0.5; 6]);
+    add(&group, "v", new(&[2, 3], "int32", &["lat", "lon"]).attribute("coordinates", "lat"), &[0; 6]);
+    let error = Batches::new(&Dataset::open(&group).unwrap(), &TableOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert_eq!(error.message(), "found two columns lat, expected names that differ");
 }
