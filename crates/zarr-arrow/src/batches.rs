@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::boxes::{Boxes, Chunks, Rows};
-use crate::column::Column;
+use crate::column::{Column, MOST_ELEMENTS};
 use crate::options::TableOptions;
 use crate::schema::Schema;
 use crate::{Error, Result};
@@ -218,7 +218,7 @@ fn boxes(table: &[(String, u64)], columns: &[Column], options: &TableOptions) ->
     let read = wide.iter().chain(narrow.iter().filter(|column| column.bytes() > kept));
     let row = read.map(|column| column.bytes_per_element()).fold(0, u64::saturating_add).max(1);
     // Columns that repeat values are made for each batch, and the caller may keep the box before.
-    let most = (bytes / 4 / row).max(1);
+    let most = (bytes / 4 / row).clamp(1, MOST_ELEMENTS);
     let wanted = (WANTED_BYTES.max(decoding) / row).max(options.batch_rows as u64).min(most);
     (Boxes::new(&shape, &chunks, Rows { wanted, most }, options.ordered), kept)
 }

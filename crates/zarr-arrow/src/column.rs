@@ -14,6 +14,9 @@ use std::sync::Arc;
 use zarr_dataset::Variable;
 use zarr_grid::Region;
 
+/// Greatest number of elements that are read at once: indices of dictionaries have 31 bits.
+pub(crate) const MOST_ELEMENTS: u64 = i32::MAX as u64;
+
 /// Column of a table.
 #[derive(Debug)]
 pub(crate) struct Column {
@@ -165,7 +168,8 @@ impl Column {
     /// # Errors
     /// The errors of reading the variable, and those of values that the type of Arrow cannot hold.
     pub(crate) fn read(&mut self, ranges: &[Range<u64>], kept: u64) -> Result<()> {
-        let is_kept = self.bytes() <= kept && self.layout != Layout::Whole;
+        let elements = self.shape.iter().fold(1_u64, |elements, &len| elements.saturating_mul(len));
+        let is_kept = self.bytes() <= kept && elements <= MOST_ELEMENTS && self.layout != Layout::Whole;
         let wanted: Vec<Range<u64>> = match is_kept {
             true => self.shape.iter().map(|&len| 0..len).collect(),
             false => self.dimensions.iter().filter_map(|&number| ranges.get(number).cloned()).collect(),
@@ -230,7 +234,10 @@ impl Column {
             Layout::Dictionary => {
                 let mut words = Words::items(len, 4)?;
                 let mut indices = cast_slice_mut::<u8, i32>(words.bytes_mut()).iter_mut();
-                // Elements that were read are less than 2^31, since their bytes are bounded.
+                let is_addressable = i32::try_from(part.elements.len).is_ok();
+                if !is_addressable {
+                    return Err(Error::internal("a dictionary of 2^31 values"));
+                }
                 repeated.for_each(rows, |run| {
                     for (at, index) in indices.by_ref().take(run.count).enumerate() {
                         *index = (run.first + at * run.step) as i32;
