@@ -225,7 +225,7 @@ impl Column {
         let len = rows.len();
         let data = || part.data.clone().ok_or_else(|| Error::internal("a column without its array"));
         match self.layout {
-            Layout::Whole => Ok(data()?.slice(rows.start, len)),
+            Layout::Whole => data()?.slice(rows.start, len),
             Layout::Plain => {
                 let mut runs = Vec::new();
                 repeated.for_each(rows, |run| runs.push(run));

@@ -173,15 +173,20 @@ impl Data {
     }
 
     /// Returns elements `start..start + len`, which must be there.
-    pub(crate) fn slice(&self, start: usize, len: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no memory for a bitmap of validity.
+    pub(crate) fn slice(&self, start: usize, len: usize) -> crate::Result<Self> {
         let mut slice = self.clone();
         slice.len = len;
         if let Some(child_len) = self.child_len {
             // Parents without an offset are understood by more readers.
             let child = |child: &Self| child.slice(start * child_len, len * child_len);
-            slice.children = self.children.iter().map(child).collect();
+            slice.children = self.children.iter().map(child).collect::<crate::Result<_>>()?;
             if let Some(Some(bits)) = slice.buffers.first_mut() {
-                *bits = aligned_bits(bits.bytes(), start, len);
+                let moved = (start..start + len).map(|index| bit(bits.bytes(), index));
+                let ((moved, _), _) = packed(len, moved)?;
+                *bits = Buffer::of_words(moved);
             }
         } else {
             slice.offset += start;
@@ -192,7 +197,7 @@ impl Data {
         if slice.nulls == 0 && slice.has_validity {
             slice.buffers.iter_mut().take(1).for_each(|bits| *bits = None);
         }
-        slice
+        Ok(slice)
     }
 }
 
@@ -229,11 +234,20 @@ pub(crate) fn packed(count: usize, values: impl Iterator<Item = bool>) -> crate:
     Ok(((bits, count), set))
 }
 
-fn aligned_bits(bits: &[u8], start: usize, len: usize) -> Buffer {
-    let packed = packed(len, (start..start + len).map(|index| bit(bits, index)));
-    packed.map_or_else(|_| Buffer::of_words(Words::default()), |((bits, _), _)| Buffer::of_words(bits))
-}
-
 pub(crate) fn bit(bits: &[u8], index: usize) -> bool {
     bits.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bitmap_that_memory_has_no_room_for_is_an_error() {
+        let validity = Validity::new([true, false].into_iter()).unwrap();
+        let data = Data::new(2, validity, []).children(Vec::new(), 1);
+        assert!(data.slice(1, 1).unwrap().buffers[0].is_none());
+        let huge = data.slice(0, usize::MAX).unwrap_err();
+        assert_eq!(huge.kind(), crate::ErrorKind::Limit);
+    }
 }
