@@ -97,7 +97,11 @@ struct StreamOwner {
     schema: Arc<Schema>,
     /// `None` after the end and after an error.
     batches: Option<Box<dyn Iterator<Item = Result<Batch>> + Send>>,
+    /// Text of the last error of any call.
     error: Option<CString>,
+    /// Text of the error that ended the batches. All later calls for a batch fail with it, since a released array would say that the table is
+    /// complete.
+    failure: Option<CString>,
 }
 
 /// Boxes of structs, by pointers as C has them.
@@ -245,12 +249,12 @@ pub fn export_batch(batch: Batch) -> ArrowArray {
 
 /// Exports batches as a stream. They are read when the consumer asks for them, by the thread that asks.
 ///
-/// An error ends the stream; the consumer gets its text.
+/// An error ends the stream; the consumer gets its text, again for each batch that it asks for afterwards.
 pub fn export_stream(
     schema: Arc<Schema>,
     batches: impl Iterator<Item = Result<Batch>> + Send + 'static,
 ) -> ArrowArrayStream {
-    let owner = StreamOwner { schema, batches: Some(Box::new(batches)), error: None };
+    let owner = StreamOwner { schema, batches: Some(Box::new(batches)), error: None, failure: None };
     ArrowArrayStream {
         get_schema: Some(get_schema),
         get_next: Some(get_next),
@@ -273,13 +277,25 @@ impl StreamOwner {
             Ok(Err(error)) => error.with_causes(),
             Err(_) => "a panic while a batch was read".to_owned(),
         };
-        // A stream that failed is not read again.
-        self.batches = None;
-        self.error = CString::new(error.replace('\0', " ")).ok();
+        self.error = Some(CString::new(error.replace('\0', " ")).unwrap_or_default());
         Err(INPUT_OUTPUT)
     }
 
-    fn next(&mut self) -> Result<ArrowArray> {
+    /// Returns the next batch; after an error always the same error.
+    fn next(&mut self) -> std::result::Result<ArrowArray, c_int> {
+        if self.failure.is_some() {
+            self.error.clone_from(&self.failure);
+            return Err(INPUT_OUTPUT);
+        }
+        let next = self.try_to(Self::read);
+        if next.is_err() {
+            self.failure.clone_from(&self.error);
+            self.batches = None;
+        }
+        next
+    }
+
+    fn read(&mut self) -> Result<ArrowArray> {
         let next = self.batches.as_mut().and_then(Iterator::next).transpose()?;
         Ok(match next {
             Some(batch) => export_batch(batch),
@@ -310,10 +326,7 @@ fn end() -> ArrowArray {
 unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
     // SAFETY: consumers call this with a stream that is not released, whose box `export_stream` made, and at one time only.
     let owner = unsafe { &mut *(*stream).private_data.cast::<StreamOwner>() };
-    let batches = owner.batches.take();
-    let done = owner.try_to(|owner| export_schema(&owner.schema));
-    owner.batches = batches;
-    match done {
+    match owner.try_to(|owner| export_schema(&owner.schema)) {
         Ok(schema) => {
             // SAFETY: `out` is memory for a schema, which need not be initialized: nothing there is dropped.
             unsafe { out.write(schema) };
@@ -326,7 +339,7 @@ unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSc
 unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
     // SAFETY: consumers call this with a stream that is not released, whose box `export_stream` made, and at one time only.
     let owner = unsafe { &mut *(*stream).private_data.cast::<StreamOwner>() };
-    match owner.try_to(StreamOwner::next) {
+    match owner.next() {
         Ok(array) => {
             // SAFETY: `out` is memory for an array, which need not be initialized: nothing there is dropped.
             unsafe { out.write(array) };
