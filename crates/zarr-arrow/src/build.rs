@@ -6,6 +6,7 @@ use crate::words::Words;
 use crate::{Error, ErrorKind, Result, texts};
 use bytemuck::cast_slice_mut;
 use half::f16;
+use std::ops::Range;
 use std::sync::Arc;
 use zarr_dataset::Values;
 use zarr_dtype::{DataType, Heap, HeapRef, print};
@@ -58,6 +59,16 @@ impl Elements {
         (0..self.len).map(move |index| self.bytes().get(index * size..(index + 1) * size).unwrap_or_default())
     }
 
+    /// Copies the bytes at `place` of each element.
+    fn part(&self, place: &Range<usize>) -> Result<Self> {
+        let mut words = Words::items(self.len, place.len())?;
+        let parts = words.bytes_mut().chunks_exact_mut(place.len().max(1));
+        for (part, item) in parts.zip(self.items()) {
+            part.copy_from_slice(item.get(place.clone()).unwrap_or_default());
+        }
+        Ok(Self::of_words(words, self.len))
+    }
+
     fn numbers<T: bytemuck::AnyBitPattern>(&self) -> Result<&[T]> {
         bytemuck::try_cast_slice(self.bytes()).map_err(|_| Error::internal("elements that are not aligned"))
     }
@@ -65,7 +76,11 @@ impl Elements {
     /// Makes the bitmap of elements that are missing, or null by `is_null`.
     fn validity(&self, is_null: Option<impl Iterator<Item = bool>>) -> Result<Option<Validity>> {
         match (&self.missing, is_null) {
-            (Some(missing), _) => Validity::new(missing.iter().copied()),
+            (Some(missing), None) => Validity::new(missing.iter().copied()),
+            (Some(missing), Some(is_null)) => {
+                let either = missing.iter().zip(is_null).map(|(&missing, is_null)| missing | is_null);
+                Validity::new(Counted { left: self.len, iter: either })
+            }
             (None, None) => Ok(None),
             (None, Some(is_null)) => Validity::new(Counted { left: self.len, iter: is_null }),
         }
@@ -163,15 +178,18 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Resu
         Kind::Fields { fields, is_number } => {
             let mut children = Vec::with_capacity(fields.len());
             for (_, place, kind) in fields {
-                let mut words = Words::items(len, place.len())?;
-                let parts = words.bytes_mut().chunks_exact_mut(place.len().max(1));
-                for (part, item) in parts.zip(elements.items()) {
-                    part.copy_from_slice(item.get(place.clone()).unwrap_or_default());
-                }
-                children.push(build(kind, &Elements::of_words(words, len), nan_is_null && !is_number)?);
+                children.push(build(kind, &elements.part(place)?, nan_is_null && !is_number)?);
             }
-            let validity = if *is_number && nan_is_null { both_not_numbers(fields, elements)? } else { None };
+            let validity = if *is_number && nan_is_null { both_not_numbers(fields, elements)? } else { plain()? };
             Data::new(len, validity, []).children(children, 1)
+        }
+        Kind::Optional { present, place, kind } => {
+            let is_missing =
+                elements.missing.as_deref().unwrap_or_default().iter().copied().chain(std::iter::repeat(false));
+            let is_absent = elements.items().map(|item| item.get(*present) == Some(&0));
+            let missing: Vec<bool> = is_absent.zip(is_missing).map(|(absent, missing)| absent | missing).collect();
+            let missing = missing.contains(&true).then_some(missing);
+            build(kind, &Elements { missing, ..elements.part(place)? }, nan_is_null)?
         }
         Kind::List(count, kind) => {
             let inner = len.checked_mul(*count).ok_or_else(|| crate::words::no_memory(usize::MAX))?;
@@ -205,10 +223,7 @@ fn any<T: Copy>(numbers: &[T], is_nan: impl Fn(T) -> bool) -> bool {
 }
 
 /// Makes the bitmap of complex numbers of which not both parts are NaN.
-fn both_not_numbers(
-    fields: &[(String, std::ops::Range<usize>, Kind)],
-    elements: &Elements,
-) -> Result<Option<Validity>> {
+fn both_not_numbers(fields: &[(String, Range<usize>, Kind)], elements: &Elements) -> Result<Option<Validity>> {
     let is_nan = |item: &[u8]| {
         fields.iter().all(|(_, place, kind)| {
             let part = item.get(place.clone()).unwrap_or_default();

@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Fields { fields: Vec<(String, Range<usize>, Kind)>, is_number: bool },
     /// Lists of this many elements.
     List(usize, Box<Kind>),
+    /// Elements that are null if their byte at `present` is 0, with the place of the value.
+    Optional { present: usize, place: Range<usize>, kind: Box<Kind> },
 }
 
 /// Size of floats.
@@ -43,6 +45,9 @@ pub(crate) enum Float {
 /// Name of the data type of dates of calendars that numpy lacks.
 const CALENDAR_TIME: &str = "zarr-dataset.calendar-time";
 
+/// Names of the data type of elements that may be missing: structs of a bool, which is false for missing elements, and a value.
+const OPTIONAL: [&str; 2] = ["optional", "zarrs.optional"];
+
 impl Kind {
     /// Returns the way for a data type.
     ///
@@ -52,6 +57,7 @@ impl Kind {
         if let DataType::Extension(extension) = data_type {
             return match extension.config().name.as_str() {
                 CALENDAR_TIME => Ok(Self::Printed(data_type.clone())),
+                name if OPTIONAL.contains(&name) => Self::optional(data_type),
                 _ => Self::of(data_type.storage()),
             };
         }
@@ -107,6 +113,18 @@ impl Kind {
         }
     }
 
+    fn optional(data_type: &DataType) -> Result<Self> {
+        let DataType::Struct(fields) = data_type.storage() else { return Err(unsupported(data_type)) };
+        let mut placed = fields.placed();
+        match (placed.next(), placed.next(), placed.next()) {
+            (Some((present, _)), Some((place, value)), None) if value.shape.is_empty() => {
+                let kind = Box::new(Self::of(&value.data_type)?);
+                Ok(Self::Optional { present: present.start, place, kind })
+            }
+            _ => Err(unsupported(data_type)),
+        }
+    }
+
     fn complex(part: DataType) -> Result<Self> {
         let (size, kind) = (part.item_size(), Self::of(&part)?);
         let fields = vec![("real".to_owned(), 0..size, kind.clone()), ("imag".to_owned(), size..2 * size, kind)];
@@ -152,6 +170,7 @@ impl Kind {
                 field.children = vec![kind.field("item", false)];
                 field
             }
+            Self::Optional { kind, .. } => Field { is_nullable: true, ..kind.field(name, true) },
         }
     }
 

@@ -14,8 +14,10 @@
 //! | strings and byte strings of a fixed length | `large_utf8`, `large_binary`, without the NULs at their end |
 //! | raw bytes | `fixed_size_binary` |
 //! | complex numbers; structs | structs with `real` and `imag`; structs with the same fields, arrays in fields as `fixed_size_list` |
+//! | elements of `optional` | the type of the value |
+//! | elements of data types that a program defines | the type of their storage, whose numbers may mean something else |
 //!
-//! Missing values are nulls: NaN, NaT, and the strings and bools that a variable marks as missing. Lists of any length, and times in months,
+//! Missing values are nulls: NaN, NaT, missing elements of `optional`, and the strings, bools and raw bytes that a variable marks as missing. Lists of any length, and times in months,
 //! years or below nanoseconds are errors that name the variable.
 //!
 //! # Example

@@ -209,3 +209,32 @@ fn a_coordinate_with_the_name_of_a_dimension_it_does_not_label() {
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert_eq!(error.message(), "found two columns lat, expected names that differ");
 }
+
+/// Adds a variable `v` along `x` with elements of these bytes.
+fn add_items(group: &Group, new: NewArray, items: &[u8]) {
+    let array = group.create_array("v", new).unwrap();
+    let len = items.len() / array.data_type().item_size();
+    let data = zarr_array::ArrayData::from_items(array.data_type(), &[len as u64], items, None).unwrap();
+    array.write(.., &data).unwrap();
+}
+
+#[test]
+fn missing_elements_of_optional_are_null() {
+    let float = r#"{"name":"optional","configuration":{"name":"float32"}}"#;
+    let group = group();
+    let item = |present: u8, value: f32| [&[present][..], &value.to_ne_bytes()].concat();
+    let items = [item(1, 0.5), item(0, 0.0), item(1, f32::NAN), item(1, 0.0)].concat();
+    add_items(&group, new(&[4], float, &["x"]), &items);
+    assert_eq!(column(&group), ("f".into(), some(&["0.5", "null", "null", "0"])));
+    // Repeated along another dimension, in parts.
+    add(&group, "wide", new(&[4, 2], "int8", &["x", "y"]), &[0_i8; 8]);
+    let options = TableOptions::default().variables(["v", "wide"]).batch_rows(3);
+    let (columns, _) = crate::decoded::read(table(&Dataset::open(&group).unwrap(), &options));
+    assert_eq!(columns[2].1, some(&["0.5", "0.5", "null", "null", "null", "null", "0", "0"]));
+
+    let record = r#"{"name":"struct","configuration":{"fields":[{"name":"id","data_type":"int8"},
+        {"name":"place","data_type":{"name":"optional","configuration":{"name":"uint8"}}}]}}"#;
+    let group = crate::group();
+    add_items(&group, new(&[2], record, &["x"]), &[1, 1, 7, 2, 0, 0]);
+    assert_eq!(column(&group), ("+s".into(), some(&["1;7", "2;null"])));
+}

@@ -15,6 +15,7 @@ use zarr_store::MemoryStore;
 
 fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
+    registry.data_types.add(zarr_codec_optional::DATA_TYPE);
     for entry in [zarr_codec_bytes::CODECS, zarr_codec_vlen::CODECS].into_iter().flatten() {
         registry.codecs.add(*entry);
     }
