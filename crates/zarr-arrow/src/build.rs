@@ -26,17 +26,7 @@ pub(crate) struct Elements {
 impl Elements {
     /// Takes values that were read.
     pub(crate) fn of_values(values: Values) -> Self {
-        let may_miss = matches!(
-            values.data_type().storage(),
-            DataType::Bool
-                | DataType::String
-                | DataType::Object
-                | DataType::Bytes { .. }
-                | DataType::FixedBytes { .. }
-                | DataType::FixedUtf32 { .. }
-        );
-        let missing = || (0..values.len()).map(|index| values.is_missing(index)).collect();
-        let missing = may_miss.then(missing).filter(|missing: &Vec<bool>| missing.contains(&true));
+        let missing = values.missing().filter(|missing| missing.contains(&true)).map(<[bool]>::to_vec);
         Self { heap: values.data().heap().cloned(), len: values.len(), missing, owner: Arc::new(Owner::Values(values)) }
     }
 

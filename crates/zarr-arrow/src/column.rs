@@ -86,7 +86,7 @@ impl Column {
             dimensions.push(number);
         }
         let is_float = matches!(kind, Kind::Float(_) | Kind::Widened(_));
-        let may_miss = !matches!(kind, Kind::Same(_)) && (nan_is_null || !is_float);
+        let may_miss = kind.may_miss() && (nan_is_null || !is_float);
         let layout = layout(&dimensions, table, coordinates);
         let kind = if layout == Layout::Whole { kind } else { kind.repeated() };
         Ok(Self {

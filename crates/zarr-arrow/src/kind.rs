@@ -174,6 +174,11 @@ impl Kind {
         }
     }
 
+    /// Whether elements may be missing: numbers that are no floats always have a value.
+    pub(crate) fn may_miss(&self) -> bool {
+        !matches!(self, Self::Same(format) if !format.starts_with("w:"))
+    }
+
     /// Estimated number of bytes of an element of `item_size` bytes, with what it becomes.
     pub(crate) fn bytes_per_element(&self, item_size: usize) -> u64 {
         let item = item_size as u64;

@@ -103,6 +103,12 @@ impl Values {
         }
     }
 
+    /// Returns whether each value is missing, in C order, if the data type has no value that marks missing data; `None` for other data types,
+    /// and for variables that mark none. [`is_missing`](Self::is_missing) covers all data types.
+    pub fn missing(&self) -> Option<&[bool]> {
+        self.missing.as_deref()
+    }
+
     /// Whether value `index` in C order is missing: NaN, NaT, or a string, byte string or bool that the variable marks as missing.
     pub fn is_missing(&self, index: usize) -> bool {
         if let Some(missing) = &self.missing {

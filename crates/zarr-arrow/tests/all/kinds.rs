@@ -94,11 +94,17 @@ fn strings_of_any_length_are_views_without_a_copy() {
 }
 
 #[test]
-fn missing_strings_and_bools_are_null() {
+fn missing_strings_bools_and_raw_bytes_are_null() {
     let group = group();
     let array = NewArray::new(&[2], "string").dimension_names(&["x"]).codecs("vlen-utf8").unwrap();
     add(&group, "v", array.attribute("_FillValue", "-"), &["-".to_owned(), "a".to_owned()]);
     assert_eq!(column(&group), ("vu".into(), some(&["null", "a"])));
+    let group = crate::group();
+    add(&group, "v", new(&[2], "bool", &["x"]).attribute("_FillValue", true), &[true, false]);
+    assert_eq!(column(&group), ("b".into(), some(&["null", "false"])));
+    let group = crate::group();
+    add_items(&group, new(&[2], "r16", &["x"]).attribute("missing_value", "ab"), b"abcd");
+    assert_eq!(column(&group), ("w:2".into(), some(&["null", "[99, 100]"])));
 }
 
 #[test]
