@@ -1,20 +1,15 @@
 //! Batches of a table, which are read one after another.
 
 use crate::batch::Batch;
-use crate::boxes::{Boxes, Chunks, Rows};
-use crate::column::{Column, MOST_ELEMENTS};
+use crate::boxes::Boxes;
+use crate::column::Column;
 use crate::options::TableOptions;
+use crate::plan::Plan;
 use crate::schema::Schema;
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
-use zarr_array::Options;
 use zarr_dataset::{Dataset, Variable};
-use zarr_grid::AxisSelection;
-use zarr_scan::Memory;
-
-/// Number of bytes of a box for which reading in parallel pays, and which memory that is reused is fast for.
-const WANTED_BYTES: u64 = 8 << 20;
 
 /// Iterator of the batches of a table.
 ///
@@ -26,10 +21,7 @@ pub struct Batches {
     schema: Arc<Schema>,
     dimensions: Vec<(String, u64)>,
     columns: Vec<Column>,
-    boxes: Boxes,
-    batch_rows: usize,
-    /// Number of bytes up to which a column that repeats values is read once and kept.
-    kept: u64,
+    plan: Plan,
     /// Rows of the box that was read last which are still to be returned.
     left: Range<usize>,
 }
@@ -87,14 +79,13 @@ impl Batches {
             names.push(name);
             columns.push(column(variable)?);
         }
-        let (boxes, kept) = boxes(&table, &columns, options);
+        let plan = Plan::new(&table, &columns, options);
+        columns.iter_mut().try_for_each(|column| column.limit_threads(plan.threads))?;
         Ok(Self {
             schema: Arc::new(Schema { fields: columns.iter().map(Column::field).collect() }),
             dimensions: table,
             columns,
-            boxes,
-            batch_rows: options.batch_rows.min(i32::MAX as usize),
-            kept,
+            plan,
             left: 0..0,
         })
     }
@@ -114,9 +105,22 @@ impl Batches {
         self.dimensions.iter().fold(1, |rows: u128, (_, len)| rows.saturating_mul((*len).into()))
     }
 
+    #[cfg(test)]
+    pub(crate) fn into_plan(self) -> Plan {
+        self.plan
+    }
+
+    /// Iterates over the numbers of threads that read the variables.
+    #[cfg(test)]
+    pub(crate) fn threads(&self) -> impl Iterator<Item = Option<std::num::NonZeroUsize>> {
+        self.columns.iter().filter_map(Column::variable).map(|variable| variable.stored().options().threads)
+    }
+
     fn read(&mut self, ranges: &[Range<u64>]) -> Result<()> {
         self.columns.iter_mut().for_each(Column::forget);
-        self.columns.iter_mut().try_for_each(|column| column.read(ranges, self.kept))?;
+        for (column, &is_kept) in self.columns.iter_mut().zip(&self.plan.kept) {
+            column.read(ranges, is_kept)?;
+        }
         let rows = zarr_grid::element_count(&ranges.iter().map(|range| range.end - range.start).collect::<Vec<_>>());
         self.left =
             0..rows.and_then(|rows| usize::try_from(rows).ok()).ok_or_else(|| Error::internal("a large box"))?;
@@ -124,7 +128,7 @@ impl Batches {
     }
 
     fn batch(&mut self) -> Result<Batch> {
-        let end = self.left.end.min(self.left.start.saturating_add(self.batch_rows));
+        let end = self.left.end.min(self.left.start.saturating_add(self.plan.batch_rows));
         let rows = self.left.start..end;
         self.left.start = end;
         let columns = self.columns.iter().map(|column| column.rows(rows.clone())).collect::<Result<_>>()?;
@@ -142,13 +146,13 @@ impl Iterator for Batches {
     fn next(&mut self) -> Option<Result<Batch>> {
         let batch = match self.left.is_empty() {
             true => {
-                let ranges = self.boxes.next()?;
+                let ranges = self.plan.boxes.next()?;
                 self.read(&ranges).and_then(|()| self.batch())
             }
             false => self.batch(),
         };
         if batch.is_err() {
-            (self.left, self.boxes) = (0..0, Boxes::none());
+            (self.left, self.plan.boxes) = (0..0, Boxes::none());
         }
         Some(batch)
     }
@@ -191,61 +195,4 @@ fn named_dimensions(dataset: &Dataset, names: &[String], needed: &[(String, u64)
         table.push((name.clone(), len));
     }
     Ok(table)
-}
-
-/// Divides memory: returns the boxes in which the table is read, and the number of bytes up to which a column is kept.
-fn boxes(table: &[(String, u64)], columns: &[Column], options: &TableOptions) -> (Boxes, u64) {
-    let is_wide = |column: &&Column| column.dimensions().len() == table.len();
-    let (wide, narrow): (Vec<&Column>, Vec<&Column>) = columns.iter().partition(is_wide);
-    let mut chunks: Vec<Chunks> = table.iter().map(|_| Chunks { len: 1, first: 1 }).collect();
-    for column in &wide {
-        let Some(variable) = column.variable() else { continue };
-        for (&number, found) in column.dimensions().iter().zip(chunks_of(variable)) {
-            if let Some(chunk) = chunks.get_mut(number).filter(|chunk| chunk.len < found.len) {
-                *chunk = found;
-            }
-        }
-    }
-    let shape: Vec<u64> = table.iter().map(|(_, len)| *len).collect();
-    let parts: Vec<_> = wide.iter().filter_map(|column| column.variable()).map(|variable| variable.stored()).collect();
-    let parts: Vec<_> = parts.iter().map(|array| (array.part_shape(), array.data_type().item_size() as u64)).collect();
-    let threads = parts_threads(columns);
-    let memory = Memory::new(options.memory, parts.iter().map(|(shape, item)| (&shape[..], *item)), &threads);
-    let decoding = memory.for_thread().saturating_mul(memory.threads_in(u64::MAX) as u64);
-    let bytes = memory.bytes().saturating_sub(decoding).max(memory.bytes() / 2);
-    let kept = bytes / 8 / (narrow.len() as u64).max(1);
-    // A column that is not kept has at most an element for each row of a box.
-    let read = wide.iter().chain(narrow.iter().filter(|column| column.bytes() > kept));
-    let row = read.map(|column| column.bytes_per_element()).fold(0, u64::saturating_add).max(1);
-    // Columns that repeat values are made for each batch, and the caller may keep the box before.
-    let most = (bytes / 4 / row).clamp(1, MOST_ELEMENTS);
-    let wanted = (WANTED_BYTES.max(decoding) / row).max(options.batch_rows as u64).min(most);
-    (Boxes::new(&shape, &chunks, Rows { wanted, most }, options.ordered), kept)
-}
-
-/// Returns the options of the arrays that are read.
-fn parts_threads(columns: &[Column]) -> Options {
-    columns.iter().find_map(Column::variable).map_or_else(Options::default, |it| it.stored().options().clone())
-}
-
-/// Returns the chunks along each dimension of a variable, in selected indices.
-fn chunks_of(variable: &Variable) -> Vec<Chunks> {
-    let array = variable.stored();
-    let part = array.part_shape();
-    let Some(zarr_grid::Selection::Axes(axes)) = variable.stored_selection() else {
-        return variable.shape().iter().map(|_| Chunks { len: 1, first: 1 }).collect();
-    };
-    let left = axes.iter().zip(&part).filter(|(axis, _)| !matches!(axis, AxisSelection::Index(_)));
-    let chunk = |(axis, &len): (&AxisSelection, &u64)| match *axis {
-        AxisSelection::Range { start, step: 1, .. } => {
-            let start = start.and_then(|start| u64::try_from(start).ok()).unwrap_or(0);
-            Chunks { len: len.max(1), first: len.max(1) - start % len.max(1) }
-        }
-        AxisSelection::Range { step, .. } => {
-            let len = (len / step.unsigned_abs().max(1)).max(1);
-            Chunks { len, first: len }
-        }
-        _ => Chunks { len: len.max(1), first: len.max(1) },
-    };
-    left.map(chunk).collect()
 }

@@ -1,6 +1,11 @@
 //! Boxes that a table is read in: how large they are, and one after another in C order.
 
+use crate::sizes::Sizes;
 use std::ops::Range;
+use zarr_grid::lcm;
+
+/// Greatest number of bounds of chunks that are compared to find one that two variables have.
+const MOST_TRIED: u64 = 10_000;
 
 /// Chunks along a dimension, in selected indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,13 +16,40 @@ pub(crate) struct Chunks {
     pub(crate) first: u64,
 }
 
-/// Rows that a box may have.
+impl Chunks {
+    /// Chunks of one index.
+    const ONE: Self = Self { len: 1, first: 1 };
+
+    /// Returns the smallest chunks whose bounds are bounds of both; `None` if there are none.
+    fn with(self, other: Self) -> Option<Self> {
+        let (long, short) = if self.len < other.len { (other, self) } else { (self, other) };
+        let len = lcm(long.len, short.len)?;
+        let mut bounds = (0..len / long.len).take(MOST_TRIED as usize).map(|number| long.first + number * long.len);
+        let first = bounds.find(|bound| bound % short.len == short.first % short.len)?;
+        Some(Self { len, first })
+    }
+}
+
+/// Chunks along a dimension in which a table may be read, the best first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows {
-    /// Number that is enough for threads to work beside each other.
-    pub(crate) wanted: u64,
-    /// Number that memory has room for.
-    pub(crate) most: u64,
+pub(crate) struct Bounds {
+    /// Chunks whose bounds are bounds of all variables.
+    common: Option<Chunks>,
+    /// Longest chunks of a variable.
+    longest: Chunks,
+}
+
+impl Bounds {
+    /// Makes the bounds of the chunks of all variables along a dimension.
+    pub(crate) fn new(chunks: &[Chunks]) -> Self {
+        let longest = chunks.iter().copied().max_by_key(|chunks| chunks.len).unwrap_or(Chunks::ONE);
+        Self { common: chunks.iter().try_fold(Chunks::ONE, |common, &chunks| common.with(chunks)), longest }
+    }
+
+    /// Returns the best chunks of at most `most` indices, otherwise the longest of a variable.
+    fn within(self, most: u64) -> Chunks {
+        self.common.filter(|common| common.len <= most).unwrap_or(self.longest)
+    }
 }
 
 /// Boxes of a table, in C order: ranges of indices of each dimension.
@@ -33,15 +65,13 @@ pub(crate) struct Boxes {
 impl Boxes {
     /// Makes boxes of whole chunks where memory has room for them. With `is_ordered`, rows of boxes that follow each other are in C order of
     /// the table: a box has one index of the outer dimensions, a range of one, and all of the inner ones.
-    pub(crate) fn new(shape: &[u64], chunks: &[Chunks], rows: Rows, is_ordered: bool) -> Self {
-        let lens = if is_ordered { ordered(shape, chunks, rows) } else { blocks(shape, chunks, rows) };
+    pub(crate) fn new(shape: &[u64], bounds: &[Bounds], sizes: &Sizes, is_ordered: bool) -> Self {
+        let lens = if is_ordered { ordered(shape, bounds, sizes) } else { blocks(shape, bounds, sizes) };
         let is_empty = shape.contains(&0);
-        let lens = lens.iter().zip(shape.iter().zip(chunks)).map(|(&len, (&whole, chunk))| {
-            match len.checked_rem(chunk.len) {
-                // The first box ends where a chunk does.
-                Some(0) if len < whole => (len - chunk.len + chunk.first.clamp(1, chunk.len), len),
-                _ => (len, len),
-            }
+        let lens = lens.iter().zip(shape).map(|(&(len, chunk), &whole)| match len.checked_rem(chunk.len) {
+            // The first box ends where a chunk does.
+            Some(0) if len < whole => (len - chunk.len + chunk.first.clamp(1, chunk.len), len),
+            _ => (len, len),
         });
         Self { shape: shape.to_vec(), lens: lens.collect(), next: (!is_empty).then(|| vec![0; shape.len()]) }
     }
@@ -75,12 +105,13 @@ impl Iterator for Boxes {
     }
 }
 
-fn ordered(shape: &[u64], chunks: &[Chunks], rows: Rows) -> Vec<u64> {
+/// Returns the number of indices of a box along each dimension, with the chunks whose bounds it has.
+fn ordered(shape: &[u64], bounds: &[Bounds], sizes: &Sizes) -> Vec<(u64, Chunks)> {
     let mut lens = vec![1; shape.len()];
-    let mut inner = 1_u64;
-    for (number, (&len, chunk)) in shape.iter().zip(chunks).enumerate().rev() {
-        // Number of indices for which memory has room, and of those that are wanted.
-        let (most, wanted) = (rows.most / inner.max(1), rows.wanted / inner.max(1));
+    let mut chunks = vec![Chunks::ONE; shape.len()];
+    for (number, (&len, bounds)) in shape.iter().zip(bounds).enumerate().rev() {
+        let (wanted, most) = sizes.along(number, &lens);
+        let chunk = bounds.within(most);
         let aligned = (wanted / chunk.len).max(1).saturating_mul(chunk.len);
         let at_once = match () {
             () if len <= most.min(wanted.max(chunk.len)) => len,
@@ -88,29 +119,37 @@ fn ordered(shape: &[u64], chunks: &[Chunks], rows: Rows) -> Vec<u64> {
             () if most >= chunk.len => most - most % chunk.len,
             () => most.max(1),
         };
-        if let Some(place) = lens.get_mut(number) {
-            *place = at_once.min(len).max(1);
+        if let (Some(place), Some(chosen)) = (lens.get_mut(number), chunks.get_mut(number)) {
+            (*place, *chosen) = (at_once.min(len).max(1), chunk);
         }
         if at_once < len {
             break;
         }
-        inner = inner.saturating_mul(len);
     }
-    lens
+    lens.into_iter().zip(chunks).collect()
 }
 
-fn blocks(shape: &[u64], chunks: &[Chunks], rows: Rows) -> Vec<u64> {
-    let mut lens: Vec<u64> = shape.iter().zip(chunks).map(|(&len, chunk)| chunk.len.min(len).max(1)).collect();
-    let size = |lens: &[u64]| lens.iter().fold(1_u64, |size, &len| size.saturating_mul(len));
+/// Returns the number of indices of a box along each dimension, with the chunks whose bounds it has.
+fn blocks(shape: &[u64], bounds: &[Bounds], sizes: &Sizes) -> Vec<(u64, Chunks)> {
+    let lens_of = |chunks: &[Chunks]| -> Vec<u64> {
+        shape.iter().zip(chunks).map(|(&len, chunk)| chunk.len.min(len).max(1)).collect()
+    };
+    let mut chunks: Vec<Chunks> = bounds.iter().map(|bounds| bounds.within(u64::MAX)).collect();
+    let mut lens = lens_of(&chunks);
+    if !sizes.fits(&lens) {
+        chunks = bounds.iter().map(|bounds| bounds.longest).collect();
+        lens = lens_of(&chunks);
+    }
     // A chunk that is too large is decoded several times.
     for number in 0..lens.len() {
-        while size(&lens) > rows.most.max(1) && lens.get(number).is_some_and(|&len| len > 1) {
+        while !sizes.fits(&lens) && lens.get(number).is_some_and(|&len| len > 1) {
             lens.iter_mut().skip(number).take(1).for_each(|len| *len = len.div_ceil(2));
         }
     }
     for number in (0..lens.len()).rev() {
         let (Some(&len), Some(&whole)) = (lens.get(number), shape.get(number)) else { break };
-        let times = (rows.wanted / size(&lens).max(1)).min(whole.div_ceil(len));
+        let (wanted, most) = sizes.along(number, &lens);
+        let times = (wanted.min(most) / len).min(whole.div_ceil(len));
         if times <= 1 && len < whole {
             break;
         }
@@ -120,7 +159,7 @@ fn blocks(shape: &[u64], chunks: &[Chunks], rows: Rows) -> Vec<u64> {
             break;
         }
     }
-    lens
+    lens.into_iter().zip(chunks).collect()
 }
 
 #[cfg(test)]
@@ -129,8 +168,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn boxes(shape: &[u64], chunk: &[u64], wanted: u64, most: u64, is_ordered: bool) -> Vec<Vec<Range<u64>>> {
-        let chunks: Vec<Chunks> = chunk.iter().map(|&len| Chunks { len, first: len }).collect();
-        Boxes::new(shape, &chunks, Rows { wanted, most }, is_ordered).collect()
+        let bounds: Vec<Bounds> = chunk.iter().map(|&len| Bounds::new(&[Chunks { len, first: len }])).collect();
+        Boxes::new(shape, &bounds, &of_rows(shape.len(), wanted, most), is_ordered).collect()
+    }
+
+    /// Sizes of a table with a column of one byte in each row.
+    fn of_rows(dimensions: usize, wanted: u64, most: u64) -> Sizes {
+        Sizes { columns: vec![((0..dimensions).collect(), 1)], wanted, most, wanted_rows: 1 }
     }
 
     fn rows(found: &[Vec<Range<u64>>]) -> Vec<Vec<u64>> {
@@ -158,9 +202,11 @@ mod tests {
             is_ordered in any::<bool>(),
         ) {
             let shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
-            let chunks: Vec<Chunks> = axes.iter().map(|axis| Chunks { len: axis.1, first: axis.2.min(axis.1) }).collect();
+            let chunks = axes.iter().map(|axis| Chunks { len: axis.1, first: axis.2.min(axis.1) });
+            let bounds: Vec<Bounds> = chunks.map(|chunks| Bounds::new(&[chunks])).collect();
             let most = wanted + more;
-            let found: Vec<_> = Boxes::new(&shape, &chunks, Rows { wanted, most }, is_ordered).collect();
+            let sizes = of_rows(shape.len(), wanted, most);
+            let found: Vec<_> = Boxes::new(&shape, &bounds, &sizes, is_ordered).collect();
             let size = |ranges: &Vec<Range<u64>>| ranges.iter().map(|range| range.end - range.start).product::<u64>();
             prop_assert!(found.iter().all(|ranges| size(ranges) <= most));
             let mut rows = rows(&found);
@@ -187,9 +233,63 @@ mod tests {
         // Without order each chunk is read once.
         assert_eq!(boxes(&[40, 60, 5], &[10, 3, 5], 100, 200, false)[0], [0..10, 0..3, 0..5]);
         assert_eq!(boxes(&[40, 60, 5], &[10, 3, 5], 700, 1_000, false)[0], [0..10, 0..12, 0..5]);
-        let chunks = [Chunks { len: 10, first: 4 }];
-        let found: Vec<_> = Boxes::new(&[25], &chunks, Rows { wanted: 10, most: 10 }, true).collect();
+        let bounds = [Bounds::new(&[Chunks { len: 10, first: 4 }])];
+        let found: Vec<_> = Boxes::new(&[25], &bounds, &of_rows(1, 10, 10), true).collect();
         let ends: Vec<(u64, u64)> = found.iter().map(|ranges| (ranges[0].start, ranges[0].end)).collect();
         assert_eq!(ends, [(0, 4), (4, 14), (14, 24), (24, 25)]);
+    }
+
+    proptest! {
+        #[test]
+        fn columns_without_some_dimensions_fit_the_memory(
+            axes in prop::collection::vec((1_u64..9, 1_u64..5), 1..5),
+            columns in prop::collection::vec((any::<u8>(), 1_u64..9), 1..5),
+            (wanted, most) in (1_u64..200, 40_u64..400),
+            is_ordered in any::<bool>(),
+        ) {
+            let shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
+            let bounds: Vec<_> = axes.iter().map(|axis| Bounds::new(&[Chunks { len: axis.1, first: axis.1 }])).collect();
+            let dimensions = |mask: u8| (0..axes.len()).filter(|number| mask >> number & 1 == 1).collect();
+            let columns = columns.iter().map(|(mask, bytes)| (dimensions(*mask), *bytes)).collect();
+            let sizes = Sizes { columns, wanted: wanted.min(most), most, wanted_rows: 1 };
+            for ranges in Boxes::new(&shape, &bounds, &sizes, is_ordered) {
+                let lens: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
+                prop_assert!(sizes.fits(&lens), "{lens:?}");
+            }
+        }
+
+        #[test]
+        fn common_bounds_are_bounds_of_both(one in (1_u64..9, 1_u64..9), other in (1_u64..9, 1_u64..9)) {
+            let chunks = |(len, first): (u64, u64)| Chunks { len, first: first.min(len) };
+            let bounds = |chunks: Chunks| (0..300).map(move |number| chunks.first + number * chunks.len);
+            let (one, other) = (chunks(one), chunks(other));
+            let expected: Vec<u64> = bounds(one).filter(|bound| bounds(other).any(|it| it == *bound)).take(3).collect();
+            let found = one.with(other).map_or(Vec::new(), |both| bounds(both).take(3).collect());
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn bounds_of_an_extra_dimension_keep_those_of_chunks() {
+        // tas(time, lat, lon) in chunks of 100 times, and time_bnds(time, bnds).
+        let columns = vec![(vec![0, 1, 2], 4), (vec![0, 3], 8)];
+        let sizes = Sizes { columns, wanted: 1_000, most: 100_000, wanted_rows: 1 };
+        let bounds = [100, 6, 5, 1].map(|len| Bounds::new(&[Chunks { len, first: len }]));
+        let first = Boxes::new(&[400, 12, 10, 2], &bounds, &sizes, true).next();
+        assert_eq!(first, Some(vec![0..100, 0..12, 0..10, 0..2]));
+    }
+
+    #[test]
+    fn chunks_of_two_lengths_end_together() {
+        let chunks = |len, first| Chunks { len, first };
+        let sizes = of_rows(1, 1, 10);
+        let ends = |one, other| {
+            let boxes = Boxes::new(&[20], &[Bounds::new(&[one, other])], &sizes, false);
+            boxes.take(2).map(|ranges| ranges[0].end).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(chunks(3, 3), chunks(2, 2)), [6, 12]);
+        assert_eq!(ends(chunks(3, 1), chunks(2, 2)), [4, 10]);
+        // 12 do not fit.
+        assert_eq!(ends(chunks(4, 4), chunks(3, 3)), [4, 8]);
     }
 }

@@ -9,6 +9,7 @@ use crate::schema::Field;
 use crate::words::Words;
 use crate::{Error, Result};
 use bytemuck::cast_slice_mut;
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_dataset::Variable;
@@ -158,18 +159,49 @@ impl Column {
         self.kind.bytes_per_element(self.item_size)
     }
 
-    /// Estimated number of bytes of all elements of the source.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.shape.iter().fold(self.bytes_per_element(), |size, &len| size.saturating_mul(len))
+    /// Number of elements of the source.
+    pub(crate) fn element_count(&self) -> u64 {
+        self.shape.iter().fold(1, |elements, &len| elements.saturating_mul(len))
     }
 
-    /// Reads what is needed for a box of the table. Columns of at most `kept` bytes are read once and as a whole.
+    /// Estimated number of bytes of all elements of the source.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.element_count().saturating_mul(self.bytes_per_element())
+    }
+
+    /// Whether elements of the source are repeated or in another order than the rows.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.layout != Layout::Whole
+    }
+
+    /// Estimated number of bytes that are made for a row of a batch.
+    pub(crate) fn bytes_per_row(&self) -> u64 {
+        match self.layout {
+            Layout::Whole => 0,
+            Layout::Plain => self.bytes_per_element(),
+            Layout::Dictionary => size_of::<i32>() as u64,
+            Layout::RunEnd => size_of::<i32>() as u64 + self.bytes_per_element(),
+        }
+    }
+
+    /// Lets at most `threads` threads decode.
+    ///
+    /// # Errors
+    /// The errors of [`Variable::with_threads`].
+    pub(crate) fn limit_threads(&mut self, threads: usize) -> Result<()> {
+        let Source::Variable(variable) = &mut self.source else { return Ok(()) };
+        let wanted = variable.stored().options().threads.unwrap_or_else(zarr_scan::processors);
+        if let Some(threads) = NonZeroUsize::new(threads).filter(|threads| *threads < wanted) {
+            *variable = variable.with_threads(threads)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what is needed for a box of the table, or all elements for a column that is kept.
     ///
     /// # Errors
     /// The errors of reading the variable, and those of values that the type of Arrow cannot hold.
-    pub(crate) fn read(&mut self, ranges: &[Range<u64>], kept: u64) -> Result<()> {
-        let elements = self.shape.iter().fold(1_u64, |elements, &len| elements.saturating_mul(len));
-        let is_kept = self.bytes() <= kept && elements <= MOST_ELEMENTS && self.layout != Layout::Whole;
+    pub(crate) fn read(&mut self, ranges: &[Range<u64>], is_kept: bool) -> Result<()> {
         let wanted: Vec<Range<u64>> = match is_kept {
             true => self.shape.iter().map(|&len| 0..len).collect(),
             false => self.dimensions.iter().filter_map(|&number| ranges.get(number).cloned()).collect(),

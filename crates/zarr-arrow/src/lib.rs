@@ -56,8 +56,10 @@ mod data;
 mod export;
 mod kind;
 mod options;
+mod plan;
 mod runs;
 mod schema;
+mod sizes;
 mod texts;
 mod words;
 

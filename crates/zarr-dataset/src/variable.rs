@@ -6,6 +6,7 @@ use crate::indexer::Indexer;
 use crate::values::Values;
 use crate::{Error, ErrorKind, Result, decoded, fault, gather, strings};
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 use zarr_array::{Array, ArrayData, Registry, Store};
 use zarr_cf::encoding::{Encoding, TimeEncoding};
@@ -91,6 +92,32 @@ impl Variable {
             way: way.map_or_else(OnceLock::new, OnceLock::from),
         };
         Self { inner: Arc::new(inner), indexers: self.indexers.clone() }
+    }
+
+    /// Returns the variable with reads on at most `threads` threads.
+    ///
+    /// # Errors
+    /// The errors of [`Array::with`].
+    pub fn with_threads(&self, threads: NonZeroUsize) -> Result<Self> {
+        let with = |array: &Array| array.with(array.options().clone().threads(Some(threads)));
+        let Inner { name, stored, axes, encoding, attributes, related, registry, way } = &*self.inner;
+        let way = match way.get() {
+            Some(Way::Stored) => OnceLock::from(Way::Stored),
+            Some(Way::Decoded(array)) => OnceLock::from(Way::Decoded(with(array)?)),
+            Some(Way::Strings) => OnceLock::from(Way::Strings),
+            None => OnceLock::new(),
+        };
+        let inner = Inner {
+            name: name.clone(),
+            stored: with(stored)?,
+            axes: axes.clone(),
+            encoding: encoding.clone(),
+            attributes: attributes.clone(),
+            related: related.clone(),
+            registry: Arc::clone(registry),
+            way,
+        };
+        Ok(Self { inner: Arc::new(inner), indexers: self.indexers.clone() })
     }
 
     /// Returns the name of the variable.
