@@ -127,10 +127,25 @@ impl Batches {
         Ok(())
     }
 
+    /// Shortens rows, whose number is at least 1 afterwards, until memory has room for the texts that are copied for them.
+    fn within_memory(&self, mut rows: Range<usize>) -> Range<usize> {
+        let longest = self.columns.iter().map(Column::longest_text).fold(0, u64::saturating_add);
+        if longest.saturating_mul(rows.len() as u64) <= self.plan.batch_bytes {
+            return rows;
+        }
+        let bytes = |rows: &Range<usize>| {
+            self.columns.iter().map(|column| column.text_bytes(rows.clone())).fold(0, u64::saturating_add)
+        };
+        while rows.len() > 1 && bytes(&rows) > self.plan.batch_bytes {
+            rows.end = rows.start + rows.len() / 2;
+        }
+        rows
+    }
+
     fn batch(&mut self) -> Result<Batch> {
         let end = self.left.end.min(self.left.start.saturating_add(self.plan.batch_rows));
-        let rows = self.left.start..end;
-        self.left.start = end;
+        let rows = self.within_memory(self.left.start..end);
+        self.left.start = rows.end;
         let columns = self.columns.iter().map(|column| column.rows(rows.clone())).collect::<Result<_>>()?;
         if self.left.is_empty() {
             // The caller may be the last one that needs what was read.

@@ -38,6 +38,12 @@ impl Elements {
         self.owner.bytes()
     }
 
+    /// Returns the number of bytes of the content of an element of variable length; 0 for other elements.
+    pub(crate) fn text_len(&self, index: usize) -> u64 {
+        let item = self.heap.as_ref().and_then(|_| self.bytes().as_chunks::<{ HeapRef::SIZE }>().0.get(index));
+        item.map_or(0, |&item| HeapRef::from_bytes(item).len.into())
+    }
+
     /// Returns the size of an element in bytes, which follows from the number of elements; 0 if there are none.
     fn item_size(&self) -> usize {
         self.bytes().len().checked_div(self.len).unwrap_or(0)
@@ -141,18 +147,14 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Resu
             let heap = elements.heap.as_ref();
             let buffers = texts::joined(elements.items(), |item, bytes| {
                 let reference = HeapRef::from_item(item).unwrap_or_default();
-                bytes.extend_from_slice(texts::content(heap, reference, *is_text)?);
-                Ok(())
+                texts::append(texts::content(heap, reference, *is_text)?, bytes)
             })?;
             Data::new(len, plain()?, buffers)
         }
         Kind::FixedBytes => Data::new(
             len,
             plain()?,
-            texts::joined(elements.items(), |item, bytes| {
-                bytes.extend_from_slice(texts::without_nuls(item));
-                Ok(())
-            })?,
+            texts::joined(elements.items(), |item, bytes| texts::append(texts::without_nuls(item), bytes))?,
         ),
         Kind::FixedUtf32 => Data::new(len, plain()?, texts::joined(elements.items(), texts::push_utf32)?),
         Kind::Printed(data_type) => {
@@ -160,8 +162,7 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Resu
             let is_null = elements.items().any(|item| item == not_a_time);
             let validity = elements.validity(is_null.then(|| elements.items().map(|item| item == not_a_time)))?;
             let buffers = texts::joined(elements.items(), |item, bytes| {
-                bytes.extend_from_slice(print::to_text(data_type, item, None).as_bytes());
-                Ok(())
+                texts::append(print::to_text(data_type, item, None).as_bytes(), bytes)
             })?;
             Data::new(len, validity, buffers)
         }

@@ -60,6 +60,8 @@ struct Part {
     elements: Elements,
     /// Array of all elements, if it is sliced, or is a dictionary.
     data: Option<Arc<Data>>,
+    /// Number of bytes of the longest text that is copied for rows; 0 without such texts.
+    longest: u64,
 }
 
 impl Column {
@@ -212,7 +214,10 @@ impl Column {
             let elements = self.elements(&wanted)?;
             let has_data = matches!(self.layout, Layout::Whole | Layout::Dictionary);
             let data = has_data.then(|| self.build(&elements)).transpose()?.map(Arc::new);
-            self.read = Some(Part { ranges: wanted, elements, data });
+            let is_copied = data.is_none() && elements.heap.is_some();
+            let texts = if is_copied { elements.len } else { 0 };
+            let longest = (0..texts).map(|index| elements.text_len(index)).max().unwrap_or(0);
+            self.read = Some(Part { ranges: wanted, elements, data, longest });
         }
         self.repeated = self.read.as_ref().map(|part| repeated(ranges, &self.dimensions, &part.ranges));
         Ok(())
@@ -244,6 +249,32 @@ impl Column {
             Source::Variable(variable) => in_variable(variable, error),
             Source::Indices => error,
         })
+    }
+
+    /// Number of bytes of the longest text of the box that is copied for rows.
+    pub(crate) fn longest_text(&self) -> u64 {
+        self.read.as_ref().map_or(0, |part| part.longest)
+    }
+
+    /// Number of bytes of the texts that are copied for rows of the box that was read last.
+    pub(crate) fn text_bytes(&self, rows: Range<usize>) -> u64 {
+        let (Some(part), Some(repeated)) = (&self.read, &self.repeated) else { return 0 };
+        let mut bytes = 0_u64;
+        if part.longest == 0 {
+            return bytes;
+        }
+        repeated.for_each(rows, |run| match run.step {
+            0 => {
+                let times = if self.layout == Layout::RunEnd { 1 } else { run.count as u64 };
+                bytes = bytes.saturating_add(part.elements.text_len(run.first).saturating_mul(times));
+            }
+            step => {
+                for at in 0..run.count {
+                    bytes = bytes.saturating_add(part.elements.text_len(run.first + at * step));
+                }
+            }
+        });
+        bytes
     }
 
     /// Makes the array of rows of the box that was read last.

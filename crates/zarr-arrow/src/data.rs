@@ -24,6 +24,8 @@ pub(crate) enum Owner {
     Block(Arc<Heap>, u32),
     /// Bytes that were made for the array.
     Words(Words),
+    /// Texts that were made for the array, one after another.
+    Texts(Vec<u8>),
 }
 
 impl Owner {
@@ -32,6 +34,7 @@ impl Owner {
             Self::Values(values) => values.data().items(),
             Self::Block(heap, block) => heap.block(*block).unwrap_or_default(),
             Self::Words(words) => words.bytes(),
+            Self::Texts(bytes) => bytes,
         }
     }
 }

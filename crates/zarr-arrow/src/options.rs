@@ -30,7 +30,7 @@ pub struct TableOptions {
     /// once however little memory there is.
     pub ordered: bool,
     /// Bound in bytes of the memory for elements, decoded chunks and batches; it does not count batches that the caller keeps. A chunk
-    /// that is larger is decoded all the same. Strings count as 32 bytes each.
+    /// that is larger is decoded all the same. Strings count as 32 bytes each in what is read, and in full where they are repeated.
     pub memory: u64,
     /// Whether NaN is null.
     pub nan_is_null: bool,

@@ -1,7 +1,7 @@
 //! Strings and bytes as Arrow has them: views into blocks that stay where they were decoded, or one after another with offsets.
 
 use crate::data::{Buffer, Owner};
-use crate::words::Words;
+use crate::words::{Words, no_memory};
 use crate::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -91,7 +91,17 @@ pub(crate) fn joined<'i>(
         push(item, &mut bytes)?;
         *end = (bytes.len() as i64).to_ne_bytes();
     }
-    Ok([Buffer::of_words(offsets), Buffer::of_words(Words::copy(&bytes)?)])
+    Ok([Buffer::of_words(offsets), Buffer::whole(Arc::new(Owner::Texts(bytes)))])
+}
+
+/// Appends bytes.
+///
+/// # Errors
+/// [`ErrorKind::Limit`] if there is no memory.
+pub(crate) fn append(item: &[u8], bytes: &mut Vec<u8>) -> Result<()> {
+    bytes.try_reserve(item.len()).map_err(|_| no_memory(bytes.len().saturating_add(item.len())))?;
+    bytes.extend_from_slice(item);
+    Ok(())
 }
 
 /// Returns bytes without the NULs at their end.
@@ -109,7 +119,7 @@ pub(crate) fn push_utf32(item: &[u8], bytes: &mut Vec<u8>) -> Result<()> {
         let character = char::from_u32(point).ok_or_else(|| {
             Error::new(ErrorKind::CorruptChunk, format!("found the code point {point:#x}, which is no character"))
         })?;
-        bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        append(character.encode_utf8(&mut [0; 4]).as_bytes(), bytes)?;
     }
     Ok(())
 }

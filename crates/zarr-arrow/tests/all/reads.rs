@@ -107,3 +107,24 @@ fn an_error_ends_the_table() {
     assert!(before.iter().all(Result::is_ok) && before.len() > 1);
     assert!(last.as_ref().unwrap_err().to_string().contains("/v"), "{last:?}");
 }
+
+#[test]
+fn batches_are_cut_where_texts_repeat() {
+    let (_, group) = grid();
+    let text = zarr_array::NewArray::new(&[], "string").dimension_names::<&str>(&[]).codecs("vlen-utf8").unwrap();
+    add(&group, "text", text, &["t".repeat(10_000)]);
+    let options = TableOptions::default().memory(2 << 20);
+    for (coordinates, most) in [(Coordinates::Plain, 500 << 10), (Coordinates::RunEnd, 10_000)] {
+        let mut found = 0;
+        for batch in table(&counted(&group), &options.clone().coordinates(coordinates)) {
+            let batch = batch.unwrap();
+            found += batch.rows();
+            let number = batch.schema().fields().iter().position(|field| field.name() == "text").unwrap();
+            let text = batch.column(number);
+            let text = text.child_data().get(1).unwrap_or(text);
+            let bytes = text.buffers()[2].as_ref().unwrap().bytes().len();
+            assert!((10_000..=most).contains(&bytes), "{bytes}");
+        }
+        assert_eq!(found, 4800);
+    }
+}
