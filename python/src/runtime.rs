@@ -57,20 +57,33 @@ pub(crate) fn run_asking<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<
     py.detach(|| caught(run)).or_exception(py)
 }
 
-/// Threads for work that other programs ask for later, maybe on threads of their own.
-#[derive(Clone, Copy)]
-pub(crate) struct Threads(Option<&'static Pool>);
+/// Runs work like [`run`] for callers that pass errors on to other programs.
+///
+/// # Errors
+/// The errors of the work, [`ErrorKind::Internal`] for a panic, and [`ErrorKind::Limit`] if the system refuses threads.
+pub(crate) fn run_unraised<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = pool(py).map_err(|error| refused(&error))?;
+    py.detach(|| guarded(pool, work))
+}
 
-impl Threads {
-    /// Returns the threads of this process.
-    pub(crate) fn of_process(py: Python<'_>) -> PyResult<Self> {
-        pool(py).map(Self)
+/// Runs work like [`run_long`] for callers that pass errors on to other programs.
+///
+/// # Errors
+/// The errors of [`run_unraised`], and [`ErrorKind::Cancelled`] with the text of the exception if the handler of a signal raises one.
+pub(crate) fn run_long_unraised<T: Send>(
+    py: Python<'_>,
+    interrupt: &Interrupt,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
+    let pool = pool(py).map_err(|error| refused(&error))?;
+    match watched(py, pool, interrupt, |_| Ok(()), work) {
+        (_, Some(raised)) => Err(Error::new(ErrorKind::Cancelled, raised.to_string())),
+        (done, None) => done,
     }
+}
 
-    /// Runs work on these threads; a panic becomes an error.
-    pub(crate) fn run<T: Send>(self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        guarded(self.0, work)
-    }
+fn refused(error: &PyErr) -> Error {
+    Error::new(ErrorKind::Limit, error.to_string())
 }
 
 /// Runs work on a store without the interpreter's lock. Checks for signals if `is_long` or the store waits for a network: see [`run_long`].
@@ -137,11 +150,25 @@ pub(crate) fn run_long<T: Send>(
 pub(crate) fn run_watched<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
-    mut watch: impl FnMut(Python<'_>) -> PyResult<()> + Send,
+    watch: impl FnMut(Python<'_>) -> PyResult<()> + Send,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    let pool = pool(py)?;
-    let (done, raised) = py.detach(|| {
+    match watched(py, pool(py)?, interrupt, watch, work) {
+        (_, Some(error)) => Err(error),
+        (done, None) => done.map_err(|error| exception(py, &error)),
+    }
+}
+
+/// Runs work on a new thread, and checks for signals and calls `watch` meanwhile. Returns the result of the work, and the exception that ended
+/// it, if there was one.
+fn watched<T: Send>(
+    py: Python<'_>,
+    pool: Option<&Pool>,
+    interrupt: &Interrupt,
+    mut watch: impl FnMut(Python<'_>) -> PyResult<()> + Send,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> (Result<T>, Option<PyErr>) {
+    py.detach(|| {
         thread::scope(|scope| {
             let (send, receive) = channel();
             let worker = thread::Builder::new().spawn_scoped(scope, move || send.send(guarded(pool, work)));
@@ -166,11 +193,7 @@ pub(crate) fn run_watched<T: Send>(
                 }
             }
         })
-    });
-    match raised {
-        Some(error) => Err(error),
-        None => done.map_err(|error| exception(py, &error)),
-    }
+    })
 }
 
 /// Runs work whose requests cannot be interrupted, on a new thread. Checks for signals meanwhile. If the handler of a signal raises, or the

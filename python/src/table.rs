@@ -2,15 +2,16 @@
 
 use crate::dataset::DatasetHandle;
 use crate::errors::OrException;
+use crate::interrupt::Interrupt;
 use crate::location::Origin;
-use crate::runtime::{self, Threads};
+use crate::runtime;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::arrow::{Batch, Batches, Coordinates, Schema, TableOptions, export_batch, export_schema, export_stream};
 use zarr::dataset::Dataset;
-use zarr::{Result, Store};
+use zarr::{Error, Result, Store};
 
 /// Table of a data set: its columns, and streams of its rows.
 #[pyclass(frozen, name = "Table", module = "zarr_rust._core")]
@@ -25,22 +26,31 @@ pub(crate) struct TableHandle {
 /// Batches that are read on the threads of the process that asked for the stream.
 struct Streamed {
     batches: Batches,
-    threads: Threads,
-    /// Whether the store is an object of Python.
-    asks_python: bool,
+    /// Id of the process that asked for the stream.
+    process: u32,
+    /// Interrupt of the store that the batches are read from.
+    interrupt: Interrupt,
+    /// Whether the store waits for a network, so that signals are checked for.
+    is_remote: bool,
 }
 
 impl Iterator for Streamed {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Result<Batch>> {
-        let Self { batches, threads, asks_python } = self;
-        let mut next = || threads.run(|| batches.next().transpose()).transpose();
-        match asks_python {
-            // The consumer may hold the interpreter's lock, which the store needs.
-            true => Python::attach(|py| py.detach(next)),
-            false => next(),
+        let Self { batches, process, interrupt, is_remote } = self;
+        if std::process::id() != *process {
+            let message = "found a stream of another process, expected one that this process asked for";
+            let hint = "connections and threads of a process do not exist in its forked children";
+            return Some(Err(Error::argument(message).with_hint(hint)));
         }
+        let next = || batches.next().transpose();
+        // The consumer may hold the interpreter's lock, which other threads, stores of Python and handlers of signals need.
+        Python::attach(|py| match is_remote {
+            true => runtime::run_long_unraised(py, interrupt, next),
+            false => runtime::run_unraised(py, next),
+        })
+        .transpose()
     }
 }
 
@@ -113,7 +123,7 @@ pub(crate) fn table(
     let options = variables.into_iter().fold(options, TableOptions::variables);
     let options = dims.into_iter().fold(options, TableOptions::dimensions);
     let (py, (origin, dataset)) = (dataset.py(), dataset.get().parts());
-    let batches = batches(py, &origin, &dataset, &options)?;
+    let (batches, ..) = batches(py, &origin, &dataset, &options)?;
     let (schema, dimensions) = (Arc::clone(batches.schema()), batches.dimensions().to_vec());
     Ok(TableHandle { origin, dataset: Mutex::new(dataset), options, schema, dimensions })
 }
@@ -148,16 +158,28 @@ impl TableHandle {
 impl TableHandle {
     fn streamed(&self, py: Python<'_>) -> PyResult<Streamed> {
         let dataset = self.dataset.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let batches = batches(py, &self.origin, &dataset, &self.options)?;
-        let asks_python = self.origin.asked(py).is_some();
-        Ok(Streamed { batches, threads: Threads::of_process(py)?, asks_python })
+        let (batches, interrupt, is_remote) = batches(py, &self.origin, &dataset, &self.options)?;
+        Ok(Streamed { batches, process: std::process::id(), interrupt, is_remote })
     }
 }
 
-/// Makes the batches of a data set, in the store of this process.
-fn batches(py: Python<'_>, origin: &Origin, dataset: &Dataset, options: &TableOptions) -> PyResult<Batches> {
+/// Makes the batches of a data set, in the store of this process, with the interrupt of their reads, and whether they wait for a network.
+fn batches(
+    py: Python<'_>,
+    origin: &Origin,
+    dataset: &Dataset,
+    options: &TableOptions,
+) -> PyResult<(Batches, Interrupt, bool)> {
     let store = origin.store(py)?;
-    // Batches outlive this call, and so does the store that they read.
-    let work = |_: &Arc<dyn Store>| Batches::new(&dataset.through(&store)?, options);
-    runtime::run_in(py, &store, false, work)
+    // Batches outlive this call, and so do the store that they read and its interrupt.
+    let interrupt = Interrupt::default();
+    let own = interrupt.over(&store);
+    let work = |store: &Arc<dyn Store>| {
+        // What the types need is read here; the variables keep it.
+        let seen = dataset.through(store)?;
+        Batches::new(&seen, options)?;
+        Batches::new(&seen.through(&own)?, options)
+    };
+    let batches = runtime::run_in(py, &store, false, work)?;
+    Ok((batches, interrupt, store.as_async().is_some()))
 }
