@@ -1,6 +1,7 @@
 //! Arrays of Arrow from elements, without a copy where Arrow has them in the same bytes.
 
 use crate::data::{Buffer, Data, Owner, Validity, packed};
+use crate::fault::{self, Fault};
 use crate::kind::{Float, Kind};
 use crate::words::Words;
 use crate::{Error, ErrorKind, Result, texts};
@@ -107,8 +108,9 @@ impl<I: Iterator> ExactSizeIterator for Counted<I> {}
 /// Makes an array of elements.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] for a value that the type of Arrow cannot hold, and [`ErrorKind::Limit`] if there is no memory.
-pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Result<Data> {
+/// [`ErrorKind::CorruptChunk`] for texts that are not UTF-8, [`ErrorKind::NotExpressible`] for a value that the type of Arrow cannot hold, and
+/// [`ErrorKind::Limit`] if there is no memory.
+pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> fault::Result<Data> {
     let len = elements.len;
     let same = || Buffer::whole(Arc::clone(&elements.owner));
     let plain = || elements.validity(None::<std::iter::Empty<bool>>);
@@ -168,8 +170,9 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Resu
         }
         Kind::Fields { fields, is_number } => {
             let mut children = Vec::with_capacity(fields.len());
-            for (_, place, kind) in fields {
-                children.push(build(kind, &elements.part(place)?, nan_is_null && !is_number)?);
+            for (name, place, kind) in fields {
+                let child = build(kind, &elements.part(place)?, nan_is_null && !is_number);
+                children.push(child.map_err(|fault| fault.in_field(name))?);
             }
             let validity = if *is_number && nan_is_null { both_not_numbers(fields, elements)? } else { plain()? };
             Data::new(len, validity, []).children(children, 1)
@@ -185,7 +188,8 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> Resu
         Kind::List(count, kind) => {
             let inner = len.checked_mul(*count).ok_or_else(|| crate::words::no_memory(usize::MAX))?;
             let items = Elements { len: inner, missing: None, ..elements.clone() };
-            Data::new(len, plain()?, []).children(vec![build(kind, &items, nan_is_null)?], *count)
+            let items = build(kind, &items, nan_is_null).map_err(|fault| fault.in_lists(*count))?;
+            Data::new(len, plain()?, []).children(vec![items], *count)
         }
     })
 }
@@ -232,15 +236,15 @@ fn both_not_numbers(fields: &[(String, Range<usize>, Kind)], elements: &Elements
     elements.validity(has_any.then(|| elements.items().map(is_nan)))
 }
 
-fn multiplied(counts: &[i64], factor: i64) -> Result<Words> {
+fn multiplied(counts: &[i64], factor: i64) -> fault::Result<Words> {
     let mut words = Words::items(counts.len(), 8)?;
     let products: &mut [i64] = cast_slice_mut(words.bytes_mut());
-    for (product, &count) in products.iter_mut().zip(counts) {
+    for (element, (product, &count)) in products.iter_mut().zip(counts).enumerate() {
         *product = match count {
             NOT_A_TIME => NOT_A_TIME,
             count => count.checked_mul(factor).ok_or_else(|| {
-                let message = format!("found the time {count} * {factor}, which does not fit 64 bits");
-                Error::new(ErrorKind::Argument, message)
+                let message = format!("found the time {count} * {factor}, expected one that fits 64 bits");
+                Fault::at(element, Error::new(ErrorKind::NotExpressible, message))
             })?,
         };
     }

@@ -2,6 +2,7 @@
 
 use crate::build::{Elements, build};
 use crate::data::{Buffer, Data};
+use crate::fault::Fault;
 use crate::kind::Kind;
 use crate::options::Coordinates;
 use crate::runs::{Repeated, Run};
@@ -13,7 +14,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_dataset::Variable;
-use zarr_grid::Region;
+use zarr_grid::{AxisSelection, Region, Selection};
 
 /// Greatest number of elements that are read at once: indices of dictionaries have 31 bits.
 pub(crate) const MOST_ELEMENTS: u64 = i32::MAX as u64;
@@ -213,7 +214,7 @@ impl Column {
             self.read = None;
             let elements = self.elements(&wanted)?;
             let has_data = matches!(self.layout, Layout::Whole | Layout::Dictionary);
-            let data = has_data.then(|| self.build(&elements)).transpose()?.map(Arc::new);
+            let data = has_data.then(|| self.build(&elements, &wanted, Some)).transpose()?.map(Arc::new);
             let is_copied = data.is_none() && elements.heap.is_some();
             let texts = if is_copied { elements.len } else { 0 };
             let longest = (0..texts).map(|index| elements.text_len(index)).max().unwrap_or(0);
@@ -244,9 +245,18 @@ impl Column {
         }
     }
 
-    fn build(&self, elements: &Elements) -> Result<Data> {
-        build(&self.kind, elements, self.nan_is_null).map_err(|error| match &self.source {
-            Source::Variable(variable) => in_variable(variable, error),
+    /// Makes the array of elements, of which `read` returns the number in the part `ranges` of the source.
+    fn build(
+        &self,
+        elements: &Elements,
+        ranges: &[Range<u64>],
+        read: impl FnOnce(usize) -> Option<usize>,
+    ) -> Result<Data> {
+        build(&self.kind, elements, self.nan_is_null).map_err(|Fault { error, element }| match &self.source {
+            Source::Variable(variable) => match element.and_then(read) {
+                Some(element) => at_element(variable, ranges, element, error),
+                None => in_variable(variable, error),
+            },
             Source::Indices => error,
         })
     }
@@ -292,7 +302,8 @@ impl Column {
             Layout::Plain => {
                 let mut runs = Vec::new();
                 repeated.for_each(rows, |run| runs.push(run));
-                self.build(&repeat(&part.elements, self.item_size, &runs, len)?)
+                let elements = repeat(&part.elements, self.item_size, &runs, len)?;
+                self.build(&elements, &part.ranges, |row| indices(&runs).nth(row))
             }
             Layout::Dictionary => {
                 let mut words = Words::items(len, 4)?;
@@ -322,7 +333,8 @@ impl Column {
                     }
                 });
                 let count = ends.len();
-                let values = self.build(&repeat(&part.elements, self.item_size, &runs, count)?)?;
+                let values = repeat(&part.elements, self.item_size, &runs, count)?;
+                let values = self.build(&values, &part.ranges, |row| indices(&runs).nth(row))?;
                 let ends = Buffer::of_words(Words::copy(bytemuck::cast_slice(&ends))?);
                 let ends = Data::new(count, None, [ends]).items(size_of::<i32>());
                 Ok(Data::run_ends(len, ends, values))
@@ -407,6 +419,44 @@ fn repeat_sized<const SIZE: usize>(from: &[u8], to: &mut [u8], runs: &[Run]) {
 
 fn indices(runs: &[Run]) -> impl Iterator<Item = usize> {
     runs.iter().flat_map(|run| (0..run.count).map(|at| run.first + at * run.step))
+}
+
+/// Adds the variable, the index and the chunk of element `number` of a part of the variable to an error.
+fn at_element(variable: &Variable, ranges: &[Range<u64>], number: usize, error: Error) -> Error {
+    let mut left = number as u64;
+    let mut index: Vec<u64> = ranges
+        .iter()
+        .rev()
+        .map(|range| {
+            let len = (range.end - range.start).max(1);
+            let at = range.start + left % len;
+            left /= len;
+            at
+        })
+        .collect();
+    index.reverse();
+    let (index, what) = match stored_index(variable, &index) {
+        Some(stored) => (stored, "element"),
+        None => (index, "selected element"),
+    };
+    let chunk = variable.stored().chunk_grid().chunk_at(&index).ok().filter(|_| what == "element");
+    let error = Error::new(error.kind(), format!("{what} {index:?}: {}", error.message()));
+    in_variable(variable, error).at(|location| location.chunk = chunk)
+}
+
+/// Returns the index in the stored array of an index of a variable; `None` if points are selected.
+fn stored_index(variable: &Variable, index: &[u64]) -> Option<Vec<u64>> {
+    let one: Vec<Range<u64>> = index.iter().map(|&at| at..at + 1).collect();
+    let Some(Selection::Axes(axes)) = variable.part(&Region::from_ranges(&one)).ok()?.stored_selection() else {
+        return None;
+    };
+    let first = |axis: &AxisSelection| match axis {
+        AxisSelection::Index(at) | AxisSelection::Range { start: Some(at), .. } => u64::try_from(*at).ok(),
+        AxisSelection::Indices(list) => u64::try_from(*list.first()?).ok(),
+        AxisSelection::Range { start: None, .. } => Some(0),
+        _ => None,
+    };
+    axes.iter().map(first).collect()
 }
 
 /// Adds the variable to an error.

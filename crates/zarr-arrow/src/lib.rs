@@ -54,6 +54,7 @@ mod build;
 mod column;
 mod data;
 mod export;
+mod fault;
 mod kind;
 mod options;
 mod plan;

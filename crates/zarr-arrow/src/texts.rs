@@ -1,6 +1,7 @@
 //! Strings and bytes as Arrow has them: views into blocks that stay where they were decoded, or one after another with offsets.
 
 use crate::data::{Buffer, Owner};
+use crate::fault::{self, Fault};
 use crate::words::{Words, no_memory};
 use crate::{Error, ErrorKind, Result};
 use std::collections::HashMap;
@@ -16,17 +17,20 @@ const WINDOW: u64 = 1 << 30;
 /// Makes the buffers of an array of views: views, blocks, and the sizes of the blocks. Longer strings are not copied.
 ///
 /// # Errors
-/// [`ErrorKind::CorruptChunk`] for a text that is not UTF-8, [`ErrorKind::Limit`] for one of 2 GiB or more.
-pub(crate) fn views(items: &[u8], heap: Option<&Arc<Heap>>, is_text: bool) -> Result<Vec<Buffer>> {
+/// [`ErrorKind::CorruptChunk`] for a text that is not UTF-8, [`ErrorKind::NotExpressible`] for one of 2 GiB or more.
+pub(crate) fn views(items: &[u8], heap: Option<&Arc<Heap>>, is_text: bool) -> fault::Result<Vec<Buffer>> {
     let items = items.as_chunks::<{ HeapRef::SIZE }>().0;
     let mut words = Words::items(items.len(), HeapRef::SIZE)?;
     let mut blocks: Vec<Buffer> = Vec::new();
     let mut numbers: HashMap<(u32, u64), usize> = HashMap::new();
-    for (view, &item) in words.bytes_mut().as_chunks_mut::<{ HeapRef::SIZE }>().0.iter_mut().zip(items) {
+    let views = words.bytes_mut().as_chunks_mut::<{ HeapRef::SIZE }>().0.iter_mut();
+    for (element, (view, &item)) in views.zip(items).enumerate() {
         let reference = HeapRef::from_bytes(item);
-        let content = content(heap, reference, is_text)?;
-        let len = i32::try_from(content.len())
-            .map_err(|_| Error::new(ErrorKind::Limit, format!("found a string of {} bytes", content.len())))?;
+        let content = content(heap, reference, is_text).map_err(|error| Fault::at(element, error))?;
+        let len = i32::try_from(content.len()).map_err(|_| {
+            let message = format!("found a string of {} bytes, expected at most {}", content.len(), i32::MAX);
+            Fault::at(element, Error::new(ErrorKind::NotExpressible, message))
+        })?;
         let (start, rest) = view.split_at_mut(4);
         start.copy_from_slice(&len.to_ne_bytes());
         if content.len() <= INLINE {
@@ -42,7 +46,7 @@ pub(crate) fn views(items: &[u8], heap: Option<&Arc<Heap>>, is_text: bool) -> Re
                 numbers.insert((reference.block, window), blocks.len() - 1);
                 blocks.len() - 1
             }
-            (None, None) => return Err(Error::internal("a string without a heap")),
+            (None, None) => return Err(Error::internal("a string without a heap").into()),
         };
         let (prefix, place) = rest.split_at_mut(4);
         prefix.copy_from_slice(content.get(..4).unwrap_or_default());
@@ -72,7 +76,10 @@ pub(crate) fn content(heap: Option<&Arc<Heap>>, reference: HeapRef, is_text: boo
     };
     let content = content.ok_or_else(|| Error::internal("a string is not in its heap"))?;
     match std::str::from_utf8(content) {
-        Err(error) if is_text => Err(Error::new(ErrorKind::CorruptChunk, format!("a string is not UTF-8: {error}"))),
+        Err(error) if is_text => {
+            let message = format!("found a string with an {error}, expected UTF-8");
+            Err(Error::new(ErrorKind::CorruptChunk, message))
+        }
         _ => Ok(content),
     }
 }
@@ -84,11 +91,12 @@ pub(crate) fn content(heap: Option<&Arc<Heap>>, reference: HeapRef, is_text: boo
 pub(crate) fn joined<'i>(
     items: impl ExactSizeIterator<Item = &'i [u8]>,
     push: impl Fn(&[u8], &mut Vec<u8>) -> Result<()>,
-) -> Result<[Buffer; 2]> {
+) -> fault::Result<[Buffer; 2]> {
     let mut offsets = Words::items(items.len() + 1, 8)?;
     let mut bytes = Vec::new();
-    for (end, item) in offsets.bytes_mut().as_chunks_mut::<8>().0.iter_mut().skip(1).zip(items) {
-        push(item, &mut bytes)?;
+    let ends = offsets.bytes_mut().as_chunks_mut::<8>().0.iter_mut().skip(1);
+    for (element, (end, item)) in ends.zip(items).enumerate() {
+        push(item, &mut bytes).map_err(|error| Fault::at(element, error))?;
         *end = (bytes.len() as i64).to_ne_bytes();
     }
     Ok([Buffer::of_words(offsets), Buffer::whole(Arc::new(Owner::Texts(bytes)))])
@@ -117,7 +125,8 @@ pub(crate) fn push_utf32(item: &[u8], bytes: &mut Vec<u8>) -> Result<()> {
     for &point in points.split_at(len).0 {
         let point = u32::from_ne_bytes(point);
         let character = char::from_u32(point).ok_or_else(|| {
-            Error::new(ErrorKind::CorruptChunk, format!("found the code point {point:#x}, which is no character"))
+            let message = format!("found the code point {point:#x}, expected a character of Unicode");
+            Error::new(ErrorKind::CorruptChunk, message)
         })?;
         append(character.encode_utf8(&mut [0; 4]).as_bytes(), bytes)?;
     }

@@ -2,6 +2,7 @@
 
 use crate::decoded::texts;
 use crate::{add, group, new, table};
+use std::collections::BTreeSet;
 use zarr_array::{ErrorKind, Group, NewArray};
 use zarr_arrow::{Batches, Coordinates, TableOptions};
 use zarr_dataset::Dataset;
@@ -72,7 +73,7 @@ fn times_in_their_unit() {
     let expected = "variable v: found values of data type datetime64[M], which have no type of Arrow here";
     assert_eq!(error.message(), expected);
     let large = stored_error(&datetime("D"), i64::MAX);
-    assert!(large.contains("variable v: found the time 9223372036854775807 * 86400"), "{large}");
+    assert!(large.contains("variable v: element [0]: found the time 9223372036854775807 * 86400, expected"), "{large}");
 }
 
 fn stored_error(data_type: &str, value: i64) -> String {
@@ -243,4 +244,31 @@ fn missing_elements_of_optional_are_null() {
     let group = crate::group();
     add_items(&group, new(&[2], record, &["x"]), &[1, 1, 7, 2, 0, 0]);
     assert_eq!(column(&group), ("+s".into(), some(&["1;7", "2;null"])));
+}
+
+#[test]
+fn a_value_that_arrow_cannot_hold_has_its_index_and_chunk() {
+    let group = group();
+    let utf32 = r#"{"name":"fixed_length_utf32","configuration":{"length_bytes":4}}"#;
+    let array = group.create_array("v", new(&[4, 2], utf32, &["x", "y"]).chunks(&[2, 2])).unwrap();
+    let items: Vec<u8> = (0..8_u32).flat_map(|at| if at == 5 { 0x11_0000 } else { 97 + at }.to_ne_bytes()).collect();
+    array.write(.., &zarr_array::ArrayData::from_items(array.data_type(), &[4, 2], &items, None).unwrap()).unwrap();
+    add(&group, "wide", new(&[2, 4, 2], "int8", &["z", "x", "y"]), &[0_i8; 16]);
+    let dataset = Dataset::open(&group).unwrap().isel("x", 1..4).unwrap();
+    for (name, coordinates) in [("v", Coordinates::Plain), ("wide", Coordinates::Plain), ("wide", Coordinates::RunEnd)]
+    {
+        let options = TableOptions::default().variables(BTreeSet::from(["v", name])).coordinates(coordinates);
+        let mut batches = table(&dataset, &options);
+        let error = batches.find_map(Result::err).unwrap();
+        assert_eq!(error.kind(), ErrorKind::CorruptChunk);
+        let expected = "variable v: element [2, 1]: found the code point 0x110000, expected a character of Unicode";
+        assert_eq!(error.message(), expected);
+        assert_eq!(error.location().chunk.as_deref(), Some(&[1, 0][..]));
+    }
+
+    let record = format!(r#"{{"name":"struct","configuration":{{"fields":[{{"name":"id","data_type":{utf32}}}]}}}}"#);
+    let group = crate::group();
+    add_items(&group, new(&[2], &record, &["x"]), &[97_u32.to_ne_bytes(), 0xd800_u32.to_ne_bytes()].concat());
+    let error = table(&Dataset::open(&group).unwrap(), &TableOptions::default()).next().unwrap().unwrap_err();
+    assert!(error.message().starts_with("variable v: element [1]: field id: found the code point 0xd800"), "{error}");
 }
