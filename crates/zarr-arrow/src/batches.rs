@@ -33,8 +33,8 @@ impl Batches {
     /// the dimensions, or indices where there are none; other coordinates of the variables; variables.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a name that is no variable, for batches of 0 rows, and if a variable has a
-    /// dimension twice; [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) for a data type without a type of Arrow; the errors of
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a name that is no variable, for batches of 0 rows, for no columns, if two columns
+    /// have the same name, if a name has a NUL, and if a variable has a dimension twice; [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) for a data type without a type of Arrow; the errors of
     /// [`Variable::data_type`].
     pub fn new(dataset: &Dataset, options: &TableOptions) -> Result<Self> {
         if options.batch_rows == 0 {
@@ -79,6 +79,10 @@ impl Batches {
             names.push(name);
             columns.push(column(variable)?);
         }
+        if columns.is_empty() {
+            return Err(Error::argument("found no variables and no dimensions, expected at least one column"));
+        }
+        columns.iter().try_for_each(Column::check)?;
         let plan = Plan::new(&table, &columns, options);
         columns.iter_mut().try_for_each(|column| column.limit_threads(plan.threads))?;
         Ok(Self {

@@ -144,6 +144,17 @@ impl Column {
         }
     }
 
+    /// Checks the names of the column and of its fields.
+    ///
+    /// # Errors
+    /// The errors of [`Field::check`], with the variable.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.field().check().map_err(|error| match &self.source {
+            Source::Variable(variable) => in_variable(variable, error),
+            Source::Indices => error,
+        })
+    }
+
     /// Variable of the column; `None` for indices.
     pub(crate) fn variable(&self) -> Option<&Variable> {
         match &self.source {

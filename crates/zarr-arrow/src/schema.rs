@@ -15,6 +15,17 @@ impl Field {
         Self { name: name.to_owned(), format: format.into(), is_nullable, children: Vec::new(), dictionary: None }
     }
 
+    /// Checks the names of the column and of its fields.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a name with a NUL, which the C data interface cannot have.
+    pub(crate) fn check(&self) -> crate::Result<()> {
+        if self.name.contains('\0') {
+            return Err(crate::Error::argument(format!("found the name {:?}, expected one without NULs", self.name)));
+        }
+        self.children.iter().chain(self.dictionary.as_deref()).try_for_each(Self::check)
+    }
+
     /// Name of the column, or of the field of a struct.
     pub fn name(&self) -> &str {
         &self.name

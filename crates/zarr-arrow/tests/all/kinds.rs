@@ -272,3 +272,18 @@ fn a_value_that_arrow_cannot_hold_has_its_index_and_chunk() {
     let error = table(&Dataset::open(&group).unwrap(), &TableOptions::default()).next().unwrap().unwrap_err();
     assert!(error.message().starts_with("variable v: element [1]: field id: found the code point 0xd800"), "{error}");
 }
+
+#[test]
+fn names_that_c_cannot_have() {
+    let message = |group: &Group| {
+        let dataset = Dataset::open(group).unwrap();
+        Batches::new(&dataset, &TableOptions::default()).unwrap_err().message().to_owned()
+    };
+    let group = group();
+    add(&group, "v", new(&[2], "int8", &["x\0y"]), &[0_i8; 2]);
+    assert_eq!(message(&group), "found the name \"x\\0y\", expected one without NULs");
+    let record = r#"{"name":"struct","configuration":{"fields":[{"name":"a\u0000","data_type":"int8"}]}}"#;
+    let group = crate::group();
+    add_items(&group, new(&[2], record, &["x"]), &[0; 2]);
+    assert_eq!(message(&group), "variable v: found the name \"a\\0\", expected one without NULs");
+}
