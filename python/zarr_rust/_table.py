@@ -32,11 +32,19 @@ class Table:
         """Names of the columns."""
         return tuple(self._core.columns)
 
-    def __len__(self) -> int:
+    @property
+    def rows(self) -> int:
+        """Number of rows, which may be more than ``len`` can return."""
         rows = 1
         for length in self.dims.values():
             rows *= length
         return rows
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __bool__(self) -> bool:
+        return self.rows != 0
 
     def __arrow_c_schema__(self) -> Any:
         """Names and types of the columns, as a capsule ``arrow_schema``."""

@@ -169,6 +169,8 @@ fn arguments_that_are_no_table() {
     assert_eq!(message(&TableOptions::default()), twice);
     assert_eq!(message(&TableOptions::default().batch_rows(0)), "found batches of 0 rows, expected at least 1");
     assert!(message(&TableOptions::default().variables(["nope"])).contains("nope"));
+    let none = "found no variables and no dimensions, expected at least one column";
+    assert_eq!(message(&TableOptions::default().variables(Vec::<String>::new())), none);
     add(&group, "v", new(&[2], "int32", &["x"]), &[0; 2]);
     let dataset = Dataset::open(&group).unwrap();
     let error = Batches::new(&dataset, &TableOptions::default().variables(["v", "v"])).unwrap_err();
