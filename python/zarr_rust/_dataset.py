@@ -144,8 +144,8 @@ class Dataset(Mapping[str, "Variable"]):
         the order is that of the variable with the most dimensions.
 
         ``coordinates`` says how values that repeat are encoded: ``"plain"``, which every program takes, ``"dictionary"`` or ``"run-end"``, which
-        are smaller and faster. With ``ordered=False`` rows are in the order of chunks, so that each chunk is decoded once, however little
-        ``memory`` there is for blocks of elements and decoded chunks. A batch has at most ``batch_rows`` rows.
+        are smaller and faster. With ``ordered=False`` rows are in the order of chunks, so that less ``memory`` suffices to decode each
+        chunk once. ``memory`` bounds blocks of elements and decoded chunks. A batch has at most ``batch_rows`` rows.
 
         Missing values are nulls: NaN, NaT and what the encoding says is missing. ``ValueError`` if a type has no equivalent in Arrow.
 

@@ -26,8 +26,8 @@ pub struct TableOptions {
     pub coordinates: Coordinates,
     /// Maximum number of rows of a batch, at least 1.
     pub batch_rows: usize,
-    /// Whether rows are in C order of all dimensions. Otherwise they are in C order within blocks of chunks, so that each chunk is decoded
-    /// once however little memory there is.
+    /// Whether rows are in C order of all dimensions. Otherwise they are in C order within blocks of chunks. So less memory suffices to decode
+    /// each chunk once: that for a chunk of each variable, if the bounds of their chunks meet.
     pub ordered: bool,
     /// Bound in bytes of the memory for elements, decoded chunks and batches; it does not count batches that the caller keeps. A chunk
     /// that is larger is decoded all the same. Strings count as 32 bytes each in what is read, and in full where they are repeated.

@@ -289,3 +289,17 @@ fn names_that_c_cannot_have() {
     add_items(&group, new(&[2], record, &["x"]), &[0; 2]);
     assert_eq!(message(&group), "variable v: found the name \"a\\0\", expected one without NULs");
 }
+
+#[test]
+fn dimensions_are_those_of_the_variable_with_the_most() {
+    let group = group();
+    add(&group, "a", new(&[3], "int8", &["x"]), &[1_i8, 2, 3]);
+    add(&group, "b", new(&[2, 3], "int8", &["y", "x"]), &[0_i8; 6]);
+    let dataset = Dataset::open(&group).unwrap();
+    let first: Vec<_> = dataset.dimensions().iter().map(|dimension| dimension.name.as_str()).collect();
+    assert_eq!(first, ["x", "y"]);
+    let batches = table(&dataset, &TableOptions::default());
+    assert_eq!(batches.dimensions(), [("y".to_owned(), 2), ("x".to_owned(), 3)]);
+    let (columns, _) = crate::decoded::read(batches);
+    assert_eq!(columns[2].1, some(&["1", "2", "3", "1", "2", "3"]));
+}

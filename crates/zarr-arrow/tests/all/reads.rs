@@ -128,3 +128,17 @@ fn batches_are_cut_where_texts_repeat() {
         assert_eq!(found, 4800);
     }
 }
+
+#[test]
+fn chunks_of_two_lengths_are_read_once_without_order() {
+    let store = Arc::new(Counted::new(MemoryStore::new()));
+    let group = group_in(store.clone());
+    for (name, chunk) in [("a", 3), ("b", 2)] {
+        let values: Vec<f64> = (0..240 * 4).map(f64::from).collect();
+        add(&group, name, new(&[240, 4], "float64", &["x", "y"]).chunks(&[chunk, 4]), &values);
+    }
+    let dataset = counted(&group);
+    let options = TableOptions::default().memory(16_000).ordered(false);
+    assert!(table(&dataset, &options).next().unwrap().unwrap().rows() < 240);
+    assert_eq!(gets(&store, || rows(table(&dataset, &options))), (80 + 120, 960));
+}
