@@ -91,7 +91,8 @@ impl Column {
         }
         let is_float = matches!(kind, Kind::Float(_) | Kind::Widened(_));
         let may_miss = kind.may_miss() && (nan_is_null || !is_float);
-        let layout = layout(&dimensions, table, coordinates);
+        let is_label = variable.dimensions().eq([variable.name()]);
+        let layout = layout(&dimensions, table, coordinates, is_label);
         let kind = if layout == Layout::Whole { kind } else { kind.repeated() };
         Ok(Self {
             name: variable.name().to_owned(),
@@ -118,7 +119,7 @@ impl Column {
             item_size: 8,
             dimensions: vec![dimension],
             shape: vec![len],
-            layout: layout(&[dimension], table, coordinates),
+            layout: layout(&[dimension], table, coordinates, true),
             may_miss: false,
             nan_is_null: false,
             read: None,
@@ -354,7 +355,7 @@ impl Column {
     }
 }
 
-fn layout(dimensions: &[usize], table: &[(String, u64)], coordinates: Coordinates) -> Layout {
+fn layout(dimensions: &[usize], table: &[(String, u64)], coordinates: Coordinates, is_label: bool) -> Layout {
     if dimensions.iter().copied().eq(0..table.len()) {
         return Layout::Whole;
     }
@@ -365,7 +366,8 @@ fn layout(dimensions: &[usize], table: &[(String, u64)], coordinates: Coordinate
         _ if dimensions.len() == table.len() => Layout::Plain,
         Coordinates::Plain => Layout::Plain,
         Coordinates::RunEnd if repeats > 1 => Layout::RunEnd,
-        Coordinates::RunEnd | Coordinates::Dictionary => Layout::Dictionary,
+        Coordinates::RunEnd | Coordinates::Dictionary if is_label => Layout::Dictionary,
+        Coordinates::RunEnd | Coordinates::Dictionary => Layout::Plain,
     }
 }
 

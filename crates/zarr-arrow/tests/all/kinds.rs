@@ -146,6 +146,9 @@ fn encodings_of_coordinates() {
     add(&group, "x", new(&[2], "float64", &["x"]), &[1.0, 2.0]);
     add(&group, "y", new(&[3], "float64", &["y"]), &[1.0, 2.0, 3.0]);
     add(&group, "v", new(&[2, 3], "int32", &["x", "y"]), &[0; 6]);
+    // Their values may repeat and be null.
+    add(&group, "wx", new(&[2], "float32", &["x"]), &[f32::NAN; 2]);
+    add(&group, "wy", new(&[3], "float32", &["y"]), &[f32::NAN; 3]);
     let formats = |coordinates| {
         let dataset = Dataset::open(&group).unwrap();
         let batches = table(&dataset, &TableOptions::default().coordinates(coordinates));
@@ -154,9 +157,9 @@ fn encodings_of_coordinates() {
             .map(|field| format!("{}{}", field.format(), if field.dictionary().is_some() { "d" } else { "" }))
             .collect::<Vec<_>>()
     };
-    assert_eq!(formats(Coordinates::Plain), ["g", "g", "i"]);
-    assert_eq!(formats(Coordinates::Dictionary), ["id", "id", "i"]);
-    assert_eq!(formats(Coordinates::RunEnd), ["+r", "id", "i"]);
+    assert_eq!(formats(Coordinates::Plain), ["g", "g", "i", "f", "f"]);
+    assert_eq!(formats(Coordinates::Dictionary), ["id", "id", "i", "f", "f"]);
+    assert_eq!(formats(Coordinates::RunEnd), ["+r", "id", "i", "+r", "f"]);
 }
 
 #[test]
