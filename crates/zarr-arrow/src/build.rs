@@ -10,6 +10,8 @@ use half::f16;
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_dataset::Values;
+use zarr_dataset::cf::fill::parts;
+use zarr_dataset::cf::textual::trimmed;
 use zarr_dtype::{DataType, Heap, HeapRef, print};
 
 /// Count that means "not a time".
@@ -108,8 +110,8 @@ impl<I: Iterator> ExactSizeIterator for Counted<I> {}
 /// Makes an array of elements.
 ///
 /// # Errors
-/// [`ErrorKind::CorruptChunk`] for texts that are not UTF-8, [`ErrorKind::NotExpressible`] for a value that the type of Arrow cannot hold, and
-/// [`ErrorKind::Limit`] if there is no memory.
+/// [`ErrorKind::CorruptChunk`] for texts that are not UTF-8, [`ErrorKind::NotExpressible`] for a value that the type of Arrow cannot hold,
+/// and [`ErrorKind::Limit`] if there is no memory.
 pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> fault::Result<Data> {
     let len = elements.len;
     let same = || Buffer::whole(Arc::clone(&elements.owner));
@@ -156,7 +158,7 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> faul
         Kind::FixedBytes => Data::new(
             len,
             plain()?,
-            texts::joined(elements.items(), |item, bytes| texts::append(texts::without_nuls(item), bytes))?,
+            texts::joined(elements.items(), |item, bytes| texts::append(trimmed(item), bytes))?,
         ),
         Kind::FixedUtf32 => Data::new(len, plain()?, texts::joined(elements.items(), texts::push_utf32)?),
         Kind::Printed(data_type) => {
@@ -168,13 +170,16 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> faul
             })?;
             Data::new(len, validity, buffers)
         }
-        Kind::Fields { fields, is_number } => {
+        Kind::Fields { fields, complex } => {
             let mut children = Vec::with_capacity(fields.len());
             for (name, place, kind) in fields {
-                let child = build(kind, &elements.part(place)?, nan_is_null && !is_number);
+                let child = build(kind, &elements.part(place)?, nan_is_null && complex.is_none());
                 children.push(child.map_err(|fault| fault.in_field(name))?);
             }
-            let validity = if *is_number && nan_is_null { both_not_numbers(fields, elements)? } else { plain()? };
+            let validity = match complex.as_ref().filter(|_| nan_is_null) {
+                Some(complex) => both_not_numbers(complex, elements)?,
+                None => plain()?,
+            };
             Data::new(len, validity, []).children(children, 1)
         }
         Kind::Optional { present, place, kind } => {
@@ -218,20 +223,8 @@ fn any<T: Copy>(numbers: &[T], is_nan: impl Fn(T) -> bool) -> bool {
 }
 
 /// Makes the bitmap of complex numbers of which not both parts are NaN.
-fn both_not_numbers(fields: &[(String, Range<usize>, Kind)], elements: &Elements) -> Result<Option<Validity>> {
-    let is_nan = |item: &[u8]| {
-        fields.iter().all(|(_, place, kind)| {
-            let part = item.get(place.clone()).unwrap_or_default();
-            let number = match kind {
-                Kind::Float(Float::Half) => DataType::Float16.to_f64(part),
-                Kind::Float(Float::Single) => DataType::Float32.to_f64(part),
-                Kind::Float(Float::Double) => DataType::Float64.to_f64(part),
-                Kind::Widened(data_type) => data_type.to_f64(part),
-                _ => None,
-            };
-            number.is_some_and(f64::is_nan)
-        })
-    };
+fn both_not_numbers(complex: &DataType, elements: &Elements) -> Result<Option<Validity>> {
+    let is_nan = |item: &[u8]| parts(complex, item).is_some_and(|(real, imag)| real.is_nan() && imag.is_nan());
     let has_any = elements.items().any(is_nan);
     elements.validity(has_any.then(|| elements.items().map(is_nan)))
 }

@@ -236,7 +236,7 @@ impl Column {
         Ok(())
     }
 
-    /// Lets go of what was read of a box.
+    /// Releases the memory of what was read of a box.
     pub(crate) fn forget(&mut self) {
         if self.layout == Layout::Whole {
             self.read = None;
@@ -474,11 +474,5 @@ fn stored_index(variable: &Variable, index: &[u64]) -> Option<Vec<u64>> {
 
 /// Adds the variable to an error.
 pub(crate) fn in_variable(variable: &Variable, error: Error) -> Error {
-    let error = Error::new(error.kind(), format!("variable {}: {}", variable.name(), error.message()));
-    let array = variable.stored();
-    let (store, path) = (array.store().to_string(), array.path().to_string());
-    error.at(|location| {
-        location.store = Some(store);
-        location.path = Some(path);
-    })
+    variable.locate(Error::new(error.kind(), format!("variable {}: {}", variable.name(), error.message())))
 }

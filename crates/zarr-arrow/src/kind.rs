@@ -5,7 +5,7 @@ use crate::{Error, ErrorKind, Result};
 use std::ops::Range;
 use zarr_dtype::{DataType, TimeUnit, Unit};
 
-/// Way in which elements of a data type become an array of Arrow.
+/// Kind of arrays of Arrow that elements of a data type become.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     /// Elements that Arrow has in the same bytes, with the format of their type.
@@ -26,8 +26,8 @@ pub(crate) enum Kind {
     FixedUtf32,
     /// Elements that become text, as they are printed.
     Printed(DataType),
-    /// Fields with their names and places in an element, and whether the element is null where all of them are.
-    Fields { fields: Vec<(String, Range<usize>, Kind)>, is_number: bool },
+    /// Fields with their names and places in an element, and the data type of complex numbers, which are null where both parts are NaN.
+    Fields { fields: Vec<(String, Range<usize>, Kind)>, complex: Option<DataType> },
     /// Lists of this many elements.
     List(usize, Box<Kind>),
     /// Elements that are null if their byte at `present` is 0, with the place of the value.
@@ -42,21 +42,20 @@ pub(crate) enum Float {
     Double,
 }
 
-/// Name of the data type of dates of calendars that numpy lacks.
-const CALENDAR_TIME: &str = "zarr-dataset.calendar-time";
-
 /// Names of the data type of elements that may be missing: structs of a bool, which is false for missing elements, and a value.
 const OPTIONAL: [&str; 2] = ["optional", "zarrs.optional"];
 
 impl Kind {
-    /// Returns the way for a data type.
+    /// Returns the kind of arrays for a data type.
     ///
     /// # Errors
     /// [`ErrorKind::NotExpressible`] for a data type without a type of Arrow.
     pub(crate) fn of(data_type: &DataType) -> Result<Self> {
+        if zarr_dataset::calendar_of(data_type).is_some() {
+            return Ok(Self::Printed(data_type.clone()));
+        }
         if let DataType::Extension(extension) = data_type {
             return match extension.config().name.as_str() {
-                CALENDAR_TIME => Ok(Self::Printed(data_type.clone())),
                 name if OPTIONAL.contains(&name) => Self::optional(data_type),
                 _ => Self::of(data_type.storage()),
             };
@@ -76,11 +75,11 @@ impl Kind {
             DataType::Float32 => Ok(Self::Float(Float::Single)),
             DataType::Float64 => Ok(Self::Float(Float::Double)),
             DataType::BFloat16 | DataType::SmallFloat(_) => Ok(Self::Widened(data_type.clone())),
-            DataType::ComplexFloat16 => Self::complex(DataType::Float16),
-            DataType::ComplexBFloat16 => Self::complex(DataType::BFloat16),
-            DataType::Complex64 => Self::complex(DataType::Float32),
-            DataType::Complex128 => Self::complex(DataType::Float64),
-            DataType::SmallComplex(float) => Self::complex(DataType::SmallFloat(*float)),
+            DataType::ComplexFloat16 => Self::complex(data_type, &DataType::Float16),
+            DataType::ComplexBFloat16 => Self::complex(data_type, &DataType::BFloat16),
+            DataType::Complex64 => Self::complex(data_type, &DataType::Float32),
+            DataType::Complex128 => Self::complex(data_type, &DataType::Float64),
+            DataType::SmallComplex(float) => Self::complex(data_type, &DataType::SmallFloat(*float)),
             DataType::RawBits(len) | DataType::RawBytes { len } => same(&format!("w:{len}")),
             DataType::FixedBytes { .. } => Ok(Self::FixedBytes),
             DataType::FixedUtf32 { .. } => Ok(Self::FixedUtf32),
@@ -99,13 +98,14 @@ impl Kind {
                     }
                     kinds.push((field.name.clone(), place, kind));
                 }
-                Ok(Self::Fields { fields: kinds, is_number: false })
+                Ok(Self::Fields { fields: kinds, complex: None })
             }
             _ => Err(unsupported(data_type)),
         }
     }
 
-    /// Returns the way for elements that repeat: their strings follow each other, since few programs have views in dictionaries and runs.
+    /// Returns the kind of arrays for elements that repeat: their strings follow each other, since few programs have views in dictionaries
+    /// and runs.
     pub(crate) fn repeated(self) -> Self {
         match self {
             Self::Variable { is_text, .. } => Self::Variable { is_text, is_view: false },
@@ -125,10 +125,10 @@ impl Kind {
         }
     }
 
-    fn complex(part: DataType) -> Result<Self> {
-        let (size, kind) = (part.item_size(), Self::of(&part)?);
+    fn complex(data_type: &DataType, part: &DataType) -> Result<Self> {
+        let (size, kind) = (part.item_size(), Self::of(part)?);
         let fields = vec![("real".to_owned(), 0..size, kind.clone()), ("imag".to_owned(), size..2 * size, kind)];
-        Ok(Self::Fields { fields, is_number: true })
+        Ok(Self::Fields { fields, complex: Some(data_type.clone()) })
     }
 
     fn time(data_type: &DataType, unit: TimeUnit, formats: [&'static str; 4]) -> Result<Self> {
@@ -147,7 +147,7 @@ impl Kind {
         Ok(Self::Time { format, factor: factor * i64::from(unit.scale) })
     }
 
-    /// Returns the column of that name.
+    /// Returns the name and the type of a column, or of a field, called `name`.
     pub(crate) fn field(&self, name: &str, may_miss: bool) -> Field {
         match self {
             Self::Same(format) => Field::new(name, format, may_miss),

@@ -112,12 +112,6 @@ pub(crate) fn append(item: &[u8], bytes: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Returns bytes without the NULs at their end.
-pub(crate) fn without_nuls(item: &[u8]) -> &[u8] {
-    let len = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-    item.split_at(len).0
-}
-
 /// Appends code points, without the NULs at their end, as UTF-8.
 pub(crate) fn push_utf32(item: &[u8], bytes: &mut Vec<u8>) -> Result<()> {
     let points = item.as_chunks::<4>().0;

@@ -13,13 +13,16 @@ pub fn is_textual(data_type: &DataType) -> bool {
     )
 }
 
+/// Returns bytes without the NULs at their end.
+#[must_use]
+pub fn trimmed(bytes: &[u8]) -> &[u8] {
+    let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    bytes.get(..len).unwrap_or_default()
+}
+
 /// Returns the content of a string or byte string element, for comparison: without NULs at the end, strings in UTF-8.
 #[must_use]
 pub fn content<'e>(data_type: &DataType, element: &'e [u8]) -> Cow<'e, [u8]> {
-    let trimmed = |element: &'e [u8]| {
-        let len = element.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-        element.get(..len).unwrap_or_default()
-    };
     match data_type {
         DataType::FixedUtf32 { .. } => {
             let points = element.as_chunks::<4>().0.iter().map(|&point| u32::from_ne_bytes(point));

@@ -62,8 +62,8 @@ pub(crate) fn data_type(calendar: Calendar) -> Result<DataType> {
     Ok(DataType::Extension(extension))
 }
 
-/// Returns the calendar of a data type of dates; `None` for other data types.
-pub(crate) fn calendar(data_type: &DataType) -> Option<Calendar> {
+/// Returns the calendar of the data type of dates of calendars that numpy lacks, whose elements are 64 bits; `None` for other data types.
+pub fn calendar(data_type: &DataType) -> Option<Calendar> {
     let DataType::Extension(extension) = data_type else { return None };
     let name = extension.config().configuration.get("calendar").and_then(Value::as_str);
     name.filter(|_| extension.name() == NAME).and_then(|name| Calendar::parse(name).ok())

@@ -63,6 +63,7 @@ mod values;
 mod variable;
 mod write;
 
+pub use calendar_time::calendar as calendar_of;
 pub use cdl::Cdl;
 pub use dataset::Dataset;
 pub use decoded::registry;

@@ -103,8 +103,8 @@ impl Values {
         }
     }
 
-    /// Returns whether each value is missing, in C order, if the data type has no value that marks missing data; `None` for other data types,
-    /// and for variables that mark none. [`is_missing`](Self::is_missing) covers all data types.
+    /// Returns whether each value is missing, in C order, if the data type has no value that marks missing data; `None` for other data
+    /// types, and for variables that mark none. [`is_missing`](Self::is_missing) covers all data types.
     pub fn missing(&self) -> Option<&[bool]> {
         self.missing.as_deref()
     }

@@ -414,7 +414,9 @@ impl Variable {
         decode().ok_or_else(|| fault::with_index(error, stored, encoding))
     }
 
-    pub(crate) fn locate(&self, error: Error) -> Error {
+    /// Adds the store and the path of the stored array to an error.
+    #[must_use]
+    pub fn locate(&self, error: Error) -> Error {
         locate(&self.inner.stored, error)
     }
 
