@@ -13,9 +13,9 @@ use zarr_dataset::{Dataset, Variable};
 
 /// Iterator of the batches of a table.
 ///
-/// A part of a data set is selected before: [`Dataset::sel`], [`Dataset::isel`] and so on. Only chunks that the selection meets are read, by as
-/// many threads as the [options of the arrays](zarr_dataset::DatasetOptions::arrays) say. Values of a box of the table are decoded at once, and
-/// its batches share them. After an error the iterator ends.
+/// A part of a data set is selected before: [`Dataset::sel`], [`Dataset::isel`] and so on. Only chunks that the selection meets are read,
+/// by as many threads as the [options of the arrays](zarr_dataset::DatasetOptions::arrays) say. Values of a box of the table are decoded at
+/// once, and its batches share them. After an error the iterator ends.
 #[derive(Debug)]
 pub struct Batches {
     schema: Arc<Schema>,
@@ -29,12 +29,13 @@ pub struct Batches {
 impl Batches {
     /// Makes the table of a data set. Nothing is read but the first and last element of times, which decide their type.
     ///
-    /// Its dimensions are those of the variable with the most of them, then those that others have beside. Columns are, in this order: labels of
-    /// the dimensions, or indices where there are none; other coordinates of the variables; variables.
+    /// Its dimensions are those of the variable with the most of them, then those that others have beside. Columns are, in this order:
+    /// labels of the dimensions, or indices where there are none; other coordinates of the variables; variables.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a name that is no variable, for batches of 0 rows, for no columns, if two columns
-    /// have the same name, if a name has a NUL, and if a variable has a dimension twice; [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) for a data type without a type of Arrow; the errors of
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a name that is no variable, for batches of 0 rows, for no columns, if two
+    /// columns have the same name, if a name has a NUL, and if a variable has a dimension twice;
+    /// [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) for a data type without a type of Arrow; the errors of
     /// [`Variable::data_type`].
     pub fn new(dataset: &Dataset, options: &TableOptions) -> Result<Self> {
         if options.batch_rows == 0 {

@@ -63,8 +63,8 @@ pub(crate) struct Boxes {
 }
 
 impl Boxes {
-    /// Makes boxes of whole chunks where memory has room for them. With `is_ordered`, rows of boxes that follow each other are in C order of
-    /// the table: a box has one index of the outer dimensions, a range of one, and all of the inner ones.
+    /// Makes boxes of whole chunks where memory has room for them. With `is_ordered`, rows of boxes that follow each other are in C order
+    /// of the table: a box has one index of the outer dimensions, a range of one, and all of the inner ones.
     pub(crate) fn new(shape: &[u64], bounds: &[Bounds], sizes: &Sizes, is_ordered: bool) -> Self {
         let lens = if is_ordered { ordered(shape, bounds, sizes) } else { blocks(shape, bounds, sizes) };
         let is_empty = shape.contains(&0);

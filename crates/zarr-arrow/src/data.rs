@@ -164,8 +164,8 @@ impl Data {
         bits.is_some_and(|bits| !bit(bits.bytes(), self.offset + index))
     }
 
-    /// Returns the elements, if they are stored as values of the size of `T` one after another; `None` for other arrays, such as bools, which
-    /// are bits.
+    /// Returns the elements, if they are stored as values of the size of `T` one after another; `None` for other arrays, such as bools,
+    /// which are bits.
     pub fn values<T: AnyBitPattern>(&self) -> Option<&[T]> {
         let [_, Some(values)] = self.buffers.as_slice() else { return None };
         if self.item_size != Some(size_of::<T>()) {

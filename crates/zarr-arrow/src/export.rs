@@ -2,15 +2,16 @@
 //!
 //! # Why this is sound
 //!
-//! The structs have the layout of the [specification](https://arrow.apache.org/docs/format/CDataInterface.html). Each invariant has a test in
+//! The structs have the layout of the [specification](https://arrow.apache.org/docs/format/CDataInterface.html). Each invariant has a test
+//! in
 //! `export/tests.rs`, which runs in Miri.
 //!
-//! - **What pointers point to lives until `release`.** All of it is owned by one box, `private_data`: strings, lists of pointers, and clones of
-//!   the [`Data`], whose buffers are shared and never change or move. Nothing in a box is changed after its pointers were taken. Moving a
-//!   struct, as consumers do, moves no box.
+//! - **What pointers point to lives until `release`.** All of it is owned by one box, `private_data`: strings, lists of pointers, and
+//!   clones of the [`Data`], whose buffers are shared and never change or move. Nothing in a box is changed after its pointers were taken.
+//!   Moving a struct, as consumers do, moves no box.
 //! - **`release` frees once.** It takes the box back, and sets `release` to `None` before it drops it; a struct without `release` is never
-//!   freed. Dropping a struct calls `release` if it is there. A consumer that moves a struct out sets `release` of the source to `None`
-//!   (or forgets the source), as the specification says.
+//!   freed. Dropping a struct calls `release` if it is there. A consumer that moves a struct out sets `release` of the source to `None`,
+//!   as the specification says.
 //! - **Children are released by their parent**, unless a consumer moved them out: they are structs with a `release` of their own, in a box
 //!   that the parent owns. Children that were moved out keep what they point to, since they own clones.
 //! - **Any thread** may use and release a struct: all owners are `Send` and `Sync`, batches of a stream `Send`. The specification forbids
@@ -99,8 +100,8 @@ struct StreamOwner {
     batches: Option<Box<dyn Iterator<Item = Result<Batch>> + Send>>,
     /// Text of the last error of any call.
     error: Option<CString>,
-    /// Text of the error that ended the batches. All later calls for a batch fail with it, since a released array would say that the table is
-    /// complete.
+    /// Text of the error that ended the batches. All later calls for a batch fail with it, since a released array would say that the table
+    /// is complete.
     failure: Option<CString>,
 }
 

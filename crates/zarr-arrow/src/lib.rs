@@ -1,10 +1,11 @@
 //! Data sets as tables: Arrow record batches of Zarr arrays, and the C data and stream interfaces for programs that take them.
 //!
 //! A table has a row for each combination of indices of the dimensions, in C order. The outer dimensions are those of the variable with the
-//! most dimensions, in its order: [`Batches::dimensions`]. `xarray.Dataset.to_dataframe` has the same rows if these are its `dim_order`; its
-//! default is the order in which dimensions first appear. Columns are the labels of the dimensions, the other coordinates, and the variables. [`Batches`] reads it block by block in bounded memory, and
-//! decodes chunks straight into the buffers of the batches. [`export_stream`] passes batches to DuckDB, Polars, pyarrow and all others that
-//! know the [Arrow C stream interface](https://arrow.apache.org/docs/format/CStreamInterface.html); no Arrow library is needed for it.
+//! most dimensions, in its order: [`Batches::dimensions`]. `xarray.Dataset.to_dataframe` has the same rows if these are its `dim_order`;
+//! its default is the order in which dimensions first appear. Columns are the labels of the dimensions, the other coordinates, and the
+//! variables. [`Batches`] reads a table block by block in bounded memory, and decodes chunks straight into the buffers of the batches.
+//! [`export_stream`] passes batches to DuckDB, Polars, pyarrow and all others that know the [Arrow C stream
+//! interface](https://arrow.apache.org/docs/format/CStreamInterface.html); no Arrow library is needed for it.
 //!
 //! | values | Arrow type |
 //! |---|---|
@@ -18,8 +19,8 @@
 //! | elements of `optional` | the type of the value |
 //! | elements of data types that a program defines | the type of their storage, whose numbers may mean something else |
 //!
-//! Missing values are nulls: NaN, NaT, missing elements of `optional`, and the strings, bools and raw bytes that a variable marks as missing. Lists of any length, and times in months,
-//! years or below nanoseconds are errors that name the variable.
+//! Missing values are nulls: NaN, NaT, missing elements of `optional`, and the strings, bools and raw bytes that a variable marks as
+//! missing. Lists of any length, and times in months, years or below nanoseconds are errors that name the variable.
 //!
 //! # Example
 //! ```

@@ -7,8 +7,8 @@ pub enum Coordinates {
     /// Runs of equal values, with the index of the end of each (`run_end_encoded`), where a value follows itself; otherwise as
     /// [`Dictionary`](Self::Dictionary).
     RunEnd,
-    /// Indices into a dictionary for labels and indices of dimensions. Other columns have each value in each row: their values may repeat and
-    /// be null, which readers refuse in dictionaries.
+    /// Indices into a dictionary for labels and indices of dimensions. Other columns have each value in each row: their values may repeat
+    /// and be null, which readers refuse in dictionaries.
     Dictionary,
     /// Each value in each row, which every program understands.
     #[default]
@@ -28,8 +28,8 @@ pub struct TableOptions {
     pub coordinates: Coordinates,
     /// Maximum number of rows of a batch, at least 1.
     pub batch_rows: usize,
-    /// Whether rows are in C order of all dimensions. Otherwise they are in C order within blocks of chunks. So less memory suffices to decode
-    /// each chunk once: that for a chunk of each variable, if the bounds of their chunks meet.
+    /// Whether rows are in C order of all dimensions. Otherwise they are in C order within blocks of chunks. So less memory suffices to
+    /// decode each chunk once: that for a chunk of each variable, if the bounds of their chunks meet.
     pub ordered: bool,
     /// Bound in bytes of the memory for elements, decoded chunks and batches; it does not count batches that the caller keeps. A chunk
     /// that is larger is decoded all the same. Strings count as 32 bytes each in what is read, and in full where they are repeated.

@@ -71,7 +71,8 @@ impl Plan {
     }
 }
 
-/// Chooses columns that are kept, in order, as far as `bytes` suffice. `columns` are their sizes; `None` for those that are read box by box.
+/// Chooses columns that are kept, in order, as far as `bytes` suffice. `columns` are their sizes; `None` for those that are read box by
+/// box.
 fn kept(columns: impl Iterator<Item = Option<u64>>, bytes: u64) -> Vec<bool> {
     let mut left = bytes;
     let mut keeps = |size: Option<u64>| match size.and_then(|size| left.checked_sub(size)) {

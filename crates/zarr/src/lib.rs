@@ -96,10 +96,10 @@
 //! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
 //! `zarr-store` and a crate for each kind, drivers that run operations on stores in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays
-//! in `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`, tables in `zarr-arrow`,
-//! passes over all elements of arrays in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files
-//! of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-tiff`, `zarr-references` and `zarr-icechunk`, joins of files in `zarr-virtualize`. Each
-//! crate can be used alone.
+//! in `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`,
+//! tables in `zarr-arrow`, passes over all elements of arrays in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files of
+//! other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-tiff`, `zarr-references` and `zarr-icechunk`, joins of files in `zarr-virtualize`.
+//! Each crate can be used alone.
 
 mod address;
 #[cfg(feature = "arrow")]
