@@ -243,3 +243,34 @@ fn multiplied(counts: &[i64], factor: i64) -> fault::Result<Words> {
     }
     Ok(words)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_dtype::{Field, StructType};
+
+    #[test]
+    fn arrays_in_fields_are_lists() {
+        let fields = vec![Field::new("id", DataType::Int8), Field::array("pairs", DataType::Int16, &[3, 2])];
+        let kind = Kind::of(&DataType::Struct(StructType::new(fields).unwrap())).unwrap();
+        let field = kind.field("v", true);
+        let [id, pairs] = field.children() else { unreachable!() };
+        assert_eq!((id.format(), pairs.format(), pairs.children()[0].format()), ("c", "+w:3", "+w:2"));
+        let item = |id: u8| [&[id][..], bytemuck::cast_slice(&[i16::from(id); 6])].concat();
+        let items = [item(1), item(2), item(3)].concat();
+        let elements = Elements::of_words(Words::copy(&items).unwrap(), 3);
+        let built = build(&kind, &elements, true).unwrap();
+        // Lists are sliced with their parents.
+        for (data, expected) in [(built.clone(), vec![1, 2, 3]), (built.slice(1, 2).unwrap(), vec![2, 3])] {
+            let lists = &data.child_data()[1];
+            assert_eq!((lists.len(), lists.child_data()[0].len()), (expected.len(), expected.len() * 3));
+            let numbers = lists.child_data()[0].child_data()[0].values::<i16>().unwrap();
+            assert_eq!(numbers, expected.iter().flat_map(|&id| [id; 6]).collect::<Vec<i16>>());
+        }
+    }
+
+    #[test]
+    fn json_objects_are_strings() {
+        assert_eq!(Kind::of(&DataType::Object).unwrap().field("v", true).format(), "vu");
+    }
+}

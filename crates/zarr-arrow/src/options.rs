@@ -7,8 +7,8 @@ pub enum Coordinates {
     /// Runs of equal values, with the index of the end of each (`run_end_encoded`), where a value follows itself; otherwise as
     /// [`Dictionary`](Self::Dictionary).
     RunEnd,
-    /// Indices into a dictionary for labels and indices of dimensions. Other columns have each value in each row: their values may repeat
-    /// and be null, which readers refuse in dictionaries.
+    /// Indices into a dictionary for labels, as they are stored, and indices of dimensions. Other columns have each value in each row:
+    /// their values may repeat and be null, which readers refuse in dictionaries.
     Dictionary,
     /// Each value in each row, which every program understands.
     #[default]

@@ -78,6 +78,10 @@ pub(crate) fn texts(field: &Field, data: &Data) -> Vec<Option<String>> {
         "i" => plain!(i32),
         "I" => plain!(u32),
         "L" => plain!(u64),
+        "e" => {
+            let floats = numbers(data, 1).into_iter().map(|item| half::f16::from_ne_bytes(item).to_string());
+            floats.collect()
+        }
         "f" => plain!(f32),
         "g" => plain!(f64),
         "l" | "tss:" | "tsm:" | "tsu:" | "tsn:" | "tDs" | "tDm" | "tDu" | "tDn" => plain!(i64),

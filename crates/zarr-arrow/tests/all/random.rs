@@ -161,3 +161,34 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn selections_with_steps_lists_and_points() {
+    let group = group();
+    for (name, len) in [("x", 9_u64), ("y", 7)] {
+        let labels: Vec<f64> = (0..len).map(|index| index as f64).collect();
+        add(&group, name, new(&[len], "float64", &[name]).chunks(&[2]), &labels);
+    }
+    let values: Vec<i32> = (0..63).collect();
+    add(&group, "v", new(&[9, 7], "int32", &["x", "y"]).chunks(&[2, 3]), &values);
+    add(&group, "w", new(&[7], "int32", &["y"]).chunks(&[3]), &values[..7]);
+    let whole = Dataset::open(&group).unwrap();
+    let step = |start, stop, step| zarr_grid::AxisSelection::Range { start, stop, step };
+    let selected = [
+        whole.isel("x", step(Some(1), None, 3)).unwrap(),
+        whole.isel("x", step(None, None, -1)).unwrap().isel("y", step(Some(5), Some(0), -2)).unwrap(),
+        whole.isel("y", zarr_grid::AxisSelection::Indices(vec![6, 0, 0, 3])).unwrap(),
+        whole.isel_points("point", [("x", vec![8_i64, 0, 3]), ("y", vec![1, 1, 6])]).unwrap(),
+    ];
+    for dataset in selected {
+        for (memory, ordered) in [(0, true), (0, false), (1 << 20, true)] {
+            let batches = table(&dataset, &TableOptions::default().memory(memory).ordered(ordered).batch_rows(5));
+            let dimensions = batches.dimensions().to_vec();
+            let (found, _) = decoded::read(batches);
+            let names: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
+            let expected = model(&dataset, &dimensions, &names);
+            assert_eq!(sorted(&found), sorted(&expected));
+            assert!(!ordered || found == expected);
+        }
+    }
+}
