@@ -335,7 +335,7 @@ impl Conversion {
     /// [`ErrorKind::Exists`] if there is such a run, with the way to continue it as the hint; [`ErrorKind::Store`]; other errors if its
     /// journal is broken.
     pub fn check_settled(store: &dyn Store, path: &NodePath) -> Result<()> {
-        let settled = journal::ForeignJournal::check_none(store, path);
+        let settled = journal::FoundJournal::check_none(store, path);
         settled.map_err(|error| {
             error.at(|location| (location.store, location.path) = (Some(store.to_string()), Some(path.to_string())))
         })

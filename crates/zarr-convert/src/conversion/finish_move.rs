@@ -1,7 +1,7 @@
 //! Completion of a move that was interrupted while it erased the source.
 
 use super::is_same;
-use super::journal::ForeignJournal;
+use super::journal::FoundJournal;
 use super::links::check_links;
 use super::others::erase_copied_keys;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
     let rest = Rest::find(&**source, &from, &**target, &to, &copies).map_err(in_source)?;
     let in_target = |error| in_store(&**target, error);
     // The source is that of a move that is at work as long as its journal says so.
-    let journal = || ForeignJournal::read_end_of_move(&**source, &from, &**target, &to).map_err(in_target);
+    let journal = || FoundJournal::read_end_of_move(&**source, &from, &**target, &to).map_err(in_target);
     match rest {
         Ok(rest) if rest.is_of_move(is_implied) => {
             let journal = journal()?;

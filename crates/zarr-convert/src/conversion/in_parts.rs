@@ -5,7 +5,7 @@
 
 use super::destination::{self, ExistingDocuments, InTheWay};
 use super::document_queue::DocumentQueue;
-use super::journal::{self, Beginning, ForeignJournal, Identity, Journal, JournalState};
+use super::journal::{self, Beginning, FoundJournal, Identity, Journal, JournalState};
 use super::part::Part;
 use super::progress::{Progress, Reporter};
 use super::run::in_store;
@@ -111,7 +111,7 @@ impl Conversion {
     ) -> Result<Option<Journal>> {
         let (_, path) = self.paths();
         let key = journal::key(&path, Some(part))?;
-        let Some(found) = ForeignJournal::read_idle(&**target, &key)? else {
+        let Some(found) = FoundJournal::read_idle(&**target, &key)? else {
             let (id, items) = (Some(shared.id.as_str()), shared.items.clone());
             let beginning = Beginning { identity, state: JournalState::Writing, id, items, found: None };
             return Journal::begin(target, key, beginning).map(Some);
@@ -138,11 +138,11 @@ impl Conversion {
     fn join_parts(&self, target: &Arc<dyn Store>, identity: &Identity) -> Result<SharedJournal> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
-        let mut found = ForeignJournal::read(&**target, &key)?;
+        let mut found = FoundJournal::read(&**target, &key)?;
         if found.is_none() {
             let begun = destination::prepare(target, self, InTheWay::Refuse);
             if let Err(error) = begun.and_then(|_| self.announce_parts(target, &key, identity)) {
-                found = ForeignJournal::read(&**target, &key)?;
+                found = FoundJournal::read(&**target, &key)?;
                 // Another part may have begun meanwhile.
                 if found.is_none() || error.kind() != ErrorKind::Exists {
                     return Err(error);
@@ -152,7 +152,7 @@ impl Conversion {
         // What was set is read again: on stores without conditions another part may have set it, too.
         let found = match found {
             Some(found) => found,
-            None => ForeignJournal::read(&**target, &key)?.ok_or_else(|| given_up(&key))?,
+            None => FoundJournal::read(&**target, &key)?.ok_or_else(|| given_up(&key))?,
         };
         if found.parts()?.is_none() {
             return Err(found.in_the_way());
@@ -212,7 +212,7 @@ impl Conversion {
     fn begin_finish(&self, target: &Arc<dyn Store>) -> Result<(Journal, u64)> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
-        let Some(found) = ForeignJournal::read_idle(&**target, &key)? else {
+        let Some(found) = FoundJournal::read_idle(&**target, &key)? else {
             let error = Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun, or it is finished");
             return Err(error.at(|location| location.key = Some(key.to_string())));
         };
@@ -240,7 +240,7 @@ impl Conversion {
     fn check_parts(
         &self,
         target: &Arc<dyn Store>,
-        shared: &ForeignJournal,
+        shared: &FoundJournal,
         identity: &Identity,
         parts: u64,
     ) -> Result<SkippedByParts> {
@@ -248,7 +248,7 @@ impl Conversion {
         let (mut left_out, mut missing) = (SkippedByParts::default(), Vec::new());
         for (number, key) in (1..=parts).zip(journal::parts(&path, parts)) {
             let key = key?;
-            let found = ForeignJournal::read(&**target, &key)?;
+            let found = FoundJournal::read(&**target, &key)?;
             if let Some(found) = &found {
                 check_id(found, shared.id()?, &key)?;
             }
@@ -278,7 +278,7 @@ impl Conversion {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
         let located = |error: Error| error.at(|location| location.key = Some(key.to_string()));
-        let shared = ForeignJournal::read_idle(&**target, &key)?;
+        let shared = FoundJournal::read_idle(&**target, &key)?;
         let journals: Vec<Key> = match &shared {
             Some(shared) if shared.state().is_ok() => {
                 let Some(parts) = shared.parts()? else {
@@ -328,7 +328,7 @@ impl Conversion {
 }
 
 /// Checks that parts of the conversion may still run: it is neither given up nor being finished.
-fn check_state(shared: &ForeignJournal, key: &Key) -> Result<()> {
+fn check_state(shared: &FoundJournal, key: &Key) -> Result<()> {
     match shared.state()? {
         JournalState::Abandoned => Err(given_up(key)),
         JournalState::Written | JournalState::Ending => Err(ending(key)),
@@ -338,14 +338,14 @@ fn check_state(shared: &ForeignJournal, key: &Key) -> Result<()> {
 
 /// Checks that the shared journal still belongs to the conversion that the part joined.
 fn check_shared(target: &Arc<dyn Store>, shared: &SharedJournal) -> Result<()> {
-    match ForeignJournal::read(&**target, &shared.key)? {
+    match FoundJournal::read(&**target, &shared.key)? {
         Some(found) if found.id().is_ok_and(|id| id == shared.id) => check_state(&found, &shared.key),
         _ => Err(given_up(&shared.key)),
     }
 }
 
 /// Checks that the journal of a part belongs to this conversion and not to an earlier conversion.
-fn check_id(part: &ForeignJournal, id: &str, key: &Key) -> Result<()> {
+fn check_id(part: &FoundJournal, id: &str, key: &Key) -> Result<()> {
     if part.id()? == id {
         return Ok(());
     }

@@ -5,7 +5,7 @@
 //! thread writes entries while the work writes none (`refresh.rs`).
 
 mod entry;
-mod foreign_journal;
+mod found_journal;
 mod identity;
 mod lease_loss;
 mod names;
@@ -19,7 +19,7 @@ use super::skipped::SkippedChunk;
 use super::stored_units::Units;
 use entry::JournalEntry;
 pub(super) use entry::JournalState;
-pub(super) use foreign_journal::{ForeignJournal, check_idle};
+pub(super) use found_journal::{FoundJournal, check_idle};
 pub(super) use identity::Identity;
 use lease_loss::LeaseLoss;
 pub(super) use names::{erase_left, erase_parts, erase_scratch, key, listed_parts, parts, scratch_key};
@@ -113,13 +113,13 @@ pub(super) struct Beginning<'a> {
     pub(super) id: Option<&'a str>,
     pub(super) items: BTreeMap<usize, u64>,
     /// The journal that the new one replaces, if there is one.
-    pub(super) found: Option<ForeignJournal>,
+    pub(super) found: Option<FoundJournal>,
 }
 
 impl Beginning<'_> {
     fn entry(&self) -> JournalEntry {
         let parts =
-            |found: &ForeignJournal| found.entry.as_ref().ok().and_then(|it| it.identity.parts().or(it.former_parts));
+            |found: &FoundJournal| found.entry.as_ref().ok().and_then(|it| it.identity.parts().or(it.former_parts));
         JournalEntry {
             identity: self.identity.clone(),
             id: self.id.map_or_else(random_id, str::to_owned),
@@ -159,7 +159,7 @@ impl Journal {
     }
 
     /// Takes over a journal whose run does not seem to be active. If that run is active, it fails at its next entry.
-    pub(super) fn resume(target: &Arc<dyn Store>, found: ForeignJournal) -> Result<Self> {
+    pub(super) fn resume(target: &Arc<dyn Store>, found: FoundJournal) -> Result<Self> {
         found.entry()?;
         Self::own(target, found.key, found.entry?, true, Some(found.version), Durability::File)
     }
@@ -443,7 +443,7 @@ impl JournalLease {
         if self.since_entry() >= OWNED_FOR {
             return self.repeat(written);
         }
-        match ForeignJournal::read(&*self.target, &self.key)? {
+        match FoundJournal::read(&*self.target, &self.key)? {
             Some(found) if found.is_of_run(self.run.id()) => Ok(()),
             found => Err(self.lose(written, found.as_ref())),
         }
@@ -458,7 +458,7 @@ impl JournalLease {
         let at = Instant::now();
         if !is_conditional && written.entry.is_some() {
             // As far as it shows without conditions.
-            let found = ForeignJournal::read(&*self.target, &self.key)?;
+            let found = FoundJournal::read(&*self.target, &self.key)?;
             if !found.as_ref().is_some_and(|found| found.is_of_run(self.run.id())) {
                 return Err(self.lose(written, found.as_ref()));
             }
@@ -473,7 +473,7 @@ impl JournalLease {
             let options = SetOptions::when(when).durable(durability);
             match self.target.set(&self.key, text.as_bytes(), &options) {
                 Ok(version) => break version,
-                Err(error) if error.is_precondition() => match ForeignJournal::read(&*self.target, &self.key)? {
+                Err(error) if error.is_precondition() => match FoundJournal::read(&*self.target, &self.key)? {
                     // A set took effect of which there was no answer.
                     Some(found) if !is_again && found.is_of_run(self.run.id()) => {
                         (written.version, is_again) = (Some(found.version), true);
@@ -489,7 +489,7 @@ impl JournalLease {
     }
 
     /// Marks the journal as lost, to another run or by erasure: this run writes no further entry.
-    fn lose(&self, written: &mut LastEntry, found: Option<&ForeignJournal>) -> Error {
+    fn lose(&self, written: &mut LastEntry, found: Option<&FoundJournal>) -> Error {
         let lost = LeaseLoss::new(found, &self.common, self.since_entry());
         written.lost.insert(lost).error(&self.key)
     }

@@ -2,7 +2,7 @@
 
 use super::destination::{self, ExistingDocuments, InTheWay, NodeDocuments};
 use super::document_queue::DocumentQueue;
-use super::journal::{self, Beginning, ForeignJournal, Identity, Journal, JournalState};
+use super::journal::{self, Beginning, FoundJournal, Identity, Journal, JournalState};
 use super::progress::{Progress, Reporter};
 use super::unfinished_node::{self, UnfinishedNode, Whereabouts};
 use super::work::{NodeJournal, Work};
@@ -178,8 +178,8 @@ impl Conversion {
         let key = journal::key(&path, None)?;
         let identity = Identity::of(self, None)?;
         let found = match self.options.resume || self.options.overwrite {
-            true => ForeignJournal::read_idle(&**target, &key)?,
-            false => ForeignJournal::read(&**target, &key)?,
+            true => FoundJournal::read_idle(&**target, &key)?,
+            false => FoundJournal::read(&**target, &key)?,
         };
         let begin = |unfinished: &UnfinishedNode, state, found| {
             let identity = &identity.clone().with(unfinished);
@@ -213,7 +213,7 @@ impl Conversion {
     }
 
     /// Takes over the journal of an interrupted run of this conversion.
-    fn go_on(&self, target: &Arc<dyn Store>, found: ForeignJournal) -> Result<(Journal, RunPlan)> {
+    fn go_on(&self, target: &Arc<dyn Store>, found: FoundJournal) -> Result<(Journal, RunPlan)> {
         let (_, path) = self.paths();
         let unfinished = found.unfinished(&path)?;
         let whereabouts = match found.state()? {

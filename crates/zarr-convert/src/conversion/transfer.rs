@@ -1,7 +1,7 @@
 //! Copies and moves of nodes, within a store or between stores.
 
 use super::destination::{self, InTheWay};
-use super::journal::{self, ForeignJournal, Journal};
+use super::journal::{self, FoundJournal, Journal};
 use super::links::check_links;
 use super::progress::Reporter;
 use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, finish_move, is_same};
@@ -389,7 +389,7 @@ impl Conversion {
             self.check_there()?;
             self.check_replaced(store, &to, &journal)?;
             drop_unfinished(&to)?;
-        } else if let Some(found) = ForeignJournal::read(&**store, &journal)? {
+        } else if let Some(found) = FoundJournal::read(&**store, &journal)? {
             return Err(found.in_the_way());
         }
         let aside = if self.options.overwrite { destination::aside(store, self)? } else { None };
@@ -434,7 +434,7 @@ impl Conversion {
     /// Checks that a move may replace the node at `to`: consolidated metadata above it can be removed, and no conversion to it is active.
     fn check_replaced(&self, store: &Arc<dyn Store>, to: &NodePath, journal: &Key) -> Result<()> {
         destination::check_above(store, self)?;
-        match ForeignJournal::read_idle(&**store, journal)? {
+        match FoundJournal::read_idle(&**store, journal)? {
             Some(found) => found.check_parts_idle(&**store, to),
             None => Ok(()),
         }

@@ -1,7 +1,7 @@
 //! The reason why a run no longer owns its journal.
 
 use super::entry::JournalEntry;
-use super::foreign_journal::ForeignJournal;
+use super::found_journal::FoundJournal;
 use super::owner::ENDED_AFTER;
 use std::time::Duration;
 use zarr_hierarchy::{Error, ErrorKind};
@@ -17,7 +17,7 @@ pub(super) struct LeaseLoss {
 impl LeaseLoss {
     /// Builds the reason from the journal that was found in place of the run's own entry (`None` if there is no journal) and from `since`,
     /// the time since the run's last entry.
-    pub(super) fn new(found: Option<&ForeignJournal>, own: &JournalEntry, since: Duration) -> Self {
+    pub(super) fn new(found: Option<&FoundJournal>, own: &JournalEntry, since: Duration) -> Self {
         let Some(found) = found else { return Self::gone(own.identity.parts().is_some(), since) };
         let message = match found.id() {
             Ok(id) if id == own.id => format!("another run goes on with this conversion: {}", found.author()),

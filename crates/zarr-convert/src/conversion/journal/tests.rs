@@ -44,7 +44,7 @@ fn at() -> Key {
 }
 
 fn stored(target: &Arc<dyn Store>) -> JournalEntry {
-    ForeignJournal::read(&**target, &at()).unwrap().unwrap().entry.unwrap()
+    FoundJournal::read(&**target, &at()).unwrap().unwrap().entry.unwrap()
 }
 
 /// Replaces `from` by `to` in the stored journal, as other software may.
@@ -66,7 +66,7 @@ fn a_run_shows_that_it_is_at_work_until_it_ends() {
     std::thread::sleep(REFRESH * 3);
     assert_eq!(stored(&target).number, number);
     // Its process is there, but the run is not.
-    let found = ForeignJournal::read_idle(&*target, &at()).unwrap().unwrap();
+    let found = FoundJournal::read_idle(&*target, &at()).unwrap().unwrap();
     assert!(Journal::resume(&target, found).is_ok());
 }
 
@@ -89,14 +89,14 @@ fn a_run_elsewhere_is_at_work_as_long_as_it_writes_entries() {
         while stored(&target).number == first {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let read = ForeignJournal::read_idle(&*target, &at());
+        let read = FoundJournal::read_idle(&*target, &at());
         is_read.store(true, SeqCst);
         let error = read.unwrap_err();
         assert!(error.message().contains("is at work: process "), "{error}");
     });
     // No entry is written from now on.
     let begun = Instant::now();
-    assert!(ForeignJournal::read_idle(&*target, &at()).unwrap().is_some());
+    assert!(FoundJournal::read_idle(&*target, &at()).unwrap().is_some());
     assert!(begun.elapsed() >= ENDED_AFTER);
     // Long ago, or released: there is nothing to wait for.
     let now = stored(&target).at;
@@ -112,14 +112,14 @@ fn a_run_elsewhere_is_at_work_as_long_as_it_writes_entries() {
 fn finds_at_once(target: &Arc<dyn Store>) {
     let times = (0..5).map(|_| {
         let begun = Instant::now();
-        assert!(ForeignJournal::read_idle(&**target, &at()).unwrap().is_some());
+        assert!(FoundJournal::read_idle(&**target, &at()).unwrap().is_some());
         begun.elapsed()
     });
     assert!(times.min().unwrap() < ENDED_AFTER);
 }
 
 fn begin_anew(target: &Arc<dyn Store>) -> Journal {
-    let found = ForeignJournal::read(&**target, &at()).unwrap();
+    let found = FoundJournal::read(&**target, &at()).unwrap();
     let identity = Identity::default();
     let beginning =
         Beginning { identity: &identity, state: JournalState::Writing, id: None, items: BTreeMap::new(), found };
@@ -286,7 +286,7 @@ fn a_move_is_not_ended_while_it_is_at_work() {
     let beginning =
         Beginning { identity: &identity, state: JournalState::Ending, id: None, items: BTreeMap::new(), found: None };
     let journal = Journal::begin(&target, key(&to, None).unwrap(), beginning).unwrap();
-    let find = |from: &NodePath| ForeignJournal::read_end_of_move(&*source, from, &*target, &to);
+    let find = |from: &NodePath| FoundJournal::read_end_of_move(&*source, from, &*target, &to);
     assert!(find(&to).unwrap().is_none());
     let error = find(&from).unwrap_err();
     assert!(error.message().contains("is at work: process "), "{error}");

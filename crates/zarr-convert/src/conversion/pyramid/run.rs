@@ -1,7 +1,7 @@
 //! A run of a pyramid, from the beginning or from the point of an interruption.
 
 use super::super::destination::{self, InTheWay, NodeDocuments};
-use super::super::journal::{self, Beginning, ForeignJournal, Identity, Journal, JournalState};
+use super::super::journal::{self, Beginning, FoundJournal, Identity, Journal, JournalState};
 use super::super::run::in_store;
 use super::super::unfinished_node::UnfinishedNode;
 use super::{Level, Pyramid, Report, check_like, image, write};
@@ -19,7 +19,7 @@ impl Pyramid {
     pub(super) fn write(&self, report: &Report<'_>) -> Result<()> {
         let in_target = |error: Error| in_store(&self.target, error);
         // A run of all levels may write the others at the same time.
-        self.others.iter().try_for_each(|path| ForeignJournal::check_none(&*self.target, path)).map_err(in_target)?;
+        self.others.iter().try_for_each(|path| FoundJournal::check_none(&*self.target, path)).map_err(in_target)?;
         if self.options.options.strict_writers {
             check_strict_writers(self.target.capabilities(), "a pyramid").map_err(in_target)?;
         }
@@ -45,7 +45,7 @@ impl Pyramid {
     /// Computes chunks of existing levels: those that depend on a region of the source, or all of one level.
     fn update(&self, report: &Report<'_>) -> Result<()> {
         let open = |level: &Level| {
-            ForeignJournal::check_none(&*self.target, &level.path)?;
+            FoundJournal::check_none(&*self.target, &level.path)?;
             let array = Array::open(&self.target, &level.path.to_string(), self.source.registry())?;
             check_like(&array, level)?;
             array.with(self.work.options.clone())
@@ -66,8 +66,8 @@ impl Pyramid {
         let key = journal::key(&first.path, None)?;
         let identity = self.identity()?;
         let found = match options.resume || options.overwrite {
-            true => ForeignJournal::read_idle(&**target, &key)?,
-            false => ForeignJournal::read(&**target, &key)?,
+            true => FoundJournal::read_idle(&**target, &key)?,
+            false => FoundJournal::read(&**target, &key)?,
         };
         let marks = |unfinished: &dyn Fn(&Level) -> Result<UnfinishedNode>| -> Result<Vec<UnfinishedNode>> {
             self.levels.iter().filter(|level| is_one_prefix(level.node.dialect, &level.path)).map(unfinished).collect()
@@ -97,9 +97,9 @@ impl Pyramid {
         }
         for level in &self.levels {
             if options.overwrite {
-                ForeignJournal::read_idle(&**target, &journal::key(&level.path, None)?)?;
+                FoundJournal::read_idle(&**target, &journal::key(&level.path, None)?)?;
             } else {
-                ForeignJournal::check_none(&**target, &level.path)?;
+                FoundJournal::check_none(&**target, &level.path)?;
                 destination::clear(target, &level.path, level.node.dialect, None, InTheWay::Refuse)?;
             }
         }
@@ -158,7 +158,7 @@ impl Pyramid {
 
     /// Checks that a run which has stored no chunk finds nothing at the paths of levels but what it wrote itself: marks, and chunks that its
     /// journal does not tell of.
-    fn check_begun(&self, found: &ForeignJournal) -> Result<()> {
+    fn check_begun(&self, found: &FoundJournal) -> Result<()> {
         let target = &self.target;
         for (number, level) in self.levels.iter().enumerate() {
             let mark = found.unfinished(&level.path)?;
@@ -173,7 +173,7 @@ impl Pyramid {
                 continue;
             }
             if number > 0 {
-                ForeignJournal::check_none(&**target, &level.path)?;
+                FoundJournal::check_none(&**target, &level.path)?;
             }
             destination::clear(target, &level.path, level.node.dialect, None, InTheWay::Refuse)?;
         }
@@ -181,7 +181,7 @@ impl Pyramid {
     }
 
     /// Checks that no level is gone whose chunks are all written: each has its mark, or its document.
-    fn check_ended(&self, found: &ForeignJournal) -> Result<()> {
+    fn check_ended(&self, found: &FoundJournal) -> Result<()> {
         for level in self.levels.iter().filter(|level| is_one_prefix(level.node.dialect, &level.path)) {
             let mark = found.unfinished(&level.path)?;
             if mark.find(&*self.target)?.is_none() && !level.documents()?.are_stored(&*self.target)? {
@@ -192,7 +192,7 @@ impl Pyramid {
     }
 
     /// Returns the marks of the levels that the run of another journal has set.
-    fn marks_of(&self, found: &ForeignJournal) -> Vec<UnfinishedNode> {
+    fn marks_of(&self, found: &FoundJournal) -> Vec<UnfinishedNode> {
         self.levels.iter().filter_map(|level| found.unfinished(&level.path).ok()).collect()
     }
 
@@ -205,7 +205,7 @@ impl Pyramid {
             run(&**target, Ancestors::new(&above, target.capabilities()).replaced().job())?;
             let key = journal::key(&level.path, None)?;
             // The journal of this run has the key of the first level.
-            let other = if number == 0 { None } else { ForeignJournal::read_idle(&**target, &key)? };
+            let other = if number == 0 { None } else { FoundJournal::read_idle(&**target, &key)? };
             destination::clear(target, &level.path, level.node.dialect, None, InTheWay::Erase)?;
             if let Some(other) = other {
                 self.marks_of(&other).iter().try_for_each(|mark| mark.end(&**target))?;

@@ -61,7 +61,8 @@ fn memory_that_does_not_suffice_is_told_with_what_needs_it() {
         };
         let error = plan(100_000).unwrap_err();
         assert!(error.message().starts_with(owner), "{error}");
-        let (least, rest) = error.hint().unwrap().strip_prefix("give it at least ").unwrap().split_once(" bytes").unwrap();
+        let (least, rest) =
+            error.hint().unwrap().strip_prefix("give it at least ").unwrap().split_once(" bytes").unwrap();
         assert!(rest.starts_with(advice), "{rest}");
         let least: u64 = least.parse().unwrap();
         assert!(plan(least).is_ok() && plan(least * 4 / 5).is_err(), "{least}");

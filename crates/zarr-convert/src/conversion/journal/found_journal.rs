@@ -17,14 +17,14 @@ const LONG_AGO: u64 = 600;
 
 /// Journal that was found in a store.
 #[derive(Debug)]
-pub(in super::super) struct ForeignJournal {
+pub(in super::super) struct FoundJournal {
     pub(super) key: Key,
     pub(super) version: Option<Version>,
     /// The last entry; an error if the journal is broken.
     pub(super) entry: Result<JournalEntry>,
 }
 
-impl ForeignJournal {
+impl FoundJournal {
     /// Reads the journal at `key`; `None` if there is none.
     pub(in super::super) fn read(store: &dyn Store, key: &Key) -> Result<Option<Self>> {
         let Some(fetched) = store.get_ranges(key, &[ByteRange::Full])? else { return Ok(None) };
@@ -268,5 +268,5 @@ impl ForeignJournal {
 
 /// Checks, without waiting, that no run of any journal in `journals` is active.
 pub(in super::super) fn check_idle(store: &dyn Store, journals: &[Key]) -> Result<()> {
-    journals.iter().try_for_each(|key| ForeignJournal::read(store, key)?.map_or(Ok(()), |found| found.check_idle()))
+    journals.iter().try_for_each(|key| FoundJournal::read(store, key)?.map_or(Ok(()), |found| found.check_idle()))
 }
