@@ -132,7 +132,7 @@ impl Batches {
         Ok(())
     }
 
-    /// Shortens rows, whose number is at least 1 afterwards, until memory has room for the texts that are copied for them.
+    /// Shortens rows, whose number is at least 1 afterwards, until memory has room for the strings that are copied for them.
     fn within_memory(&self, mut rows: Range<usize>) -> Range<usize> {
         let longest = self.columns.iter().map(Column::longest_text).fold(0, u64::saturating_add);
         if longest.saturating_mul(rows.len() as u64) <= self.plan.batch_bytes {

@@ -110,7 +110,7 @@ impl<I: Iterator> ExactSizeIterator for Counted<I> {}
 /// Makes an array of elements.
 ///
 /// # Errors
-/// [`ErrorKind::CorruptChunk`] for texts that are not UTF-8, [`ErrorKind::NotExpressible`] for a value that the type of Arrow cannot hold,
+/// [`ErrorKind::CorruptChunk`] for strings that are not UTF-8, [`ErrorKind::NotExpressible`] for a value that the type of Arrow cannot hold,
 /// and [`ErrorKind::Limit`] if there is no memory.
 pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> fault::Result<Data> {
     let len = elements.len;

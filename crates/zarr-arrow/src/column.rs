@@ -61,7 +61,7 @@ struct Part {
     elements: Elements,
     /// Array of all elements, if it is sliced, or is a dictionary.
     data: Option<Arc<Data>>,
-    /// Number of bytes of the longest text that is copied for rows; 0 without such texts.
+    /// Number of bytes of the longest string that is copied for rows; 0 without such strings.
     longest: u64,
 }
 
@@ -278,7 +278,7 @@ impl Column {
         self.read.as_ref().map_or(0, |part| part.longest)
     }
 
-    /// Number of bytes of the texts that are copied for rows of the box that was read last.
+    /// Number of bytes of the strings that are copied for rows of the box that was read last.
     pub(crate) fn text_bytes(&self, rows: Range<usize>) -> u64 {
         let (Some(part), Some(repeated)) = (&self.read, &self.repeated) else { return 0 };
         let mut bytes = 0_u64;

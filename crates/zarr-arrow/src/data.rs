@@ -24,7 +24,7 @@ pub(crate) enum Owner {
     Block(Arc<Heap>, u32),
     /// Bytes that were made for the array.
     Words(Words),
-    /// Texts that were made for the array, one after another.
+    /// Bytes of the strings that were made for the array, one after another.
     Texts(Vec<u8>),
 }
 

@@ -64,10 +64,7 @@ fn labels_lie_over_the_image() {
 fn labels_that_are_not_there_are_said() {
     let folder = labelled();
     for (args, message) in [
-        (
-            &["img", "--labels", "nuclei"][..],
-            r#"/i.zarr: /img/labels/nuclei: found no labels "nuclei", expected one of cells"#,
-        ),
+        (&["img", "--labels", "nuclei"][..], r#"error: --labels: found no labels "nuclei", expected one of cells"#),
         (&["img", "--labels", "cells", "--label-opacity", "2"], "expected a number from 0 to 1"),
         (&["img", "--labels", "cells", "--plane", "x"], "--labels: labels are drawn over planes alone"),
         (&["img/0", "--labels", "cells"], "--labels: an array has no labels, only an image"),

@@ -13,7 +13,11 @@ pub(super) fn open(context: &Context, args: &View, image: &Image, cut: &ImageCut
     }
     let mut layers = match LabelLayer::open_all(image, &args.labels) {
         Ok(layers) => layers,
-        Err(error) if error.is_not_found() || error.kind() == zarr::ErrorKind::Argument => {
+        // The argument says which image it is.
+        Err(error) if error.is_not_found() => {
+            return Err(Failure::usage(format!("--labels: {}", error.message_with_causes())));
+        }
+        Err(error) if error.kind() == zarr::ErrorKind::Argument => {
             return Err(Failure::usage(format!("--labels: {error}")));
         }
         Err(error) => return Err(error.into()),

@@ -9,7 +9,7 @@ use zarr_scan::Memory;
 
 /// Size in bytes of the elements of the source that a unit is computed of, if chunks are smaller.
 const COMFORT: u64 = 4 << 20;
-/// Part of the memory that [`COMFORT`] and [`PIECE`] have at most: one of so many.
+/// Number by which the memory is divided: [`COMFORT`] and [`PIECE`] have at most one such part.
 const SHARE: u64 = 16;
 /// Size in bytes of the elements of the source that are read at once for a unit.
 const PIECE: u64 = 16 << 20;
