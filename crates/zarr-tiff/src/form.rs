@@ -24,6 +24,7 @@ pub(crate) enum Compression {
     Lzw,
     Deflate,
     PackBits,
+    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "only the feature has the codec"))]
     Zstd,
     Jpeg,
 }

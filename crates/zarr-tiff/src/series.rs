@@ -1,7 +1,6 @@
 //! Series: pages that are one array, and the smaller pictures of them.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use crate::description::{About, Axis};
 use crate::fault::{Failure, Refusal};
@@ -301,31 +300,33 @@ impl<'r> Finder<'r> {
                 continue;
             }
             let is_reduced = page.is_reduced() || (is_aperio && number > 0 && page.form.is_tiled);
-            let full =
-                groups.iter_mut().rev().take(NEAR_GROUPS).find(|group| {
-                    is_reduced && group.is_mask == page.is_mask() && page.form.is_reduced_from(&group.form)
-                });
-            match full {
-                Some(group) => {
-                    if !group.add_reduced(number, page.form.of_array()) {
+            let form = page.form.of_array();
+            match is_reduced.then(|| full_of(&groups, page)).flatten() {
+                Some(Some(at)) => {
+                    if !groups[at].add_reduced(number, form) {
                         self.warnings
                             .push(format!("page {number} is left out: there are more than {MAX_LEVELS} levels"));
                     }
                 }
-                None => match by_form.entry((page.form.of_array(), page.is_mask(), page.place)) {
-                    Entry::Occupied(at) => groups[*at.get()].pages.push(number),
-                    Entry::Vacant(free) => {
-                        free.insert(groups.len());
-                        // Writers may give a place to the first of several pages alone.
-                        by_form.entry((page.form.of_array(), page.is_mask(), None)).or_insert(groups.len());
-                        groups.push(Group {
+                Some(None) => self.warnings.push(format!(
+                    "page {number} is left out: it may be a level of several arrays at different places on Earth"
+                )),
+                None => {
+                    let next = groups.len();
+                    let at = *by_form.entry((form.clone(), page.is_mask(), page.place)).or_insert(next);
+                    // Writers may give a place to the first of several pages alone.
+                    by_form.insert((form, page.is_mask(), None), at);
+                    match groups.get_mut(at) {
+                        Some(group) => group.pages.push(number),
+                        None => groups.push(Group {
                             form: page.form.clone(),
                             is_mask: page.is_mask(),
+                            place: page.place,
                             pages: vec![number],
                             levels: Vec::new(),
-                        });
+                        }),
                     }
-                },
+                }
             }
         }
         for group in groups {
@@ -380,8 +381,32 @@ impl<'r> Finder<'r> {
 struct Group {
     form: Form,
     is_mask: bool,
+    place: Option<u64>,
     pages: Vec<usize>,
     levels: Vec<(Form, Vec<usize>)>,
+}
+
+/// Finds the group of full size that a smaller page is a level of: `None` if there is no such group, and `Some(None)` if several groups at
+/// different places may have the level, and the page does not say which.
+fn full_of(groups: &[Group], page: &Page) -> Option<Option<usize>> {
+    let near = groups.len().saturating_sub(NEAR_GROUPS)..groups.len();
+    let fits = |group: &Group| group.is_mask == page.is_mask() && page.form.is_reduced_from(&group.form);
+    let last = near.clone().rev().find(|&at| fits(&groups[at]))?;
+    let (full, form) = (groups[last].form.of_array(), page.form.of_array());
+    let alike: Vec<usize> = near.filter(|&at| fits(&groups[at]) && groups[at].form.of_array() == full).collect();
+    if alike.len() == 1 {
+        return Some(Some(last));
+    }
+    let lacks_level = |at: &usize| {
+        let group = &groups[*at];
+        let count = group.levels.iter().find(|(found, _)| *found == form).map_or(0, |(_, pages)| pages.len());
+        count < group.pages.len() && (page.place.is_none() || page.place == group.place)
+    };
+    let mut lacking = alike.into_iter().filter(lacks_level);
+    match (lacking.next(), lacking.next()) {
+        (Some(only), None) => Some(Some(only)),
+        _ => Some(None),
+    }
 }
 
 impl Group {

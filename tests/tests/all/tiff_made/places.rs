@@ -177,16 +177,30 @@ fn pages_of_different_places_are_no_parts_of_one_array() {
         let array = zarr::open((store, path)).array().unwrap();
         Georeference::read(array.attributes().unwrap()).map(|read| read.transform.unwrap().0[2])
     };
+    let reduced = [(254, 4, vec![1])];
     let mut file = Made::new();
     file.filled(4, 1, &place(7.0));
+    file.filled(2, 11, &reduced);
     file.filled(4, 2, &place(9.0));
+    file.filled(2, 12, &reduced);
     file.filled(4, 3, &place(7.0));
-    file.filled(2, 4, &[(254, 4, vec![1])]);
-    // A page without a place may be of the array of one that has a place.
-    file.filled(4, 5, &[]);
+    file.filled(2, 13, &reduced);
     let (store, warnings) = file.opened();
-    assert_eq!((read(&store, "/0/0").0, read(&store, "/1/0").0), (vec![3, 4, 4], vec![4, 4]), "{warnings:?}");
-    assert_eq!((left(&store, "/0/0"), left(&store, "/1/0"), left(&store, "/1/1")), (Some(7.0), Some(9.0), Some(9.0)));
+    assert_eq!((read(&store, "/0/0").0, read(&store, "/1/0").0), (vec![2, 4, 4], vec![4, 4]), "{warnings:?}");
+    let levels = [read(&store, "/0/1").1, read(&store, "/1/1").1];
+    assert_eq!(levels, [[[11; 4], [13; 4]].concat(), vec![12; 4]], "{warnings:?}");
+    let at = |path: &str| left(&store, path);
+    assert_eq!([at("/0/0"), at("/0/1"), at("/1/0"), at("/1/1")], [Some(7.0), Some(7.0), Some(9.0), Some(9.0)]);
+    // A page without a place may be of the array of one before it that has a place; a level behind several arrays says nothing.
+    let mut file = Made::new();
+    [(1, place(7.0)), (2, vec![]), (3, place(9.0)), (4, vec![])]
+        .iter()
+        .for_each(|(value, tags)| file.filled(4, *value, tags));
+    file.filled(2, 11, &reduced);
+    let (store, warnings) = file.opened();
+    assert_eq!((read(&store, "/0/0").0, read(&store, "/1/0").0), (vec![2, 4, 4], vec![2, 4, 4]), "{warnings:?}");
+    assert_eq!((left(&store, "/0/0"), left(&store, "/1/0")), (Some(7.0), Some(9.0)));
+    assert!(warnings.iter().any(|warning| warning.contains("page 4 is left out")), "{warnings:?}");
     // The description says which pages are an array.
     for (x, expected) in [(9.0, None), (7.0, Some(7.0))] {
         let mut file = Made::new();
