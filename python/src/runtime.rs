@@ -66,19 +66,16 @@ pub(crate) fn run_unraised<T: Send>(py: Python<'_>, work: impl FnOnce() -> Resul
     py.detach(|| guarded(pool, work))
 }
 
-/// Runs work like [`run_long`] for callers that pass errors on to other programs.
-///
-/// # Errors
-/// The errors of [`run_unraised`], and [`ErrorKind::Cancelled`] with the text of the exception if the handler of a signal raises one.
+/// Runs work like [`run_long`] for callers that pass errors on to other programs. Returns the result of the work, with the errors of
+/// [`run_unraised`], and the exception that the handler of a signal has raised meanwhile, which the work may have ended before.
 pub(crate) fn run_long_unraised<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
     work: impl FnOnce() -> Result<T> + Send,
-) -> Result<T> {
-    let pool = pool(py).map_err(|error| refused(&error))?;
-    match watched(py, pool, interrupt, |_| Ok(()), work) {
-        (_, Some(raised)) => Err(Error::new(ErrorKind::Cancelled, raised.to_string())),
-        (done, None) => done,
+) -> (Result<T>, Option<PyErr>) {
+    match pool(py) {
+        Ok(pool) => watched(py, pool, interrupt, |_| Ok(()), work),
+        Err(error) => (Err(refused(&error)), None),
     }
 }
 

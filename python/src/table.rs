@@ -11,7 +11,7 @@ use pyo3::types::PyCapsule;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::arrow::{Batch, Batches, Coordinates, Schema, TableOptions, export_batch, export_schema, export_stream};
 use zarr::dataset::Dataset;
-use zarr::{Error, Result, Store};
+use zarr::{Error, ErrorKind, Result, Store};
 
 /// Table of a data set: its columns, and streams of its rows.
 #[pyclass(frozen, name = "Table", module = "zarr_rust._core")]
@@ -32,22 +32,32 @@ struct Streamed {
     interrupt: Interrupt,
     /// Whether the store waits for a network, so that signals are checked for.
     is_remote: bool,
+    /// Exception of the handler of a signal, after which there are no further batches: the one that was being read is lost.
+    raised: Option<PyErr>,
 }
 
 impl Iterator for Streamed {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Result<Batch>> {
-        let Self { batches, process, interrupt, is_remote } = self;
+        let Self { batches, process, interrupt, is_remote, raised } = self;
         if std::process::id() != *process {
             let message = "found a stream of another process, expected one that this process asked for";
             let hint = "connections and threads of a process do not exist in its forked children";
             return Some(Err(Error::argument(message).with_hint(hint)));
         }
+        let cancelled = |raised: &PyErr| Error::new(ErrorKind::Cancelled, raised.to_string());
+        if let Some(raised) = raised {
+            return Some(Err(cancelled(raised)));
+        }
         let next = || batches.next().transpose();
         // The consumer may hold the interpreter's lock, which other threads, stores of Python and handlers of signals need.
         Python::attach(|py| match is_remote {
-            true => runtime::run_long_unraised(py, interrupt, next),
+            true => {
+                let (done, found) = runtime::run_long_unraised(py, interrupt, next);
+                *raised = found;
+                raised.as_ref().map_or(done, |raised| Err(cancelled(raised)))
+            }
             false => runtime::run_unraised(py, next),
         })
         .transpose()
@@ -65,8 +75,16 @@ impl BatchesHandle {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<TableBatch>> {
-        let next = || self.0.lock().unwrap_or_else(PoisonError::into_inner).next();
-        Ok(py.detach(next).transpose().or_exception(py)?.map(TableBatch))
+        let next = || {
+            let mut streamed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = streamed.next();
+            (next, streamed.raised.as_ref().map(|raised| Python::attach(|py| raised.clone_ref(py))))
+        };
+        match py.detach(next) {
+            // Of the type that the handler has raised, such as KeyboardInterrupt.
+            (_, Some(raised)) => Err(raised),
+            (next, None) => Ok(next.transpose().or_exception(py)?.map(TableBatch)),
+        }
     }
 }
 
@@ -159,7 +177,7 @@ impl TableHandle {
     fn streamed(&self, py: Python<'_>) -> PyResult<Streamed> {
         let dataset = self.dataset.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (batches, interrupt, is_remote) = batches(py, &self.origin, &dataset, &self.options)?;
-        Ok(Streamed { batches, process: std::process::id(), interrupt, is_remote })
+        Ok(Streamed { batches, process: std::process::id(), interrupt, is_remote, raised: None })
     }
 }
 

@@ -197,10 +197,11 @@ def test_a_cancelled_task_that_waits_for_a_thread_ends_at_once() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("work", ["open", "dataset", "convert", "zip"])
+@pytest.mark.parametrize("work", ["open", "dataset", "convert", "zip", "table"])
 def test_signals_end_what_waits_for_a_server(tmp_path: Path, work: str) -> None:
     group = zarr_rust.create_group(tmp_path / "x.zarr")
     group.create_array("x", data=np.arange(4), dimension_names=["x"])
+    group.create_array("v", data=np.arange(1, 5), dimension_names=["x"])
     zarr.consolidate_metadata(tmp_path / "x.zarr")
     begun: list[float] = []
 
@@ -209,7 +210,7 @@ def test_signals_end_what_waits_for_a_server(tmp_path: Path, work: str) -> None:
         begun.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    slow_key = {"open": "zarr.json", "zip": "x.zip"}.get(work, "/c/")
+    slow_key = {"open": "zarr.json", "zip": "x.zip", "table": "v/c/"}.get(work, "/c/")
     (tmp_path / "x.zip").write_bytes(bytes(100))
     with slow(tmp_path, slow_key) as address:
         thread = threading.Thread(target=kill)
@@ -221,6 +222,8 @@ def test_signals_end_what_waits_for_a_server(tmp_path: Path, work: str) -> None:
                 zarr_rust.open(f"zip:{address}/x.zip")
             elif work == "dataset":
                 zarr_rust.dataset(f"{address}/x.zarr")["x"].read()
+            elif work == "table":
+                next(iter(zarr_rust.dataset(f"{address}/x.zarr").to_arrow()))
             else:
                 zarr_rust.convert(f"{address}/x.zarr/x", tmp_path / "y.zarr", chunks=(2,))
         thread.join()
