@@ -119,7 +119,7 @@ pub(crate) fn build(kind: &Kind, elements: &Elements, nan_is_null: bool) -> faul
     Ok(match kind {
         Kind::Same(_) => Data::new(len, plain()?, [same()]).items(elements.item_size()),
         Kind::Float(float) => {
-            let validity = if nan_is_null { not_numbers(*float, elements)? } else { None };
+            let validity = if nan_is_null { not_numbers(*float, elements)? } else { plain()? };
             Data::new(len, validity, [same()]).items(elements.item_size())
         }
         Kind::Widened(data_type) => {

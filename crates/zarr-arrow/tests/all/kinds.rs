@@ -281,6 +281,9 @@ fn missing_elements_of_optional_are_null() {
     let options = TableOptions::default().variables(["v", "wide"]).batch_rows(3);
     let (columns, _) = crate::decoded::read(table(&Dataset::open(&group).unwrap(), &options));
     assert_eq!(columns[2].1, some(&["0.5", "0.5", "null", "null", "null", "null", "0", "0"]));
+    let options = TableOptions::default().variables(["v"]).nan_is_null(false);
+    let (columns, _) = crate::decoded::read(table(&Dataset::open(&group).unwrap(), &options));
+    assert_eq!(columns[1].1, some(&["0.5", "null", "NaN", "0"]));
 
     let record = r#"{"name":"struct","configuration":{"fields":[{"name":"id","data_type":"int8"},
         {"name":"place","data_type":{"name":"optional","configuration":{"name":"uint8"}}}]}}"#;
