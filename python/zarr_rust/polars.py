@@ -1,7 +1,8 @@
 """Lazy frames of Polars over data sets: only chunks are read that the filters and columns of a query need.
 
 :func:`scan` makes a ``polars.LazyFrame`` with a row for each combination of indices of the dimensions. What a query filters by labels of
-dimensions becomes a selection, so that other chunks are not read; columns that it does not use are not read either.
+dimensions becomes a selection, so that other chunks are not read; variables that it does not use are not
+read either, but all coordinates of those that it uses are.
 """
 
 from __future__ import annotations
