@@ -5,6 +5,7 @@ use crate::cut::Cut;
 use crate::cut_samples::Budget;
 use crate::located::{at, in_array, in_group};
 use crate::ome::ImageCut;
+use crate::picture::blended;
 use crate::samples::Samples;
 use crate::slice::{Numbers, Slice};
 use crate::{Error, ErrorKind, Result};
@@ -363,13 +364,6 @@ fn scaled_middle(index: u64, to: u64, from: u64) -> u64 {
 
 fn signed(index: u64) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
-}
-
-/// Returns a colour over another, with an opacity from 0 to 1.
-fn blended(under: Rgb, over: Rgb, opacity: f64) -> Rgb {
-    let part = |(under, over): (u8, u8)| f64::from(under) * (1.0 - opacity) + f64::from(over) * opacity;
-    let [r, g, b] = [0, 1, 2].map(|at| part((under[at], over[at])).round().clamp(0.0, 255.0) as u8);
-    [r, g, b]
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ impl Picture {
             for (dy, row) in glyph.rows().iter().enumerate() {
                 for (dx, &strength) in row.iter().enumerate().filter(|(_, strength)| **strength > 0) {
                     if let Some(under) = self.get(left + dx, y + dy) {
-                        self.set(left + dx, y + dy, mixed(under, color, strength));
+                        self.set(left + dx, y + dy, blended(under, color, f64::from(strength) / 255.0));
                     }
                 }
             }
@@ -126,7 +126,7 @@ impl Picture {
                     if let (Some(up), Some(under)) =
                         (bottom.checked_sub(dx), bottom.checked_sub(dx).and_then(|up| self.get(x + dy, up)))
                     {
-                        self.set(x + dy, up, mixed(under, color, strength));
+                        self.set(x + dy, up, blended(under, color, f64::from(strength) / 255.0));
                     }
                 }
             }
@@ -136,15 +136,11 @@ impl Picture {
     }
 }
 
-/// Blends the colour `over` with the colour `under`, with an opacity from 0 to 255.
-fn mixed(under: Rgb, over: Rgb, strength: u8) -> Rgb {
-    let strength = u16::from(strength);
-    let mut color = under;
-    for (channel, over) in color.iter_mut().zip(over) {
-        let sum = u16::from(*channel) * (255 - strength) + u16::from(over) * strength;
-        *channel = u8::try_from((sum + 127) / 255).unwrap_or(u8::MAX);
-    }
-    color
+/// Returns a colour over another, with an opacity from 0 to 1.
+pub(crate) fn blended(under: Rgb, over: Rgb, opacity: f64) -> Rgb {
+    let part = |(under, over): (u8, u8)| f64::from(under) * (1.0 - opacity) + f64::from(over) * opacity;
+    let [r, g, b] = [0, 1, 2].map(|at| part((under[at], over[at])).round().clamp(0.0, 255.0) as u8);
+    [r, g, b]
 }
 
 #[cfg(test)]
