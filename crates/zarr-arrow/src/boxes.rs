@@ -105,7 +105,8 @@ impl Iterator for Boxes {
     }
 }
 
-/// Returns the number of indices of a box along each dimension, with the chunks whose bounds it has.
+/// Returns the number of indices of a box along each dimension, with the chunks whose bounds it has, so that rows of boxes that follow each
+/// other are in C order of the table.
 fn ordered(shape: &[u64], bounds: &[Bounds], sizes: &Sizes) -> Vec<(u64, Chunks)> {
     let mut lens = vec![1; shape.len()];
     let mut chunks = vec![Chunks::ONE; shape.len()];
@@ -129,7 +130,8 @@ fn ordered(shape: &[u64], bounds: &[Bounds], sizes: &Sizes) -> Vec<(u64, Chunks)
     lens.into_iter().zip(chunks).collect()
 }
 
-/// Returns the number of indices of a box along each dimension, with the chunks whose bounds it has.
+/// Returns the number of indices of a box along each dimension, with the chunks whose bounds it has: a block of chunks along all dimensions,
+/// which grows along the inner ones first.
 fn blocks(shape: &[u64], bounds: &[Bounds], sizes: &Sizes) -> Vec<(u64, Chunks)> {
     let lens_of = |chunks: &[Chunks]| -> Vec<u64> {
         shape.iter().zip(chunks).map(|(&len, chunk)| chunk.len.min(len).max(1)).collect()
@@ -142,8 +144,10 @@ fn blocks(shape: &[u64], bounds: &[Bounds], sizes: &Sizes) -> Vec<(u64, Chunks)>
     }
     // A chunk that is too large is decoded several times.
     for number in 0..lens.len() {
-        while !sizes.fits(&lens) && lens.get(number).is_some_and(|&len| len > 1) {
-            lens.iter_mut().skip(number).take(1).for_each(|len| *len = len.div_ceil(2));
+        while !sizes.fits(&lens)
+            && let Some(len) = lens.get_mut(number).filter(|len| **len > 1)
+        {
+            *len = len.div_ceil(2);
         }
     }
     for number in (0..lens.len()).rev() {
@@ -154,7 +158,9 @@ fn blocks(shape: &[u64], bounds: &[Bounds], sizes: &Sizes) -> Vec<(u64, Chunks)>
             break;
         }
         let grown = len.saturating_mul(times.max(1)).min(whole).max(1);
-        lens.iter_mut().skip(number).take(1).for_each(|len| *len = grown);
+        if let Some(len) = lens.get_mut(number) {
+            *len = grown;
+        }
         if grown < whole {
             break;
         }
