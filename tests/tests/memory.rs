@@ -6,6 +6,8 @@
 mod claimed_sizes;
 #[path = "memory/pyramids.rs"]
 mod pyramids;
+#[path = "memory/remote.rs"]
+mod remote;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::num::NonZeroUsize;

@@ -55,14 +55,16 @@ impl<const N: usize> Scan<N> {
         let items: [u64; N] = try_each(&arrays, |one| usual_item_size(one.array(), |_| false))?;
         let parts: Vec<Shape> = arrays.iter().map(|one| one.array().part_shape()).collect();
         let first = arrays.first().ok_or_else(|| Error::internal("a scan of no array"))?.array();
-        let budget = Memory::new(memory, parts.iter().map(|part| &part[..]).zip(items), first.options());
+        let is_remote = arrays.iter().any(|one| one.array().store().as_async().is_some());
+        let budget = Memory::new(memory, parts.iter().map(|part| &part[..]).zip(items), first.options())
+            .with_requests(is_remote);
         let threads = budget.threads_in(budget.bytes() / 2);
         let bytes = budget.bytes().saturating_sub(budget.for_thread().saturating_mul(threads as u64));
-        let is_remote = arrays.iter().any(|one| one.array().store().as_async().is_some());
         let item = items.into_iter().fold(0, u64::saturating_add);
         let planned = plan(division, item, bytes, threads, if is_remote { REMOTE } else { CACHED });
         let (slabs, is_cut, workers) = planned.ok_or_else(|| too_large(first, memory))?;
-        let arrays = try_each(&arrays, |one| one.with(budget.limit(one.array().options(), threads)))?;
+        let arrays =
+            try_each(&arrays, |one| one.with(budget.limit(one.array().options(), threads, workers.saturating_mul(N))))?;
         let stored = try_each(&arrays, Stored::of)?;
         Ok(Self { arrays, stored, slabs, is_cut, workers, buffers: Buffers::default() })
     }

@@ -82,7 +82,7 @@ pub struct ConvertOptions {
     pub objects_as_strings: bool,
     /// Convention that nodes follow. By default it is detected from the way in which the dimensions of an array are named.
     pub conventions: Conventions,
-    /// Greatest number of bytes of memory for data. Default 1 GiB.
+    /// Greatest number of bytes of memory for data: elements, and values on their way to and from remote stores. Default 1 GiB.
     pub memory: u64,
     /// Store in which elements are stored temporarily, uncompressed, if memory is so small that each chunk of the source would be decoded
     /// three times or more. Takes at most as many bytes as the elements of an array, which are erased at the end. By default the target,

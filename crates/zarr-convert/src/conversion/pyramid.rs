@@ -140,7 +140,7 @@ impl Pyramid {
         };
         let is_update = update_of(&source, store, &mut levels, &options)?;
         let others = all.into_iter().filter(|path| levels.iter().all(|level| level.path != *path)).collect();
-        let work = WorkPlan::new(&source, &levels, &options)?;
+        let work = WorkPlan::new(&source, &**store, &levels, &options)?;
         let target = Arc::clone(store);
         let mut planned =
             Self { source, shape, target, group, is_beside, is_update, others, warning: None, levels, options, work };

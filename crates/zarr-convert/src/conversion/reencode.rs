@@ -12,7 +12,7 @@ use zarr_array::{Array, ArrayData, Options};
 use zarr_grid::{AxisRange, ChunkIndex, Region};
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
-use zarr_scan::{COMFORT, Memory, OVERHEAD, Selected, Slabs, in_parallel, lock, usual_item_size};
+use zarr_scan::{COMFORT, Memory, Selected, Slabs, in_parallel, lock, usual_item_size};
 use zarr_store::Store;
 
 /// Greatest number of small parts that are processed together.
@@ -50,7 +50,7 @@ pub(super) fn reencode(
     };
     let too_large = || too_large(&source, &sink, item, conversion.options.memory);
     let plan = &ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
-    let sink = sink.with(new.threads(plan.options.threads))?;
+    let sink = sink.with(new.threads(plan.options.threads).bytes_in_flight(plan.options.bytes_in_flight))?;
     let source = source.with(plan.options.clone())?;
     work.begin(written, plan.slabs.chunks(), plan.slabs.counts())?;
     let same_fill = source.array().fill_value() == sink.fill_value();
@@ -285,7 +285,8 @@ impl ReencodePlan {
     /// `None` if a chunk is too large. Slabs do not depend on the number of threads, which may differ in a resumed run or in another part.
     fn new(source: &Selected, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
         let (decoded, encoded) = (source.array().part_shape(), sink.chunk_grid().largest_chunk_shape());
-        let memory = Memory::new(options.memory, [(&decoded[..], item), (&encoded[..], item)], &options.options);
+        let memory = Memory::new(options.memory, [(&decoded[..], item), (&encoded[..], item)], &options.options)
+            .with_requests(is_remote(source, sink));
         let (bytes, for_thread, part) = (memory.bytes(), memory.for_thread(), source.part_shape());
         [(2, for_thread.max(bytes / 4)), (2, for_thread), (1, for_thread)].into_iter().find_map(|(workers, kept)| {
             let budget = bytes.checked_sub(kept)? / workers;
@@ -296,7 +297,8 @@ impl ReencodePlan {
                 budget,
                 room: budget.min(COMFORT),
                 workers: usize::try_from(workers).unwrap_or(1),
-                options: memory.limit(&options.options, threads),
+                // Each worker reads or writes.
+                options: memory.limit(&options.options, threads, usize::try_from(workers).unwrap_or(1)),
             })
         })
     }
@@ -336,13 +338,19 @@ fn follows(before: &[u64], chunk: &[u64]) -> bool {
     outer == others && last + 1 == *next
 }
 
+/// Returns whether the source or the target answers requests that wait for a network.
+fn is_remote(source: &Selected, sink: &Array) -> bool {
+    [source.array(), sink].iter().any(|array| array.store().as_async().is_some())
+}
+
 fn too_large(source: &Selected, sink: &Array, item: u64, memory: u64) -> Error {
     let shape = sink.chunk_grid().largest_chunk_shape();
     let what = if sink.is_sharded() { "shards" } else { "chunks" };
     let size = zarr_grid::element_count(&shape).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX);
     let part = source.array().part_shape();
     let part = zarr_grid::element_count(&part).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX);
-    let needed = u128::from(size) + 2 * u128::from(size.max(part)) + u128::from(OVERHEAD);
+    let one = size.saturating_add(size.max(part).saturating_mul(2));
+    let needed = Memory::with_reserve(one, is_remote(source, sink));
     let message = format!(
         "{what} {:?} have {size} bytes, and need about {needed} bytes of memory: one decoded, and a thread that encodes it; {memory} bytes \
          are allowed",

@@ -6,6 +6,7 @@ use zarr_array::{Array, Options};
 use zarr_grid::{gcd, lcm};
 use zarr_hierarchy::{Error, Result};
 use zarr_scan::Memory;
+use zarr_store::Store;
 
 /// Size in bytes of the elements of the source that a unit is computed of, if chunks are smaller.
 const COMFORT: u64 = 4 << 20;
@@ -28,20 +29,29 @@ pub(super) struct WorkPlan {
 impl WorkPlan {
     /// Plans units that hold whole parts of the source if memory suffices, and as many of them at a time as fit. If it does not, units grow
     /// along the axes where growth saves most reads of parts for the memory it costs.
-    pub(super) fn new(source: &Array, levels: &[Level], options: &PyramidOptions) -> Result<Self> {
+    pub(super) fn new(source: &Array, target: &dyn Store, levels: &[Level], options: &PyramidOptions) -> Result<Self> {
         let numbers: Vec<usize> = levels.iter().map(|level| level.number).collect();
         let levels: Vec<LevelShape> = levels.iter().map(Level::to_shape).collect();
         let parts = source.part_shape().to_vec();
         let item = source.data_type().item_size() as u64;
         let encoded = levels.iter().map(|level| (&level.chunk[..], item));
-        let memory = Memory::new(options.memory, encoded.chain([(&parts[..], item)]), &options.options);
+        let is_remote = source.store().as_async().is_some() || target.as_async().is_some();
+        let memory =
+            Memory::new(options.memory, encoded.chain([(&parts[..], item)]), &options.options).with_requests(is_remote);
         let comfort = match options.region {
             // A region touches as few chunks as it can.
             Some(_) => 0,
             None => COMFORT.min(memory.bytes() / SHARE),
         };
-        let planner =
-            Planner { source: source.shape(), parts: &parts, levels: &levels, item, memory, has_whole_pieces: true };
+        let planner = Planner {
+            source: source.shape(),
+            parts: &parts,
+            levels: &levels,
+            item,
+            memory,
+            is_remote,
+            has_whole_pieces: true,
+        };
         let planned = planner.whole_parts(comfort).or_else(|| match options.region {
             // Longer units save reads of the whole source, and read chunks that the region does not need.
             Some(_) => planner.smallest(),
@@ -52,7 +62,7 @@ impl WorkPlan {
         let workers = planner.workers(size).unwrap_or(1);
         let threads = memory.threads_in(memory.bytes().saturating_sub(size.saturating_mul(workers as u64)));
         let workers = workers.min(usize::try_from(tree.leaves()).unwrap_or(usize::MAX)).max(1);
-        Ok(Self { piece, workers, options: memory.limit(&options.options, threads), tree })
+        Ok(Self { piece, workers, options: memory.limit(&options.options, threads, workers), tree })
     }
 }
 
@@ -67,6 +77,8 @@ struct Planner<'p> {
     /// Size of an element in bytes.
     item: u64,
     memory: Memory,
+    /// Whether the source or the target is remote.
+    is_remote: bool,
     /// Whether what is read at once has whole parts, wherever a unit has room for these.
     has_whole_pieces: bool,
 }
@@ -108,7 +120,8 @@ impl Planner<'_> {
         let units = Planner { has_whole_pieces: false, ..self }.units(&[], &vec![1; self.source.len()]);
         // What is read at once may have a 16th of the memory.
         let least = units.size.saturating_add(self.memory.for_thread());
-        let least = Memory::with_reserve(least.saturating_add(least / (SHARE - 1)).saturating_add(1));
+        let least = least.saturating_add(least / (SHARE - 1)).saturating_add(1);
+        let least = Memory::with_reserve(least, self.is_remote);
         let (owner, advice) = match number {
             Some(number) => (format!("level {number}"), ", or choose smaller chunks or shards"),
             None => ("the source".to_owned(), "; other chunks of the levels do not help"),
