@@ -10,8 +10,10 @@ use crate::file_names::check_target;
 use crate::near::{near, question};
 use crate::{interrupted, number, output};
 use clap::Args;
+use std::cell::RefCell;
 use std::sync::Arc;
 use zarr::convert::Migration;
+use zarr::grid::total_size;
 use zarr::hierarchy::DroppedConsolidated;
 use zarr::meta::conventions::{Convention, Conventions};
 use zarr::meta::json::{Map, Value};
@@ -98,9 +100,14 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     match (&args.shape, &args.dtype) {
         (Some(shape), Some(data_type)) => {
             let new = array(context, args, &shape.0, data_type, attributes)?.noting_dropped(&dropped);
+            let warning = RefCell::new(None);
             create(context, args, (&address, &path), &dropped, |store| {
-                Array::create(store, &text, new.clone(), &context.registry).map(|array| array.found().clone())
-            })
+                let array = Array::create(store, &text, new.clone(), &context.registry)?;
+                warning.replace(large_chunks(&array));
+                Ok(array.found().clone())
+            })?;
+            context.warnings(warning.into_inner().as_slice());
+            Ok(())
         }
         _ => {
             let new = NewGroup::new().attributes(attributes.unwrap_or_default());
@@ -110,6 +117,20 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
             })
         }
     }
+}
+
+/// Warns of chunks (inner chunks, if there are shards) that are too large to be encoded.
+fn large_chunks(array: &Array) -> Option<String> {
+    let shape = array.part_shape();
+    let size = total_size(&shape, array.data_type().item_size() as u64);
+    let limit = array.options().limits.max_chunk;
+    (size > u128::from(limit)).then(|| {
+        let what = if array.is_sharded() { "inner chunks" } else { "chunks" };
+        format!(
+            "{what} {:?} have {size} bytes, of which at most {limit} can be encoded: choose smaller --chunks",
+            &shape[..]
+        )
+    })
 }
 
 /// Opens or creates the store, and creates the node by calling `create` with the store. A store that does not exist is only created after

@@ -106,6 +106,27 @@ fn groups_take_the_dialect_of_their_hierarchy() {
     assert!(!folder.path("s").exists());
 }
 
+#[test]
+fn chunks_that_are_too_large_to_be_written_are_said_to_be() {
+    let folder = Folder::new();
+    let create = |name: &str, more: &[&str]| {
+        let args = ["create", "s", name, "--shape", "100000,100000", "--dtype", "f8"];
+        folder.run(&[&args[..], more].concat())
+    };
+    let ran = create("large", &["--chunks", "100000,100000"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(
+        ran.err.contains("chunks [100000, 100000] have 80000000000 bytes, of which at most 4294967296"),
+        "{}",
+        ran.err
+    );
+    let written = folder.run(&["write", "s", "large", "--select", "0,0", "--value", "3"]);
+    assert!(written.err.contains("80000000000 bytes, limit 4294967296"), "{}", written.err);
+    for fitting in [&["--chunks", "1000,1000"][..], &["--chunks", "1000,1000", "--shards", "100000,100000"]] {
+        assert_eq!(create("fits", &[fitting, &["--overwrite"]].concat()).err, "", "{fitting:?}");
+    }
+}
+
 // clause: d2022-185
 #[test]
 fn all_dialects_are_in_the_help_and_can_be_created() {
