@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zarr::convert::{Level, Migration, Pyramid, PyramidOptions};
+use zarr::convert::{Level, Migration, Part, Pyramid, PyramidOptions};
 use zarr::grid::Region;
 use zarr::meta::NodePath;
 use zarr::store::MemoryStore;
@@ -33,6 +33,9 @@ pub(crate) struct PyramidSettings {
     resume: bool,
     region: Option<Vec<(u64, u64)>>,
     level: Option<usize>,
+    part: Option<(u64, u64)>,
+    finish: bool,
+    abandon: bool,
     dry_run: bool,
 }
 
@@ -54,7 +57,8 @@ impl PyramidSettings {
             .memory(self.memory)
             .overwrite(self.overwrite)
             .resume(self.resume)
-            .region(region);
+            .region(region)
+            .part(self.part.map(|(number, of)| Part::new(number, of)).transpose()?);
         options.factors.clone_from(&self.factors);
         (options.levels, options.level) = (self.levels, self.level);
         Ok(options)
@@ -127,13 +131,19 @@ pub(crate) fn pyramid(
         }
         Migration::check_settled(source.store())?;
         Migration::check_settled(pyramid.target())?;
+        if settings.abandon {
+            return Ok((pyramid.abandon().map(|()| levels), None));
+        }
         total.store(u64::try_from(pyramid.size()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let report = |bytes: u128| {
             done.fetch_add(u64::try_from(bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
             if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let first = pyramid.levels().first().map_or_else(|| "/".to_owned(), |level| level.path.to_string());
-        let (ran, dropped) = watching_above(pyramid.target(), &first, || pyramid.run(report));
+        let (ran, dropped) = watching_above(pyramid.target(), &first, || match settings.finish {
+            true => pyramid.finish(report),
+            false => pyramid.run(report),
+        });
         Ok((ran.map(|()| levels), Some(dropped)))
     };
     let (levels, dropped) = runtime::run_watched(py, &interrupt, &mut tell, work)?;

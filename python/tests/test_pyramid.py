@@ -106,3 +106,24 @@ def test_levels_elsewhere_and_again(tmp_path: Path) -> None:
         zarr_rust.pyramid(array)
     assert zarr_rust.pyramid(array, tmp_path / "c.zarr", dry_run=True)
     assert not (tmp_path / "c.zarr").exists()
+
+
+def test_levels_in_parts(tmp_path: Path) -> None:
+    values = np.arange(64 * 64, dtype="u2").reshape(64, 64)
+    arguments: dict[str, Any] = {"levels": 3, "memory": 60_000}
+    for name in ("a.zarr", "b.zarr"):
+        zarr_rust.create_array(tmp_path / name, "0", shape=(64, 64), dtype="u2", chunks=(4, 4))[...] = values
+    zarr_rust.pyramid(tmp_path / "a.zarr", path="0", **arguments)
+    told: list[tuple[int, int]] = []
+    zarr_rust.pyramid(tmp_path / "b.zarr", path="0", part=(2, 2), **arguments)
+    with pytest.raises(ValueError, match="not done: 1"):
+        zarr_rust.pyramid(tmp_path / "b.zarr", path="0", finish=True, **arguments)
+    zarr_rust.pyramid(tmp_path / "b.zarr", path="0", abandon=True, **arguments)
+    for number in (1, 2):
+        zarr_rust.pyramid(tmp_path / "b.zarr", path="0", part=(number, 2), progress=lambda *it: told.append(it), **arguments)
+        assert 0 < told[-1][0] == told[-1][1] < values.nbytes
+    zarr_rust.pyramid(tmp_path / "b.zarr", path="0", finish=True, **arguments)
+    for level in ("1", "2", "3"):
+        np.testing.assert_array_equal(zarr_rust.open(tmp_path / "b.zarr", level)[...], zarr_rust.open(tmp_path / "a.zarr", level)[...])
+    with pytest.raises(ValueError, match="overwrite"):
+        zarr_rust.pyramid(tmp_path / "b.zarr", path="0", part=(1, 2), overwrite=True)

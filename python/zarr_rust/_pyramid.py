@@ -47,6 +47,9 @@ def pyramid(
     resume: bool = False,
     region: Sequence[slice] | None = None,
     level: int | None = None,
+    part: tuple[int, int] | None = None,
+    finish: bool = False,
+    abandon: bool = False,
     dry_run: bool = False,
     progress: Callable[[int, int], object] | None = None,
     source_options: Mapping[str, Any] | None = None,
@@ -71,6 +74,10 @@ def pyramid(
     are computed. ``level`` computes that level alone, of the one before it, in place if it exists. Both need the ``method``, the ``factors`` and
     ``skip_missing`` with which the levels were written. ``dry_run`` writes nothing.
 
+    ``part=(i, n)`` computes part ``i`` of ``n``, counted from 1, as any process on any machine can at the same time as others compute others; one
+    that was interrupted goes on when it is run again. The levels are there after ``finish=True``, which needs all parts, and the same other
+    arguments; ``abandon=True`` gives parts up that were begun, and erases what they wrote.
+
     ``progress(done, total)`` is called on the calling thread at most every 50 ms, and at the end, with bytes of elements. An exception that
     it raises ends the work, as Ctrl-C does, and is raised.
 
@@ -91,6 +98,11 @@ def pyramid(
         found = where(source, path, source_options, writes=target is None)
     if target is None and (to is not None or target_options):
         raise TypeError("to and target_options are of a target")
+    if (part is not None) + finish + abandon > 1:
+        raise ValueError("part, finish, abandon: expected one of them")
+    for name, other in (("overwrite", overwrite), ("resume", resume), ("region", region is not None), ("level", level is not None), ("dry_run", dry_run)):
+        if other and (part is not None or finish or abandon):
+            raise ValueError(f"{name}: of a pyramid that is not computed in parts")
     if isinstance(codecs, (list, tuple, dict)):
         codecs = json.dumps(codecs if isinstance(codecs, (list, tuple)) else [codecs])
     settings = {
@@ -106,6 +118,9 @@ def pyramid(
         "resume": resume,
         "region": None if region is None else [_range(part) for part in region],
         "level": level,
+        "part": part,
+        "finish": finish,
+        "abandon": abandon,
         "dry_run": dry_run,
     }
     written = None if target is None else where(target, to, target_options)

@@ -295,7 +295,7 @@ pub(crate) fn complete(name: &str, target: &Arc<dyn Store>) -> String {
 }
 
 /// Parses the argument of --part, such as `2/8`.
-fn part(text: &str) -> Result<Part, String> {
+pub(super) fn part(text: &str) -> Result<Part, String> {
     text.parse().map_err(|error: zarr::Error| error.message().to_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use super::bar::Bar;
 use super::consolidated::keeping;
-use super::convert::{InterruptionMessages, refuse_overlap};
+use super::convert::{InterruptionMessages, part, refuse_overlap};
 use super::read::select;
 use crate::args::NodeArgs;
 use crate::codecs;
@@ -16,7 +16,7 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
-use zarr::convert::{Level, Method, Migration, Pyramid, PyramidOptions, Shards};
+use zarr::convert::{Level, Method, Migration, Part, Pyramid, PyramidOptions, Shards};
 use zarr::grid::Region;
 use zarr::meta::NodePath;
 use zarr::meta::json::Map;
@@ -74,6 +74,18 @@ pub(crate) struct MakePyramid {
     /// Compute level N alone, of the existing one before it; one that exists is written in place.
     #[arg(long, value_name = "N", help_heading = AGAIN, hide_short_help = true)]
     level: Option<usize>,
+    /// Compute only part I of N. Parts can be computed at the same time, by any processes on any machines; an interrupted part continues
+    /// when it is run again. The levels exist after --finish.
+    #[arg(long, value_name = "I/N", value_parser = part, conflicts_with_all = ["overwrite", "resume", "region", "level", "dry_run"], help_heading = AGAIN, hide_short_help = true)]
+    part: Option<Part>,
+    /// Check that all parts are done, compute the chunks that depend on several parts, and write the documents. All other options must be
+    /// those of the parts.
+    #[arg(long, conflicts_with_all = ["part", "overwrite", "resume", "region", "level", "dry_run"], help_heading = AGAIN, hide_short_help = true)]
+    finish: bool,
+    /// Discard parts that were begun: erase their journals and the chunks that they wrote, so that the parts can begin again. All other
+    /// options must be those of the parts.
+    #[arg(long, conflicts_with_all = ["part", "finish", "overwrite", "resume", "region", "level", "dry_run"], help_heading = AGAIN, hide_short_help = true)]
+    abandon: bool,
     /// Write nothing: show the levels.
     #[arg(long)]
     dry_run: bool,
@@ -129,6 +141,12 @@ pub(crate) fn run(context: &Context, args: &MakePyramid) -> Result<()> {
         context.warnings(&[warning.to_owned()]);
     }
     let name = args.to.clone().unwrap_or_else(|| location.to_string());
+    if args.abandon {
+        interrupted::leaves("some parts may be given up; the same command gives up the rest");
+        pyramid.abandon()?;
+        let facts = || object! { ..location.facts(), "target": or_null(args.to.clone()), "abandoned": true };
+        return context.summary(facts, || format!("{}: the parts are given up\n", escape::line(&name)));
+    }
     if !args.dry_run {
         carry_out(context, args, &pyramid, &name)?;
     }
@@ -140,6 +158,7 @@ pub(crate) fn run(context: &Context, args: &MakePyramid) -> Result<()> {
             "method": args.method.to_string(),
             "levels": pyramid.levels().iter().map(facts).collect::<Vec<_>>(),
             "bytes": pyramid.size(),
+            "part": or_null(args.part.map(|part| part.to_string())),
             "dry_run": args.dry_run,
         }
     };
@@ -164,7 +183,8 @@ fn carry_out(context: &Context, args: &MakePyramid, pyramid: &Pyramid, name: &st
     interrupted::leaves(left.before);
     let target = (pyramid.target(), Some(pyramid.group().clone()));
     keeping(context, &[target], || {
-        let done = pyramid.run(|bytes| bar.add(u64::try_from(bytes).unwrap_or(u64::MAX)));
+        let progress = |bytes| bar.add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        let done = if args.finish { pyramid.finish(progress) } else { pyramid.run(progress) };
         bar.finish();
         Ok(done?)
     })?;
@@ -175,12 +195,18 @@ fn carry_out(context: &Context, args: &MakePyramid, pyramid: &Pyramid, name: &st
 /// Returns the messages for an interruption.
 fn left(args: &MakePyramid, pyramid: &Pyramid, name: &str) -> InterruptionMessages {
     let appears_at_flush = pyramid.target().capabilities().appears_at_flush;
+    if let Some(part) = args.part {
+        return InterruptionMessages {
+            before: format!("part {part} is not done; the same command goes on, --abandon gives all parts up"),
+            after: format!("part {part} is done; the other parts and --finish are outstanding"),
+        };
+    }
     let before = match () {
         () if appears_at_flush => format!("nothing is written to {name}, which takes all at the end"),
         () if pyramid.is_update() => {
             "each chunk of a level has its old elements or its new ones; the same command writes all".to_owned()
         }
-        () if args.resume => "the levels are not complete; the same command goes on".to_owned(),
+        () if args.resume || args.finish => "the levels are not complete; the same command goes on".to_owned(),
         () => "the levels are not complete; the same command with --resume goes on, with --overwrite it begins anew"
             .to_owned(),
     };
@@ -211,6 +237,7 @@ fn options(context: &Context, args: &MakePyramid, source: &Array) -> Result<Pyra
         .overwrite(args.overwrite)
         .resume(args.resume)
         .region(region(args, source)?)
+        .part(args.part)
         .options(context.options());
     (options.levels, options.level) = (args.levels.0, args.level);
     match args.factor.clone() {
@@ -263,12 +290,11 @@ fn text(pyramid: &Pyramid, args: &MakePyramid, started: Instant) -> String {
         ));
     }
     let count = number::counted(pyramid.levels().len() as u64, "level");
-    text.push_str(&match args.dry_run {
-        true => format!("{count} by {}; nothing was written\n", args.method),
-        false => {
-            let (size, seconds) = (number::size(pyramid.size()), started.elapsed().as_secs_f64());
-            format!("{count} by {}, of {size} in {seconds:.1} s\n", args.method)
-        }
+    let (size, seconds) = (number::size(pyramid.size()), started.elapsed().as_secs_f64());
+    text.push_str(&match (args.dry_run, args.part) {
+        (true, _) => format!("{count} by {}; nothing was written\n", args.method),
+        (false, Some(part)) => format!("part {part} of {count} by {}, of {size} in {seconds:.1} s\n", args.method),
+        (false, None) => format!("{count} by {}, of {size} in {seconds:.1} s\n", args.method),
     });
     text
 }

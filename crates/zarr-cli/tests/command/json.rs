@@ -230,6 +230,8 @@ fn verbs_print_what_the_schema_says() {
     check("convert --dry-run", &["convert", "s", "t", "--dialect", "v2", "--dry-run"]);
     check("convert", &["convert", "s", "t", "--dialect", "v2"]);
     check("pyramid", &["pyramid", "s", "a", "--to", "levels"]);
+    check("pyramid", &["pyramid", "s", "a", "--to", "parts", "--part", "1/2"]);
+    check("pyramid", &["pyramid", "s", "a", "--to", "parts", "--abandon"]);
     check("virtualize", &["virtualize", "s", "-o", "refs.json", "--dialect", "v3"]);
     check("diff", &["diff", "s", "s"]);
     check("diff", &["diff", "s", "t"]);

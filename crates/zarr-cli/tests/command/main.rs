@@ -54,6 +54,7 @@ mod over;
 mod pager;
 mod plates;
 mod pyramid;
+mod pyramid_parts;
 mod read_write;
 mod region;
 mod resumed;

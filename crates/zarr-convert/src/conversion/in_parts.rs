@@ -1,7 +1,6 @@
 //! Conversion in parts by several processes.
 //!
-//! All parts share a journal, which the first part creates, and each part has its own. All journals hold the random identifier of the
-//! conversion, so that neither a part nor the final step uses a journal of an earlier conversion.
+//! All parts share a journal, which the first part creates, and each part has its own (`shared_journal.rs`).
 
 use super::destination::{self, ExistingDocuments, InTheWay};
 use super::document_queue::DocumentQueue;
@@ -9,29 +8,18 @@ use super::journal::{self, Beginning, FoundJournal, Identity, Journal, JournalSt
 use super::part::Part;
 use super::progress::{Progress, Reporter};
 use super::run::in_store;
-use super::skipped::SkippedChunk;
+use super::shared_journal::{self, SharedJournal, SkippedByParts, check_parts, check_state, given_up};
 use super::{Action, Conversion, reencode};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
 use zarr_store::{Key, Store, StoreExt};
 
-/// Greatest number of missing parts that an error lists.
-const LISTED: usize = 20;
-
-/// State that all parts read from the shared journal.
-struct SharedJournal {
-    key: Key,
-    id: String,
+/// State that a part reads from the shared journal, and documents that exist.
+struct Joined {
+    shared: SharedJournal,
     items: BTreeMap<usize, u64>,
     existing: ExistingDocuments,
-}
-
-/// Chunks that the parts could not read.
-#[derive(Default)]
-struct SkippedByParts {
-    chunks: Vec<SkippedChunk>,
-    more: u64,
 }
 
 impl Conversion {
@@ -82,17 +70,19 @@ impl Conversion {
             ));
         }
         let identity = Identity::of(self, Some(part.of())).map_err(in_target)?;
-        let shared = self.join_parts(target, &identity).map_err(in_target)?;
-        let Some(journal) = self.begin_part(target, part, &identity, &shared, reporter).map_err(in_target)? else {
+        let joined = self.join_parts(target, &identity).map_err(in_target)?;
+        let Some(journal) = self.begin_part(target, part, &identity, &joined, reporter).map_err(in_target)? else {
             let report = |node| reporter.begin(node).and_then(|()| reporter.done(node.size));
             return self.nodes.iter().try_for_each(report);
         };
         // Whoever gives the conversion up erases the journals that are there when the shared one says so.
-        let written = check_shared(target, &shared)
+        let Joined { shared, existing, .. } = joined;
+        let written = shared
+            .check(&**target)
             .map_err(in_target)
             .and_then(|()| if part.number() == 1 { self.copy_other_keys(target, reporter) } else { Ok(()) })
-            .and_then(|()| self.write_nodes(target, &shared.existing, None, &journal, reporter))
-            .and_then(|()| check_shared(target, &shared).map_err(in_target));
+            .and_then(|()| self.write_nodes(target, &existing, None, &journal, reporter))
+            .and_then(|()| shared.check(&**target).map_err(in_target));
         if let Err(error) = written {
             let _ = journal.release();
             return Err(error);
@@ -106,17 +96,18 @@ impl Conversion {
         target: &Arc<dyn Store>,
         part: Part,
         identity: &Identity,
-        shared: &SharedJournal,
+        joined: &Joined,
         reporter: &Reporter<'_>,
     ) -> Result<Option<Journal>> {
+        let Joined { shared, items, .. } = joined;
         let (_, path) = self.paths();
         let key = journal::key(&path, Some(part))?;
         let Some(found) = FoundJournal::read_idle(&**target, &key)? else {
-            let (id, items) = (Some(shared.id.as_str()), shared.items.clone());
+            let (id, items) = (Some(shared.id()), items.clone());
             let beginning = Beginning { identity, state: JournalState::Writing, id, items, found: None };
             return Journal::begin(target, key, beginning).map(Some);
         };
-        check_id(&found, &shared.id, &key)?;
+        shared.check_id(&found, &key)?;
         found.check(identity)?;
         let (skipped, more) = found.skipped()?;
         reporter.all_skipped(skipped, more)?;
@@ -135,7 +126,7 @@ impl Conversion {
     }
 
     /// Begins the shared journal, unless another part has begun it.
-    fn join_parts(&self, target: &Arc<dyn Store>, identity: &Identity) -> Result<SharedJournal> {
+    fn join_parts(&self, target: &Arc<dyn Store>, identity: &Identity) -> Result<Joined> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
         let mut found = FoundJournal::read(&**target, &key)?;
@@ -160,7 +151,7 @@ impl Conversion {
         found.check(identity)?;
         check_state(&found, &key)?;
         let existing = destination::prepare(target, self, InTheWay::Keep)?;
-        Ok(SharedJournal { id: found.id()?.to_owned(), items: found.items()?.clone(), key, existing })
+        Ok(Joined { shared: SharedJournal::of(&found, key)?, items: found.items()?.clone(), existing })
     }
 
     fn announce_parts(&self, target: &Arc<dyn Store>, key: &Key, identity: &Identity) -> Result<()> {
@@ -223,7 +214,7 @@ impl Conversion {
             return Ok((Journal::resume(target, found)?, parts));
         }
         check_state(&found, &key)?;
-        let SkippedByParts { chunks, more } = self.check_parts(target, &found, &identity, parts)?;
+        let SkippedByParts { chunks, more } = check_parts(&**target, &path, &found, &identity, parts)?;
         let journal = Journal::resume(target, found)?;
         for chunk in &chunks {
             journal.skip(chunk);
@@ -236,80 +227,9 @@ impl Conversion {
         Ok((journal, parts))
     }
 
-    /// Checks that all parts are done. Returns the chunks that the parts could not read.
-    fn check_parts(
-        &self,
-        target: &Arc<dyn Store>,
-        shared: &FoundJournal,
-        identity: &Identity,
-        parts: u64,
-    ) -> Result<SkippedByParts> {
-        let (_, path) = self.paths();
-        let (mut left_out, mut missing) = (SkippedByParts::default(), Vec::new());
-        for (number, key) in (1..=parts).zip(journal::parts(&path, parts)) {
-            let key = key?;
-            let found = FoundJournal::read(&**target, &key)?;
-            if let Some(found) = &found {
-                check_id(found, shared.id()?, &key)?;
-            }
-            match found {
-                Some(found) if found.state()? == JournalState::Written => {
-                    found.check(identity)?;
-                    let (chunks, more) = found.skipped()?;
-                    left_out.chunks.extend_from_slice(chunks);
-                    left_out.more = left_out.more.saturating_add(more);
-                }
-                _ => missing.push(number),
-            }
-        }
-        if missing.is_empty() {
-            return Ok(left_out);
-        }
-        let listed: Vec<String> = missing.iter().take(LISTED).map(ToString::to_string).collect();
-        let more = match missing.len().saturating_sub(LISTED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let message = format!("of {parts} parts these are not done: {}{more}", listed.join(", "));
-        Err(Error::argument(message).with_hint("run each of them to its end, with the same options and --part"))
-    }
-
     fn abandon_parts(&self, target: &Arc<dyn Store>) -> Result<()> {
         let (_, path) = self.paths();
-        let key = journal::key(&path, None)?;
-        let located = |error: Error| error.at(|location| location.key = Some(key.to_string()));
-        let shared = FoundJournal::read_idle(&**target, &key)?;
-        let journals: Vec<Key> = match &shared {
-            Some(shared) if shared.state().is_ok() => {
-                let Some(parts) = shared.parts()? else {
-                    let error = Error::argument("the conversion to here is not done in parts");
-                    return Err(located(error.with_hint("--overwrite begins anew")));
-                };
-                if matches!(shared.state()?, JournalState::Written | JournalState::Ending) {
-                    return Err(ending(&key));
-                }
-                // With others the chunks that were written would stay.
-                shared.check_keys(&Identity::of(self, Some(parts))?)?;
-                shared.part_journals(&**target, &path)?
-            }
-            // Nothing says how many parts there are.
-            _ => journal::listed_parts(&**target, &path)?,
-        };
-        // Without a journal nothing tells chunks of a conversion from those of others.
-        if shared.is_none() && journals.is_empty() {
-            return Err(located(Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun")));
-        }
-        journal::check_idle(&**target, &journals)?;
-        if let Some(shared) = shared.filter(|shared| shared.state().is_ok_and(|state| state != JournalState::Abandoned))
-        {
-            shared.abandon(&**target)?;
-        }
-        // A part that starts later reads the abandoned state; a part that runs already notices that its journal is erased.
-        journals.iter().try_for_each(|journal| target.erase(journal))?;
-        if target.capabilities().durable {
-            // Without this, journals could survive a power loss although their chunks are erased.
-            target.barrier()?;
-        }
+        let key = shared_journal::abandon(&**target, &path, |parts| Identity::of(self, Some(parts)))?;
         journal::erase_scratch(&**target, &path, None)?;
         let existing = destination::prepare(target, self, InTheWay::Keep)?;
         for planned in self.nodes.iter().filter(|node| matches!(node.how, Action::CopyChunks | Action::Reencode)) {
@@ -325,45 +245,4 @@ impl Conversion {
         target.erase(&key)?;
         Ok(target.flush()?)
     }
-}
-
-/// Checks that parts of the conversion may still run: it is neither given up nor being finished.
-fn check_state(shared: &FoundJournal, key: &Key) -> Result<()> {
-    match shared.state()? {
-        JournalState::Abandoned => Err(given_up(key)),
-        JournalState::Written | JournalState::Ending => Err(ending(key)),
-        JournalState::Clearing | JournalState::Writing => Ok(()),
-    }
-}
-
-/// Checks that the shared journal still belongs to the conversion that the part joined.
-fn check_shared(target: &Arc<dyn Store>, shared: &SharedJournal) -> Result<()> {
-    match FoundJournal::read(&**target, &shared.key)? {
-        Some(found) if found.id().is_ok_and(|id| id == shared.id) => check_state(&found, &shared.key),
-        _ => Err(given_up(&shared.key)),
-    }
-}
-
-/// Checks that the journal of a part belongs to this conversion and not to an earlier conversion.
-fn check_id(part: &FoundJournal, id: &str, key: &Key) -> Result<()> {
-    if part.id()? == id {
-        return Ok(());
-    }
-    let message =
-        "this part was done, or begun, in an earlier conversion to here, of which the journal was left behind";
-    let error = Error::new(ErrorKind::Exists, message)
-        .with_hint("--abandon erases the journals of all parts; then begin each of them again");
-    Err(error.at(|location| location.key = Some(key.to_string())))
-}
-
-fn given_up(key: &Key) -> Error {
-    let message = "this conversion in parts was given up or replaced meanwhile, or its target was erased or moved";
-    let error = Error::new(ErrorKind::Exists, message)
-        .with_hint("--abandon erases what is left of it; then begin each part again");
-    error.at(|location| location.key = Some(key.to_string()))
-}
-
-fn ending(key: &Key) -> Error {
-    let error = Error::new(ErrorKind::Exists, "all parts of this conversion are done, and it is being finished");
-    error.with_hint("--finish ends it").at(|location| location.key = Some(key.to_string()))
 }

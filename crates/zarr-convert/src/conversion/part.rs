@@ -1,6 +1,7 @@
 //! Parts of a conversion that several processes share.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use zarr_hierarchy::{Error, Result};
 
@@ -56,6 +57,22 @@ impl Part {
         let position = unit.iter().zip(counts).fold(0, add);
         (position + node as u128) % of == u128::from(self.number - 1)
     }
+
+    /// Returns the range of the positions of this part, of `total` positions that parts share in order.
+    pub(super) fn range(self, total: u64) -> Range<u64> {
+        let end = |number: u64| {
+            let end = u128::from(total) * u128::from(number) / u128::from(self.of);
+            u64::try_from(end).unwrap_or(total)
+        };
+        end(self.number - 1)..end(self.number)
+    }
+
+    /// Returns whether all positions of a range that is not empty are of one part, of `total` positions that `of` parts share in order.
+    pub(super) fn is_of_one(range: &Range<u64>, total: u64, of: u64) -> bool {
+        // The part of a position is the last one that begins at it or before.
+        let part = |position: u64| ((u128::from(position) + 1) * u128::from(of) - 1) / u128::from(total.max(1));
+        part(range.start) == part(range.end.saturating_sub(1).max(range.start))
+    }
 }
 
 impl fmt::Display for Part {
@@ -101,6 +118,25 @@ mod tests {
                 sizes[parts[0] as usize - 1] += 1;
             }
             prop_assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1, "{sizes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_of_parts_follow_one_another(total in 0_u64..60, of in 1_u64..20) {
+            let ranges: Vec<Range<u64>> = (1..=of).map(|number| Part::new(number, of).unwrap().range(total)).collect();
+            let mut end = 0;
+            for range in &ranges {
+                prop_assert_eq!(range.start, end);
+                end = range.end;
+            }
+            prop_assert_eq!(end, total);
+            for start in 0..total {
+                for end in start + 1..=total {
+                    let is_in_one = ranges.iter().any(|range| range.start <= start && end <= range.end);
+                    prop_assert_eq!(Part::is_of_one(&(start..end), total, of), is_in_one);
+                }
+            }
         }
     }
 

@@ -8,11 +8,14 @@
 //! grow along the axes where growth saves most reads (`work_plan.rs`), and chunks are read for each unit that they meet, as they are where a
 //! grid is rectilinear. Each piece that is read of a unit of a sharded source reads the indexes of its shards.
 //!
+//! Several processes can share the work (`in_parts.rs`): each has leaves that follow one another, and the units of all levels above these.
+//!
 //! Levels get their documents after their chunks. Until then a journal beside the first level says which units are stored; a run that
 //! resumes reads these where coarser units need them. A mark below each level tells whether its chunks are still there.
 
 mod half;
 mod image;
+mod in_parts;
 mod levels;
 mod options;
 mod place;
@@ -58,7 +61,7 @@ use zarr_store::Store;
 /// assert_eq!(Array::open(&store, "/image/1", &registry)?.read::<u8>(..)?, [2, 5, 0, 9]);
 /// # Ok::<(), zarr_hierarchy::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pyramid {
     source: Array,
     /// Shape of the array that the pyramid is of: of the source, or of a finer array if one level alone is written.
@@ -140,7 +143,7 @@ impl Pyramid {
         };
         let is_update = update_of(&source, store, &mut levels, &options)?;
         let others = all.into_iter().filter(|path| levels.iter().all(|level| level.path != *path)).collect();
-        let work = WorkPlan::new(&source, &**store, &levels, &options)?;
+        let work = WorkPlan::new(&source, &**store, &levels, &options, options.part.is_some())?;
         let target = Arc::clone(store);
         let mut planned =
             Self { source, shape, target, group, is_beside, is_update, others, warning: None, levels, options, work };
@@ -180,16 +183,20 @@ impl Pyramid {
         &self.target
     }
 
-    /// Size of the elements of the source that are read, in bytes.
+    /// Size of the elements of the source that are read, in bytes; with a [part](PyramidOptions#structfield.part) of those that it reads.
     pub fn size(&self) -> u128 {
         let item = self.source.data_type().item_size() as u64;
+        if let Some(part) = self.options.part {
+            let tree = &self.work.tree;
+            return tree.source_len(part.range(tree.leaves())).saturating_mul(u128::from(item));
+        }
         match &self.options.region {
             Some(region) => zarr_grid::total_size(&region.shape(), item),
             None => zarr_grid::total_size(self.source.shape(), item),
         }
     }
 
-    /// Computes and writes the levels. Calls `progress` with the number of bytes of elements of the source that were done since the last
+    /// Computes and writes the levels, or [a part](PyramidOptions#structfield.part) of their chunks. Calls `progress` with the number of bytes of elements of the source that were done since the last
     /// call; in a resumed run first with those that were done before.
     ///
     /// The document of a level is written after its chunks, those of an OME-Zarr image after all levels: if the source is a level of an
@@ -198,17 +205,25 @@ impl Pyramid {
     /// # Errors
     /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is a node at the path of a level, or a run was interrupted, and
     /// [`PyramidOptions::overwrite`] or [`PyramidOptions::resume`] is not set; if another run is active; or if what is to be replaced is a
-    /// group, or an array beside the source that cannot be a level of it. The errors of reading and
+    /// group, or an array beside the source that cannot be a level of it. [`Argument`](zarr_hierarchy::ErrorKind::Argument) for a part if
+    /// the options differ from those of other parts (with the option), or the store shows values at a flush alone. The errors of reading and
     /// writing arrays. [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
     pub fn run<F: IntoFlow>(&self, progress: impl Fn(u128) -> F + Sync) -> Result<()> {
         let report = |bytes: u128| progress(bytes).into_flow();
-        self.write(&report)
+        match self.options.part {
+            Some(part) => self.write_part(part, &report),
+            None => self.write(&report),
+        }
     }
 }
 
 impl PyramidOptions {
     /// Checks the options that do not depend on levels.
     fn check(&self, source: &Array) -> Result<()> {
+        if self.part.is_some() && (self.region.is_some() || self.level.is_some() || self.resume || self.overwrite) {
+            let message = "part: found region, level, resume or overwrite beside it, expected none of them";
+            return Err(Error::argument(message).with_hint("a part that was interrupted goes on when it is run again"));
+        }
         let Some(region) = &self.region else { return Ok(()) };
         if self.level.is_some() || self.resume || self.overwrite {
             let message = "region: found level, resume or overwrite beside it, expected none of them";

@@ -1,6 +1,6 @@
 //! Options of a pyramid.
 
-use super::super::Shards;
+use super::super::{Part, Shards};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -121,6 +121,10 @@ pub struct PyramidOptions {
     /// Level that is computed of the next finer one, which exists; others stay as they are. If the level exists, it keeps its chunks and
     /// codecs, and is written in place as for a region; with [`overwrite`](Self::overwrite) it is replaced.
     pub level: Option<usize>,
+    /// Part that is computed, of several that processes on any machines share: chunks of all levels, as far as they depend on no other part.
+    /// A part that was interrupted goes on when it is run again. The levels exist after [`finish`](super::Pyramid::finish), which computes
+    /// the chunks that depend on several parts. No part replaces levels, or chunks of levels that exist.
+    pub part: Option<Part>,
     /// Options for reading and writing arrays.
     pub options: Options,
 }
@@ -141,6 +145,7 @@ impl Default for PyramidOptions {
             resume: false,
             region: None,
             level: None,
+            part: None,
             options: Options::default(),
         }
     }
@@ -193,6 +198,7 @@ impl PyramidOptions {
         overwrite: bool;
         resume: bool;
         region: impl Into<Option<Region>>;
+        part: impl Into<Option<Part>>;
         options: Options;
     }
 }

@@ -4,7 +4,8 @@ use super::super::destination::{self, InTheWay, NodeDocuments};
 use super::super::journal::{self, Beginning, FoundJournal, Identity, Journal, JournalState};
 use super::super::run::in_store;
 use super::super::unfinished_node::UnfinishedNode;
-use super::{Level, Pyramid, Report, check_like, image, write};
+use super::write::{self, Share};
+use super::{Level, Pyramid, Report, check_like, image};
 use std::collections::BTreeMap;
 use zarr_array::{Array, Group, NewGroup};
 use zarr_drive::run;
@@ -13,7 +14,7 @@ use zarr_hierarchy::node::{Ancestors, ListNode, StillThere, is_one_prefix, new_i
 use zarr_hierarchy::{Error, ErrorKind, Result, check_strict_writers, open_stored_node};
 use zarr_json::{Map, Value};
 use zarr_meta::{ArrayMetadata, StoredNode};
-use zarr_store::StoreExt;
+use zarr_store::{Store, StoreExt};
 
 impl Pyramid {
     pub(super) fn write(&self, report: &Report<'_>) -> Result<()> {
@@ -51,7 +52,7 @@ impl Pyramid {
             array.with(self.work.options.clone())
         };
         let sinks = self.levels.iter().map(open).collect::<Result<Vec<_>>>()?;
-        write::write(self, &sinks, None, report)?;
+        write::write(self, Share::All, &sinks, None, report)?;
         if self.options.level.is_some() {
             image::extend(self)?;
         }
@@ -64,25 +65,18 @@ impl Pyramid {
         let Some(first) = self.levels.first() else { return Err(Error::internal("a pyramid without levels")) };
         destination::groups_above_path(target, &first.path, first.node.dialect)?;
         let key = journal::key(&first.path, None)?;
-        let identity = self.identity()?;
+        let identity = self.identity(None)?;
         let found = match options.resume || options.overwrite {
             true => FoundJournal::read_idle(&**target, &key)?,
             false => FoundJournal::read(&**target, &key)?,
         };
-        let marks = |unfinished: &dyn Fn(&Level) -> Result<UnfinishedNode>| -> Result<Vec<UnfinishedNode>> {
-            self.levels.iter().filter(|level| is_one_prefix(level.node.dialect, &level.path)).map(unfinished).collect()
-        };
         let found = match found {
             Some(found) if options.resume => {
                 found.check(&identity)?;
-                let marks = marks(&|level: &Level| found.unfinished(&level.path))?;
+                let marks = self.marks(&|level: &Level| found.unfinished(&level.path))?;
                 match found.state()? {
                     JournalState::Writing if found.has_nothing()? => self.check_begun(&found)?,
-                    JournalState::Writing => {
-                        for mark in &marks {
-                            mark.find(&**target)?.ok_or_else(|| mark.gone())?;
-                        }
-                    }
+                    JournalState::Writing => check_marks(&**target, &marks)?,
                     JournalState::Ending => self.check_ended(&found)?,
                     JournalState::Clearing => self.check_replaced(true)?,
                     _ => {}
@@ -94,25 +88,17 @@ impl Pyramid {
         };
         if options.overwrite {
             self.check_replaced(found.is_some())?;
-        }
-        for level in &self.levels {
-            if options.overwrite {
-                FoundJournal::read_idle(&**target, &journal::key(&level.path, None)?)?;
-            } else {
-                FoundJournal::check_none(&**target, &level.path)?;
-                destination::clear(target, &level.path, level.node.dialect, None, InTheWay::Refuse)?;
+            if let Some(found) = &found {
+                found.check_parts_idle(&**target, &first.path)?;
             }
+            for level in &self.levels {
+                FoundJournal::read_idle(&**target, &journal::key(&level.path, None)?)?;
+            }
+        } else {
+            self.check_free()?;
         }
-        let mut members = Map::new();
-        if !target.capabilities().appears_at_flush {
-            members.insert("mark", format!("{:016x}", new_id()));
-        }
-        let of = |level: &Level| UnfinishedNode::of_members(&level.path, &members);
-        let marks = marks(&of)?;
-        let identity = match marks.first() {
-            Some(mark) => identity.with(mark),
-            None => identity,
-        };
+        let marks = self.new_marks()?;
+        let identity = marked(identity, &marks);
         // What is there is erased once the journal says so, since a run that is killed meanwhile has to be resumed.
         let state = if options.overwrite { JournalState::Clearing } else { JournalState::Writing };
         let left = found.as_ref().map(|found| self.marks_of(found)).unwrap_or_default();
@@ -120,6 +106,29 @@ impl Pyramid {
         let journal = Journal::begin(target, key, beginning)?;
         left.iter().try_for_each(|mark| mark.end(&**target))?;
         Ok((journal, marks))
+    }
+
+    /// Checks that there is nothing at the paths of the levels.
+    pub(super) fn check_free(&self) -> Result<()> {
+        for level in &self.levels {
+            FoundJournal::check_none(&*self.target, &level.path)?;
+            destination::clear(&self.target, &level.path, level.node.dialect, None, InTheWay::Refuse)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the mark of each level that can have one.
+    pub(super) fn marks(&self, of: &dyn Fn(&Level) -> Result<UnfinishedNode>) -> Result<Vec<UnfinishedNode>> {
+        self.levels.iter().filter(|level| is_one_prefix(level.node.dialect, &level.path)).map(of).collect()
+    }
+
+    /// Draws the marks of new levels.
+    pub(super) fn new_marks(&self) -> Result<Vec<UnfinishedNode>> {
+        let mut members = Map::new();
+        if !self.target.capabilities().appears_at_flush {
+            members.insert("mark", format!("{:016x}", new_id()));
+        }
+        self.marks(&|level: &Level| UnfinishedNode::of_members(&level.path, &members))
     }
 
     /// Checks that only levels are replaced: neither groups, nor arrays beside the source that are no levels of it. Chunks that an
@@ -181,7 +190,7 @@ impl Pyramid {
     }
 
     /// Checks that no level is gone whose chunks are all written: each has its mark, or its document.
-    fn check_ended(&self, found: &FoundJournal) -> Result<()> {
+    pub(super) fn check_ended(&self, found: &FoundJournal) -> Result<()> {
         for level in self.levels.iter().filter(|level| is_one_prefix(level.node.dialect, &level.path)) {
             let mark = found.unfinished(&level.path)?;
             if mark.find(&*self.target)?.is_none() && !level.documents()?.are_stored(&*self.target)? {
@@ -192,7 +201,7 @@ impl Pyramid {
     }
 
     /// Returns the marks of the levels that the run of another journal has set.
-    fn marks_of(&self, found: &FoundJournal) -> Vec<UnfinishedNode> {
+    pub(super) fn marks_of(&self, found: &FoundJournal) -> Vec<UnfinishedNode> {
         self.levels.iter().filter_map(|level| found.unfinished(&level.path).ok()).collect()
     }
 
@@ -212,13 +221,45 @@ impl Pyramid {
                 target.erase(&key)?;
             }
         }
+        if let Some(first) = self.levels.first() {
+            journal::erase_left(&**target, &first.path, journal.former_parts())?;
+        }
         journal.enter(JournalState::Writing)
+    }
+
+    /// Returns the documents of the levels.
+    pub(super) fn documents(&self) -> Result<Vec<NodeDocuments>> {
+        self.levels.iter().map(Level::documents).collect()
+    }
+
+    /// Sets the marks of the levels, and erases chunks that lie where theirs will be.
+    pub(super) fn make_room(
+        &self,
+        journal: &Journal,
+        marks: &[UnfinishedNode],
+        documents: &[NodeDocuments],
+    ) -> Result<()> {
+        marks.iter().try_for_each(|mark| mark.begin(&*self.target))?;
+        for documents in documents {
+            journal.check_own()?;
+            destination::erase_chunks(&*self.target, documents.found(), &|_| true, &|| journal.confirm())?;
+        }
+        Ok(())
+    }
+
+    /// Opens the levels, which have no documents yet.
+    pub(super) fn sinks(&self, documents: &[NodeDocuments]) -> Result<Vec<Array>> {
+        let options = self.work.options.clone().trust_missing(true);
+        let open = |documents: &NodeDocuments| {
+            Array::from_found(&self.target, documents.found().clone(), self.source.registry(), options.clone())
+        };
+        documents.iter().map(open).collect()
     }
 
     fn write_all(&self, journal: &Journal, marks: &[UnfinishedNode], report: &Report<'_>) -> Result<()> {
         let target = &self.target;
         let in_target = |error: Error| in_store(target, error);
-        let documents = self.levels.iter().map(Level::documents).collect::<Result<Vec<_>>>()?;
+        let documents = self.documents()?;
         if journal.state() == JournalState::Ending {
             let _ = report(self.size());
         } else {
@@ -226,21 +267,11 @@ impl Pyramid {
                 self.clear(journal).map_err(in_target)?;
             }
             if !journal.has_begun(0) {
-                marks.iter().try_for_each(|mark| mark.begin(&**target)).map_err(in_target)?;
-                for documents in &documents {
-                    journal.check_own().map_err(in_target)?;
-                    destination::erase_chunks(&**target, documents.found(), &|_| true, &|| journal.confirm())
-                        .map_err(in_target)?;
-                }
+                self.make_room(journal, marks, &documents).map_err(in_target)?;
             }
             journal.begin_node(0, &[1]);
-            // The levels have no documents yet.
-            let options = self.work.options.clone().trust_missing(true);
-            let open = |documents: &NodeDocuments| {
-                Array::from_found(target, documents.found().clone(), self.source.registry(), options.clone())
-            };
-            let sinks = documents.iter().map(open).collect::<Result<Vec<_>>>()?;
-            write::write(self, &sinks, Some(journal), report)?;
+            let sinks = self.sinks(&documents)?;
+            write::write(self, Share::All, &sinks, Some(journal), report)?;
             self.check_source()?;
             journal.enter(JournalState::Ending).map_err(in_target)?;
         }
@@ -249,7 +280,7 @@ impl Pyramid {
     }
 
     /// Creates the documents of the levels, and adds the levels to the image that the source belongs to.
-    fn make_visible(&self, documents: Vec<NodeDocuments>, marks: &[UnfinishedNode]) -> Result<()> {
+    pub(super) fn make_visible(&self, documents: Vec<NodeDocuments>, marks: &[UnfinishedNode]) -> Result<()> {
         let target = &self.target;
         let Some(dialect) = self.levels.first().map(|level| level.node.dialect) else { return Ok(()) };
         let is_there = match open_stored_node(&**target, &self.group.to_string(), None) {
@@ -276,23 +307,40 @@ impl Pyramid {
     }
 
     /// Checks that the source is still the array that was read.
-    fn check_source(&self) -> Result<()> {
+    pub(super) fn check_source(&self) -> Result<()> {
         let there = StillThere::new(self.source.found())?.map_or(Ok(()), |look| run(&**self.source.store(), look));
         there.map_err(|error| in_store(self.source.store(), error))
     }
 
-    /// Returns what must be equal in a run that resumes another.
-    fn identity(&self) -> Result<Identity> {
+    /// Returns what must be equal in a run that resumes another, or in all of a number of parts.
+    pub(super) fn identity(&self, parts: Option<u64>) -> Result<Identity> {
         let (options, source) = (&self.options, self.source.found());
         let mut members = Map::new();
         members.insert("pyramid", options.method.to_string());
         members.insert("skip_missing", options.skip_missing);
+        let of_parts = |value: u64| parts.map_or(Value::Null, |_| Value::from(value));
+        members.insert("parts", of_parts(parts.unwrap_or_default()));
+        // It decides which units there are, and so what a part is.
+        members.insert("memory", of_parts(options.memory));
         let lengths = |lengths: &[u64]| Value::from(lengths.to_vec());
         members.insert("factors", Value::Array(self.levels.iter().map(|level| lengths(&level.step)).collect()));
         let units = self.work.tree.levels().iter().map(|units| lengths(&units.unit));
         members.insert("units", Value::Array(units.collect()));
-        let documents = self.levels.iter().map(Level::documents).collect::<Result<Vec<_>>>()?;
+        let documents = self.documents()?;
         let written = documents.iter().flat_map(NodeDocuments::changes);
         Ok(Identity::of_work(self.source.store(), source, written, members))
+    }
+}
+
+/// Checks that the levels are still there that an interrupted run, or other parts, have begun to write.
+pub(super) fn check_marks(target: &dyn Store, marks: &[UnfinishedNode]) -> Result<()> {
+    marks.iter().try_for_each(|mark| mark.find(target)?.map(drop).ok_or_else(|| mark.gone()))
+}
+
+/// Adds to an identity by which marks the levels are known.
+pub(super) fn marked(identity: Identity, marks: &[UnfinishedNode]) -> Identity {
+    match marks.first() {
+        Some(mark) => identity.with(mark),
+        None => identity,
     }
 }

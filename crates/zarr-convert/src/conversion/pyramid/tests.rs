@@ -3,11 +3,12 @@
 mod existing;
 mod images;
 mod missing;
+mod parts;
 mod place;
 mod reads;
 
 use super::super::Shards;
-use crate::{Method, Pyramid, PyramidOptions};
+use crate::{Method, Part, Pyramid, PyramidOptions};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -4,6 +4,7 @@
 //! the next finer level, so the elements of each unit are in memory when the coarser one needs them. Leaves are the units of the finest
 //! level, which are computed of the source. They are visited depth first, so that few units of coarser levels are begun at a time.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use zarr_grid::{Region, gcd, lcm};
 
@@ -45,8 +46,8 @@ pub(super) struct Unit {
 pub(super) enum Task {
     /// The unit of the finest level is computed of the source. The number counts leaves in the order of visits.
     BaseUnit(Unit, u64),
-    /// The unit is stored already, and is read for the coarser unit. The range holds the numbers of its leaves.
-    Stored(Unit, Range<u64>),
+    /// The unit is stored already, and is read for the coarser unit.
+    Stored(Unit),
 }
 
 impl Tree {
@@ -122,20 +123,69 @@ impl Tree {
         Some(Unit { level: unit.level + 1, index })
     }
 
-    /// Number of leaves below a unit, or 1 for a leaf.
-    fn leaf_count(&self, unit: &Unit) -> u64 {
-        let mut ranges = self.elements(unit);
-        for level in (1..=unit.level).rev() {
+    /// Number of leaves below the units of a level in a box of indices, or of the leaves in it.
+    fn leaf_count(&self, level: usize, indices: &[Range<u64>]) -> u64 {
+        let units = &self.levels[level];
+        let elements = |((range, &len), &shape): ((&Range<u64>, &u64), &u64)| {
+            range.start.saturating_mul(len).min(shape)..range.end.saturating_mul(len).min(shape)
+        };
+        let mut ranges: Vec<Range<u64>> = indices.iter().zip(&units.unit).zip(&units.shape).map(elements).collect();
+        for level in (1..=level).rev() {
             ranges = self.below(level, &ranges);
         }
-        let units = ranges.iter().zip(&self.levels[0].unit);
-        units.fold(1, |product: u64, (range, &len)| product.saturating_mul(range.end.div_ceil(len) - range.start / len))
+        let leaf = |(range, &len): (&Range<u64>, &u64)| range.start / len..range.end.div_ceil(len);
+        count(&ranges.iter().zip(&self.levels[0].unit).map(leaf).collect::<Vec<_>>())
+    }
+
+    /// Range of the numbers of the leaves below a unit, or of the leaf itself.
+    pub(super) fn leaf_range(&self, unit: &Unit) -> Range<u64> {
+        let mut line = vec![unit.clone()];
+        line.extend(std::iter::successors(self.parent(unit), |unit| self.parent(unit)));
+        let mut siblings = self.units(self.levels.len() - 1);
+        let mut number = 0;
+        for unit in line.iter().rev() {
+            // Those visited before it have a lower index along some axis, and the same ones along the axes before.
+            for axis in 0..siblings.len() {
+                let place = |(at, range): (usize, &Range<u64>)| match at.cmp(&axis) {
+                    Ordering::Less => unit.index[at]..unit.index[at] + 1,
+                    Ordering::Equal => range.start..unit.index[at],
+                    Ordering::Greater => range.clone(),
+                };
+                let earlier: Vec<Range<u64>> = siblings.iter().enumerate().map(place).collect();
+                number += self.leaf_count(unit.level, &earlier);
+            }
+            if unit.level > 0 {
+                siblings = self.children(unit);
+            }
+        }
+        number..number + self.leaf_count(unit.level, &single(&unit.index))
+    }
+
+    /// Indices along each axis of all units of a level.
+    fn units(&self, level: usize) -> Vec<Range<u64>> {
+        let units = &self.levels[level];
+        units.shape.iter().zip(&units.unit).map(|(&len, &unit)| 0..len.div_ceil(unit)).collect()
+    }
+
+    /// Ranges of the elements of the source of which a unit is computed.
+    pub(super) fn source_of(&self, unit: &Unit) -> Vec<Range<u64>> {
+        (0..=unit.level).rev().fold(self.elements(unit), |ranges, level| self.below(level, &ranges))
+    }
+
+    /// Number of elements of the source of which the leaves with numbers in `leaves` are computed.
+    pub(super) fn source_len(&self, leaves: Range<u64>) -> u128 {
+        let len = |task| match task {
+            Task::BaseUnit(unit, _) | Task::Stored(unit) => zarr_grid::total_size(
+                &self.source_of(&unit).iter().map(|range| range.end - range.start).collect::<Vec<_>>(),
+                1,
+            ),
+        };
+        self.tasks(leaves, |_| true, |_| true).map(len).fold(0, u128::saturating_add)
     }
 
     /// Number of all leaves.
     pub(super) fn leaves(&self) -> u64 {
-        let Some(finest) = self.levels.first() else { return 0 };
-        count(&finest.shape.iter().zip(&finest.unit).map(|(&len, &unit)| 0..len.div_ceil(unit)).collect::<Vec<_>>())
+        if self.levels.is_empty() { 0 } else { count(&self.units(0)) }
     }
 
     /// Region of the level `level` that depends on the region of ranges `source` of the source.
@@ -149,17 +199,16 @@ impl Tree {
         ranges
     }
 
-    /// Visits the units, depth first. A unit is left out, or read if a coarser one needs it, if `is_done` returns true of the range of the
-    /// numbers of its leaves, or `is_met` returns false of it.
+    /// Visits the units whose leaves have numbers in `own`, depth first. A unit is left out, or read if a coarser one needs it, if `is_done`
+    /// returns true of the range of the numbers of its leaves, or `is_met` returns false of it.
     pub(super) fn tasks<'t>(
         &'t self,
+        own: Range<u64>,
         is_done: impl Fn(Range<u64>) -> bool + Send + 't,
         is_met: impl Fn(&Unit) -> bool + Send + 't,
     ) -> impl Iterator<Item = Task> + Send + 't {
         let coarsest = self.levels.len() - 1;
-        let units = &self.levels[coarsest];
-        let all: Vec<Range<u64>> =
-            units.shape.iter().zip(&units.unit).map(|(&len, &unit)| 0..len.div_ceil(unit)).collect();
+        let all = self.units(coarsest);
         // Boxes of units of one level that are left to visit, the next one last.
         let mut left = vec![Left { level: coarsest, at: start(&all), ranges: all }];
         let mut number = 0;
@@ -172,10 +221,15 @@ impl Tree {
                 };
                 next.advance();
                 let unit = Unit { level: next.level, index };
-                let leaves = number..number + self.leaf_count(&unit);
-                if !is_met(&unit) || is_done(leaves.clone()) {
+                let leaves = number..number + self.leaf_count(unit.level, &single(&unit.index));
+                if leaves.end <= own.start || own.end <= leaves.start {
                     number = leaves.end;
-                    return Some(Task::Stored(unit, leaves));
+                    continue;
+                }
+                let is_own = own.start <= leaves.start && leaves.end <= own.end;
+                if is_own && (!is_met(&unit) || is_done(leaves.clone())) {
+                    number = leaves.end;
+                    return Some(Task::Stored(unit));
                 }
                 if unit.level == 0 {
                     number = leaves.end;
@@ -215,6 +269,11 @@ fn start(ranges: &[Range<u64>]) -> Option<Vec<u64>> {
     ranges.iter().all(|range| !range.is_empty()).then(|| ranges.iter().map(|range| range.start).collect())
 }
 
+/// Box of one index.
+fn single(index: &[u64]) -> Vec<Range<u64>> {
+    index.iter().map(|&at| at..at.saturating_add(1)).collect()
+}
+
 fn count(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().fold(1, |product: u64, range| product.saturating_mul(range.end.saturating_sub(range.start)))
 }
@@ -226,6 +285,7 @@ pub(super) fn region(ranges: &[Range<u64>]) -> Region {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::part::Part;
     use super::*;
     use proptest::prelude::*;
     use std::collections::{HashMap, HashSet};
@@ -258,11 +318,56 @@ mod tests {
         })
     }
 
+    /// Units that a run computes: those with leaves in `own`, for which `is_done` is false. Each gets all its parts, each once.
+    fn computed(
+        tree: &Tree,
+        own: Range<u64>,
+        is_done: impl Fn(Range<u64>) -> bool + Send + Clone,
+    ) -> Result<HashSet<Unit>, TestCaseError> {
+        let mut parts: HashMap<Unit, u64> = HashMap::new();
+        let mut computed = HashSet::new();
+        for task in tree.tasks(own.clone(), is_done.clone(), |_| true) {
+            let mut unit = match task {
+                Task::BaseUnit(unit, number) => {
+                    prop_assert_eq!(tree.leaf_range(&unit), number..number + 1);
+                    prop_assert!(!is_done(number..number + 1) && computed.insert(unit.clone()));
+                    unit
+                }
+                Task::Stored(unit) => {
+                    prop_assert!(is_done(tree.leaf_range(&unit)));
+                    unit
+                }
+            };
+            while let Some(parent) = tree.parent(&unit) {
+                let leaves = tree.leaf_range(&parent);
+                if leaves.start < own.start || own.end < leaves.end {
+                    break;
+                }
+                let ranges = tree.elements(&unit);
+                let below = tree.below(parent.level, &tree.elements(&parent));
+                let factors = &tree.levels()[parent.level].factors;
+                prop_assert!(ranges.iter().zip(factors).all(|(own, factor)| own.start % factor == 0));
+                prop_assert!(ranges.iter().zip(&below).all(|(own, all)| all.start <= own.start && own.end <= all.end));
+                let got = parts.entry(parent.clone()).or_default();
+                *got += 1;
+                if *got < tree.child_count(&parent) {
+                    break;
+                }
+                prop_assert!(computed.insert(parent.clone()));
+                unit = parent;
+            }
+        }
+        for (unit, got) in parts {
+            prop_assert_eq!(got, tree.child_count(&unit), "{:?}", unit);
+        }
+        Ok(computed)
+    }
+
     proptest! {
         #[test]
         fn each_unit_is_computed_once_of_whole_units(tree in tree(), done in proptest::collection::vec(any::<bool>(), 64)) {
-            let is_done = |leaf: u64| done[(leaf % 64) as usize];
-            let all: Vec<Task> = tree.tasks(|_| false, |_| true).collect();
+            let whole = 0..tree.leaves();
+            let all: Vec<Task> = tree.tasks(whole.clone(), |_| false, |_| true).collect();
             // All leaves, in the order of their numbers, cover the finest level.
             let mut elements = 0;
             for (place, task) in all.iter().enumerate() {
@@ -272,40 +377,28 @@ mod tests {
             }
             prop_assert_eq!(all.len() as u64, tree.leaves());
             prop_assert_eq!(elements, tree.levels()[0].shape.iter().product::<u64>());
-            // With some leaves done, each unit that is not gets all its parts, each once.
-            let tasks: Vec<Task> = tree.tasks(|mut leaves| leaves.all(is_done), |_| true).collect();
-            let mut parts: HashMap<Unit, u64> = HashMap::new();
-            let mut computed = HashSet::new();
-            for task in tasks {
-                let (mut unit, leaves) = match task {
-                    Task::BaseUnit(unit, number) => {
-                        prop_assert!(!is_done(number) && computed.insert(unit.clone()));
-                        (unit, number..number + 1)
-                    }
-                    Task::Stored(unit, leaves) => {
-                        prop_assert!(leaves.clone().all(is_done));
-                        (unit, leaves)
-                    }
-                };
-                let _ = leaves;
-                while let Some(parent) = tree.parent(&unit) {
-                    let own = tree.elements(&unit);
-                    let below = tree.below(parent.level, &tree.elements(&parent));
-                    let factors = &tree.levels()[parent.level].factors;
-                    prop_assert!(own.iter().zip(factors).all(|(own, factor)| own.start % factor == 0));
-                    prop_assert!(own.iter().zip(&below).all(|(own, all)| all.start <= own.start && own.end <= all.end));
-                    let got = parts.entry(parent.clone()).or_default();
-                    *got += 1;
-                    if *got < tree.child_count(&parent) {
-                        break;
-                    }
-                    computed.insert(parent.clone());
-                    unit = parent;
+            prop_assert_eq!(tree.source_len(whole.clone()), tree.source.iter().map(|&len| u128::from(len)).product());
+            computed(&tree, whole, |mut leaves: Range<u64>| leaves.all(|leaf| done[(leaf % 64) as usize]))?;
+        }
+
+        #[test]
+        fn parts_and_the_end_compute_each_unit_once(tree in tree(), of in 1_u64..9) {
+            let leaves = tree.leaves();
+            let all = computed(&tree, 0..leaves, |_| false)?;
+            let (mut done, mut source) = (HashSet::new(), 0);
+            for number in 1..=of {
+                let own = Part::new(number, of).unwrap().range(leaves);
+                source += tree.source_len(own.clone());
+                for unit in computed(&tree, own, |_| false)? {
+                    prop_assert!(done.insert(unit));
                 }
             }
-            for (unit, got) in parts {
-                prop_assert_eq!(got, tree.child_count(&unit), "{:?}", unit);
+            prop_assert_eq!(source, tree.source_len(0..leaves));
+            let is_done = |range: Range<u64>| Part::is_of_one(&range, leaves, of);
+            for unit in computed(&tree, 0..leaves, is_done)? {
+                prop_assert!(unit.level > 0 && done.insert(unit));
             }
+            prop_assert_eq!(done, all);
         }
 
         #[test]

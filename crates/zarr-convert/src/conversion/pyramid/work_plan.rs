@@ -2,6 +2,7 @@
 
 use super::tree::{LevelShape, Tree};
 use super::{Level, PyramidOptions};
+use std::num::NonZeroUsize;
 use zarr_array::{Array, Options};
 use zarr_grid::{gcd, lcm};
 use zarr_hierarchy::{Error, Result};
@@ -14,6 +15,9 @@ const COMFORT: u64 = 4 << 20;
 const SHARE: u64 = 16;
 /// Size in bytes of the elements of the source that are read at once for a unit.
 const PIECE: u64 = 16 << 20;
+
+/// Number of threads for which the units of parts are planned.
+const PLANNED_THREADS: Option<NonZeroUsize> = NonZeroUsize::new(8);
 
 /// Division of the work into units, and the memory that it takes.
 #[derive(Clone, Debug)]
@@ -29,15 +33,28 @@ pub(super) struct WorkPlan {
 impl WorkPlan {
     /// Plans units that hold whole parts of the source if memory suffices, and as many of them at a time as fit. If it does not, units grow
     /// along the axes where growth saves most reads of parts for the memory it costs.
-    pub(super) fn new(source: &Array, target: &dyn Store, levels: &[Level], options: &PyramidOptions) -> Result<Self> {
+    ///
+    /// The units of parts depend on the memory alone: the machines that compute them may have other processors.
+    pub(super) fn new(
+        source: &Array,
+        target: &dyn Store,
+        levels: &[Level],
+        options: &PyramidOptions,
+        is_in_parts: bool,
+    ) -> Result<Self> {
         let numbers: Vec<usize> = levels.iter().map(|level| level.number).collect();
         let levels: Vec<LevelShape> = levels.iter().map(Level::to_shape).collect();
         let parts = source.part_shape().to_vec();
         let item = source.data_type().item_size() as u64;
         let encoded = levels.iter().map(|level| (&level.chunk[..], item));
+        let sizes = encoded.chain([(&parts[..], item)]);
         let is_remote = source.store().as_async().is_some() || target.as_async().is_some();
-        let memory =
-            Memory::new(options.memory, encoded.chain([(&parts[..], item)]), &options.options).with_requests(is_remote);
+        let memory = Memory::new(options.memory, sizes.clone(), &options.options).with_requests(is_remote);
+        let of_plan = match is_in_parts {
+            true => Memory::new(options.memory, sizes, &options.options.clone().threads(PLANNED_THREADS))
+                .with_requests(is_remote),
+            false => memory,
+        };
         let comfort = match options.region {
             // A region touches as few chunks as it can.
             Some(_) => 0,
@@ -48,7 +65,7 @@ impl WorkPlan {
             parts: &parts,
             levels: &levels,
             item,
-            memory,
+            memory: of_plan,
             is_remote,
             has_whole_pieces: true,
         };
@@ -59,7 +76,7 @@ impl WorkPlan {
         });
         let planned = planned.ok_or_else(|| planner.too_large(&numbers, options.memory))?;
         let Units { tree, piece, size } = planned;
-        let workers = planner.workers(size).unwrap_or(1);
+        let workers = Planner { memory, ..planner }.workers(size).unwrap_or(1);
         let threads = memory.threads_in(memory.bytes().saturating_sub(size.saturating_mul(workers as u64)));
         let workers = workers.min(usize::try_from(tree.leaves()).unwrap_or(usize::MAX)).max(1);
         Ok(Self { piece, workers, options: memory.limit(&options.options, threads, workers), tree })

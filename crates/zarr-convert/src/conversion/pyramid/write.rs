@@ -6,6 +6,7 @@
 //! of a level in memory as threads.
 
 use super::super::journal::Journal;
+use super::super::part::Part;
 use super::super::run::in_store;
 use super::Report;
 use super::options::Method;
@@ -22,18 +23,35 @@ use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
 use zarr_scan::{in_parallel, lock};
 
-/// Computes and writes all units that `journal` does not record as stored, into the arrays `sinks`; without a journal, the units that depend
-/// on the region.
-pub(super) fn write(pyramid: &Pyramid, sinks: &[Array], journal: Option<&Journal>, report: &Report<'_>) -> Result<()> {
+/// Units that a run computes, by the numbers of leaves.
+#[derive(Clone, Debug)]
+pub(super) enum Share {
+    /// All units; without a journal those that depend on the region.
+    All,
+    /// Units whose leaves all lie in the range of a part.
+    Part(Range<u64>),
+    /// Units that have leaves of several parts, of this number of parts. Those of one part are stored.
+    BetweenParts(u64),
+}
+
+/// Computes and writes the units of a share that `journal` does not record as stored, into the arrays `sinks`.
+pub(super) fn write(
+    pyramid: &Pyramid,
+    share: Share,
+    sinks: &[Array],
+    journal: Option<&Journal>,
+    report: &Report<'_>,
+) -> Result<()> {
     if pyramid.levels.iter().any(|level| level.shape.contains(&0)) {
         return Ok(());
     }
-    let work = Work { pyramid, sinks, journal, report };
+    let work = Work { pyramid, share, sinks, journal, report };
     reduce::with_kind(pyramid.source.data_type(), pyramid.options.method, work)
 }
 
 struct Work<'a> {
     pyramid: &'a Pyramid,
+    share: Share,
     sinks: &'a [Array],
     journal: Option<&'a Journal>,
     report: &'a Report<'a>,
@@ -41,12 +59,21 @@ struct Work<'a> {
 
 impl WithKind for Work<'_> {
     fn run<T: Kind>(self) -> Result<()> {
-        let Work { pyramid, sinks, journal, report } = self;
+        let Work { pyramid, share, sinks, journal, report } = self;
         let missing = pyramid.options.skip_missing.then(|| missing::<T>(&pyramid.source)).transpose()?;
         let source = pyramid.source.with(pyramid.work.options.clone())?;
         let changed = pyramid.options.region.as_ref().map(ranges);
+        let leaves = pyramid.work.tree.leaves();
+        let (own, parts) = match share {
+            Share::All => (0..leaves, None),
+            Share::Part(own) => (own, None),
+            Share::BetweenParts(parts) => (0..leaves, Some(parts)),
+        };
         let units = Units {
             pyramid,
+            leaves,
+            own,
+            parts,
             source,
             sinks,
             journal,
@@ -102,6 +129,12 @@ struct Space<T: Kind> {
 
 struct Units<'a, T: Kind> {
     pyramid: &'a Pyramid,
+    /// Number of all leaves.
+    leaves: u64,
+    /// Numbers of the leaves of which units are computed.
+    own: Range<u64>,
+    /// Number of parts by which the units without leaves of several parts are stored; `None` if the journal tells what is stored.
+    parts: Option<u64>,
     source: Array,
     sinks: &'a [Array],
     journal: Option<&'a Journal>,
@@ -120,14 +153,17 @@ impl<T: Kind> Units<'_, T> {
     }
 
     fn run(&self) -> Result<()> {
-        let is_done = |leaves: Range<u64>| self.journal.is_some_and(|journal| journal.was_done(&[leaves]));
+        let is_done = |leaves: Range<u64>| match self.parts {
+            Some(of) => Part::is_of_one(&leaves, self.leaves, of),
+            None => self.journal.is_some_and(|journal| journal.was_done(&[leaves])),
+        };
         let is_met = |unit: &Unit| self.changed.is_none() || self.written(unit).is_some();
         let begin = |task: &Task| {
             if let (Task::BaseUnit(_, number), Some(journal)) = (task, self.journal) {
                 journal.begin_unit(&ChunkIndex::from_slice(&[*number]));
             }
         };
-        let tasks = self.tree().tasks(is_done, is_met).inspect(begin);
+        let tasks = self.tree().tasks(self.own.clone(), is_done, is_met).inspect(begin);
         in_parallel(self.pyramid.work.workers, tasks, &|task: Task| {
             let mut space = lock(&self.spaces).pop().unwrap_or_else(|| Space {
                 source: Vec::new(),
@@ -144,9 +180,7 @@ impl<T: Kind> Units<'_, T> {
         let Space { source, unit: elements, scratch } = space;
         match task {
             Task::BaseUnit(unit, number) => {
-                if let Some(journal) = self.journal {
-                    journal.confirm().map_err(|error| in_store(&self.pyramid.target, error))?;
-                }
+                self.confirm()?;
                 let shape = shape_of(&self.tree().elements(&unit))?;
                 resize(elements, &shape)?;
                 self.compute(&unit, source, (elements, &shape), scratch)?;
@@ -158,8 +192,9 @@ impl<T: Kind> Units<'_, T> {
                 }
                 self.reported(&unit)
             }
-            Task::Stored(unit, _) => {
-                if self.tree().parent(&unit).is_some() {
+            Task::Stored(unit) => {
+                if self.own_parent(&unit).is_some() {
+                    self.confirm()?;
                     let ranges = self.tree().elements(&unit);
                     let shape = shape_of(&ranges)?;
                     resize(elements, &shape)?;
@@ -171,12 +206,23 @@ impl<T: Kind> Units<'_, T> {
         }
     }
 
+    /// Checks that this run still owns the journal, before something is written.
+    fn confirm(&self) -> Result<()> {
+        let confirmed = self.journal.map_or(Ok(()), Journal::confirm);
+        confirmed.map_err(|error| in_store(&self.pyramid.target, error))
+    }
+
+    /// Unit of the next coarser level that is computed of a unit in this run; `None` if it has leaves of other parts, or there is none.
+    fn own_parent(&self, unit: &Unit) -> Option<Unit> {
+        let parent = self.tree().parent(unit)?;
+        let is_whole = self.own == (0..self.leaves);
+        let is_own = |leaves: Range<u64>| self.own.start <= leaves.start && leaves.end <= self.own.end;
+        (is_whole || is_own(self.tree().leaf_range(&parent))).then_some(parent)
+    }
+
     /// Reports the elements of the source below a unit.
     fn reported(&self, unit: &Unit) -> Result<()> {
-        let mut ranges = self.tree().elements(unit);
-        for level in (0..=unit.level).rev() {
-            ranges = self.tree().below(level, &ranges);
-        }
+        let ranges = self.tree().source_of(unit);
         let mut lengths: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
         if let Some(changed) = &self.changed {
             for ((length, range), changed) in lengths.iter_mut().zip(&ranges).zip(changed) {
@@ -274,7 +320,7 @@ impl<T: Kind> Units<'_, T> {
     fn deliver(&self, unit: Unit, elements: &[T], shape: &[usize], scratch: &mut Scratch<T>) -> Result<()> {
         let mut own: Vec<T>;
         let (mut unit, mut elements, mut shape) = (unit, elements, shape.to_vec());
-        while let Some(parent) = self.tree().parent(&unit) {
+        while let Some(parent) = self.own_parent(&unit) {
             let ranges = self.tree().elements(&parent);
             let whole = shape_of(&ranges)?;
             let buffer = {
