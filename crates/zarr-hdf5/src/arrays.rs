@@ -5,14 +5,15 @@ use std::fmt::Display;
 
 use crate::document::Array;
 use crate::fault::Refusal;
+use crate::files::ObjectId;
 use crate::walk::Node;
 
-/// Cache of the arrays of data sets that have several paths. Both maps are keyed by the address of the data set.
+/// Cache of the arrays of data sets that have several paths. Both maps are keyed by the data set.
 #[derive(Default)]
 pub(crate) struct Arrays {
     /// Number of paths of each data set for which [`Arrays::get`] was not called yet.
-    left: HashMap<u64, usize>,
-    known: HashMap<u64, Known>,
+    left: HashMap<ObjectId, usize>,
+    known: HashMap<ObjectId, Known>,
 }
 
 /// An array that was read, with the warnings about the array, which are repeated for each of its paths.
@@ -25,7 +26,7 @@ impl Arrays {
     pub(crate) fn new(nodes: &[Node]) -> Self {
         let mut left = HashMap::new();
         for node in nodes.iter().filter(|node| node.is_array) {
-            *left.entry(node.address).or_insert(0) += 1;
+            *left.entry(node.id).or_insert(0) += 1;
         }
         left.retain(|_, paths| *paths > 1);
         Self { left, known: HashMap::new() }
@@ -39,10 +40,10 @@ impl Arrays {
         make: impl FnOnce(&mut dyn FnMut(String)) -> Result<Array, Refusal>,
         warn: &mut dyn FnMut(&dyn Display),
     ) -> Result<Array, Refusal> {
-        let Some(left) = self.left.get_mut(&node.address) else { return make(&mut |text| warn(&text)) };
+        let Some(left) = self.left.get_mut(&node.id) else { return make(&mut |text| warn(&text)) };
         *left = left.saturating_sub(1);
         let is_last = *left == 0;
-        let mut known = self.known.remove(&node.address).unwrap_or_else(|| {
+        let mut known = self.known.remove(&node.id).unwrap_or_else(|| {
             let mut warnings = Vec::new();
             let array = make(&mut |text| warnings.push(text));
             Known { array, warnings }
@@ -58,7 +59,7 @@ impl Arrays {
         if let Ok(array) = &mut known.array {
             array.inline = 0;
         }
-        self.known.insert(node.address, known);
+        self.known.insert(node.id, known);
         array
     }
 }

@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 
 use hdf5_reader::messages::HdfMessage;
+use hdf5_reader::messages::attribute::AttributeMessage;
 use hdf5_reader::messages::dataspace::{DataspaceType, UNLIMITED};
 use zarr_json::Value;
 
-use crate::attributes::{Values, references};
+use crate::attributes::{Values, attributes, references};
 use crate::fault::Refusal;
 use crate::file::File;
-use crate::walk::{Node, Nodes};
+use crate::files::FileId;
+use crate::walk::Node;
+use crate::without_attributes::header;
 
 /// Attributes that no node shows, because the Zarr documents express their contents otherwise.
 pub(crate) const HIDDEN: &[&str] =
@@ -24,7 +27,7 @@ const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable"
 /// Prefix of the data set of a netCDF variable that has the name of a dimension but is not its coordinate variable.
 const NO_COORDINATE: &str = "_nc4_non_coord_";
 
-/// Dimensions of all data sets of a file.
+/// Dimensions of the data sets of a file.
 pub(crate) struct Dimensions {
     /// Whether netCDF-4 wrote the file.
     pub(crate) is_netcdf: bool,
@@ -38,16 +41,16 @@ pub(crate) struct Dimensions {
 }
 
 impl Dimensions {
-    pub(crate) fn new(file: &File, nodes: &Nodes) -> Self {
-        let root = nodes.list.first();
-        let is_marked = |name: &str| root.is_some_and(|root| root.attribute(name).is_some());
-        let mut is_netcdf = is_marked("_NCProperties") || is_marked("_nc3_strict");
+    /// Finds the dimensions of the file `id`, of whose objects `nodes` are at hand.
+    pub(crate) fn new((id, file): (FileId, &File), nodes: &[Node]) -> Self {
+        let nodes: Vec<&Node> = nodes.iter().filter(|node| node.id.file == id).collect();
+        let mut is_netcdf = is_marked(file, &nodes);
         let mut scales = HashMap::new();
         let mut by_id = HashMap::new();
-        for node in nodes.list.iter().filter(|node| node.is_array) {
+        for node in nodes.iter().filter(|node| node.is_array) {
             // Old versions of netCDF-4 leave no other mark.
             is_netcdf |= node.name().starts_with(NO_COORDINATE) || is_dimension_alone(file, node);
-            scales.entry(node.address).or_insert_with(|| node.name().to_owned());
+            scales.entry(node.id.address).or_insert_with(|| node.name().to_owned());
             if let [id] = numbers(file, node, DIMID)[..] {
                 is_netcdf = true;
                 // Variables that are no dimensions may have the number of their first one.
@@ -57,7 +60,7 @@ impl Dimensions {
             }
         }
         let mut lengths = HashMap::new();
-        for node in nodes.list.iter().filter(|node| is_netcdf && node.is_array) {
+        for node in nodes.iter().filter(|node| is_netcdf && node.is_array) {
             for (address, len) in addresses(file, node).into_iter().zip(extent(node)) {
                 if let Some(address) = address {
                     let longest = lengths.entry(address).or_insert(len);
@@ -122,6 +125,17 @@ impl Dimensions {
     }
 }
 
+/// Returns whether the root group of a file has a mark of netCDF-4. Of a file to which links lead it may be no node.
+fn is_marked(file: &File, nodes: &[&Node]) -> bool {
+    let is_mark = |attribute: &AttributeMessage| ["_NCProperties", "_nc3_strict"].contains(&attribute.name.as_str());
+    let Ok(root) = file.root() else { return false };
+    if let Some(node) = nodes.iter().find(|node| node.id.address == root) {
+        return node.attributes.iter().any(is_mark);
+    }
+    let found = header(file, root).and_then(|header| attributes(file, root, &header, &mut |_| {}));
+    found.is_ok_and(|attributes| attributes.iter().any(is_mark))
+}
+
 /// Returns whether netCDF-4 created the data set only to represent a dimension without a variable.
 fn is_dimension_alone(file: &File, node: &Node) -> bool {
     is_scale(file, node) && text(file, node, "NAME").is_some_and(|name| name.starts_with(NO_VARIABLE))
@@ -131,7 +145,7 @@ fn is_dimension_alone(file: &File, node: &Node) -> bool {
 fn addresses(file: &File, node: &Node) -> Vec<Option<u64>> {
     match node.attribute("DIMENSION_LIST") {
         Some(list) => references(file, list).unwrap_or_default(),
-        None => vec![Some(node.address)],
+        None => vec![Some(node.id.address)],
     }
 }
 

@@ -151,7 +151,7 @@ pub(crate) fn array(
     if numbers > MAX_NUMBERS {
         return Err(Refusal::new(format!("found elements of {numbers} numbers, at most {MAX_NUMBERS} are read")));
     }
-    stored.check(&raw::datatype(file, node.address)?)?;
+    stored.check(&raw::datatype(file, node.id.address)?)?;
     let shape = match dataspace.dataspace_type {
         DataspaceType::Scalar => Vec::new(),
         DataspaceType::Null => vec![0],
@@ -169,7 +169,7 @@ pub(crate) fn array(
     let most = dataspace.max_dims.as_deref();
     let grown = dimensions.grown(file, node, &shape, most);
     let is_filtered = !filters.is_empty();
-    let edges = (is_filtered, is_filtered && raw::leaves_edges(file, node.address)?);
+    let edges = (is_filtered, is_filtered && raw::leaves_edges(file, node.id.address)?);
     let chunks = Chunks::new(file, layout, (&shape, most), &grown, size, edges, part)?;
     let is_unfit = |place: &Place| place.mask != 0 && !wrap::is_possible(filters, place.mask);
     let is_masked = matches!(&chunks.places, StoredChunks::At(places) if places.iter().any(is_unfit));

@@ -24,21 +24,27 @@ pub(crate) struct File {
     hdf5: Hdf5File,
     heaps: Heaps,
     /// Remaining number of trial divisions, out of [`MAX_DIVISIONS`].
-    pub(crate) tries: AtomicU64,
+    pub(crate) tries: Arc<AtomicU64>,
     /// Remaining number of bytes of attribute values, out of [`MAX_ATTRIBUTES`].
-    pub(crate) values: AtomicU64,
+    pub(crate) values: Arc<AtomicU64>,
 }
 
 impl File {
     pub(crate) fn open(source: Source) -> Result<Self> {
+        Self::with(source, Arc::new(AtomicU64::new(MAX_DIVISIONS)), Arc::new(AtomicU64::new(MAX_ATTRIBUTES)))
+    }
+
+    /// Opens a file to which links of `first` lead, which shares its limits.
+    pub(crate) fn beside(source: Source, first: &Self) -> Result<Self> {
+        Self::with(source, Arc::clone(&first.tries), Arc::clone(&first.values))
+    }
+
+    fn with(source: Source, tries: Arc<AtomicU64>, values: Arc<AtomicU64>) -> Result<Self> {
         let source = Arc::new(source);
         let storage: Arc<dyn Storage> = Arc::clone(&source) as Arc<dyn Storage>;
         let opened = guarded(|| Hdf5File::from_storage(storage));
         match opened {
-            Ok(hdf5) => {
-                let (tries, values) = (AtomicU64::new(MAX_DIVISIONS), AtomicU64::new(MAX_ATTRIBUTES));
-                Ok(Self { source, hdf5, heaps: Heaps::default(), tries, values })
-            }
+            Ok(hdf5) => Ok(Self { source, hdf5, heaps: Heaps::default(), tries, values }),
             Err(refusal) => Err(source.take_failure().unwrap_or_else(|| fault(&source, &refusal))),
         }
     }

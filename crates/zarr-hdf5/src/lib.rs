@@ -18,8 +18,8 @@
 //! | dimension scales, dimensions of netCDF-4 | `dimension_names` |
 //!
 //! Nodes and attributes that cannot be read are left out, each with a warning of the store
-//! ([`take_warnings`](zarr_store::Store::take_warnings)) that gives the reason: virtual data sets, data in external files, external links,
-//! references, unsupported filters. Named data types are not nodes.
+//! ([`take_warnings`](zarr_store::Store::take_warnings)) that gives the reason: virtual data sets, data in external files,
+//! references, unsupported filters, external links to files that are not there or that may not be named. Named data types are not nodes.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -42,6 +42,7 @@ mod document;
 mod element_type;
 mod fault;
 mod file;
+mod files;
 mod filters;
 mod heap;
 mod kept;
@@ -50,6 +51,7 @@ mod links;
 mod lzf;
 mod made;
 mod open;
+mod options;
 mod raw;
 mod raw_numbers;
 mod source;
@@ -58,4 +60,5 @@ mod walk;
 mod without_attributes;
 mod wrap;
 
-pub use open::{is_hdf5, open};
+pub use open::{is_hdf5, open, open_with};
+pub use options::Hdf5Options;

@@ -31,8 +31,8 @@ pub(crate) enum Target {
     Hard(u64),
     /// Object at this path of the same file.
     Soft(String),
-    /// Object of another file, as a string for messages.
-    External(String),
+    /// Object at this path of another file.
+    External { file: String, path: String },
 }
 
 /// Returns the links of the group with the object header `header`, sorted by name.
@@ -63,7 +63,7 @@ fn link(message: &LinkMessage) -> Link {
     let target = match &message.target {
         LinkTarget::Hard { address } => Target::Hard(*address),
         LinkTarget::Soft { path } => Target::Soft(path.clone()),
-        LinkTarget::External { filename, path } => Target::External(format!("{path} in {filename}")),
+        LinkTarget::External { filename, path } => Target::External { file: filename.clone(), path: path.clone() },
     };
     Link { name: message.name.clone(), target }
 }

@@ -108,6 +108,11 @@ impl Source {
         self.blocks.read(self.base + at..self.base + end, |range| self.get_value(range))
     }
 
+    /// Returns the number of bytes of the file in the cache.
+    pub(crate) fn cached(&self) -> u64 {
+        self.blocks.cached()
+    }
+
     /// Returns whether the file is in a remote store.
     pub(crate) fn is_far(&self) -> bool {
         self.blocks.is_far()

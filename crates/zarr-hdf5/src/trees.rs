@@ -7,6 +7,7 @@ use hdf5_reader::messages::HdfMessage;
 use hdf5_reader::messages::layout::DataLayout;
 
 use crate::file::File;
+use crate::files::FileId;
 use crate::walk::Node;
 
 /// Maximum number of B-tree nodes that are read ahead.
@@ -37,15 +38,20 @@ impl TreeNode {
     }
 }
 
-/// Reads the B-tree nodes of all data sets into the cache, level by level, until the cache is full. Ignores invalid nodes, which are
+/// Reads the B-tree nodes of all data sets of the file `id` into the cache, level by level, until the cache is full. Ignores invalid nodes, which are
 /// reported when they are parsed. Does nothing for a local file.
-pub(crate) fn read_ahead(file: &File, nodes: &[Node]) {
+pub(crate) fn read_ahead((id, file): (FileId, &File), nodes: &[Node]) {
     if !file.source.is_far() {
         return;
     }
     let offset = usize::from(file.offset_size());
     let mut seen = HashSet::new();
-    let mut level: Vec<TreeNode> = nodes.iter().filter_map(root).filter(|node| seen.insert(node.address)).collect();
+    let mut level: Vec<TreeNode> = nodes
+        .iter()
+        .filter(|node| node.id.file == id)
+        .filter_map(root)
+        .filter(|node| seen.insert(node.address))
+        .collect();
     while !level.is_empty() {
         let ranges = level.iter().map(|node| {
             let size = node.size(CHILDREN, offset) as u64;

@@ -1,4 +1,4 @@
-//! Traversal of the groups and data sets of a file.
+//! Traversal of the groups and data sets of a file, and of those in other files to which its external links lead.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use zarr_store::{Key, Result};
 
 use crate::attributes::attributes;
 use crate::fault::Refusal;
-use crate::file::File;
+use crate::files::{FileId, Files, ObjectId};
 use crate::links::{Link, Target, links};
 use crate::without_attributes::header;
 
@@ -19,14 +19,14 @@ use crate::without_attributes::header;
 const MAX_NODES: usize = 100_000;
 /// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 64;
-/// Maximum number of soft links in a chain.
+/// Maximum number of soft and external links in a chain.
 const MAX_SOFT: usize = 16;
 
 /// Maximum number of links of a file. The links of a group with several paths count once for each path.
 const MAX_LINKS: usize = 1 << 20;
 /// Maximum number of bytes of all paths of a file together.
 const MAX_PATHS: usize = 128 << 20;
-/// Maximum number of path components that all soft links of a file resolve.
+/// Maximum number of path components that all soft and external links resolve.
 const MAX_STEPS: usize = 1 << 20;
 /// Maximum number of warnings about a file; further warnings are only counted.
 const MAX_WARNINGS: usize = 10_000;
@@ -37,7 +37,7 @@ const MAX_WARNED: usize = 16 << 20;
 pub(crate) struct Node {
     /// Path without a leading slash; empty for the root group.
     pub(crate) path: String,
-    pub(crate) address: u64,
+    pub(crate) id: ObjectId,
     pub(crate) header: Arc<ObjectHeader>,
     pub(crate) is_array: bool,
     /// Attributes of the object, which the nodes of all its paths share.
@@ -90,82 +90,87 @@ impl Warnings {
 
 /// Group with its ancestors, to detect links to an ancestor.
 struct Above {
-    address: u64,
+    id: ObjectId,
     depth: usize,
     above: Option<Rc<Above>>,
 }
 
 struct Todo {
     path: String,
-    address: u64,
+    id: ObjectId,
     above: Option<Rc<Above>>,
 }
 
 /// Returns all nodes that links from the root group reach. Unreadable nodes are left out, with a warning.
-pub(crate) fn walk(file: &File) -> Result<Nodes> {
+pub(crate) fn walk(files: &mut Files) -> Result<Nodes> {
+    let first = Arc::clone(files.first());
     let mut walk = Walk {
-        file,
+        files,
         nodes: Nodes::default(),
         links: HashMap::new(),
         attributes: HashMap::new(),
         refused: HashMap::new(),
-        root: 0,
         seen: 0,
         paths: 0,
         steps: 0,
     };
-    walk.root = file.root().map_err(|refusal| file.fault(&refusal))?;
-    let mut todo = vec![Todo { path: String::new(), address: walk.root, above: None }];
+    let root = walk.root(FileId::FIRST).map_err(|refusal| first.fault(&refusal))?;
+    let mut todo = vec![Todo { path: String::new(), id: root, above: None }];
     while let Some(next) = todo.pop() {
         if walk.nodes.list.len() >= MAX_NODES {
-            return Err(file.limit(format!("found more than {MAX_NODES} groups and data sets, which is the limit")));
+            return Err(first.limit(format!("found more than {MAX_NODES} groups and data sets, which is the limit")));
         }
         let is_root = next.path.is_empty();
         if walk.seen > MAX_LINKS {
-            return Err(file.limit(format!("found more than {MAX_LINKS} links, which is the limit")));
+            return Err(first.limit(format!("found more than {MAX_LINKS} links, which is the limit")));
         }
         if walk.paths > MAX_PATHS {
-            return Err(file.limit(format!("found paths of more than {MAX_PATHS} bytes, which is the limit")));
+            return Err(first.limit(format!("found paths of more than {MAX_PATHS} bytes, which is the limit")));
         }
-        let (path, address) = (next.path.clone(), next.address);
+        walk.files.check_cached()?;
+        let (path, id) = (next.path.clone(), next.id);
         if let Err(refusal) = walk.visit(next, &mut todo) {
-            if let Some(error) = file.source.take_failure() {
+            if let Some(error) = walk.files.take_failure() {
                 return Err(error);
             }
             if is_root {
-                return Err(file.fault(&refusal));
+                return Err(first.fault(&refusal));
             }
             walk.nodes.warnings.add(&path, &refusal);
-            walk.refused.insert(address, refusal);
+            walk.refused.insert(id, refusal);
         }
     }
     Ok(walk.nodes)
 }
 
 struct Walk<'f> {
-    file: &'f File,
+    files: &'f mut Files,
     nodes: Nodes,
-    /// Links of the groups that were read, by address.
-    links: HashMap<u64, Rc<Vec<Link>>>,
-    /// Attributes of the objects that were read, by address.
-    attributes: HashMap<u64, Arc<Vec<AttributeMessage>>>,
-    /// Reasons why objects are unreadable, by address.
-    refused: HashMap<u64, Refusal>,
-    root: u64,
+    /// Links of the groups that were read.
+    links: HashMap<ObjectId, Rc<Vec<Link>>>,
+    /// Attributes of the objects that were read.
+    attributes: HashMap<ObjectId, Arc<Vec<AttributeMessage>>>,
+    /// Reasons why objects are unreadable.
+    refused: HashMap<ObjectId, Refusal>,
     /// Number of links so far, limited by [`MAX_LINKS`].
     seen: usize,
     /// Number of bytes of paths so far, limited by [`MAX_PATHS`].
     paths: usize,
-    /// Number of path components of soft links resolved so far, limited by [`MAX_STEPS`].
+    /// Number of path components of links resolved so far, limited by [`MAX_STEPS`].
     steps: usize,
 }
 
 impl Walk<'_> {
-    fn visit(&mut self, Todo { path, address, above }: Todo, todo: &mut Vec<Todo>) -> Result<(), Refusal> {
-        if let Some(refusal) = self.refused.get(&address) {
+    fn root(&self, file: FileId) -> Result<ObjectId, Refusal> {
+        Ok(ObjectId { file, address: self.files.get(file).root()? })
+    }
+
+    fn visit(&mut self, Todo { path, id, above }: Todo, todo: &mut Vec<Todo>) -> Result<(), Refusal> {
+        if let Some(refusal) = self.refused.get(&id) {
             return Err(refusal.clone());
         }
-        let header = header(self.file, address)?;
+        let file = Arc::clone(self.files.get(id.file));
+        let header = header(&file, id.address)?;
         let has = |is: fn(&HdfMessage) -> bool| header.messages.iter().any(is);
         let is_array = has(|message| matches!(message, HdfMessage::DataLayout(_)));
         let is_group = has(|message| {
@@ -181,26 +186,26 @@ impl Walk<'_> {
             }
             return Err(Refusal::new("found neither a group nor a data set"));
         }
-        let attributes = match self.attributes.get(&address) {
+        let attributes = match self.attributes.get(&id) {
             Some(known) => Arc::clone(known),
             None => {
                 let warnings = &mut self.nodes.warnings;
-                let found = attributes(self.file, address, &header, &mut |text| warnings.add(&path, &text));
+                let found = attributes(&file, id.address, &header, &mut |text| warnings.add(&path, &text));
                 let found = Arc::new(found.unwrap_or_else(|refusal| {
                     self.nodes.warnings.add(&path, &format!("its attributes are left out: {refusal}"));
                     Vec::new()
                 }));
-                self.attributes.insert(address, Arc::clone(&found));
+                self.attributes.insert(id, Arc::clone(&found));
                 found
             }
         };
-        self.nodes.list.push(Node { path: path.clone(), address, header, is_array, attributes });
+        self.nodes.list.push(Node { path: path.clone(), id, header, is_array, attributes });
         if is_array {
             return Ok(());
         }
         let depth = above.as_ref().map_or(0, |above| above.depth + 1);
-        let here = Rc::new(Above { address, depth, above });
-        let members = self.members(address)?;
+        let here = Rc::new(Above { id, depth, above });
+        let members = self.members(id)?;
         for link in members.iter().rev() {
             let child = if path.is_empty() { link.name.clone() } else { format!("{path}/{}", link.name) };
             self.seen += 1;
@@ -209,9 +214,9 @@ impl Walk<'_> {
                 break;
             }
             match self.target(&here, &child, link) {
-                Ok(address) => todo.push(Todo { path: child, address, above: Some(Rc::clone(&here)) }),
+                Ok(id) => todo.push(Todo { path: child, id, above: Some(Rc::clone(&here)) }),
                 Err(refusal) => {
-                    if self.file.source.has_failed() {
+                    if self.files.has_failed() {
                         return Err(refusal);
                     }
                     self.nodes.warnings.add(&child, &refusal);
@@ -221,24 +226,25 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn members(&mut self, address: u64) -> Result<Rc<Vec<Link>>, Refusal> {
-        if let Some(refusal) = self.refused.get(&address) {
+    fn members(&mut self, id: ObjectId) -> Result<Rc<Vec<Link>>, Refusal> {
+        if let Some(refusal) = self.refused.get(&id) {
             return Err(refusal.clone());
         }
-        if let Some(links) = self.links.get(&address) {
+        if let Some(links) = self.links.get(&id) {
             return Ok(Rc::clone(links));
         }
-        let found = header(self.file, address).and_then(|header| links(self.file, &header));
+        let file = self.files.get(id.file);
+        let found = header(file, id.address).and_then(|header| links(file, &header));
         let links = Rc::new(found.inspect_err(|refusal| {
-            self.refused.insert(address, refusal.clone());
+            self.refused.insert(id, refusal.clone());
         })?);
-        self.links.insert(address, Rc::clone(&links));
+        self.links.insert(id, Rc::clone(&links));
         Ok(links)
     }
 
-    /// Returns the address of the target of `link` from `group`, which becomes the node at `path`. Refuses links to an ancestor, names that
+    /// Returns the target of `link` from `group`, which becomes the node at `path`. Refuses links to an ancestor, names that
     /// no Zarr node can have, and too deep nodes.
-    fn target(&mut self, group: &Rc<Above>, path: &str, link: &Link) -> Result<u64, Refusal> {
+    fn target(&mut self, group: &Rc<Above>, path: &str, link: &Link) -> Result<ObjectId, Refusal> {
         let is_name = !link.name.is_empty() && !link.name.contains('/') && link.name != "zarr.json";
         if !is_name || Key::new(&format!("{path}/zarr.json")).is_err() {
             return Err(Refusal::new(format!("{:?} is no name of a node", link.name)));
@@ -246,41 +252,58 @@ impl Walk<'_> {
         if group.depth >= MAX_DEPTH {
             return Err(Refusal::new(format!("it lies deeper than {MAX_DEPTH} groups")));
         }
-        let address = self.follow(group.address, link, 0)?;
+        let id = self.follow(group.id, link, 0)?;
         let mut above = Some(group);
         while let Some(group) = above {
-            if group.address == address {
+            if group.id == id {
                 return Err(Refusal::new("the link leads to a group above it"));
             }
             above = group.above.as_ref();
         }
-        Ok(address)
+        Ok(id)
     }
 
-    fn follow(&mut self, group: u64, link: &Link, depth: usize) -> Result<u64, Refusal> {
-        let path = match &link.target {
-            Target::Hard(address) => return Ok(*address),
-            Target::External(target) => {
-                return Err(Refusal::new(format!("the external link to {target} is not followed")));
-            }
-            Target::Soft(path) => path,
-        };
+    fn follow(&mut self, group: ObjectId, link: &Link, depth: usize) -> Result<ObjectId, Refusal> {
         if depth >= MAX_SOFT {
-            return Err(Refusal::new("soft links lead to each other"));
+            let kind = if matches!(link.target, Target::Soft(_)) { "soft links" } else { "links" };
+            return Err(Refusal::new(format!("{kind} lead to each other")));
         }
-        let mut address = if path.starts_with('/') { self.root } else { group };
+        match &link.target {
+            Target::Hard(address) => Ok(ObjectId { file: group.file, address: *address }),
+            Target::Soft(path) => {
+                let start = if path.starts_with('/') { self.root(group.file)? } else { group };
+                self.object(start, path, depth, &|path| format!("the soft link leads to {path:?}, which is not there"))
+            }
+            Target::External { file, path } => {
+                let other = self.files.named(group.file, file)?;
+                let start = self.root(other)?;
+                self.object(start, path, depth, &|path| {
+                    format!("the external link leads to {path:?} in {file}, which is not there")
+                })
+            }
+        }
+    }
+
+    /// Returns the object at `path` from the group `start`. `missing` is the reason if it is not there.
+    fn object(
+        &mut self,
+        start: ObjectId,
+        path: &str,
+        depth: usize,
+        missing: &dyn Fn(&str) -> String,
+    ) -> Result<ObjectId, Refusal> {
+        let mut id = start;
         for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
             self.steps += 1;
             if self.steps > MAX_STEPS {
                 return Err(Refusal::new(format!("the soft links of the file take more than {MAX_STEPS} steps")));
             }
-            let members = self.members(address)?;
+            let members = self.members(id)?;
             let found = members.binary_search_by(|link| link.name.as_str().cmp(name)).ok();
             let found = found.and_then(|found| members.get(found));
-            let found =
-                found.ok_or_else(|| Refusal::new(format!("the soft link leads to {path:?}, which is not there")))?;
-            address = self.follow(address, found, depth + 1)?;
+            let found = found.ok_or_else(|| Refusal::new(missing(path)))?;
+            id = self.follow(id, found, depth + 1)?;
         }
-        Ok(address)
+        Ok(id)
     }
 }

@@ -53,6 +53,70 @@ impl Made {
     }
 }
 
+/// Link to the object at `path` of another file.
+fn external(name: &str, file: &str, path: &str) -> (u16, Vec<u8>) {
+    let target = [&[0][..], file.as_bytes(), &[0], path.as_bytes(), &[0]].concat();
+    let head = [1, 8, 64, u8::try_from(name.len()).unwrap()];
+    let size = u16::try_from(target.len()).unwrap().to_le_bytes();
+    (6, [&head[..], name.as_bytes(), &size, &target].concat())
+}
+
+/// Writes files, each a root group with links, and opens the first one.
+fn linked(files: &[(String, Vec<(u16, Vec<u8>)>)]) -> Arc<dyn Store> {
+    let below = Arc::new(MemoryStore::new());
+    for (name, links) in files {
+        let mut made = Made::new();
+        let root = made.object(links);
+        made.head(root);
+        below.set_all(&Key::new(name).unwrap(), &made.0).unwrap();
+    }
+    Arc::new(zarr_hdf5::open(below, Key::new(&files[0].0).unwrap(), "x.h5").unwrap())
+}
+
+#[test]
+fn few_files_are_opened_for_external_links() {
+    let name = |number: usize| format!("f{number:03}.h5");
+    let links = (0..300).map(|number| external(&name(number), &name(number), "/")).collect();
+    let mut files = vec![("x.h5".to_owned(), links)];
+    files.extend((0..300).map(|number| (name(number), Vec::new())));
+    let store = linked(&files);
+    assert_eq!(store.list_dir(&Prefix::root()).unwrap().prefixes.len(), 256);
+    let warnings = store.take_warnings();
+    assert_eq!(warnings.len(), 44);
+    let told = "is not followed: more than 256 other files are linked, which is the limit";
+    assert!(warnings.iter().all(|warning| warning.ends_with(told)), "{warnings:?}");
+    // Files that are not there take as many looks as the limit.
+    let links = (0..5000).map(|number| external(&format!("l{number}"), &format!("{number}.h5"), "/")).collect();
+    let warnings = linked(&[("x.h5".to_owned(), links)]).take_warnings();
+    let looked = warnings.iter().filter(|warning| warning.ends_with("there is no such file")).count();
+    assert_eq!((warnings.len(), looked), (5000, 4096));
+}
+
+#[test]
+fn external_links_in_circles_end() {
+    let files = [
+        ("x.h5", vec![external("a", "y.h5", "/a"), external("b", "y.h5", "/"), external("self", "x.h5", "/")]),
+        ("y.h5", vec![external("a", "x.h5", "/a"), external("back", "x.h5", "/"), external("c", "z.h5", "/")]),
+        ("z.h5", vec![external("d", "y.h5", "/"), external("name", "", "/"), external("up", "../x.h5", "/")]),
+    ];
+    let store = linked(&files.map(|(name, links)| (name.to_owned(), links)));
+    let mut warnings = store.take_warnings();
+    warnings.sort();
+    assert_eq!(
+        warnings,
+        [
+            "/a: links lead to each other",
+            "/b/a: links lead to each other",
+            "/b/back: the link leads to a group above it",
+            "/b/c/d: the link leads to a group above it",
+            "/b/c/name: the external link to the file  is not followed: it names no file",
+            "/b/c/up: the external link to the file ../x.h5 is not followed: it does not lie below the directory of the first file",
+            "/self: the link leads to a group above it",
+        ]
+    );
+    assert!(store.exists(&Key::new("b/c/zarr.json").unwrap()).unwrap());
+}
+
 fn link(name: &str, address: u64) -> (u16, Vec<u8>) {
     let head = [1, 0, u8::try_from(name.len()).unwrap()];
     (6, [&head[..], name.as_bytes(), &address.to_le_bytes()].concat())

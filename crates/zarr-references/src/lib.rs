@@ -30,7 +30,6 @@ mod open;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod place;
 mod scan;
 mod targets;
 mod template;

@@ -8,7 +8,7 @@ use zarr_store_virtual::{Chunk, VirtualStore};
 
 use crate::arrays::{Arrays, DOCUMENTS, split};
 use crate::file::{Entry, File};
-use crate::targets::{FileFinder, Targets};
+use crate::targets::{self, Targets};
 use crate::{ReferencesFault, ReferencesOptions};
 
 /// Maximum number of bytes of all documents in other files together.
@@ -33,7 +33,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, options: &ReferencesOptions) -> Res
     })?;
     let named = |fault: ReferencesFault| fault.of(&name);
     let file = File::parse(text, options.max_generated).map_err(named)?;
-    let targets = Targets::new(FileFinder::new(store, key.parent(), options), text.len() as u64);
+    let targets = Targets::new(options.finder(store, key.parent()), text.len() as u64);
     let mut left = DOCUMENT_BYTES;
     // Chunks may precede the document of their array, so that the file is read twice.
     let (mut arrays, mut documents) = (Arrays::default(), HashMap::new());
@@ -41,7 +41,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, options: &ReferencesOptions) -> Res
         match entry {
             Entry::Value(document) => arrays.note(key, &document)?,
             Entry::Target { url, range } if DOCUMENTS.contains(&split(key).1) => {
-                let (store, target) = targets.finder().file(&name, key, &url)?;
+                let (store, target) = targets::file(targets.finder(), &name, key, &url)?;
                 let document = read_document(&*store, &target, range, key, &url, &name, &mut left)?;
                 arrays.note(key, &document)?;
                 documents.insert(key.to_owned(), document);

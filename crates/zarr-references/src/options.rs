@@ -1,22 +1,15 @@
 //! Options of reading references: the files that they may name, and limits.
 
-use std::fmt;
 use std::sync::Arc;
 
-use zarr_store::{Result, Store};
-
-use crate::place::{place, shown};
-
-/// Function that opens the store at an address that the caller allows.
-pub(crate) type Opener = dyn Fn(&str) -> Result<Arc<dyn Store>> + Send + Sync;
+use zarr_store::{Prefix, Result, Store};
+use zarr_store_virtual::{FileFinder, OutsideFiles};
 
 /// Options of reading references: the files that they may name, and limits.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ReferencesOptions {
-    pub(crate) directories: Vec<String>,
-    pub(crate) allowed: Vec<String>,
-    pub(crate) open: Option<Arc<Opener>>,
+    outside: OutsideFiles,
     /// Maximum size in bytes of a file of references: 1 GiB by default.
     pub max_size: u64,
     /// Maximum number of references that generators make: 2^22 by default.
@@ -31,9 +24,7 @@ pub struct ReferencesOptions {
 impl Default for ReferencesOptions {
     fn default() -> Self {
         Self {
-            directories: Vec::new(),
-            allowed: Vec::new(),
-            open: None,
+            outside: OutsideFiles::default(),
             max_size: 1 << 30,
             max_generated: 1 << 22,
             max_cached: 32 << 20,
@@ -47,7 +38,7 @@ impl ReferencesOptions {
     /// this directory by URLs that begin with the address. Without an address they name these files by relative names only.
     #[must_use]
     pub fn directory(mut self, address: impl Into<String>) -> Self {
-        self.directories.push(address.into());
+        self.outside = self.outside.directory(address);
         self
     }
 
@@ -55,14 +46,14 @@ impl ReferencesOptions {
     /// no reference may name a file of this machine, even below `prefix`.
     #[must_use]
     pub fn allow(mut self, prefix: impl Into<String>) -> Self {
-        self.allowed.push(prefix.into());
+        self.outside = self.outside.allow(prefix);
         self
     }
 
     /// Sets the function that opens the store at an [allowed](Self::allow) prefix. It is called with the prefix as the caller gave it.
     #[must_use]
     pub fn open_by(self, open: impl Fn(&str) -> Result<Arc<dyn Store>> + Send + Sync + 'static) -> Self {
-        Self { open: Some(Arc::new(open)), ..self }
+        Self { outside: self.outside.open_by(open), ..self }
     }
 
     /// Sets the maximum size of a file of references in bytes.
@@ -88,17 +79,9 @@ impl ReferencesOptions {
     pub fn name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
-}
 
-/// Shows addresses without their secrets.
-impl fmt::Debug for ReferencesOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |addresses: &[String]| -> Vec<String> {
-            addresses.iter().map(|address| shown(&place(address)).to_owned()).collect()
-        };
-        f.debug_struct("ReferencesOptions")
-            .field("directories", &shown(&self.directories))
-            .field("allowed", &shown(&self.allowed))
-            .finish_non_exhaustive()
+    /// Returns the search for files that references in `directory` of `store` name.
+    pub(crate) fn finder(&self, store: Arc<dyn Store>, directory: Prefix) -> FileFinder {
+        self.outside.finder("references", store, directory)
     }
 }

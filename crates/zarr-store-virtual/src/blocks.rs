@@ -103,6 +103,12 @@ impl Blocks {
         blocks
     }
 
+    /// Returns the number of bytes of the blocks in the cache, or a little more.
+    #[must_use]
+    pub fn cached(&self) -> u64 {
+        self.lock().bytes.len() as u64 * BLOCK
+    }
+
     /// Returns a copy of the first blocks, which is used after the file was opened.
     #[must_use]
     pub fn first_kept(&self) -> KeptBlocks {

@@ -8,6 +8,8 @@ mod grammar;
 pub(crate) mod icechunk;
 mod known;
 mod options;
+#[cfg(any(feature = "hdf5", feature = "references"))]
+mod outside;
 #[cfg(feature = "zip")]
 mod ozx;
 #[cfg(feature = "references")]

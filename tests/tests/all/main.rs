@@ -36,6 +36,7 @@ mod fuzz;
 mod gone;
 mod group_verbs;
 mod hdf5;
+mod hdf5_links;
 mod hierarchies;
 #[cfg(target_os = "linux")]
 mod hostile;

@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 use zarr_json::{ParseOptions, Value};
 use zarr_store::{AccessProfile, AsyncStore, BoxFuture, Bytes, Error, Key, Prefix, Result, Store, StoreExt, StoreKind};
 use zarr_store_virtual::lookup::{EitherStore, LoadCache, Way, wait};
-use zarr_store_virtual::{FindChunks, FoundChunk, VirtualStore};
+use zarr_store_virtual::{FileFinder, FindChunks, FoundChunk, VirtualStore};
 
 use super::{Bad, Budget, MAX_RECORD, Record, Row};
 use crate::arrays::Arrays;
-use crate::targets::FileFinder;
+use crate::targets;
 use crate::{ReferencesFault, ReferencesOptions};
 
 /// Name of the document that contains all other documents.
@@ -49,7 +49,7 @@ pub fn open_parquet(store: Arc<dyn Store>, folder: &Prefix, options: &References
         arrays.note(&key, text.as_bytes()).map_err(|fault| fault.of(&name))?;
         builder.document(Key::new(&key)?, Bytes::from(text.into_bytes()));
     }
-    let finder = FileFinder::new(store, parent(folder), options);
+    let finder = options.finder(store, parent(folder));
     let (profile, not_blocking) = nearness(&below, &finder)?;
     let cache = LoadCache::new(options.max_cached, Record::size);
     let folder =
@@ -191,7 +191,7 @@ impl Lazy {
             Row::Missing => Ok(FoundChunk::Missing),
             Row::Raw(bytes) => Ok(FoundChunk::Inline(bytes)),
             Row::Path(url, range) => {
-                let (store, file) = folder.finder.file(&folder.name, key.as_str(), url)?;
+                let (store, file) = targets::file(&folder.finder, &folder.name, key.as_str(), url)?;
                 Ok(FoundChunk::File { store, file, range })
             }
         }

@@ -21,7 +21,7 @@ fn known(path: &Path) -> Option<(Open, bool)> {
     }
     match signature_of_file(path)?.what {
         #[cfg(feature = "hdf5")]
-        super::signature::HDF5 => Some((hdf5::open, false)),
+        super::signature::HDF5 => Some((hdf5::open, true)),
         #[cfg(feature = "netcdf")]
         super::signature::NETCDF => Some((netcdf::open, false)),
         #[cfg(feature = "references")]
@@ -129,16 +129,24 @@ fn inner(address: &StoreAddress) -> &StoreAddress {
 
 #[cfg(feature = "hdf5")]
 pub(super) mod hdf5 {
+    use zarr_hdf5::Hdf5Options;
+
     use super::*;
     use crate::store::Scheme;
+    use crate::store::outside::{self, ALLOW, Outside};
 
     pub(in crate::store) fn scheme() -> Scheme {
-        Scheme::address(&["hdf5"], opener(open)).ends(&[".nc", ".nc4", ".h5", ".hdf5", ".he5"])
+        Scheme::address(&["hdf5"], opener(open)).options(&[ALLOW]).ends(&[".nc", ".nc4", ".h5", ".hdf5", ".he5"])
     }
 
     pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<VirtualStore> {
-        let (store, key) = place_without_links(inner(address), options, schemes)?;
-        zarr_hdf5::open(store, key, address.to_string())
+        let file = inner(address);
+        let (store, key) = place_without_links(file, &outside::without_allowed(options), schemes)?;
+        let Outside { directories, allowed, open } = Outside::of(file, true, options, schemes)?;
+        let chosen = Hdf5Options::default().name(address.to_string());
+        let chosen = allowed.into_iter().fold(chosen, Hdf5Options::allow);
+        let chosen = directories.into_iter().fold(chosen, Hdf5Options::directory);
+        zarr_hdf5::open_with(store, key, &chosen.open_by(move |prefix| open(prefix)))
     }
 }
 
@@ -181,10 +189,8 @@ pub(super) mod references {
     use zarr_references::ReferencesOptions;
 
     use super::*;
+    use crate::store::outside::{self, ALLOW, Outside};
     use crate::store::{Scheme, reference_folders};
-
-    /// Name of the option with the addresses below which references may name files.
-    pub(super) const ALLOW: &str = "allow";
 
     pub(in crate::store) fn scheme() -> Scheme {
         Scheme::address(&["references"], opener(open)).options(&[ALLOW]).ends(&[".json", ".parq", ".parquet"])
@@ -192,21 +198,13 @@ pub(super) mod references {
 
     pub(super) fn open(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<VirtualStore> {
         let file = &reference_folders::named(inner(address));
-        let others = options.filter(|name| name != ALLOW);
+        let others = outside::without_allowed(options);
         let folder = reference_folders::find(file, &others, schemes)?;
-        let mut chosen = ReferencesOptions::default().name(file.to_string());
-        for prefix in options.get(ALLOW).unwrap_or_default().split(',').filter(|prefix| !prefix.is_empty()) {
-            chosen = chosen.allow(absolute(prefix));
-        }
-        for directory in directories(file) {
-            chosen = chosen.directory(directory);
-        }
-        let own = place_of_options(file, options, &others, schemes)?;
-        let (all, below) = (schemes.clone(), others.clone());
-        let chosen = chosen.open_by(move |prefix| {
-            let address = all.address(prefix)?;
-            all.open(&address, &all.options_for(&address, &shared(&own, &address, &below))?)
-        });
+        let Outside { directories, allowed, open } = Outside::of(file, false, options, schemes)?;
+        let chosen = ReferencesOptions::default().name(file.to_string());
+        let chosen = allowed.into_iter().fold(chosen, ReferencesOptions::allow);
+        let chosen = directories.into_iter().fold(chosen, ReferencesOptions::directory);
+        let chosen = chosen.open_by(move |prefix| open(prefix));
         if let Some((store, folder)) = folder {
             return reference_folders::open(address, store, &folder, &chosen);
         }
@@ -214,81 +212,10 @@ pub(super) mod references {
         zarr_references::open(store, key, &chosen)
     }
 
-    /// Returns the address of the store that gets the options: the store of the references, or, if the references are a file of this
-    /// machine and remote addresses are allowed, the first of these addresses. An option that the other allowed addresses must not get is
-    /// an error.
-    fn place_of_options(
-        file: &StoreAddress,
-        options: &StoreOptions,
-        others: &StoreOptions,
-        schemes: &Schemes,
-    ) -> Result<StoreAddress> {
-        let prefixes = options.get(ALLOW).unwrap_or_default().split(',');
-        let mut far = prefixes.filter_map(|prefix| schemes.address(prefix).ok()).filter(|far| far.url().is_some());
-        let Some(first) = far.next().filter(|_| file.path().is_some()) else { return Ok(file.clone()) };
-        for other in far {
-            let kept = shared(&first, &other, others);
-            if let Some((name, _)) = others.pairs().iter().find(|(name, _)| kept.get(name).is_none()) {
-                let several = format!("option {name} is for one host or bucket, and {first} and {other} are allowed");
-                return Err(file.refuse(several));
-            }
-        }
-        Ok(first)
-    }
-
-    /// Names of options of connections to any host, which are no secrets.
-    const CONNECTIONS: &[&str] =
-        &["concurrency", "connect_timeout", "deadline", "hedge", "missing", "retries", "timeout", "user_agent"];
-    /// Names of options that buckets of one scheme share, which are no secrets.
-    const BUCKETS: &[&str] = &["allow_http", "anonymous", "endpoint", "region", "requester_pays"];
-
-    /// Returns the options of the store at `own` that the store at `other` also gets. Options that may be secrets are passed on only if
-    /// both have the same host or bucket.
-    pub(super) fn shared(own: &StoreAddress, other: &StoreAddress, options: &StoreOptions) -> StoreOptions {
-        let is_web = |address: &StoreAddress| matches!(address.scheme(), Some("http" | "https"));
-        // The bucket or container is part of the authority; a user in a web address is not.
-        let authority = |address: &StoreAddress| {
-            let url = address.url()?;
-            let (_, rest) = url.split_once("://")?;
-            let authority = rest.split(['/', '?', '#']).next()?;
-            let host = authority.rsplit_once('@').filter(|_| is_web(address)).map_or(authority, |(_, host)| host);
-            Some(if is_web(address) { host.to_ascii_lowercase() } else { host.to_owned() })
-        };
-        let is_like = own.scheme() == other.scheme();
-        if is_like && authority(own) == authority(other) {
-            return options.clone();
-        }
-        options.filter(|name| CONNECTIONS.contains(&name) || is_like && !is_web(own) && BUCKETS.contains(&name))
-    }
-
-    /// Returns the addresses of the directory that contains `file`: as it was given, and with links resolved.
-    fn directories(file: &StoreAddress) -> Vec<String> {
-        let Some(path) = file.path() else {
-            return file.in_store().and_then(|(above, _)| above.url()).into_iter().collect();
-        };
-        let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_owned));
-        let target = folder.as_ref().and_then(|folder| folder.canonicalize().ok());
-        let mut folders: Vec<String> =
-            folder.into_iter().chain(target).filter_map(|folder| folder.to_str().map(str::to_owned)).collect();
-        folders.dedup();
-        folders
-    }
-
-    /// Makes a path of this machine absolute, since references name files by absolute paths.
-    fn absolute(prefix: &str) -> String {
-        let path = Path::new(prefix);
-        if prefix.contains("://") || path.is_absolute() {
-            return prefix.to_owned();
-        }
-        std::path::absolute(path)
-            .ok()
-            .and_then(|path| path.to_str().map(str::to_owned))
-            .unwrap_or_else(|| prefix.to_owned())
-    }
-
     #[cfg(test)]
     mod tests {
         use super::*;
+        use crate::store::outside::{directories, shared};
 
         #[test]
         fn secrets_go_to_the_same_host_or_bucket_alone() {
@@ -353,7 +280,7 @@ pub(super) mod references {
             let schemes = crate::store::schemes();
             let Ok(file) = schemes.address("https://user:SECRET@host/d/refs.json?token=SECRET") else { return };
             let options =
-                directories(&file).into_iter().fold(ReferencesOptions::default(), ReferencesOptions::directory);
+                directories(&file, false).into_iter().fold(ReferencesOptions::default(), ReferencesOptions::directory);
             assert!(format!("{options:?}").contains("https://host/d\""), "{options:?}");
         }
     }

@@ -1,0 +1,45 @@
+//! Options of reading a file: its name in messages, and the files to which its external links may lead.
+
+use std::sync::Arc;
+
+use zarr_store::{Result, Store};
+use zarr_store_virtual::OutsideFiles;
+
+/// Options of reading a file: its name in messages, and the files to which its external links may lead.
+///
+/// Links lead to files in the directory of the file and below. Other files are read only where the caller allows it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Hdf5Options {
+    /// Name of the file in messages; `None`, the default, for the name of its store followed by its key.
+    pub name: Option<String>,
+    pub(crate) outside: OutsideFiles,
+}
+
+impl Hdf5Options {
+    /// Sets the [name](Self#structfield.name) of the file in messages.
+    #[must_use]
+    pub fn name(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// Adds an address of the directory that contains the file, as `/data` or `s3://bucket/data`: links may name files below this directory
+    /// by paths or URLs that begin with the address. Without an address they name these files by relative names only.
+    #[must_use]
+    pub fn directory(self, address: impl Into<String>) -> Self {
+        Self { outside: self.outside.directory(address), ..self }
+    }
+
+    /// Allows links to files whose paths or URLs lie below `prefix`. If an address of the [directory](Self::directory) is not on this
+    /// machine, no link leads to a file of this machine, even below `prefix`.
+    #[must_use]
+    pub fn allow(self, prefix: impl Into<String>) -> Self {
+        Self { outside: self.outside.allow(prefix), ..self }
+    }
+
+    /// Sets the function that opens the store at an [allowed](Self::allow) prefix. It is called with the prefix as the caller gave it.
+    #[must_use]
+    pub fn open_by(self, open: impl Fn(&str) -> Result<Arc<dyn Store>> + Send + Sync + 'static) -> Self {
+        Self { outside: self.outside.open_by(open), ..self }
+    }
+}
