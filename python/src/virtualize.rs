@@ -19,13 +19,14 @@ pub(crate) struct ReferenceSettings {
     variables: Vec<String>,
     inline: u64,
     grid: String,
-    dialect: String,
+    dialect: Option<String>,
     relative: bool,
     overwrite: bool,
 }
 
-/// References to files, chunks in the references and their bytes, bytes of the references, folders that lie elsewhere, and warnings.
-type Saved = (u64, u64, u64, u64, Vec<String>, Vec<String>);
+/// References to files, chunks in the references and their bytes, bytes of the references, folders that lie elsewhere, the dialect of the
+/// documents and why it is not v2, and warnings.
+type Saved = (u64, u64, u64, u64, Vec<String>, (&'static str, Option<String>), Vec<String>);
 
 /// An address, and options of its store.
 type Address = (String, Vec<(String, String)>);
@@ -89,13 +90,14 @@ pub(crate) fn virtualize(
         }
         let save = SaveOptions::default()
             .inline(settings.inline)
-            .dialect(settings.dialect.parse::<Dialect>()?)
+            .dialect(settings.dialect.as_deref().map(str::parse::<Dialect>).transpose()?)
             .relative(settings.relative)
             .overwrite(settings.overwrite);
         ended()?;
         let saved = save_with(joined, &to, &save, &to_options.into_iter().collect(), &schemes)?;
         let written = saved.written;
-        Ok((written.in_files, written.inline, written.inline_bytes, saved.bytes, saved.elsewhere, warnings))
+        let dialect = (saved.dialect.name(), saved.not_in_v2);
+        Ok((written.in_files, written.inline, written.inline_bytes, saved.bytes, saved.elsewhere, dialect, warnings))
     };
     let saved = runtime::run_watched(py, &interrupt, &mut tell, work)?;
     tell(py)?;

@@ -19,7 +19,8 @@ class References:
 
     ``references`` is the number of chunks that lie in files, ``inline`` that of chunks in the references themselves, of ``inline_nbytes`` bytes,
     and ``nbytes`` the size of the file. ``elsewhere`` are the folders of files that do not lie below that of the references: this library reads
-    these with ``storage_options={"allow": "FOLDER,FOLDER"}``.
+    these with ``storage_options={"allow": "FOLDER,FOLDER"}``. The documents are of the ``dialect`` v2 or v3; ``not_in_v2`` says why they are of v3 where no
+    dialect was asked for.
     """
 
     references: int
@@ -27,6 +28,8 @@ class References:
     inline_nbytes: int
     nbytes: int
     elsewhere: tuple[str, ...]
+    dialect: str
+    not_in_v2: str | None
 
 
 @checked
@@ -38,7 +41,7 @@ def virtualize(
     variables: Sequence[str] = (),
     inline: int = 500,
     grid: Literal["regular", "rectilinear"] = "regular",
-    dialect: str = "v2",
+    dialect: str | None = None,
     relative: bool = False,
     overwrite: bool = False,
     progress: Callable[[int, int], object] | None = None,
@@ -56,7 +59,8 @@ def virtualize(
     which these alone are kept, with their coordinates.
 
     Chunks that are ranges of files of up to ``inline`` bytes, coordinates, and chunks that lie in no file as they are, are in the references. ``grid="rectilinear"``
-    allows chunks of several lengths along the dimension, which documents of ``dialect="v3"`` have. With ``relative`` files are named relative
+    allows chunks of several lengths along the dimension, which documents of ``dialect="v3"`` have. The documents are of v2 if it can describe all nodes, else of v3, which JSON alone takes, unless ``dialect`` is
+    ``"v2"`` or ``"v3"``. With ``relative`` files are named relative
     to the references, below whose folder they lie; else by their whole addresses. A target that is there is an error, or is replaced with
     ``overwrite``. ``file_options`` and ``target_options`` are options of the stores.
 
@@ -84,9 +88,9 @@ def virtualize(
         "relative": relative,
         "overwrite": overwrite,
     }
-    *numbers, elsewhere, warnings = _core.virtualize(
+    *numbers, elsewhere, (found, not_in_v2), warnings = _core.virtualize(
         [address_of(file) for file in given], options_of(file_options), (address_of(target), options_of(target_options)), settings, progress
     )
     for text in warnings:
         warn(text)
-    return References(*numbers, elsewhere=tuple(elsewhere))
+    return References(*numbers, elsewhere=tuple(elsewhere), dialect=found, not_in_v2=not_in_v2)

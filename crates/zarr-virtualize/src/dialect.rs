@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use zarr_hierarchy::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use zarr_hierarchy::ErrorKind;
+use zarr_hierarchy::{Error, Result};
 use zarr_meta::{Dialect, Node, NodePath};
 use zarr_store::Prefix;
 use zarr_store_virtual::{ChunkKeyForm, Separator, SourceId, VirtualStore};
@@ -41,12 +43,8 @@ impl Joined {
         for (path, array) in &file.arrays {
             let table = array.chunks.table();
             let has_missing = (table.stored().count() as u64) < table.count();
-            let hint = |error: Error| match error.kind() {
-                ErrorKind::NotExpressible => error.with_hint("--dialect v3 writes documents of Zarr v3"),
-                _ => error,
-            };
             let node = convert(&Node::Array(array.metadata.clone()), Dialect::V3, dialect, has_missing);
-            nodes.push((path.clone(), node.map_err(|error| hint(error.at_path(path)))?));
+            nodes.push((path.clone(), node.map_err(|error| error.at_path(path))?));
             let mut join = TableJoin::new(array.chunks.counts(), 0)?;
             let source = |id: SourceId| {
                 *sources.entry(id).or_insert_with(|| match input.store.source(id) {

@@ -81,7 +81,7 @@ impl JoinOptions {
 }
 
 /// Result of [`join`]: a store that consists of files.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Joined {
     /// Joined store, of Zarr v3 unless [`in_dialect`](Self::in_dialect) converted it.

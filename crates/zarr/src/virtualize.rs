@@ -63,8 +63,9 @@ pub fn open_with(address: &StoreAddress, options: &StoreOptions, schemes: &Schem
 pub struct SaveOptions {
     /// Size in bytes up to which chunks are written into the references: 500 by default, as in kerchunk.
     pub inline: u64,
-    /// Dialect of the documents: v2, the default, or v3.
-    pub dialect: Dialect,
+    /// Dialect of the documents: v2 or v3. By default v2 if it can describe all nodes, as most readers of references expect it, else v3.
+    /// References in Parquet take v2 alone.
+    pub dialect: Option<Dialect>,
     /// Whether references name files by paths relative to the directory of the references, which has to contain the files. By default they
     /// name files by absolute paths and URLs.
     pub relative: bool,
@@ -74,7 +75,7 @@ pub struct SaveOptions {
 
 impl Default for SaveOptions {
     fn default() -> Self {
-        Self { inline: 500, dialect: Dialect::V2, relative: false, overwrite: false }
+        Self { inline: 500, dialect: None, relative: false, overwrite: false }
     }
 }
 
@@ -87,8 +88,8 @@ impl SaveOptions {
 
     /// Sets [`dialect`](Self#structfield.dialect).
     #[must_use]
-    pub fn dialect(self, dialect: Dialect) -> Self {
-        Self { dialect, ..self }
+    pub fn dialect(self, dialect: impl Into<Option<Dialect>>) -> Self {
+        Self { dialect: dialect.into(), ..self }
     }
 
     /// Sets [`relative`](Self#structfield.relative).
@@ -115,6 +116,11 @@ pub struct Saved {
     /// Directories of the files that do not lie below the directory of the references. Reading the references needs the option `allow` with
     /// these directories.
     pub elsewhere: Vec<String>,
+    /// Dialect of the documents.
+    pub dialect: Dialect,
+    /// Reason why the documents are of v3 although no [dialect](SaveOptions#structfield.dialect) was chosen: the first node that v2 cannot
+    /// describe, and why; `None` if they are of v2, or the dialect was chosen.
+    pub not_in_v2: Option<String>,
 }
 
 /// Writes references to the chunks of a joined store. The extension of `target` determines the form: one file in JSON (`.json`), or a
@@ -156,7 +162,7 @@ pub fn save_with(
         let error = Error::new(ErrorKind::Exists, "found a file, expected none");
         return Err(at(target, error.with_hint("--overwrite replaces it")));
     }
-    let joined = joined.in_dialect(options.dialect)?;
+    let Described { joined, dialect, not_in_v2 } = described(joined, options.dialect, form)?;
     let base = base(&folder)?;
     let elsewhere = RefCell::new(BTreeSet::new());
     let address = |file: &SourceFile<'_>| -> zarr_store::Result<String> {
@@ -198,7 +204,8 @@ pub fn save_with(
         }
     };
     drop(write);
-    Ok(Saved { written, bytes, elsewhere: elsewhere.into_inner().into_iter().collect() })
+    let elsewhere = elsewhere.into_inner().into_iter().collect();
+    Ok(Saved { written, bytes, elsewhere, dialect, not_in_v2 })
 }
 
 /// Form in which references are written.
@@ -224,6 +231,32 @@ impl Form {
             );
             Err(Error::argument(message))
         }
+    }
+}
+
+/// Store with its documents in the dialect of its references.
+struct Described {
+    joined: Joined,
+    dialect: Dialect,
+    /// Reason why v2 was not taken.
+    not_in_v2: Option<String>,
+}
+
+/// Converts the documents to the dialect that was chosen; without one to v2, or to v3 if a node has no form in v2.
+fn described(joined: Joined, chosen: Option<Dialect>, form: Form) -> Result<Described> {
+    let hint = |error: Error| match error.kind() {
+        ErrorKind::NotExpressible if form == Form::Parquet => {
+            error.with_hint("references in JSON take documents of v3: a name with .json at its end")
+        }
+        ErrorKind::NotExpressible => error.with_hint("the dialect v3 can describe it"),
+        _ => error,
+    };
+    let dialect = chosen.unwrap_or(Dialect::V2);
+    match joined.clone().in_dialect(dialect) {
+        Err(error) if error.kind() == ErrorKind::NotExpressible && chosen.is_none() && form == Form::Json => {
+            Ok(Described { joined, dialect: Dialect::V3, not_in_v2: Some(error.to_string()) })
+        }
+        converted => Ok(Described { joined: converted.map_err(hint)?, dialect, not_in_v2: None }),
     }
 }
 

@@ -4,7 +4,7 @@ use super::convert::{joined, refuse_several};
 use crate::args::dialect;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::object::object;
+use crate::object::{object, or_null};
 use crate::{escape, number};
 use clap::{Args, ValueEnum};
 use zarr::Dialect;
@@ -37,9 +37,9 @@ pub(crate) struct Virtualize {
     /// allows several lengths.
     #[arg(long, value_name = "GRID", default_value = "regular")]
     grid: Grid,
-    /// The dialect of the metadata documents in REFS: v2 or v3.
-    #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect, default_value = "v2")]
-    dialect: Dialect,
+    /// The dialect of the metadata documents in REFS: v2 or v3; by default v2 if it can describe all nodes, else v3, which JSON alone takes.
+    #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect)]
+    dialect: Option<Dialect>,
     /// Name files relative to the directory of REFS, below which all files must lie: then files and REFS can be moved together, but fsspec
     /// looks for the files in its working directory. By default files are named by their full addresses.
     #[arg(long)]
@@ -83,6 +83,8 @@ pub(crate) fn run(context: &Context, args: &Virtualize) -> Result<()> {
                 "inline_bytes": saved.written.inline_bytes,
                 "bytes": saved.bytes,
                 "elsewhere": saved.elsewhere.clone(),
+                "dialect": saved.dialect.name(),
+                "not_in_v2": or_null(saved.not_in_v2.clone()),
             }
         },
         || text(args, &saved),
@@ -98,6 +100,9 @@ fn text(args: &Virtualize, saved: &Saved) -> String {
         number::size(saved.written.inline_bytes),
         number::size(saved.bytes),
     );
+    if let Some(reason) = &saved.not_in_v2 {
+        text.push_str(&format!("documents are of v3, since v2 cannot describe all nodes: {}\n", escape::line(reason)));
+    }
     if let Some(folder) = saved.elsewhere.first() {
         let more = if saved.elsewhere.len() > 1 { ", and in others" } else { "" };
         let folder = escape::line(folder);

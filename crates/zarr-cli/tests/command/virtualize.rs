@@ -187,3 +187,26 @@ fn references_in_parquet_are_replaced_as_a_whole() {
     assert_eq!(write(&["--overwrite"]).code, Some(2));
     assert!(folder.path("refs.parq/notes.txt").exists());
 }
+
+#[test]
+fn documents_are_of_v3_where_v2_cannot_describe_a_node() {
+    let folder = folder();
+    folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int16", "--chunks", "2"]);
+    folder.ok(&["write", "s", "a", "--value", "3"]);
+    let plain = folder.ok(&["virtualize", "s", "-o", "plain.json", "--json"]);
+    assert!(plain.contains(r#""dialect": "v2""#) && plain.contains(r#""not_in_v2": null"#), "{plain}");
+    // Version 2 has no shards.
+    folder.ok(&["create", "s", "b", "--shape", "8", "--dtype", "int16", "--chunks", "2", "--shards", "4"]);
+    folder.ok(&["write", "s", "b", "--value", "5"]);
+    let found = folder.ok(&["virtualize", "s", "-o", "refs.json", "--inline", "0"]);
+    assert!(found.contains("documents are of v3, since v2 cannot describe all nodes: /b: "), "{found}");
+    assert_eq!(folder.ok(&["digest", "refs.json"]), folder.ok(&["digest", "s"]));
+    assert!(folder.ok(&["info", "refs.json", "a"]).contains("Zarr format        : v3"));
+    let refused = |args: &[&str], hint: &str| {
+        let ran = folder.run(&[&["virtualize", "s"], args].concat());
+        assert!(ran.code == Some(2) && ran.err.contains("/b: ") && ran.err.contains(hint), "{}", ran.err);
+    };
+    refused(&["-o", "v2.json", "--dialect", "v2"], "the dialect v3 can describe it");
+    refused(&["-o", "refs.parquet"], "references in JSON take documents of v3");
+    assert!(!folder.path("v2.json").exists() && !folder.path("refs.parquet").exists());
+}
