@@ -128,15 +128,27 @@ pub enum IcechunkFault {
         reason: String,
     },
     /// A file outside of the repository was changed after the repository stored the reference to its chunk.
-    #[error("chunk {chunk}: {url} has ETag {found}, and had {expected} when the chunk was stored")]
+    #[error("chunk {chunk}: {url} {found}, expected one that {expected}, as when its reference was stored")]
     Changed {
         /// Key of the chunk.
         chunk: Key,
         /// URL of the file.
         url: String,
-        /// ETag that the file has now.
+        /// ETag of the file, or time of its last change.
         found: String,
-        /// ETag that the repository stored.
+        /// ETag, or time of the last change, that the repository stored.
+        expected: String,
+    },
+    /// A file outside of the repository may have been changed: its store does not tell what the reference is to be compared with.
+    #[error(
+        "chunk {chunk}: expected that {url} {expected}, as when its reference was stored, which its store does not tell"
+    )]
+    Unchecked {
+        /// Key of the chunk.
+        chunk: Key,
+        /// URL of the file.
+        url: String,
+        /// ETag, or time of the last change, that the repository stored.
         expected: String,
     },
 }
@@ -148,6 +160,7 @@ impl IcechunkFault {
         match self {
             Self::Large { .. } => ErrorKind::Limit,
             Self::Outside { .. } => ErrorKind::Denied,
+            Self::Unchecked { .. } => ErrorKind::Unsupported,
             // A file of another type than expected is invalid, and not of a newer format.
             Self::Header { what, .. } if *what != FILE_TYPE => ErrorKind::Unsupported,
             _ => ErrorKind::Invalid,

@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod checksum;
 mod chunk_key;
 mod fault;
 mod file;

@@ -6,6 +6,7 @@ use zarr_store::Bytes;
 use zstd::bulk::Decompressor;
 use zstd::dict::DecoderDictionary;
 
+use crate::checksum::Checksum;
 use crate::chunk_key::{Index, MAX_RANK};
 use crate::fault::IcechunkFault;
 use crate::flat::{self, FlatFault, Table, Vector};
@@ -24,7 +25,7 @@ pub(crate) enum Place {
     /// Range of a file of the repository.
     Native { id: Id, offset: u64, length: u64 },
     /// Range of a file outside of the repository.
-    Virtual { url: String, offset: u64, length: u64, etag: Option<String> },
+    Virtual { url: String, offset: u64, length: u64, checksum: Option<Checksum> },
 }
 
 /// Manifest, whose content stays in memory in the encoding of the file. Its arrays and chunks are sorted, which was checked: a binary
@@ -133,8 +134,12 @@ impl Manifest {
             (None, None, Some(at)) => return Ok(Place::Inline(self.content.slice(at))),
             (None, None, None) => return Err(bad("reference of a chunk")),
         };
-        let etag = table.str(6).map_err(record)?.map(str::to_owned);
-        Ok(Place::Virtual { url, offset, length, etag })
+        let checksum = match (table.str(6).map_err(record)?, table.u32(7).map_err(record)?) {
+            (Some(etag), _) => Some(Checksum::Etag(etag.to_owned())),
+            (None, 0) => None,
+            (None, seconds) => Some(Checksum::Modified(seconds)),
+        };
+        Ok(Place::Virtual { url, offset, length, checksum })
     }
 
     fn decompressed(&self, bytes: &[u8]) -> Option<String> {

@@ -13,6 +13,7 @@ use zarr_store::{
     GetOptions, Key, Result, Store, StoreExt, Version, fallback,
 };
 
+use crate::checksum::{Checksum, Mismatch};
 use crate::chunk_key;
 use crate::fault::IcechunkFault;
 use crate::file::{self, FileType};
@@ -193,9 +194,9 @@ impl Inner {
                     let chunk = Chunk { key, offset, length };
                     return self.native(way, chunk, id, ranges, options).await.map(Some);
                 }
-                Some(Place::Virtual { url, offset, length, etag }) => {
+                Some(Place::Virtual { url, offset, length, checksum }) => {
                     let chunk = Chunk { key, offset, length };
-                    return self.outside(way, chunk, &url, etag.as_deref(), ranges, options).await.map(Some);
+                    return self.outside(way, chunk, (&url, checksum.as_ref()), ranges, options).await.map(Some);
                 }
             },
         };
@@ -258,8 +259,7 @@ impl Inner {
         &self,
         way: Way,
         chunk: Chunk<'_>,
-        url: &str,
-        etag: Option<&str>,
+        (url, checksum): (&str, Option<&Checksum>),
         ranges: &[ByteRange],
         options: &GetOptions,
     ) -> Result<Fetched> {
@@ -277,17 +277,25 @@ impl Inner {
         let open = open.ok_or_else(|| refused("nothing opens files outside of the repository here".to_owned()))?;
         let (store, file) = open(&full)?;
         let source = EitherStore::new(store);
-        let mut fetched = match self.part(way, chunk, (&source, &file, &full), ranges, options).await? {
+        // A directory tells the state of a file where it is asked for it.
+        let mut asked = options.clone();
+        asked.snapshot |= checksum.is_some();
+        let mut fetched = match self.part(way, chunk, (&source, &file, &full), ranges, &asked).await? {
             Some(fetched) => fetched,
             None => return Err(refused("there is no such file".to_owned())),
         };
-        // Only a strong ETag is comparable to the ETag that the repository stored.
-        let found = fetched.version.as_ref().map(Version::as_str).filter(|found| found.starts_with('"'));
-        if let (Some(found), Some(expected)) = (found, etag)
-            && found.trim_matches('"') != expected.trim_matches('"')
-        {
-            let (found, expected) = (found.to_owned(), expected.to_owned());
-            return Err(self.fail(IcechunkFault::Changed { chunk: chunk.key.clone(), url: full, found, expected }));
+        // What has not changed since an earlier get was checked by that.
+        if let Some(checksum) = checksum.filter(|_| !fetched.is_unchanged()) {
+            let (chunk, url) = (chunk.key.clone(), full.clone());
+            checksum.check(&fetched).map_err(|mismatch| {
+                self.fail(match mismatch {
+                    Mismatch::Changed { found, expected } => IcechunkFault::Changed { chunk, url, found, expected },
+                    Mismatch::Unknown(expected) => IcechunkFault::Unchecked { chunk, url, expected },
+                })
+            })?;
+        }
+        if !options.snapshot {
+            fetched.snapshot = None;
         }
         options.check(&self.name, chunk.key, &mut fetched)?;
         Ok(fetched)

@@ -3,9 +3,11 @@
     python repositories.py
 
 `v1.zip` and `v2.zip` are repositories of these versions of the format. `expected.zip` has the values of all keys that the store of a session
-lists, below `VERSION/REVISION/`; `outside.bin` is the file outside of the repositories, at `file:///tmp/zarr-icechunk/outside.bin`.
+lists, below `VERSION/REVISION/`; `outside.bin` is the file outside of the repositories, at `file:///tmp/zarr-icechunk/outside.bin`. `checked.zip` is a
+repository whose references to this file have ETags and times of its last change.
 """
 
+import datetime
 import shutil
 import zipfile
 from pathlib import Path
@@ -104,10 +106,36 @@ def add(archive, name, value):
     archive.writestr(zipfile.ZipInfo(name), value, zipfile.ZIP_DEFLATED)
 
 
+def pack(folder, name):
+    with zipfile.ZipFile(HERE / name, "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                add(archive, path.relative_to(folder).as_posix(), path.read_bytes())
+
+
+def checked():
+    """References with an ETag, and with the time of the last change, 2006-04-16T12:00:00Z."""
+    folder = WORK / "checked"
+    repo = ic.Repository.create(ic.local_filesystem_storage(str(folder)), config(2), {URL: LocalFileSystemAccess}, spec_version=2)
+    session = repo.writable_session("main")
+    time = datetime.datetime(2006, 4, 16, 12, tzinfo=datetime.timezone.utc)
+    for name, checksum in {
+        "etag": {"etag_checksum": '"abc"'},
+        "time": {"last_updated_at_checksum": time},
+        "neither": {},
+    }.items():
+        zarr.create_array(session.store, name=name, shape=(40,), chunks=(20,), dtype="<i2", compressors=None)
+        references = [reference([i], f"{URL}outside.bin", i * 40, 40, **checksum) for i in range(2)]
+        assert session.store.set_virtual_refs(name, references) is None
+    session.commit("with checksums")
+    pack(folder, "checked.zip")
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir()
     (WORK / "outside.bin").write_bytes(OUTSIDE)
+    checked()
     with zipfile.ZipFile(HERE / "expected.zip", "w") as expected:
         for version in (1, 2):
             repo, revisions = write(version)
@@ -115,11 +143,7 @@ def main():
                 found = sync(values(repo.readonly_session(**which).store))
                 for key in sorted(found):
                     add(expected, f"v{version}/{name}/{key}", found[key])
-            folder = WORK / f"v{version}"
-            with zipfile.ZipFile(HERE / f"v{version}.zip", "w") as archive:
-                for path in sorted(folder.rglob("*")):
-                    if path.is_file():
-                        add(archive, path.relative_to(folder).as_posix(), path.read_bytes())
+            pack(WORK / f"v{version}", f"v{version}.zip")
     shutil.copy(WORK / "outside.bin", HERE)
 
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use reqwest::header::{
     CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE,
@@ -10,8 +11,8 @@ use reqwest::header::{
 use reqwest::{Response, StatusCode};
 use zarr_store::{Bytes, Error, ErrorKind, Key, Result, Version};
 use zarr_store_runtime::http::{
-    Body, ContentRange, Failure, begins_as_html, encoding, failure, gunzip, in_time, is_gzip, is_html, read_body,
-    status_kind, validator,
+    Body, ContentRange, Failure, begins_as_html, encoding, failure, gunzip, in_time, is_gzip, is_html, modified,
+    read_body, status_kind, validator,
 };
 use zarr_store_runtime::{Answer, Attempts, Condition, Opened, Permit, RangeRequest, is_document};
 
@@ -34,8 +35,8 @@ enum Outcome {
     Head(Head),
     /// The server refuses a range from the end of the value.
     NoSuffix,
-    /// Whole value, which was read since its length was not known before, and its version.
-    Whole(Bytes, Option<Version>),
+    /// Whole value, which was read since its length was not known before, its version, and the time of its last change.
+    Whole(Bytes, Option<Version>, Option<SystemTime>),
 }
 
 /// Requests a range of a value.
@@ -46,7 +47,7 @@ pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condit
     if let (Some(required), Some((version, bytes))) = (condition.required(), &kept)
         && required == version
     {
-        return Ok(opened_whole(bytes.clone(), Some(version.clone())));
+        return Ok(opened_whole(bytes.clone(), Some(version.clone()), None));
     }
     let kept = kept.filter(|_| condition.required().is_none());
     let (mut range, mut condition) = (range, condition);
@@ -67,20 +68,21 @@ pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condit
         Outcome::NoSuffix => {
             return Err(inner.requests.failed(&key, ErrorKind::Internal, "a range was refused".to_owned()));
         }
-        Outcome::Whole(bytes, version) => {
+        Outcome::Whole(bytes, version, modified) => {
             keep(&inner, &key, version.as_ref(), &bytes);
-            return Ok(opened_whole(bytes, version));
+            return Ok(opened_whole(bytes, version, modified));
         }
         Outcome::Head(head) => head,
     };
     let (at, size, version) = (head.at.clone(), head.size, head.version.clone());
+    let modified = modified(head.response.headers());
     let body = async move { read(&inner, &key, &range, head, attempts).await };
-    Ok(Answer::Opened(Opened { at, size, version, body: Box::pin(body) }))
+    Ok(Answer::Opened(Opened { at, size, version, modified, body: Box::pin(body) }))
 }
 
-fn opened_whole(bytes: Bytes, version: Option<Version>) -> Answer {
+fn opened_whole(bytes: Bytes, version: Option<Version>, modified: Option<SystemTime>) -> Answer {
     let size = bytes.len() as u64;
-    Answer::Opened(Opened { at: 0..size, size, version, body: Box::pin(async { Ok(Some(bytes)) }) })
+    Answer::Opened(Opened { at: 0..size, size, version, modified, body: Box::pin(async { Ok(Some(bytes)) }) })
 }
 
 /// Caches a value of a server that does not support ranges.
@@ -214,7 +216,9 @@ async fn ask(
         (200 | 206, _) => None,
         (304, Some((version, _))) if Some(version) == excluded => Some(Answer::Same),
         (304, None) if excluded.is_some() => Some(Answer::Same),
-        (304, Some((version, bytes))) => Some(opened_whole(bytes.clone(), Some(version.clone()))),
+        (304, Some((version, bytes))) => {
+            Some(opened_whole(bytes.clone(), Some(version.clone()), modified(response.headers())))
+        }
         (404 | 410, _) => Some(Answer::Missing),
         (403, _) if inner.missing_403 => Some(Answer::Missing),
         (412, _) => Some(Answer::Changed(None)),
@@ -257,13 +261,13 @@ async fn ask(
             );
             return Err(refuse(text));
         }
-        let html = is_html(headers);
+        let (html, modified) = (is_html(headers), modified(headers));
         return Ok(match read_to_end(inner, key, (response, permit), attempts).await? {
             Ok(bytes) => {
                 let decoded = gunzip(&bytes, inner.max_value);
                 let bytes = decoded.map_err(|failure| inner.requests.transport(key, failure, attempts))?;
                 check_page(inner, key, html, &bytes)?;
-                Asked::Outcome(Outcome::Whole(bytes, version))
+                Asked::Outcome(Outcome::Whole(bytes, version, modified))
             }
             Err(failure) => Asked::Cut(failure),
         });
@@ -343,7 +347,7 @@ async fn whole(
     if html && is_document(key) {
         return Err(page(inner, key));
     }
-    let length = content_length(response.headers());
+    let (length, modified) = (content_length(response.headers()), modified(response.headers()));
     if let Some(size) = length {
         // A page that a network sends in the place of all answers says nothing about ranges, nor do the very bytes that were asked for.
         if !html && range.resolve(size).is_some_and(|at| at != (0..size)) {
@@ -359,7 +363,7 @@ async fn whole(
     match read_to_end(inner, key, (response, permit), attempts).await? {
         Ok(bytes) => {
             check_page(inner, key, html, &bytes)?;
-            Ok(Asked::Outcome(Outcome::Whole(bytes, version)))
+            Ok(Asked::Outcome(Outcome::Whole(bytes, version, modified)))
         }
         Err(failure) => Ok(Asked::Cut(failure)),
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -47,8 +48,9 @@ async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, condition: Cond
         Asked::Answer(answer) => answer,
         Asked::Coming(coming) => {
             let (at, size, version) = (coming.at.clone(), coming.size, coming.version.clone());
+            let modified = Some(coming.modified);
             let body = async move { body(&inner, &exchange, &key, coming).await };
-            Answer::Opened(Opened { at, size, version, body: Box::pin(body) })
+            Answer::Opened(Opened { at, size, version, modified, body: Box::pin(body) })
         }
     })
 }
@@ -64,6 +66,7 @@ struct Coming {
     at: Range<u64>,
     size: u64,
     version: Option<Version>,
+    modified: SystemTime,
     /// Identifiers of the puts that led to the value.
     writes: Option<String>,
     stream: BoxStream<'static, object_store::Result<Bytes>>,
@@ -123,7 +126,8 @@ async fn ask(
     let stream = match result.payload {
         GetResultPayload::Stream(stream) => stream,
     };
-    Ok(Asked::Coming(Coming { at, size, version, writes, stream }))
+    let modified = result.meta.last_modified.into();
+    Ok(Asked::Coming(Coming { at, size, version, modified, writes, stream }))
 }
 
 /// Reads the bytes of a response, with further requests if it ends too early. `None` if the value was replaced meanwhile.

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use tokio::task::{JoinError, JoinSet};
@@ -107,6 +107,8 @@ pub struct Opened {
     pub size: u64,
     /// Version of the value, if the server names one that a later request can require.
     pub version: Option<Version>,
+    /// Time of the last change of the value, if the server names it.
+    pub modified: Option<SystemTime>,
     /// Reads the bytes; `None` if the value was replaced before all bytes were received.
     pub body: BoxFuture<'static, Result<Option<Bytes>>>,
 }
@@ -154,6 +156,7 @@ pub async fn get(
             required: required.cloned(),
             size: None,
             version: None,
+            modified: None,
             places: Vec::new(),
             parts: Vec::new(),
         };
@@ -198,6 +201,7 @@ struct State<'s> {
     required: Option<Version>,
     size: Option<u64>,
     version: Option<Version>,
+    modified: Option<SystemTime>,
     /// Position of each range in the value; empty until the size is known.
     places: Vec<Range<u64>>,
     parts: Vec<(Range<u64>, Bytes)>,
@@ -285,6 +289,7 @@ impl State<'_> {
                             return Ok(Flow::Changed(answer.version));
                         }
                         self.version.clone_from(&answer.version);
+                        self.modified = answer.modified;
                         opened.push(answer);
                     }
                 }
@@ -317,7 +322,7 @@ impl State<'_> {
                 // A value whose first byte is outside of it is empty.
                 Answer::Outside(size) => size.unwrap_or(0),
                 Answer::Opened(answer) => {
-                    self.version = answer.version;
+                    (self.version, self.modified) = (answer.version, answer.modified);
                     answer.size
                 }
             });
@@ -374,7 +379,7 @@ impl State<'_> {
             let missing = || self.failed(format!("no answer has bytes {}..{}", at.start, at.end));
             fetched.push(cut.ok_or_else(missing)?);
         }
-        fetched.version = self.version.take();
+        (fetched.version, fetched.modified) = (self.version.take(), self.modified);
         self.options.check(&self.source, self.key, &mut fetched)?;
         Ok(fetched)
     }
@@ -433,6 +438,7 @@ struct Head {
     at: Range<u64>,
     size: u64,
     version: Option<Version>,
+    modified: Option<SystemTime>,
     /// Result of reading the body; `None` if the body was not needed.
     bytes: Option<Result<Option<Bytes>>>,
 }
@@ -441,9 +447,9 @@ async fn read_wanted(answer: BoxFuture<'static, Result<Answer>>, wanted: Arc<Wan
     Ok(match answer.await? {
         Answer::Opened(opened) => {
             let is_wanted = wanted.has(&opened);
-            let Opened { at, size, version, body } = opened;
+            let Opened { at, size, version, modified, body } = opened;
             let bytes = if is_wanted { Some(body.await) } else { None };
-            Read::Opened(Head { at, size, version, bytes })
+            Read::Opened(Head { at, size, version, modified, bytes })
         }
         Answer::Outside(Some(size)) => Read::Outside(size),
         answer => Read::Answer(answer),

@@ -348,6 +348,12 @@ pub fn validator(headers: &HeaderMap) -> Option<String> {
     (age >= Duration::from_secs(60)).then(|| text.to_owned())
 }
 
+/// Returns the time of the last change that a response names; `None` if it names none.
+#[must_use]
+pub fn modified(headers: &HeaderMap) -> Option<SystemTime> {
+    httpdate::parse_http_date(headers.get(LAST_MODIFIED)?.to_str().ok()?.trim()).ok()
+}
+
 /// Reads the rest of a body after the bytes in `body`, as long as the request has time. `permit` is held until the end.
 ///
 /// # Errors

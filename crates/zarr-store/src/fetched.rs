@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -34,6 +35,9 @@ pub struct Fetched {
     pub size: Option<u64>,
     /// Version of the value; `None` if the store does not tell.
     pub version: Option<Version>,
+    /// Time of the last change of the value; `None` if the store does not tell. A directory tells it only where a get looks up the state of
+    /// the value ([`crate::GetOptions::snapshot`]).
+    pub modified: Option<SystemTime>,
     /// State of the value, if it was requested ([`crate::GetOptions::snapshot`]) and the store can name states.
     pub snapshot: Option<Snapshot>,
     unchanged: bool,
@@ -287,6 +291,7 @@ impl fmt::Debug for Fetched {
             .field("parts", &self.parts().map(<[u8]>::len).collect::<Vec<_>>())
             .field("size", &self.size)
             .field("version", &self.version)
+            .field("modified", &self.modified)
             .field("unchanged", &self.unchanged)
             .finish()
     }

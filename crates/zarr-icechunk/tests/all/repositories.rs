@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 use zarr_drive::{AsyncAsSync, SyncAsAsync};
 use zarr_icechunk::{IcechunkFault, IcechunkOptions, IcechunkStore, Revision, history};
 use zarr_store::testing::{Altered, contract_read, contract_read_only};
 use zarr_store::{
-    ByteRange, Counted, Error, ErrorKind, GetInto, GetOptions, Key, MemoryStore, Prefix, Result, Store, StoreExt,
+    AccessProfile, Answer, ByteRange, Call, Capabilities, Counted, Error, ErrorKind, GetInto, GetOptions, Key,
+    MemoryStore, Prefix, Result, Store, StoreExt, Version,
 };
 use zarr_store_zip::ZipStore;
 
@@ -205,6 +207,80 @@ fn a_file_outside_that_is_changed_is_noticed() {
     assert!(matches!(short, IcechunkFault::Short { size: 210, start: 200, end: 240, .. }), "{short}");
 }
 
+/// References with an ETag or a time of change are read of the file that they were made of alone.
+#[test]
+fn files_outside_are_compared_with_what_references_say_of_them() {
+    const TIME: u64 = 1_145_188_800;
+    let store = |etag: Option<&'static str>, modified: Option<u64>| {
+        let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        source.set_all(&key("outside.bin"), &outside()).expect("set");
+        let told: Arc<dyn Store> = Arc::new(Told { store: source, etag, modified });
+        let options = IcechunkOptions::default().allow("file:///tmp/zarr-icechunk/").expect("URLs");
+        let options = options.open_files(Arc::new(move |_| Ok((Arc::clone(&told), key("outside.bin")))));
+        IcechunkStore::open(Arc::new(files("checked.zip")), options).expect("a repository")
+    };
+    let get = |store: &IcechunkStore, name: &str| store.get_all(&key(&format!("{name}/c/1")));
+    let same = store(Some("\"abc\""), Some(TIME));
+    for name in ["etag", "time", "neither"] {
+        assert_eq!(get(&same, name).expect("get").expect("there")[..], outside()[40..80], "{name}");
+    }
+    let changed = store(Some("\"abd\""), Some(TIME + 1));
+    let told = fault(get(&changed, "etag")).to_string();
+    assert!(
+        told.ends_with(
+            "outside.bin has ETag \"abd\", expected one that has ETag \"abc\", as when its reference was stored"
+        ),
+        "{told}"
+    );
+    let told = fault(get(&changed, "time")).to_string();
+    assert!(
+        told.ends_with("was changed at 2006-04-16T12:00:01Z, expected one that was not changed after 2006-04-16T12:00:00Z, as when its reference was stored"),
+        "{told}"
+    );
+    let unknown = store(None, None);
+    for name in ["etag", "time"] {
+        assert!(matches!(fault(get(&unknown, name)), IcechunkFault::Unchecked { .. }), "{name}");
+        assert_eq!(unknown.size(&key(&format!("{name}/c/1"))).expect("size"), Some(40));
+    }
+    for store in [&changed, &unknown] {
+        assert!(get(store, "neither").expect("get").is_some());
+    }
+}
+
+/// Store that tells an ETag and a time in place of its own versions.
+#[derive(Debug)]
+struct Told {
+    store: Arc<dyn Store>,
+    etag: Option<&'static str>,
+    modified: Option<u64>,
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Told {
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        let Call::Get { key, ranges, .. } = call else { return self.store.call(call) };
+        let mut fetched = self.store.get(&key, &ranges, &GetOptions::default())?;
+        if let Some(fetched) = &mut fetched {
+            fetched.version = self.etag.map(Version::new);
+            fetched.modified = self.modified.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        }
+        Ok(Answer::Got(fetched))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.store.access_profile()
+    }
+}
+
 #[test]
 fn few_requests_read_a_chunk() {
     let below = Arc::new(Counted::new(files("v2.zip")));
@@ -248,7 +324,7 @@ fn threads_wait_for_one_that_loads_a_manifest() {
     let below = Altered::new(files("v1.zip")).getting(move |store, key, ranges| {
         seen.lock().expect("not poisoned").push(key.clone());
         if key.as_str().starts_with("manifests/") {
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            std::thread::sleep(Duration::from_millis(50));
         }
         store.get_ranges(key, ranges)
     });

@@ -9,7 +9,7 @@ use zarr_store::{
 };
 
 use super::install::split;
-use super::names::{is_temporary, version};
+use super::names::{is_temporary, modified, version};
 use super::open_value::{OpenValue, is_out_of_files};
 use super::vfs::{Kind, Stat, Vfs, read_full_at};
 use super::{FilesystemStore, is_absent};
@@ -85,7 +85,7 @@ impl FilesystemStore {
         };
         let mut fetched = Fetched::new();
         fetched.size = Some(stat.len);
-        fetched.version = Some(version(&stat));
+        (fetched.version, fetched.modified) = (Some(version(&stat)), modified(&stat));
         options.check(self, key, &mut fetched)?;
         Ok(Some(fetched))
     }
@@ -103,7 +103,7 @@ impl FilesystemStore {
         }
         read?;
         fetched.size = Some(stat.len);
-        fetched.version = Some(due.clone());
+        (fetched.version, fetched.modified) = (Some(due.clone()), modified(stat));
         Ok(fetched)
     }
 
@@ -123,7 +123,7 @@ impl FilesystemStore {
             read => read?,
         }
         fetched.size = known.map(|stat| stat.len);
-        fetched.version = known.map(|stat| version(&stat));
+        (fetched.version, fetched.modified) = (known.map(|stat| version(&stat)), known.as_ref().and_then(modified));
         Ok(Some(fetched))
     }
 

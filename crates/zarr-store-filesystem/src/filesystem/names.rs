@@ -60,6 +60,15 @@ pub(super) fn version(stat: &Stat) -> Version {
     Version::new(std::str::from_utf8(&text).unwrap_or_default())
 }
 
+/// Returns the time of the last change of a file; `None` if it is out of range.
+pub(super) fn modified(stat: &Stat) -> Option<SystemTime> {
+    let nanoseconds = u64::try_from(stat.modified.unsigned_abs()).ok().map(Duration::from_nanos)?;
+    match stat.modified < 0 {
+        true => SystemTime::UNIX_EPOCH.checked_sub(nanoseconds),
+        false => SystemTime::UNIX_EPOCH.checked_add(nanoseconds),
+    }
+}
+
 fn push_hexadecimal(number: u128, into: &mut SmallVec<[u8; 64]>) {
     let digits = (u128::BITS - number.leading_zeros()).div_ceil(4).max(1);
     for position in (0..digits).rev() {

@@ -71,7 +71,13 @@ impl Source for Server {
                     let bytes = Bytes::copy_from_slice(&value[at.start as usize..at.end as usize]);
                     let cut = self.cut.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
                     let bytes = cut.is_err().then_some(bytes);
-                    Answer::Opened(Opened { at, size, version: found, body: Box::pin(async { Ok(bytes) }) })
+                    Answer::Opened(Opened {
+                        at,
+                        size,
+                        version: found,
+                        modified: None,
+                        body: Box::pin(async { Ok(bytes) }),
+                    })
                 }
             }
         };
