@@ -4,6 +4,9 @@
 //! the next finer level, so the elements of each unit are in memory when the coarser one needs them. Leaves are the units of the finest
 //! level, which are computed of the source. They are visited depth first, so that few units of coarser levels are begun at a time.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 use zarr_grid::{Region, gcd, lcm};
@@ -123,13 +126,18 @@ impl Tree {
         Some(Unit { level: unit.level + 1, index })
     }
 
-    /// Number of leaves below the units of a level in a box of indices, or of the leaves in it.
-    fn leaf_count(&self, level: usize, indices: &[Range<u64>]) -> u64 {
+    /// Ranges of the elements of the units of a level in a box of indices.
+    fn elements_in(&self, level: usize, indices: &[Range<u64>]) -> Vec<Range<u64>> {
         let units = &self.levels[level];
         let elements = |((range, &len), &shape): ((&Range<u64>, &u64), &u64)| {
             range.start.saturating_mul(len).min(shape)..range.end.saturating_mul(len).min(shape)
         };
-        let mut ranges: Vec<Range<u64>> = indices.iter().zip(&units.unit).zip(&units.shape).map(elements).collect();
+        indices.iter().zip(&units.unit).zip(&units.shape).map(elements).collect()
+    }
+
+    /// Number of leaves of which the units of a level in a box of indices are computed. A leaf counts as one.
+    fn leaf_count(&self, level: usize, indices: &[Range<u64>]) -> u64 {
+        let mut ranges = self.elements_in(level, indices);
         for level in (1..=level).rev() {
             ranges = self.below(level, &ranges);
         }
@@ -144,14 +152,7 @@ impl Tree {
         let mut siblings = self.units(self.levels.len() - 1);
         let mut number = 0;
         for unit in line.iter().rev() {
-            // Those visited before it have a lower index along some axis, and the same ones along the axes before.
-            for axis in 0..siblings.len() {
-                let place = |(at, range): (usize, &Range<u64>)| match at.cmp(&axis) {
-                    Ordering::Less => unit.index[at]..unit.index[at] + 1,
-                    Ordering::Equal => range.start..unit.index[at],
-                    Ordering::Greater => range.clone(),
-                };
-                let earlier: Vec<Range<u64>> = siblings.iter().enumerate().map(place).collect();
+            for earlier in earlier(&siblings, &unit.index) {
                 number += self.leaf_count(unit.level, &earlier);
             }
             if unit.level > 0 {
@@ -174,13 +175,55 @@ impl Tree {
 
     /// Number of elements of the source of which the leaves with numbers in `leaves` are computed.
     pub(super) fn source_len(&self, leaves: Range<u64>) -> u128 {
-        let len = |task| match task {
-            Task::BaseUnit(unit, _) | Task::Stored(unit) => zarr_grid::total_size(
-                &self.source_of(&unit).iter().map(|range| range.end - range.start).collect::<Vec<_>>(),
-                1,
-            ),
-        };
-        self.tasks(leaves, |_| true, |_| true).map(len).fold(0, u128::saturating_add)
+        self.source_before(leaves.end).saturating_sub(self.source_before(leaves.start))
+    }
+
+    /// Number of elements of the source of which the first `count` leaves are computed. Follows one unit of each level.
+    fn source_before(&self, count: u64) -> u128 {
+        if count >= self.leaves() {
+            return zarr_grid::total_size(&self.source, 1);
+        }
+        let mut level = self.levels.len() - 1;
+        let (mut left, mut siblings, mut elements) = (count, self.units(level), 0_u128);
+        loop {
+            let (index, passed) = self.seek(level, &siblings, left);
+            for earlier in earlier(&siblings, &index) {
+                let ranges = (0..=level)
+                    .rev()
+                    .fold(self.elements_in(level, &earlier), |ranges, level| self.below(level, &ranges));
+                let lengths: Vec<u64> = ranges.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+                elements = elements.saturating_add(zarr_grid::total_size(&lengths, 1));
+            }
+            left -= passed;
+            if level == 0 {
+                return elements;
+            }
+            siblings = self.children(&Unit { level, index });
+            level -= 1;
+        }
+    }
+
+    /// Returns the index of the unit that has the leaf with number `leaf` in a box of units of a level, whose leaves are counted from 0, and
+    /// the number of leaves of the units before it. The box has more leaves.
+    fn seek(&self, level: usize, ranges: &[Range<u64>], leaf: u64) -> (Vec<u64>, u64) {
+        let (mut place, mut passed) = (ranges.to_vec(), 0);
+        for axis in 0..place.len() {
+            let range = place[axis].clone();
+            let leaves_to = |end: u64| {
+                let mut before = place.clone();
+                before[axis] = range.start..end;
+                self.leaf_count(level, &before)
+            };
+            // The last index with no more leaves before it than are to be passed.
+            let (mut low, mut high) = (range.start, range.end.max(range.start + 1));
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                if leaves_to(middle) <= leaf - passed { low = middle } else { high = middle }
+            }
+            passed += leaves_to(low);
+            place[axis] = low..low + 1;
+        }
+        (place.into_iter().map(|range| range.start).collect(), passed)
     }
 
     /// Number of all leaves.
@@ -200,7 +243,8 @@ impl Tree {
     }
 
     /// Visits the units whose leaves have numbers in `own`, depth first. A unit is left out, or read if a coarser one needs it, if `is_done`
-    /// returns true of the range of the numbers of its leaves, or `is_met` returns false of it.
+    /// returns true of the range of the numbers of its leaves, or `is_met` returns false of it. Units outside `own` are not visited one by
+    /// one.
     pub(super) fn tasks<'t>(
         &'t self,
         own: Range<u64>,
@@ -209,11 +253,20 @@ impl Tree {
     ) -> impl Iterator<Item = Task> + Send + 't {
         let coarsest = self.levels.len() - 1;
         let all = self.units(coarsest);
+        let (at, mut number) = match own.start < own.end.min(self.leaves()) {
+            true => {
+                let (first, passed) = self.seek(coarsest, &all, own.start);
+                (Some(first), passed)
+            }
+            false => (None, 0),
+        };
         // Boxes of units of one level that are left to visit, the next one last.
-        let mut left = vec![Left { level: coarsest, at: start(&all), ranges: all }];
-        let mut number = 0;
+        let mut left = vec![Left { level: coarsest, at, ranges: all }];
         std::iter::from_fn(move || {
             loop {
+                if number >= own.end {
+                    return None;
+                }
                 let next = left.last_mut()?;
                 let Some(index) = next.at.clone() else {
                     left.pop();
@@ -264,6 +317,19 @@ impl Left {
     }
 }
 
+/// Boxes of the indices in a box that are visited before `index`: for each axis, those that have the same indices along the axes before it,
+/// and a lower one along it.
+fn earlier(ranges: &[Range<u64>], index: &[u64]) -> impl Iterator<Item = Vec<Range<u64>>> {
+    (0..ranges.len()).map(move |axis| {
+        let place = |(at, range): (usize, &Range<u64>)| match at.cmp(&axis) {
+            Ordering::Less => index[at]..index[at] + 1,
+            Ordering::Equal => range.start..index[at],
+            Ordering::Greater => range.clone(),
+        };
+        ranges.iter().enumerate().map(place).collect()
+    })
+}
+
 /// First index of a box of units; `None` if it is empty.
 fn start(ranges: &[Range<u64>]) -> Option<Vec<u64>> {
     ranges.iter().all(|range| !range.is_empty()).then(|| ranges.iter().map(|range| range.start).collect())
@@ -281,137 +347,4 @@ fn count(ranges: &[Range<u64>]) -> u64 {
 /// Region of a box.
 pub(super) fn region(ranges: &[Range<u64>]) -> Region {
     Region::from_ranges(ranges)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::super::part::Part;
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::{HashMap, HashSet};
-
-    fn tree() -> impl Strategy<Value = Tree> {
-        planned().prop_map(|(tree, ..)| tree)
-    }
-
-    /// A tree, the shape of the parts of its source, and those of the chunks of its levels.
-    fn planned() -> impl Strategy<Value = (Tree, Vec<u64>, Vec<Vec<u64>>)> {
-        let axis = (1_u64..60, 1_u64..9, 1_u64..4, 1_u64..3);
-        let levels = proptest::collection::vec(proptest::collection::vec((1_u64..5, 1_u64..9), 3), 1..4);
-        (proptest::collection::vec(axis, 1..4), levels).prop_map(|(axes, levels)| {
-            let source: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
-            let parts: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
-            let growth: Vec<u64> = axes.iter().map(|axis| axis.3).collect();
-            let mut shape = source.clone();
-            let levels: Vec<LevelShape> = levels
-                .into_iter()
-                .map(|level| {
-                    let factors: Vec<u64> = level.iter().take(shape.len()).map(|it| it.0).collect();
-                    let chunk = level.iter().take(shape.len()).map(|it| it.1).collect();
-                    shape = shape.iter().zip(&factors).map(|(len, factor)| len.div_ceil(*factor)).collect();
-                    LevelShape { shape: shape.clone(), factors, chunk }
-                })
-                .collect();
-            let tree = Tree::new(&source, &parts, &levels, &growth);
-            let chunks = levels.into_iter().map(|level| level.chunk).collect();
-            (tree, parts, chunks)
-        })
-    }
-
-    /// Units that a run computes: those with leaves in `own`, for which `is_done` is false. Each gets all its parts, each once.
-    fn computed(
-        tree: &Tree,
-        own: Range<u64>,
-        is_done: impl Fn(Range<u64>) -> bool + Send + Clone,
-    ) -> Result<HashSet<Unit>, TestCaseError> {
-        let mut parts: HashMap<Unit, u64> = HashMap::new();
-        let mut computed = HashSet::new();
-        for task in tree.tasks(own.clone(), is_done.clone(), |_| true) {
-            let mut unit = match task {
-                Task::BaseUnit(unit, number) => {
-                    prop_assert_eq!(tree.leaf_range(&unit), number..number + 1);
-                    prop_assert!(!is_done(number..number + 1) && computed.insert(unit.clone()));
-                    unit
-                }
-                Task::Stored(unit) => {
-                    prop_assert!(is_done(tree.leaf_range(&unit)));
-                    unit
-                }
-            };
-            while let Some(parent) = tree.parent(&unit) {
-                let leaves = tree.leaf_range(&parent);
-                if leaves.start < own.start || own.end < leaves.end {
-                    break;
-                }
-                let ranges = tree.elements(&unit);
-                let below = tree.below(parent.level, &tree.elements(&parent));
-                let factors = &tree.levels()[parent.level].factors;
-                prop_assert!(ranges.iter().zip(factors).all(|(own, factor)| own.start % factor == 0));
-                prop_assert!(ranges.iter().zip(&below).all(|(own, all)| all.start <= own.start && own.end <= all.end));
-                let got = parts.entry(parent.clone()).or_default();
-                *got += 1;
-                if *got < tree.child_count(&parent) {
-                    break;
-                }
-                prop_assert!(computed.insert(parent.clone()));
-                unit = parent;
-            }
-        }
-        for (unit, got) in parts {
-            prop_assert_eq!(got, tree.child_count(&unit), "{:?}", unit);
-        }
-        Ok(computed)
-    }
-
-    proptest! {
-        #[test]
-        fn each_unit_is_computed_once_of_whole_units(tree in tree(), done in proptest::collection::vec(any::<bool>(), 64)) {
-            let whole = 0..tree.leaves();
-            let all: Vec<Task> = tree.tasks(whole.clone(), |_| false, |_| true).collect();
-            // All leaves, in the order of their numbers, cover the finest level.
-            let mut elements = 0;
-            for (place, task) in all.iter().enumerate() {
-                let Task::BaseUnit(unit, number) = task else { panic!("{task:?}") };
-                prop_assert_eq!(*number, place as u64);
-                elements += tree.elements(unit).iter().map(|range| range.end - range.start).product::<u64>();
-            }
-            prop_assert_eq!(all.len() as u64, tree.leaves());
-            prop_assert_eq!(elements, tree.levels()[0].shape.iter().product::<u64>());
-            prop_assert_eq!(tree.source_len(whole.clone()), tree.source.iter().map(|&len| u128::from(len)).product());
-            computed(&tree, whole, |mut leaves: Range<u64>| leaves.all(|leaf| done[(leaf % 64) as usize]))?;
-        }
-
-        #[test]
-        fn parts_and_the_end_compute_each_unit_once(tree in tree(), of in 1_u64..9) {
-            let leaves = tree.leaves();
-            let all = computed(&tree, 0..leaves, |_| false)?;
-            let (mut done, mut source) = (HashSet::new(), 0);
-            for number in 1..=of {
-                let own = Part::new(number, of).unwrap().range(leaves);
-                source += tree.source_len(own.clone());
-                for unit in computed(&tree, own, |_| false)? {
-                    prop_assert!(done.insert(unit));
-                }
-            }
-            prop_assert_eq!(source, tree.source_len(0..leaves));
-            let is_done = |range: Range<u64>| Part::is_of_one(&range, leaves, of);
-            for unit in computed(&tree, 0..leaves, is_done)? {
-                prop_assert!(unit.level > 0 && done.insert(unit));
-            }
-            prop_assert_eq!(done, all);
-        }
-
-        #[test]
-        fn units_are_of_whole_parts((tree, parts, chunks) in planned()) {
-            for (level, (units, chunks)) in tree.levels().iter().zip(&chunks).enumerate() {
-                let finer = if level == 0 { &parts } else { &tree.levels()[level - 1].unit };
-                for axis in 0..parts.len() {
-                    let (unit, len) = (units.unit[axis], units.shape[axis]);
-                    prop_assert!(unit <= len);
-                    let is_whole = unit % chunks[axis] == 0 && unit * units.factors[axis] % finer[axis] == 0;
-                    prop_assert!(unit == len || is_whole, "level {}, axis {}: {:?}", level, axis, units);
-                }
-            }
-        }
-    }
 }
