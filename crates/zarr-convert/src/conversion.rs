@@ -21,8 +21,8 @@
 //! a move of the target by this library erases the journal first. One run owns a journal at a time. Before anything that cannot be
 //! undone, a run looks whether it still owns it; before chunks, it asks the store only if others may have taken over by now. Each part of
 //! a conversion that several processes do has every n-th unit, the same ones on each machine, and a journal of its own (`part.rs`,
-//! `in_parts.rs`, `shared_journal.rs`); those of a pyramid have units that follow one another (`pyramid/in_parts.rs`). A migration has a record in the store, by
-//! which it is completed or undone (`migrate/record.rs`).
+//! `in_parts.rs`, `shared_journal.rs`). Parts of a pyramid have units that follow one another (`pyramid/in_parts.rs`). A migration has a
+//! record in the store, by which it is completed or undone (`migrate/record.rs`).
 
 mod chunks;
 mod copied_key;

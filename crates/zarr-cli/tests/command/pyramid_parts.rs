@@ -119,7 +119,7 @@ fn parts_say_what_is_missing() {
         assert!(ran.code == Some(2) && ran.err.contains(words), "{more:?}: {}", ran.err);
     };
     refused(&["--finish"], "of 3 parts these are not done: 1, 3");
-    refused(&[], "a conversion to here is done in 3 parts");
+    refused(&[], "a pyramid to here is done in 3 parts");
     refused(&["--part", "1/3", "--method", "max"], "--abandon it to begin anew");
     refused(&["--part", "1/3", "--resume"], "cannot be used with");
     refused(&["--part", "4/3"], "found part 4 of 3");

@@ -8,11 +8,12 @@ use super::journal::{self, Beginning, FoundJournal, Identity, Journal, JournalSt
 use super::part::Part;
 use super::progress::{Progress, Reporter};
 use super::run::in_store;
-use super::shared_journal::{self, SharedJournal, SkippedByParts, check_parts, check_state, given_up};
+use super::shared_journal::{DoneParts, PartedWork, SharedJournal, check_state, given_up};
 use super::{Action, Conversion, reencode};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
+use zarr_meta::NodePath;
 use zarr_store::{Key, Store, StoreExt};
 
 /// State that a part reads from the shared journal, and documents that exist.
@@ -61,26 +62,18 @@ impl Conversion {
             let error = Error::argument("a part of a conversion replaces no nodes");
             return Err(in_target(error.with_hint("erase the nodes; --abandon gives up parts that were begun")));
         }
-        if target.capabilities().appears_at_flush {
-            let error = Error::argument(
-                "the parts of a conversion need a store whose values appear when they are set, which a zip file is not",
-            );
-            return Err(in_target(
-                error.with_hint("convert into a directory or a bucket, and copy that into a zip file"),
-            ));
-        }
+        let (_, path) = self.paths();
+        let work = parted(target, &path);
+        work.check_store().map_err(in_target)?;
         let identity = Identity::of(self, Some(part.of())).map_err(in_target)?;
         let joined = self.join_parts(target, &identity).map_err(in_target)?;
-        let Some(journal) = self.begin_part(target, part, &identity, &joined, reporter).map_err(in_target)? else {
+        let Some(journal) = self.begin_part(&work, part, &identity, &joined, reporter).map_err(in_target)? else {
             let report = |node| reporter.begin(node).and_then(|()| reporter.done(node.size));
             return self.nodes.iter().try_for_each(report);
         };
-        // Whoever gives the conversion up erases the journals that are there when the shared one says so.
         let Joined { shared, existing, .. } = joined;
-        let written = shared
-            .check(&**target)
-            .map_err(in_target)
-            .and_then(|()| if part.number() == 1 { self.copy_other_keys(target, reporter) } else { Ok(()) })
+        let copied = if part.number() == 1 { self.copy_other_keys(target, reporter) } else { Ok(()) };
+        let written = copied
             .and_then(|()| self.write_nodes(target, &existing, None, &journal, reporter))
             .and_then(|()| shared.check(&**target).map_err(in_target));
         if let Err(error) = written {
@@ -93,30 +86,23 @@ impl Conversion {
     /// Begins or resumes the journal of `part`; `None` if the part is done.
     fn begin_part(
         &self,
-        target: &Arc<dyn Store>,
+        work: &PartedWork<'_>,
         part: Part,
         identity: &Identity,
         joined: &Joined,
         reporter: &Reporter<'_>,
     ) -> Result<Option<Journal>> {
         let Joined { shared, items, .. } = joined;
-        let (_, path) = self.paths();
-        let key = journal::key(&path, Some(part))?;
-        let Some(found) = FoundJournal::read_idle(&**target, &key)? else {
-            let (id, items) = (Some(shared.id()), items.clone());
-            let beginning = Beginning { identity, state: JournalState::Writing, id, items, found: None };
-            return Journal::begin(target, key, beginning).map(Some);
+        let look = |found: &FoundJournal| {
+            let (skipped, more) = found.skipped()?;
+            reporter.all_skipped(skipped, more)
         };
-        shared.check_id(&found, &key)?;
-        found.check(identity)?;
-        let (skipped, more) = found.skipped()?;
-        reporter.all_skipped(skipped, more)?;
-        if found.state()? == JournalState::Written {
-            return Ok(None);
+        let Some(journal) = shared.begin_part(work, part, identity, items, look)? else { return Ok(None) };
+        if !journal.is_resumed() {
+            return Ok(Some(journal));
         }
-        let journal = Journal::resume(target, found)?;
         // Of runs that were interrupted: this one stores its own.
-        match journal::erase_scratch(&**target, &path, Some(part)) {
+        match journal::erase_scratch(&**work.target, work.path, Some(part)) {
             Ok(()) => Ok(Some(journal)),
             Err(error) => {
                 let _ = journal.release();
@@ -143,7 +129,7 @@ impl Conversion {
         // What was set is read again: on stores without conditions another part may have set it, too.
         let found = match found {
             Some(found) => found,
-            None => FoundJournal::read(&**target, &key)?.ok_or_else(|| given_up(&key))?,
+            None => FoundJournal::read(&**target, &key)?.ok_or_else(|| given_up(NOUN, &key))?,
         };
         if found.parts()?.is_none() {
             return Err(found.in_the_way());
@@ -177,9 +163,8 @@ impl Conversion {
             return Err(error);
         }
         let (_, path) = self.paths();
-        let erased =
-            journal::erase_scratch(&**target, &path, None).and_then(|()| journal::erase_parts(&**target, &path, parts));
-        erased.and_then(|()| journal.erase()).map_err(in_target)
+        let ended = journal::erase_scratch(&**target, &path, None);
+        ended.and_then(|()| parted(target, &path).end(journal, parts)).map_err(in_target)
     }
 
     /// Writes the documents after all parts are done.
@@ -202,24 +187,17 @@ impl Conversion {
     /// Takes over the shared journal after a check that all parts are done. Also returns the number of parts.
     fn begin_finish(&self, target: &Arc<dyn Store>) -> Result<(Journal, u64)> {
         let (_, path) = self.paths();
-        let key = journal::key(&path, None)?;
-        let Some(found) = FoundJournal::read_idle(&**target, &key)? else {
-            let error = Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun, or it is finished");
-            return Err(error.at(|location| location.key = Some(key.to_string())));
-        };
-        let Some(parts) = found.parts()? else { return Err(found.in_the_way()) };
-        let identity = Identity::of(self, Some(parts))?;
-        found.check(&identity)?;
-        if matches!(found.state()?, JournalState::Written | JournalState::Ending) {
-            return Ok((Journal::resume(target, found)?, parts));
-        }
-        check_state(&found, &key)?;
-        let SkippedByParts { chunks, more } = check_parts(&**target, &path, &found, &identity, parts)?;
+        let done = parted(target, &path).read_done(|parts| Identity::of(self, Some(parts)))?;
+        let DoneParts { found, parts, skipped } = done;
+        let is_begun = matches!(found.state()?, JournalState::Written | JournalState::Ending);
         let journal = Journal::resume(target, found)?;
-        for chunk in &chunks {
+        if is_begun {
+            return Ok((journal, parts));
+        }
+        for chunk in &skipped.chunks {
             journal.skip(chunk);
         }
-        journal.skip_more(more);
+        journal.skip_more(skipped.more);
         for node in 0..self.nodes.len() {
             journal.end_node(node);
         }
@@ -229,20 +207,25 @@ impl Conversion {
 
     fn abandon_parts(&self, target: &Arc<dyn Store>) -> Result<()> {
         let (_, path) = self.paths();
-        let key = shared_journal::abandon(&**target, &path, |parts| Identity::of(self, Some(parts)))?;
-        journal::erase_scratch(&**target, &path, None)?;
-        let existing = destination::prepare(target, self, InTheWay::Keep)?;
-        for planned in self.nodes.iter().filter(|node| matches!(node.how, Action::CopyChunks | Action::Reencode)) {
-            destination::check_free(&**target, planned)?;
-            let documents = destination::NodeDocuments::new(planned, existing.entry())?;
-            destination::erase_chunks(&**target, documents.found(), &|_| true, &|| Ok(()))?;
-        }
-        self.erase_other_keys(&**target)?;
-        if target.capabilities().durable {
-            // Or a loss of power could leave chunks of which nothing is known.
-            target.barrier()?;
-        }
-        target.erase(&key)?;
-        Ok(target.flush()?)
+        let erase = |journal: &Journal| {
+            journal::erase_scratch(&**target, &path, None)?;
+            let existing = destination::prepare(target, self, InTheWay::Keep)?;
+            for planned in self.nodes.iter().filter(|node| matches!(node.how, Action::CopyChunks | Action::Reencode)) {
+                destination::check_free(&**target, planned)?;
+                let documents = destination::NodeDocuments::new(planned, existing.entry())?;
+                destination::erase_chunks(&**target, documents.found(), &|_| true, &|| journal.confirm())?;
+            }
+            journal.check_own()?;
+            self.erase_other_keys(&**target)
+        };
+        // Documents are written as soon as all parts are done.
+        parted(target, &path).abandon(|parts| Identity::of(self, Some(parts)), |_| Ok(false), erase)
     }
+}
+
+/// Noun by which errors name the work.
+const NOUN: &str = "conversion";
+
+fn parted<'w>(target: &'w Arc<dyn Store>, path: &'w NodePath) -> PartedWork<'w> {
+    PartedWork { target, path, noun: NOUN }
 }

@@ -4,6 +4,7 @@
 //! notices at the next entry if another run has taken over. No run takes over while the owner is seen to be active (`owner.rs`); a
 //! thread writes entries while the work writes none (`refresh.rs`).
 
+mod beginning;
 mod entry;
 mod found_journal;
 mod identity;
@@ -17,21 +18,21 @@ mod tests;
 
 use super::skipped::SkippedChunk;
 use super::stored_units::Units;
+pub(super) use beginning::{Beginning, announce};
 use entry::JournalEntry;
 pub(super) use entry::JournalState;
 pub(super) use found_journal::{FoundJournal, check_idle};
 pub(super) use identity::Identity;
 use lease_loss::LeaseLoss;
 pub(super) use names::{erase_left, erase_parts, erase_scratch, key, listed_parts, parts, scratch_key};
-use owner::{ActiveRun, OWNED_FOR, Owner, REFRESH, now, random_id};
+use owner::{ActiveRun, OWNED_FOR, Owner, REFRESH, now};
 use refresh::Refresh;
 use skipped_chunks::SkippedChunks;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zarr_grid::ChunkIndex;
-use zarr_hierarchy::{Error, Result};
+use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_scan::{lock, try_lock};
 use zarr_store::{Durability, Key, Precondition, SetOptions, Store, StoreExt, Version};
 
@@ -105,50 +106,6 @@ struct LastEntry {
     is_over: bool,
 }
 
-/// Contents of a new journal.
-pub(super) struct Beginning<'a> {
-    pub(super) identity: &'a Identity,
-    pub(super) state: JournalState,
-    /// Identifier of the conversion that the run joins; `None` for a new conversion.
-    pub(super) id: Option<&'a str>,
-    pub(super) items: BTreeMap<usize, u64>,
-    /// The journal that the new one replaces, if there is one.
-    pub(super) found: Option<FoundJournal>,
-}
-
-impl Beginning<'_> {
-    fn entry(&self) -> JournalEntry {
-        let parts =
-            |found: &FoundJournal| found.entry.as_ref().ok().and_then(|it| it.identity.parts().or(it.former_parts));
-        JournalEntry {
-            identity: self.identity.clone(),
-            id: self.id.map_or_else(random_id, str::to_owned),
-            run: random_id(),
-            number: 0,
-            owner: None,
-            at: now(),
-            state: self.state,
-            done: 0,
-            array: None,
-            skipped: Vec::new(),
-            more_skipped: 0,
-            items: self.items.clone(),
-            former_parts: self.found.as_ref().and_then(parts),
-        }
-    }
-}
-
-/// Sets the shared journal of a conversion in parts, which no run owns. Returns false if there is one already.
-pub(super) fn announce(target: &dyn Store, key: &Key, beginning: &Beginning<'_>) -> Result<bool> {
-    let when = if target.capabilities().conditional { Precondition::NotExists } else { Precondition::None };
-    let options = SetOptions::when(when).durable(Durability::Full);
-    match target.set(key, beginning.entry().to_text().as_bytes(), &options) {
-        Ok(_) => Ok(true),
-        Err(error) if error.is_precondition() => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
 impl Journal {
     /// Begins a new journal, in place of an existing one.
     pub(super) fn begin(target: &Arc<dyn Store>, key: Key, beginning: Beginning<'_>) -> Result<Self> {
@@ -162,6 +119,15 @@ impl Journal {
     pub(super) fn resume(target: &Arc<dyn Store>, found: FoundJournal) -> Result<Self> {
         found.entry()?;
         Self::own(target, found.key, found.entry?, true, Some(found.version), Durability::File)
+    }
+
+    /// Takes over the shared journal of work in parts whose run does not seem to be active, and gives that work up: no part goes on.
+    pub(super) fn abandon(target: &Arc<dyn Store>, found: FoundJournal) -> Result<Self> {
+        let (meanwhile, key) = (found.went_on(), found.key.clone());
+        let entry = JournalEntry { state: JournalState::Abandoned, ..found.entry? };
+        // Or a loss of power could leave journals that say of chunks that are gone that they are stored.
+        Self::own(target, key, entry, true, Some(found.version), Durability::Full)
+            .map_err(|error| if error.kind() == ErrorKind::Exists { meanwhile } else { error })
     }
 
     fn own(
@@ -205,6 +171,11 @@ impl Journal {
     /// Returns whether an earlier run began the journal.
     pub(super) fn is_resumed(&self) -> bool {
         self.lease.is_resumed
+    }
+
+    /// Returns the identity of the work.
+    pub(super) fn identity(&self) -> &Identity {
+        &self.lease.common.identity
     }
 
     /// Returns the number of parts of an earlier conversion whose journals are to be erased.

@@ -75,7 +75,7 @@ pub struct Pyramid {
     is_update: bool,
     /// Paths of the levels that are not written, as one level alone is.
     others: Vec<NodePath>,
-    /// Warning about the metadata of an image that does not get the levels.
+    /// Warning about the metadata of an image that does not get the levels, or about parts that leave most work to the end.
     warning: Option<String>,
     levels: Vec<Level>,
     options: PyramidOptions,
@@ -147,7 +147,8 @@ impl Pyramid {
         let target = Arc::clone(store);
         let mut planned =
             Self { source, shape, target, group, is_beside, is_update, others, warning: None, levels, options, work };
-        planned.warning = image::warning(&planned)?;
+        let warnings = [image::warning(&planned)?, planned.few_leaves()];
+        planned.warning = warnings.into_iter().flatten().reduce(|first, second| format!("{first}; {second}"));
         Ok(planned)
     }
 
@@ -173,7 +174,8 @@ impl Pyramid {
         self.is_update
     }
 
-    /// Warning about OME-Zarr images beside the source that cannot be read, so that the levels are not added to them.
+    /// Warning about OME-Zarr images beside the source that cannot be read, so that the levels are not added to them; or about a
+    /// [part](PyramidOptions#structfield.part) of so many that [`finish`](Self::finish) computes most chunks of coarser levels.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
@@ -196,16 +198,17 @@ impl Pyramid {
         }
     }
 
-    /// Computes and writes the levels, or [a part](PyramidOptions#structfield.part) of their chunks. Calls `progress` with the number of bytes of elements of the source that were done since the last
-    /// call; in a resumed run first with those that were done before.
+    /// Computes and writes the levels, or [a part](PyramidOptions#structfield.part) of their chunks. Calls `progress` with the number of bytes
+    /// of elements of the source that were done since the last call; in a resumed run first with those that were done before.
     ///
     /// The document of a level is written after its chunks, those of an OME-Zarr image after all levels: if the source is a level of an
     /// image, the levels are added to it.
     ///
     /// # Errors
     /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is a node at the path of a level, or a run was interrupted, and
-    /// [`PyramidOptions::overwrite`] or [`PyramidOptions::resume`] is not set; if another run is active; or if what is to be replaced is a
-    /// group, or an array beside the source that cannot be a level of it. [`Argument`](zarr_hierarchy::ErrorKind::Argument) for a part if
+    /// [`PyramidOptions::overwrite`] or [`PyramidOptions::resume`] is not set; if another run is active; if what is to be replaced is a
+    /// group, or an array beside the source that cannot be a level of it; or for a part, if the pyramid is given up or finished, or another
+    /// writer has created a node at the path of a level. [`Argument`](zarr_hierarchy::ErrorKind::Argument) for a part if
     /// the options differ from those of other parts (with the option), or the store shows values at a flush alone. The errors of reading and
     /// writing arrays. [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
     pub fn run<F: IntoFlow>(&self, progress: impl Fn(u128) -> F + Sync) -> Result<()> {
@@ -220,9 +223,8 @@ impl Pyramid {
 impl PyramidOptions {
     /// Checks the options that do not depend on levels.
     fn check(&self, source: &Array) -> Result<()> {
-        if self.part.is_some() && (self.region.is_some() || self.level.is_some() || self.resume || self.overwrite) {
-            let message = "part: found region, level, resume or overwrite beside it, expected none of them";
-            return Err(Error::argument(message).with_hint("a part that was interrupted goes on when it is run again"));
+        if self.part.is_some() {
+            self.check_in_parts("part")?;
         }
         let Some(region) = &self.region else { return Ok(()) };
         if self.level.is_some() || self.resume || self.overwrite {
@@ -235,6 +237,22 @@ impl PyramidOptions {
             return Err(Error::argument("region: found a step, expected ranges without steps"));
         }
         Ok(region.check(source.shape())?)
+    }
+
+    /// Checks that no option is set that `step`, a step of a pyramid in parts, does not take.
+    fn check_in_parts(&self, step: &str) -> Result<()> {
+        let options = [
+            ("region", self.region.is_some()),
+            ("level", self.level.is_some()),
+            ("resume", self.resume),
+            ("overwrite", self.overwrite),
+        ];
+        let found: Vec<&str> = options.into_iter().filter_map(|(name, is_set)| is_set.then_some(name)).collect();
+        if found.is_empty() {
+            return Ok(());
+        }
+        let message = format!("{step}: found {} beside it, expected none", found.join(", "));
+        Err(Error::argument(message).with_hint("a part that was interrupted goes on when it is run again"))
     }
 
     /// Whether the caller chose chunks, shards or codecs.

@@ -19,6 +19,8 @@ use zarr_store::{Key, Prefix, Prefixed, Store, StoreExt};
 /// Member names in the journal.
 const MARK: &str = "mark";
 const STAGED: &str = "replaces";
+/// Member with the number of parts of an identity, null without parts.
+pub(super) const PARTS: &str = "parts";
 
 /// Node that a conversion has begun to write and not completed.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub(super) struct UnfinishedNode {
     stage: Option<Prefix>,
     /// Prefix of all nodes that are written to replace the node at the path.
     replacements: Option<Prefix>,
+    /// Whether several processes write the node in parts, so that a run of its own does not begin anew.
+    is_in_parts: bool,
 }
 
 /// Place of the unfinished node of a journal.
@@ -52,14 +56,21 @@ impl UnfinishedNode {
 
     fn with_mark(path: &NodePath, mark: Option<u64>, is_staged: bool) -> Result<Self> {
         let stage = mark.filter(|_| is_staged).map(|id| replacement(path, id)).transpose()?.flatten();
-        Ok(Self { path: Prefix::new(&path.key_prefix())?, mark, stage, replacements: replacements(path)? })
+        Ok(Self {
+            path: Prefix::new(&path.key_prefix())?,
+            mark,
+            stage,
+            replacements: replacements(path)?,
+            is_in_parts: false,
+        })
     }
 
     /// Reads the unfinished node from the members of a journal.
     pub(super) fn of_members(path: &NodePath, members: &Map) -> Result<Self> {
         let mark = members.get(MARK).and_then(Value::as_str).and_then(|text| u64::from_str_radix(text, 16).ok());
         let is_staged = members.get(STAGED).and_then(Value::as_bool) == Some(true);
-        Self::with_mark(path, mark, is_staged)
+        let is_in_parts = members.get(PARTS).is_some_and(|parts| !parts.is_null());
+        Ok(Self { is_in_parts, ..Self::with_mark(path, mark, is_staged)? })
     }
 
     /// Adds the members that describe the unfinished node to those of a journal.
@@ -118,7 +129,11 @@ impl UnfinishedNode {
 
     /// Returns the error for a journal whose node is gone.
     pub(super) fn gone(&self) -> Error {
-        gone().at(|location| location.key = self.mark().ok().flatten().map(|mark| mark.to_string()))
+        let error = match self.is_in_parts {
+            true => gone().with_hint("--abandon gives all parts up; then begin each of them again"),
+            false => gone(),
+        };
+        error.at(|location| location.key = self.mark().ok().flatten().map(|mark| mark.to_string()))
     }
 
     /// Checks that the node of a conversion that has written all documents exists.
@@ -203,6 +218,19 @@ impl UnfinishedNode {
             None => Ok(()),
         }
     }
+}
+
+/// Erases all marks directly below the node at `path`, also those that no journal names. Does nothing if the store does not list keys.
+pub(super) fn erase_marks(target: &dyn Store, path: &NodePath) -> Result<()> {
+    if !target.capabilities().list {
+        return Ok(());
+    }
+    let is_mark = |key: &&Key| {
+        let number = key.name().strip_prefix(CONVERSION_JOURNAL).and_then(|rest| rest.strip_prefix('.'));
+        number.is_some_and(|number| number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let listing = target.list_dir(&Prefix::new(&path.key_prefix())?)?;
+    listing.keys.iter().filter(is_mark).try_for_each(|key| Ok(target.erase(key)?))
 }
 
 fn gone() -> Error {

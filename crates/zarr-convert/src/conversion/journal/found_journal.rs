@@ -5,12 +5,12 @@ use super::super::unfinished_node::UnfinishedNode;
 use super::entry::{JournalEntry, JournalState};
 use super::identity::Identity;
 use super::names;
-use super::owner::{Activity, ENDED_AFTER, REFRESH, now, random_id, utc};
+use super::owner::{Activity, ENDED_AFTER, REFRESH, now, utc};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::NodePath;
-use zarr_store::{ByteRange, Durability, Key, Precondition, SetOptions, Store, StoreExt, Version};
+use zarr_store::{ByteRange, Key, Store, StoreExt, Version};
 
 /// Age of an entry in seconds, by any clock, after which its run counts as ended.
 const LONG_AGO: u64 = 600;
@@ -35,6 +35,16 @@ impl FoundJournal {
     /// Reads the journal at `key`, and fails if its run is active, with an error that names the run. Whether a run on another machine is
     /// active shows only by new entries, so this waits for them.
     pub(in super::super) fn read_idle(store: &dyn Store, key: &Key) -> Result<Option<Self>> {
+        Self::read_idle_while(store, key, &|| Ok(()))
+    }
+
+    /// Reads the journal at `key` as [`read_idle`](Self::read_idle) does. Calls `goes_on` again and again while it waits, and ends with its
+    /// error.
+    pub(in super::super) fn read_idle_while(
+        store: &dyn Store,
+        key: &Key,
+        goes_on: &dyn Fn() -> Result<()>,
+    ) -> Result<Option<Self>> {
         let Some(first) = Self::read(store, key)? else { return Ok(None) };
         let Some((activity, age)) = first.activity() else { return Ok(Some(first)) };
         match activity {
@@ -47,6 +57,7 @@ impl FoundJournal {
         let begun = Instant::now();
         loop {
             std::thread::sleep(REFRESH / 5);
+            goes_on()?;
             match Self::read(store, key)? {
                 None => return Ok(None),
                 Some(found) if found.activity().is_none() => return Ok(Some(found)),
@@ -143,8 +154,8 @@ impl FoundJournal {
     }
 
     fn running(&self) -> Error {
-        let error =
-            Error::new(ErrorKind::Exists, format!("a run of a conversion to here is at work: {}", self.author()));
+        let message = format!("a run of a {} to here is at work: {}", self.noun(), self.author());
+        let error = Error::new(ErrorKind::Exists, message);
         self.located(error.with_hint("wait until it ends, or stop it and run this again"))
     }
 
@@ -157,6 +168,11 @@ impl FoundJournal {
             let error = Error::new(error.kind(), format!("a broken journal of a conversion: {}", error.message()));
             self.located(error.with_hint("--overwrite begins anew"))
         })
+    }
+
+    /// Returns the noun by which errors name the work of the journal.
+    pub(in super::super) fn noun(&self) -> &'static str {
+        self.entry.as_ref().map_or("conversion", |entry| entry.identity.noun())
     }
 
     /// Returns the state of the conversion.
@@ -213,7 +229,7 @@ impl FoundJournal {
 
     fn check_difference(&self, difference: Option<String>, hint: &str) -> Result<()> {
         let Some(difference) = difference else { return Ok(()) };
-        let message = format!("the conversion that was begun here is another one: {difference}");
+        let message = format!("the {} that was begun here is another one: {difference}", self.noun());
         // A move that was interrupted at its end has erased some of its source.
         let kind = if self.state()? == JournalState::Ending { ErrorKind::Exists } else { ErrorKind::Argument };
         Err(self.located(Error::new(kind, message).with_hint(hint)))
@@ -225,44 +241,24 @@ impl FoundJournal {
             Ok(parts) => parts,
             Err(error) => return error,
         };
+        let noun = self.noun();
         let (message, hint) = match parts {
             None => (
-                "a conversion to here was interrupted, or is running".to_owned(),
+                format!("a {noun} to here was interrupted, or is running"),
                 "--resume goes on where it stopped, --overwrite begins anew",
             ),
             Some(parts) => (
-                format!("a conversion to here is done in {parts} parts, of which not all are done"),
+                format!("a {noun} to here is done in {parts} parts, of which not all are done"),
                 "--part goes on with each of them, --finish ends it, --abandon or --overwrite gives it up",
             ),
         };
         self.located(Error::new(ErrorKind::Exists, message).with_hint(hint))
     }
 
-    /// Sets the shared journal to [`JournalState::Abandoned`], so that no part continues.
-    pub(in super::super) fn abandon(&self, store: &dyn Store) -> Result<()> {
-        let entry = self.entry()?.clone();
-        let entry = JournalEntry {
-            state: JournalState::Abandoned,
-            run: random_id(),
-            number: 0,
-            owner: None,
-            at: now(),
-            ..entry
-        };
-        let when = match &self.version {
-            Some(version) if store.capabilities().conditional => Precondition::Version(version.clone()),
-            _ => Precondition::None,
-        };
-        // Or a loss of power could leave journals that say of chunks that are gone that they are stored.
-        let options = SetOptions::when(when).durable(Durability::Full);
-        match store.set(&self.key, entry.to_text().as_bytes(), &options) {
-            Ok(_) => Ok(()),
-            Err(error) if error.is_precondition() => {
-                let message = "another process went on with this conversion at the same time";
-                Err(self.located(Error::new(ErrorKind::Exists, message)))
-            }
-            Err(error) => Err(error.into()),
-        }
+    /// Returns the error for work that another process went on with after this journal was read.
+    pub(super) fn went_on(&self) -> Error {
+        let message = format!("another process went on with this {} at the same time", self.noun());
+        self.located(Error::new(ErrorKind::Exists, message))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::destination::NodeDocuments;
 use super::super::fingerprint::{Fingerprint, hashes};
 use super::super::region;
-use super::super::unfinished_node::UnfinishedNode;
+use super::super::unfinished_node::{PARTS, UnfinishedNode};
 use super::super::{Conversion, Shards};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,11 +16,13 @@ use zarr_store::Store;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Identity(Map);
 
-/// Member with the number of parts.
-const PARTS: &str = "parts";
 /// Members that an error explains, or that are not always compared.
 const KEEP_GOING: &str = "keep_going";
 const MEMORY: &str = "memory";
+/// Members of pyramids: the method, the factors of each level, and the units of each level.
+const PYRAMID: &str = "pyramid";
+const FACTORS: &str = "factors";
+const UNITS: &str = "units";
 const SOURCE_DOCUMENTS: &str = "source_documents";
 const TARGET_DOCUMENTS: &str = "target_documents";
 
@@ -108,8 +110,18 @@ impl Identity {
         self
     }
 
+    /// Returns the noun by which errors name the work.
+    pub(super) fn noun(&self) -> &'static str {
+        if self.0.get(PYRAMID).is_some() { "pyramid" } else { "conversion" }
+    }
+
+    /// Returns the number of levels of a pyramid; `None` for a conversion.
+    pub(crate) fn levels(&self) -> Option<usize> {
+        self.0.get(FACTORS).and_then(Value::as_array).map(|levels| levels.len())
+    }
+
     /// Returns the unfinished node at `path`.
-    pub(super) fn unfinished(&self, path: &NodePath) -> Result<UnfinishedNode> {
+    pub(crate) fn unfinished(&self, path: &NodePath) -> Result<UnfinishedNode> {
         UnfinishedNode::of_members(path, &self.0)
     }
 
@@ -128,7 +140,7 @@ impl Identity {
     }
 
     /// Returns the number of parts; `None` if the conversion is not done in parts.
-    pub(super) fn parts(&self) -> Option<u64> {
+    pub(crate) fn parts(&self) -> Option<u64> {
         self.0.get(PARTS).and_then(Value::as_u64)
     }
 
@@ -138,12 +150,13 @@ impl Identity {
     }
 
     /// Describes the first difference between this identity and `now` that may change the keys of chunks; `None` if there is none.
-    /// Documents of the source may differ, since they may have changed after the conversion began.
+    /// Documents of the source may differ, since they may have changed after the conversion began, and with them what follows from its
+    /// shape.
     pub(super) fn difference_of_keys(&self, now: &Self) -> Option<String> {
         let is_changed = self.0.get(SOURCE_DOCUMENTS) != now.0.get(SOURCE_DOCUMENTS);
         self.difference_in(now, |name| match name {
-            KEEP_GOING | MEMORY => false,
-            SOURCE_DOCUMENTS | TARGET_DOCUMENTS => !is_changed,
+            KEEP_GOING | MEMORY | UNITS => false,
+            SOURCE_DOCUMENTS | TARGET_DOCUMENTS | FACTORS => !is_changed,
             _ => true,
         })
     }

@@ -2,6 +2,7 @@
 
 use super::entry::JournalEntry;
 use super::found_journal::FoundJournal;
+use super::identity::Identity;
 use super::owner::ENDED_AFTER;
 use std::time::Duration;
 use zarr_hierarchy::{Error, ErrorKind};
@@ -18,17 +19,19 @@ impl LeaseLoss {
     /// Builds the reason from the journal that was found in place of the run's own entry (`None` if there is no journal) and from `since`,
     /// the time since the run's last entry.
     pub(super) fn new(found: Option<&FoundJournal>, own: &JournalEntry, since: Duration) -> Self {
-        let Some(found) = found else { return Self::gone(own.identity.parts().is_some(), since) };
+        let Some(found) = found else { return Self::gone(&own.identity, since) };
         let message = match found.id() {
-            Ok(id) if id == own.id => format!("another run goes on with this conversion: {}", found.author()),
-            _ => format!("another conversion to here was begun: {}", found.author()),
+            Ok(id) if id == own.id => {
+                format!("another run goes on with this {}: {}", own.identity.noun(), found.author())
+            }
+            _ => format!("another {} to here was begun: {}", found.noun(), found.author()),
         };
         Self { message, hint: None }
     }
 
     /// Builds the reason for a missing journal: erasing, moving or replacing the target erases the journal first.
-    fn gone(is_in_parts: bool, since: Duration) -> Self {
-        let (also, hint) = match is_in_parts {
+    fn gone(identity: &Identity, since: Duration) -> Self {
+        let (also, hint) = match identity.parts().is_some() {
             true => (
                 ", or its parts were given up",
                 "begin each part again; first erase what this one wrote since, if it is in the way",
@@ -38,7 +41,7 @@ impl LeaseLoss {
             }
             false => ("", "--overwrite begins anew"),
         };
-        let message = "the target was erased, moved or replaced while the conversion ran";
+        let message = format!("the target was erased, moved or replaced while the {} ran", identity.noun());
         Self { message: format!("{message}{also}: its journal is gone"), hint: Some(hint) }
     }
 

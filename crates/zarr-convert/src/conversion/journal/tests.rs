@@ -2,6 +2,7 @@
 
 use super::owner::ENDED_AFTER;
 use super::*;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -1,75 +1,103 @@
 //! Pyramids in parts by several processes.
 //!
 //! Leaves of the tree of units that follow one another belong to one part. A part computes the units of all levels whose leaves all belong
-//! to it, so it reads no chunk of the source that another part reads if leaves are of whole chunks. Units with leaves of several parts, of
-//! which there are few, are computed at the end, of the stored units of the next finer level.
+//! to it, so it reads no chunk of the source that another part reads if leaves are of whole chunks. Units with leaves of several parts are
+//! computed at the end, of the stored units of the next finer level. They are few if each part has many leaves: of the units that have
+//! fewer leaves than a part, at most one for each level and each end of a part.
 //!
-//! The part that comes first sets the marks of the levels and erases the chunks that lie where theirs will be, while the others wait.
+//! The part that comes first checks that nothing is at the paths of the levels, sets their marks, and erases chunks that were set there
+//! since, as by a part of earlier work that wrote its last unit to the end. The others wait for it. Each part, and the end, looks for the
+//! marks and for nodes of other writers before it begins, and again before it is done.
 
-use super::super::destination;
+use super::super::destination::{self, InTheWay};
 use super::super::journal::{self, Beginning, FoundJournal, Identity, Journal, JournalState};
 use super::super::part::Part;
 use super::super::run::in_store;
-use super::super::shared_journal::{self, SharedJournal, check_parts, check_state, given_up};
-use super::super::unfinished_node::UnfinishedNode;
+use super::super::shared_journal::{DoneParts, PartedWork, SharedJournal, check_state, given_up};
+use super::super::unfinished_node::{self, UnfinishedNode};
+use super::levels::Names;
 use super::run::{check_marks, marked};
 use super::work_plan::WorkPlan;
 use super::write::{self, Share};
 use super::{Level, Pyramid, Report};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers};
+use zarr_hierarchy::node::is_one_prefix;
+use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers, open_stored_node};
 use zarr_meta::NodePath;
 use zarr_store::{Key, StoreExt};
 
-/// Time between two looks at the journal of the part that makes room for the levels.
+/// Noun by which errors name the work.
+const NOUN: &str = "pyramid";
+/// Time between the first two looks at the journal of the part that makes room for the levels. It doubles from look to look.
 const WAIT: Duration = Duration::from_millis(50);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// Least number of leaves of a part, on average, at which most units have leaves of one part.
+const FEW_LEAVES: u64 = 4;
 
 impl Pyramid {
     /// Ends a pyramid whose [parts](super::PyramidOptions::part) are all done: computes the chunks that depend on several parts, writes the
-    /// documents, and erases the journals. The options have to be those of the parts, without a part.
+    /// documents, and erases the journals. The options have to be those of the parts; which part they name does not matter.
     ///
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if no part was begun, or the pyramid is already finished;
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if parts are not done (with their numbers), or the options differ from those of
-    /// the parts (with the option); the errors of [`run`](Self::run).
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if parts are not done (with their numbers), if the options differ from those of
+    /// the parts (with the option), or have a region, a level, `overwrite` or `resume`; the errors of [`run`](Self::run).
     pub fn finish<F: IntoFlow>(&self, progress: impl Fn(u128) -> F + Sync) -> Result<()> {
         let report = |bytes: u128| progress(bytes).into_flow();
-        self.as_parts()?.end(&report)
+        self.as_parts("finish")?.end(&report)
     }
 
     /// Gives up a pyramid whose [parts](super::PyramidOptions::part) were begun: erases their journals and the chunks that they wrote, so
-    /// that a new pyramid can begin. The options have to be those of the parts, since they determine the keys of chunks. An interrupted
-    /// call can be repeated.
+    /// that a new pyramid can begin. The options have to be those of the parts, since they determine the keys of chunks; the memory may be
+    /// another, and the source may have changed. An interrupted call can be repeated.
     ///
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are no journals of parts; [`Exists`](zarr_hierarchy::ErrorKind::Exists)
-    /// if a part is active (with its process), or if all parts are done and [`finish`](Self::finish) was begun;
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the pyramid is not computed in parts, or differs in an option (with the option).
+    /// if a part is active (with its process), if [`finish`](Self::finish) is active or has written the document of a level, or if another
+    /// writer has created a node at the path of a level; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the pyramid is not computed
+    /// in parts, differs in an option (with the option), or has a region, a level, `overwrite` or `resume`.
     pub fn abandon(&self) -> Result<()> {
-        self.as_parts()?.give_up().map_err(|error| in_store(&self.target, error))
+        let all = self.as_parts("abandon")?;
+        let identity = |parts: u64| all.identity(Some(parts));
+        let may_end = |found: &FoundJournal| Ok(found.state()? == JournalState::Written || !all.has_documents()?);
+        let work = all.parted(all.first_path()?);
+        let given_up = work.abandon(identity, may_end, |journal| all.erase_written(journal));
+        given_up.map_err(|error| in_store(&self.target, error))
     }
 
-    /// Returns the pyramid with the units that its parts have.
-    fn as_parts(&self) -> Result<Self> {
-        self.check_parts_allowed()?;
+    /// Returns a warning if parts have so few leaves that most units of coarser levels are left to the end.
+    pub(super) fn few_leaves(&self) -> Option<String> {
+        let (of, leaves) = (self.options.part?.of(), self.work.tree.leaves());
+        let is_few = self.levels.len() > 1 && of > 1 && leaves / of < FEW_LEAVES;
+        is_few.then(|| {
+            format!(
+                "the {of} parts have {leaves} units of the finest level among them: most chunks of coarser levels depend on several parts, \
+                 and are left to --finish"
+            )
+        })
+    }
+
+    fn parted<'w>(&'w self, path: &'w NodePath) -> PartedWork<'w> {
+        PartedWork { target: &self.target, path, noun: NOUN }
+    }
+
+    /// Returns the pyramid with the units that its parts have, for `step`, which concerns all parts.
+    fn as_parts(&self, step: &str) -> Result<Self> {
+        self.options.check_in_parts(step)?;
+        self.check_target()?;
         let work = WorkPlan::new(&self.source, &*self.target, &self.levels, &self.options, true)?;
         Ok(Self { work, options: self.options.clone().part(None), ..self.clone() })
     }
 
-    /// Checks that the pyramid can be computed in parts.
-    fn check_parts_allowed(&self) -> Result<()> {
+    /// Checks that the pyramid can be computed in parts in the target.
+    fn check_target(&self) -> Result<()> {
         let in_target = |error: Error| in_store(&self.target, error);
-        if self.options.region.is_some() || self.options.level.is_some() {
-            return Err(Error::argument("a region, or one level alone, is not computed in parts"));
+        self.parted(self.first_path()?).check_store().map_err(in_target)?;
+        match self.options.options.strict_writers {
+            true => check_strict_writers(self.target.capabilities(), "a pyramid").map_err(in_target),
+            false => Ok(()),
         }
-        if self.target.capabilities().appears_at_flush {
-            let message =
-                "the parts of a pyramid need a store whose values appear when they are set, which a zip file is not";
-            let hint = "write the levels into a directory or a bucket, and copy that into a zip file";
-            return Err(in_target(Error::argument(message).with_hint(hint)));
-        }
-        Ok(())
     }
 
     /// Path beside which the journals lie: of the first level.
@@ -80,21 +108,18 @@ impl Pyramid {
     /// Computes and writes the units of a part.
     pub(super) fn write_part(&self, part: Part, report: &Report<'_>) -> Result<()> {
         let in_target = |error: Error| in_store(&self.target, error);
-        self.check_parts_allowed()?;
-        if self.options.options.strict_writers {
-            check_strict_writers(self.target.capabilities(), "a pyramid").map_err(in_target)?;
-        }
+        self.check_target()?;
         let identity = self.identity(Some(part.of())).map_err(in_target)?;
-        let shared = self.join(&identity, report).map_err(in_target)?;
-        let marks = self.marks(&|level: &Level| shared.unfinished(&level.path)).map_err(in_target)?;
-        let key = self.shared_key().map_err(in_target)?;
-        let joined = SharedJournal::of(&shared, key).map_err(in_target)?;
-        let Some(journal) = self.begin_part(part, &identity, &joined).map_err(in_target)? else {
+        let found = self.join(&identity, report).map_err(in_target)?;
+        let marks = self.marks(&|level: &Level| found.unfinished(&level.path)).map_err(in_target)?;
+        let shared = self.shared_key().and_then(|key| SharedJournal::of(&found, key)).map_err(in_target)?;
+        let work = self.parted(self.first_path()?);
+        let begun = shared.begin_part(&work, part, &identity, &BTreeMap::new(), |_| Ok(()));
+        let Some(journal) = begun.map_err(in_target)? else {
             let _ = report(self.size());
             return Ok(());
         };
-        let written = self.write_own(part, &journal, &joined, &marks, report);
-        if let Err(error) = written {
+        if let Err(error) = self.write_own(part, &journal, &shared, &marks, report) {
             let _ = journal.release();
             return Err(error);
         }
@@ -110,36 +135,52 @@ impl Pyramid {
         report: &Report<'_>,
     ) -> Result<()> {
         let target = &*self.target;
-        // Who gives the pyramid up erases the journals that are there when the shared one says so.
-        let check = || shared.check(target).and_then(|()| check_marks(target, marks));
         let in_target = |error: Error| in_store(&self.target, error);
-        check().map_err(in_target)?;
+        self.check_own_levels(marks).map_err(in_target)?;
         journal.begin_node(0, &[1]);
         let sinks = self.sinks(&self.documents()?)?;
         let own = part.range(self.work.tree.leaves());
         write::write(self, Share::Part(own), &sinks, Some(journal), report)?;
         self.check_source()?;
-        target.barrier().map_err(Error::from).and_then(|()| check()).map_err(in_target)
+        let is_on_disk = target.barrier().map_err(Error::from);
+        let checked = is_on_disk.and_then(|()| shared.check(target)).and_then(|()| self.check_own_levels(marks));
+        checked.map_err(in_target)
+    }
+
+    /// Checks that the levels are still those that the parts write: their marks are there, and no other writer has created a node.
+    fn check_own_levels(&self, marks: &[UnfinishedNode]) -> Result<()> {
+        check_marks(&*self.target, marks)?;
+        self.check_no_nodes(&self.levels)
+    }
+
+    /// Checks that no node is at the paths of levels whose documents are not written yet.
+    fn check_no_nodes(&self, levels: &[Level]) -> Result<()> {
+        for level in levels {
+            match open_stored_node(&*self.target, &level.path.to_string(), None) {
+                Ok(found) if found.implicit => {}
+                Ok(_) => {
+                    let hint = "erase it or move it away, and run this again";
+                    return Err(destination::created_meanwhile(&level.path).with_hint(hint));
+                }
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the documents of a level are written.
+    fn has_documents(&self) -> Result<bool> {
+        for level in &self.levels {
+            if level.documents()?.are_stored(&*self.target)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn shared_key(&self) -> Result<Key> {
         journal::key(self.first_path()?, None)
-    }
-
-    /// Begins or resumes the journal of `part`; `None` if the part is done.
-    fn begin_part(&self, part: Part, identity: &Identity, shared: &SharedJournal) -> Result<Option<Journal>> {
-        let key = journal::key(self.first_path()?, Some(part))?;
-        let Some(found) = FoundJournal::read_idle(&*self.target, &key)? else {
-            let (id, items) = (Some(shared.id()), BTreeMap::new());
-            let beginning = Beginning { identity, state: JournalState::Writing, id, items, found: None };
-            return Journal::begin(&self.target, key, beginning).map(Some);
-        };
-        shared.check_id(&found, &key)?;
-        found.check(identity)?;
-        match found.state()? {
-            JournalState::Written => Ok(None),
-            _ => Journal::resume(&self.target, found).map(Some),
-        }
     }
 
     /// Returns the shared journal, after room is made for the levels: by this part if it is the first one, or the first one has ended.
@@ -153,8 +194,9 @@ impl Pyramid {
                 return Err(error);
             }
         }
+        let mut wait = WAIT;
         loop {
-            let found = FoundJournal::read(target, &key)?.ok_or_else(|| given_up(&key))?;
+            let found = FoundJournal::read(target, &key)?.ok_or_else(|| given_up(NOUN, &key))?;
             if found.parts()?.is_none() {
                 return Err(found.in_the_way());
             }
@@ -163,19 +205,29 @@ impl Pyramid {
             if found.state()? != JournalState::Clearing {
                 return Ok(found);
             }
-            let taken = match FoundJournal::read_idle(target, &key) {
-                Ok(Some(found)) if found.state()? == JournalState::Clearing => {
-                    let marks = self.marks(&|level: &Level| found.unfinished(&level.path))?;
-                    Journal::resume(&self.target, found).and_then(|journal| self.prepare(&journal, &marks))
-                }
-                found => found.map(drop),
-            };
-            match taken {
-                // The first part, or another one that took over, is at work.
-                Err(error) if error.kind() == ErrorKind::Exists => std::thread::sleep(WAIT),
-                taken => taken?,
+            if !self.take_over(&key, report)? {
+                std::thread::sleep(wait);
+                wait = (wait * 2).min(LONGEST_WAIT);
             }
             report(0).into_result()?;
+        }
+    }
+
+    /// Makes room for the levels if the part that began to do so has ended. Returns false if it is at work, or another part has taken over.
+    fn take_over(&self, key: &Key, report: &Report<'_>) -> Result<bool> {
+        let found = match FoundJournal::read_idle_while(&*self.target, key, &|| report(0).into_result()) {
+            Ok(Some(found)) if found.state()? == JournalState::Clearing => found,
+            Err(error) if error.kind() == ErrorKind::Exists => return Ok(false),
+            found => return found.map(|_| true),
+        };
+        let marks = self.marks(&|level: &Level| found.unfinished(&level.path))?;
+        let journal = match Journal::resume(&self.target, found) {
+            Err(error) if error.kind() == ErrorKind::Exists => return Ok(false),
+            journal => journal?,
+        };
+        match self.prepare(&journal, &marks) {
+            Err(_) if journal.check_own().is_err_and(|error| error.kind() == ErrorKind::Exists) => Ok(false),
+            prepared => prepared.map(|()| true),
         }
     }
 
@@ -183,7 +235,16 @@ impl Pyramid {
     fn announce(&self, key: &Key, identity: &Identity) -> Result<()> {
         let first = self.levels.first().ok_or_else(|| Error::internal("a pyramid without levels"))?;
         destination::groups_above_path(&self.target, &first.path, first.node.dialect)?;
-        self.check_free()?;
+        for level in &self.levels {
+            FoundJournal::check_none(&*self.target, &level.path)?;
+            let free = destination::clear(&self.target, &level.path, level.node.dialect, None, InTheWay::Refuse);
+            free.map_err(|error| match error.kind() {
+                ErrorKind::Exists => {
+                    error.with_hint("a part replaces nothing: erase what is there, or name another group")
+                }
+                _ => error,
+            })?;
+        }
         let marks = self.new_marks()?;
         let identity = &marked(identity.clone(), &marks);
         let beginning =
@@ -193,7 +254,7 @@ impl Pyramid {
     }
 
     fn prepare(&self, journal: &Journal, marks: &[UnfinishedNode]) -> Result<()> {
-        let made = self.documents().and_then(|documents| self.make_room(journal, marks, &documents));
+        let made = self.make_room_for_parts(journal, marks);
         match made {
             Ok(()) => journal.release_as(JournalState::Writing),
             Err(error) => {
@@ -201,6 +262,13 @@ impl Pyramid {
                 Err(error)
             }
         }
+    }
+
+    fn make_room_for_parts(&self, journal: &Journal, marks: &[UnfinishedNode]) -> Result<()> {
+        self.check_no_nodes(&self.levels)?;
+        // No part of this work has begun: journals of parts are those that earlier work left.
+        journal::erase_left(&*self.target, self.first_path()?, journal.identity().parts())?;
+        self.make_room(journal, marks, &self.documents()?)
     }
 
     /// Computes the units that have leaves of several parts, and makes the levels visible.
@@ -211,33 +279,23 @@ impl Pyramid {
             let _ = journal.release();
             return Err(error);
         }
-        let path = self.first_path()?;
-        journal::erase_parts(&*self.target, path, parts).and_then(|()| journal.erase()).map_err(in_target)
+        self.parted(self.first_path()?).end(journal, parts).map_err(in_target)
     }
 
     /// Takes over the shared journal after a check that all parts are done. Also returns the number of parts, and the marks of levels.
     fn begin_end(&self) -> Result<(Journal, u64, Vec<UnfinishedNode>)> {
-        let (target, path, key) = (&*self.target, self.first_path()?, self.shared_key()?);
-        let Some(found) = FoundJournal::read_idle(target, &key)? else {
-            let error = Error::new(ErrorKind::NotFound, "no part of a pyramid to here was begun, or it is finished");
-            return Err(error.at(|location| location.key = Some(key.to_string())));
-        };
-        let Some(parts) = found.parts()? else { return Err(found.in_the_way()) };
-        let identity = self.identity(Some(parts))?;
-        found.check(&identity)?;
+        let done = self.parted(self.first_path()?).read_done(|parts| self.identity(Some(parts)))?;
+        let DoneParts { found, parts, .. } = done;
         let marks = self.marks(&|level: &Level| found.unfinished(&level.path))?;
-        let state = found.state()?;
-        if state == JournalState::Ending {
-            self.check_ended(&found)?;
-            return Ok((Journal::resume(&self.target, found)?, parts, marks));
+        let is_ending = found.state()? == JournalState::Ending;
+        match is_ending {
+            true => self.check_ended(&found)?,
+            false => self.check_own_levels(&marks)?,
         }
-        if state != JournalState::Written {
-            check_state(&found, &key)?;
-            check_parts(target, path, &found, &identity, parts)?;
-        }
-        check_marks(target, &marks)?;
         let journal = Journal::resume(&self.target, found)?;
-        journal.enter(JournalState::Written)?;
+        if !is_ending {
+            journal.enter(JournalState::Written)?;
+        }
         Ok((journal, parts, marks))
     }
 
@@ -249,6 +307,7 @@ impl Pyramid {
         report: &Report<'_>,
     ) -> Result<()> {
         let in_target = |error: Error| in_store(&self.target, error);
+        let on_disk = || self.target.barrier().map_err(Error::from);
         let documents = self.documents()?;
         if journal.state() == JournalState::Ending {
             let _ = report(self.size());
@@ -256,27 +315,44 @@ impl Pyramid {
             let sinks = self.sinks(&documents)?;
             write::write(self, Share::BetweenParts(parts), &sinks, Some(journal), report)?;
             self.check_source()?;
-            journal.enter(JournalState::Ending).map_err(in_target)?;
+            let checked = on_disk().and_then(|()| self.check_own_levels(marks));
+            checked.and_then(|()| journal.enter(JournalState::Ending)).map_err(in_target)?;
         }
-        self.target.barrier().map_err(Error::from).and_then(|()| journal.check_own()).map_err(in_target)?;
-        self.make_visible(documents, marks).map_err(in_target)
+        on_disk().and_then(|()| journal.check_own()).map_err(in_target)?;
+        self.make_visible(documents, marks, &|| journal.confirm()).map_err(in_target)
     }
 
-    fn give_up(&self) -> Result<()> {
+    /// Erases the chunks and the marks of the levels that `journal` tells of.
+    fn erase_written(&self, journal: &Journal) -> Result<()> {
         let target = &*self.target;
-        let key = shared_journal::abandon(target, self.first_path()?, |parts| self.identity(Some(parts)))?;
-        // Marks end with the chunks.
-        let marks = FoundJournal::read(target, &key)?.map(|shared| self.marks_of(&shared)).unwrap_or_default();
-        for (level, documents) in self.levels.iter().zip(self.documents()?) {
-            destination::check_free(target, &level.node)?;
-            destination::erase_chunks(target, documents.found(), &|_| true, &|| Ok(()))?;
+        let levels = self.levels_of(journal.identity())?;
+        // Chunks of a node that another writer created stay, and nothing is erased until it is gone.
+        self.check_no_nodes(&levels)?;
+        for level in &levels {
+            journal.check_own()?;
+            destination::erase_chunks(target, level.documents()?.found(), &|_| true, &|| journal.confirm())?;
+            // Marks end with the chunks.
+            if is_one_prefix(level.node.dialect, &level.path) {
+                journal.identity().unfinished(&level.path)?.end(target)?;
+                unfinished_node::erase_marks(target, &level.path)?;
+            }
         }
-        marks.iter().try_for_each(|mark| mark.end(target))?;
-        if target.capabilities().durable {
-            // Or a loss of power could leave chunks of which nothing is known.
-            target.barrier()?;
+        journal.check_own()
+    }
+
+    /// Returns the levels of the work with `identity`. If the source has changed since, these may be others than those that are planned now;
+    /// only their number matters for the keys of their chunks.
+    fn levels_of(&self, identity: &Identity) -> Result<Vec<Level>> {
+        let count = identity.levels().unwrap_or(self.levels.len());
+        let mut levels: Vec<Level> = self.levels.iter().take(count).cloned().collect();
+        let names = Names::beside(self.first_path()?).ok_or_else(|| Error::internal("a level without a number"))?;
+        while let (true, Some(last)) = (levels.len() < count, levels.last()) {
+            let mut level = last.clone();
+            level.number += 1;
+            level.path = names.of(levels.len())?;
+            level.node.path = level.path.clone();
+            levels.push(level);
         }
-        target.erase(&key)?;
-        Ok(target.flush()?)
+        Ok(levels)
     }
 }

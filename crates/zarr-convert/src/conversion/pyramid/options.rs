@@ -106,7 +106,8 @@ pub struct PyramidOptions {
     pub shards: Option<Shards>,
     /// Codecs of chunks. By default those of the source.
     pub codecs: Option<CodecList>,
-    /// Greatest number of bytes of memory for data. Default 256 MiB.
+    /// Greatest number of bytes of memory for data. Default 256 MiB. It decides where [parts](Self::part) begin and end, so all parts and
+    /// [`finish`](super::Pyramid::finish) need the same.
     pub memory: u64,
     /// Whether existing levels are replaced. They are erased first. A group is never replaced, and beside the source no array of another
     /// data type or number of dimensions, or that is as large as the source.

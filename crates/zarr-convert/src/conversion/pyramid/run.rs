@@ -109,7 +109,7 @@ impl Pyramid {
     }
 
     /// Checks that there is nothing at the paths of the levels.
-    pub(super) fn check_free(&self) -> Result<()> {
+    fn check_free(&self) -> Result<()> {
         for level in &self.levels {
             FoundJournal::check_none(&*self.target, &level.path)?;
             destination::clear(&self.target, &level.path, level.node.dialect, None, InTheWay::Refuse)?;
@@ -201,7 +201,7 @@ impl Pyramid {
     }
 
     /// Returns the marks of the levels that the run of another journal has set.
-    pub(super) fn marks_of(&self, found: &FoundJournal) -> Vec<UnfinishedNode> {
+    fn marks_of(&self, found: &FoundJournal) -> Vec<UnfinishedNode> {
         self.levels.iter().filter_map(|level| found.unfinished(&level.path).ok()).collect()
     }
 
@@ -276,11 +276,17 @@ impl Pyramid {
             journal.enter(JournalState::Ending).map_err(in_target)?;
         }
         target.barrier().map_err(Error::from).and_then(|()| journal.check_own()).map_err(in_target)?;
-        self.make_visible(documents, marks).map_err(in_target)
+        self.make_visible(documents, marks, &|| journal.confirm()).map_err(in_target)
     }
 
     /// Creates the documents of the levels, and adds the levels to the image that the source belongs to.
-    pub(super) fn make_visible(&self, documents: Vec<NodeDocuments>, marks: &[UnfinishedNode]) -> Result<()> {
+    /// `confirm` fails if another process has taken over.
+    pub(super) fn make_visible(
+        &self,
+        documents: Vec<NodeDocuments>,
+        marks: &[UnfinishedNode],
+        confirm: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
         let target = &self.target;
         let Some(dialect) = self.levels.first().map(|level| level.node.dialect) else { return Ok(()) };
         let is_there = match open_stored_node(&**target, &self.group.to_string(), None) {
@@ -294,6 +300,7 @@ impl Pyramid {
         }
         for (level, documents) in self.levels.iter().zip(documents) {
             if !documents.are_stored(&**target)? {
+                confirm()?;
                 // A copy of all metadata would not know the new node.
                 let above = StoredNode::implicit(dialect, level.path.clone());
                 run(&**target, Ancestors::new(&above, target.capabilities()).job())?;

@@ -4,6 +4,7 @@ mod existing;
 mod images;
 mod missing;
 mod parts;
+mod parts_disturbed;
 mod place;
 mod reads;
 
@@ -444,7 +445,8 @@ fn options_that_do_not_fit_are_refused() {
     let existing = NewArray::new(&[1], "uint8").codecs("bytes").unwrap();
     Array::create(&store, "/1", existing, &registry()).unwrap();
     assert_eq!(plan(&array, default()).run(|_| {}).unwrap_err().kind(), ErrorKind::Exists);
-    assert!(!store.exists(&Key::new(".zconversion.1").unwrap()).unwrap());
+    let journal = zarr_hierarchy::node::journal_key(&NodePath::parse("/1").unwrap(), None).unwrap();
+    assert!(!store.exists(&journal).unwrap());
     let text = NewArray::new(&[4, 4], "float64").chunks(&[2, 2]).codecs("bytes").unwrap();
     let floats = Array::create(&store, "/f0", text, &registry()).unwrap();
     assert!(error(&floats, default().method(Method::Mode)).message().contains("integers and bool"));
