@@ -74,9 +74,9 @@ def pyramid(
     are computed. ``level`` computes that level alone, of the one before it, in place if it exists. Both need the ``method``, the ``factors`` and
     ``skip_missing`` with which the levels were written. ``dry_run`` writes nothing.
 
-    ``part=(i, n)`` computes part ``i`` of ``n``, counted from 1, as any process on any machine can at the same time as others compute others; one
-    that was interrupted goes on when it is run again. The levels are there after ``finish=True``, which needs all parts, and the same other
-    arguments; ``abandon=True`` gives parts up that were begun, and erases what they wrote.
+    ``part=(i, n)`` computes part ``i`` of ``n``, counted from 1. Any processes on any machines compute parts at the same time. A part that was
+    interrupted goes on when it is run again. The levels are there after ``finish=True``, which needs all parts. ``abandon=True`` gives up parts that
+    were begun, and erases what they wrote. Both need the other arguments of the parts, also ``memory``, which decides where parts end.
 
     ``progress(done, total)`` is called on the calling thread at most every 50 ms, and at the end, with bytes of elements. An exception that
     it raises ends the work, as Ctrl-C does, and is raised.
@@ -99,10 +99,10 @@ def pyramid(
     if target is None and (to is not None or target_options):
         raise TypeError("to and target_options are of a target")
     if (part is not None) + finish + abandon > 1:
-        raise ValueError("part, finish, abandon: expected one of them")
+        raise ValueError("part, finish, abandon: found several of them, expected one")
     for name, other in (("overwrite", overwrite), ("resume", resume), ("region", region is not None), ("level", level is not None), ("dry_run", dry_run)):
         if other and (part is not None or finish or abandon):
-            raise ValueError(f"{name}: of a pyramid that is not computed in parts")
+            raise ValueError(f"{name}: found it beside part, finish or abandon, expected none of these")
     if isinstance(codecs, (list, tuple, dict)):
         codecs = json.dumps(codecs if isinstance(codecs, (list, tuple)) else [codecs])
     settings = {
