@@ -76,15 +76,32 @@ pub(crate) struct MakePyramid {
     level: Option<usize>,
     /// Compute only part I of N. Parts can be computed at the same time, by any processes on any machines; an interrupted part continues
     /// when it is run again. The levels exist after --finish.
-    #[arg(long, value_name = "I/N", value_parser = part, conflicts_with_all = ["overwrite", "resume", "region", "level", "dry_run"], help_heading = AGAIN, hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "I/N",
+        value_parser = part,
+        conflicts_with_all = ["overwrite", "resume", "region", "level", "dry_run"],
+        help_heading = AGAIN,
+        hide_short_help = true
+    )]
     part: Option<Part>,
     /// Check that all parts are done, compute the chunks that depend on several parts, and write the documents. All other options must be
-    /// those of the parts.
-    #[arg(long, conflicts_with_all = ["part", "overwrite", "resume", "region", "level", "dry_run"], help_heading = AGAIN, hide_short_help = true)]
+    /// those of the parts. The fewer parts there are, the less is left to compute.
+    #[arg(
+        long,
+        conflicts_with_all = ["part", "overwrite", "resume", "region", "level", "dry_run"],
+        help_heading = AGAIN,
+        hide_short_help = true
+    )]
     finish: bool,
     /// Discard parts that were begun: erase their journals and the chunks that they wrote, so that the parts can begin again. All other
     /// options must be those of the parts.
-    #[arg(long, conflicts_with_all = ["part", "finish", "overwrite", "resume", "region", "level", "dry_run"], help_heading = AGAIN, hide_short_help = true)]
+    #[arg(
+        long,
+        conflicts_with_all = ["part", "finish", "overwrite", "resume", "region", "level", "dry_run"],
+        help_heading = AGAIN,
+        hide_short_help = true
+    )]
     abandon: bool,
     /// Write nothing: show the levels.
     #[arg(long)]
@@ -141,6 +158,10 @@ pub(crate) fn run(context: &Context, args: &MakePyramid) -> Result<()> {
         context.warnings(&[warning.to_owned()]);
     }
     let name = args.to.clone().unwrap_or_else(|| location.to_string());
+    if !args.dry_run {
+        Migration::check_settled(pyramid.source_store())?;
+        Migration::check_settled(pyramid.target())?;
+    }
     if args.abandon {
         interrupted::leaves("some parts may be given up; the same command gives up the rest");
         pyramid.abandon()?;
@@ -157,7 +178,7 @@ pub(crate) fn run(context: &Context, args: &MakePyramid) -> Result<()> {
             "group": pyramid.group().to_string(),
             "method": args.method.to_string(),
             "levels": pyramid.levels().iter().map(facts).collect::<Vec<_>>(),
-            "bytes": pyramid.size(),
+            "bytes": if args.finish { 0 } else { pyramid.size() },
             "part": or_null(args.part.map(|part| part.to_string())),
             "dry_run": args.dry_run,
         }
@@ -176,8 +197,6 @@ fn real(address: &zarr::store::StoreAddress) -> String {
 }
 
 fn carry_out(context: &Context, args: &MakePyramid, pyramid: &Pyramid, name: &str) -> Result<()> {
-    Migration::check_settled(pyramid.source_store())?;
-    Migration::check_settled(pyramid.target())?;
     let left = left(args, pyramid, name);
     let bar = Bar::new(pyramid.size(), context.global.quiet);
     interrupted::leaves(left.before);
@@ -292,6 +311,8 @@ fn text(pyramid: &Pyramid, args: &MakePyramid, started: Instant) -> String {
     let count = number::counted(pyramid.levels().len() as u64, "level");
     let (size, seconds) = (number::size(pyramid.size()), started.elapsed().as_secs_f64());
     text.push_str(&match (args.dry_run, args.part) {
+        // The parts have read the array.
+        (false, None) if args.finish => format!("{count} by {} ended in {seconds:.1} s\n", args.method),
         (true, _) => format!("{count} by {}; nothing was written\n", args.method),
         (false, Some(part)) => format!("part {part} of {count} by {}, of {size} in {seconds:.1} s\n", args.method),
         (false, None) => format!("{count} by {}, of {size} in {seconds:.1} s\n", args.method),

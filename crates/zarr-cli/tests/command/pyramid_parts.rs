@@ -36,6 +36,14 @@ fn numbers(seed: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(next(&seed), next).map(|state| state >> 33)
 }
 
+/// Waits until the journal that parts share is there, or the process has ended: its start does not count.
+fn wait_for_journal(folder: &Folder, name: &str, child: &mut Child) {
+    let journal = folder.path(name).join("g/.zconversion-1");
+    while !journal.exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
 #[test]
 fn killed_parts_of_a_pyramid_go_on() {
     let folder = Folder::new();
@@ -50,8 +58,10 @@ fn killed_parts_of_a_pyramid_go_on() {
     folder.ok(&options("whole"));
     let whole = files(&folder, "whole");
     copied("timed");
+    let mut timed = start(&folder, "timed", 1);
+    wait_for_journal(&folder, "timed", &mut timed);
     let started = Instant::now();
-    assert!(start(&folder, "timed", 1).wait().unwrap().success());
+    assert!(timed.wait().unwrap().success());
     let time = started.elapsed();
     let rounds = std::env::var("ZARR_KILL_ROUNDS").map_or(4, |rounds| rounds.parse().unwrap());
     let mut kills = 0;
@@ -64,6 +74,9 @@ fn killed_parts_of_a_pyramid_go_on() {
         while !left.is_empty() {
             let mut children: Vec<(u32, u32, Child)> =
                 left.drain(..).map(|(part, kills)| (part, kills, start(&folder, &name, part))).collect();
+            if let Some((.., first)) = children.first_mut() {
+                wait_for_journal(&folder, &name, first);
+            }
             let share = numbers.next().unwrap() % 1000;
             std::thread::sleep(time.mul_f64(share as f64 / 1000.0));
             for (part, killed, child) in &mut children {
@@ -102,7 +115,7 @@ fn killed_parts_of_a_pyramid_go_on() {
         assert_eq!(files(&folder, &name), whole, "round {round}");
         std::fs::remove_dir_all(folder.path(&name)).unwrap();
     }
-    println!("{kills} kills in {rounds} rounds");
+    assert!(kills > 0, "nothing was killed in {rounds} rounds");
 }
 
 #[test]
@@ -130,6 +143,29 @@ fn parts_say_what_is_missing() {
     assert_eq!(folder.run(&["info", "s", "g/1"]).code, Some(3));
     refused(&["--part", "1/2", "--level", "1"], "cannot be used with");
     (1..=2).for_each(|part| assert_eq!(run(&["--part", &format!("{part}/2")]).code, Some(0)));
-    assert_eq!(run(&["--finish"]).code, Some(0));
+    let finished = run(&["--finish"]);
+    let out = String::from_utf8(finished.out).unwrap();
+    assert!(finished.code == Some(0) && out.contains("5 levels by mean ended in "), "{out}{}", finished.err);
     assert_eq!(folder.ok(&["read", "s", "g/1", "--select", "0,0"]).trim(), "5");
+}
+
+#[test]
+fn parts_are_told_that_they_are_too_many() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "g/0", "--shape", "60,80", "--dtype", "int16", "--chunks", "4,4"]);
+    let ran = folder.run(&[&options("s")[..], &["--part", "1/1000"]].concat());
+    assert!(ran.code == Some(0) && ran.err.contains("are left to --finish"), "{}", ran.err);
+}
+
+#[test]
+fn parts_in_a_store_with_a_migration_are_not_given_up() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "g/0", "--shape", "60,80", "--dtype", "int16", "--chunks", "4,4", "--dialect", "v2"]);
+    folder.ok(&[&options("s")[..], &["--part", "1/3"]].concat());
+    let before = files(&folder, "s");
+    std::fs::write(folder.path("s").join(".zmigration"), "{").unwrap();
+    let ran = folder.run(&[&options("s")[..], &["--abandon"]].concat());
+    assert!(ran.code != Some(0) && ran.err.contains("migration"), "{}", ran.err);
+    std::fs::remove_file(folder.path("s").join(".zmigration")).unwrap();
+    assert_eq!(files(&folder, "s"), before);
 }
