@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use reqwest::header::{
     CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE,
@@ -11,11 +10,12 @@ use reqwest::header::{
 use reqwest::{Response, StatusCode};
 use zarr_store::{Bytes, Error, ErrorKind, Key, Result, Version};
 use zarr_store_runtime::http::{
-    Body, ContentRange, Failure, begins_as_html, encoding, failure, gunzip, in_time, is_gzip, is_html, modified,
+    Body, ContentRange, Failure, begins_as_html, encoding, etag, failure, gunzip, in_time, is_gzip, is_html, modified,
     read_body, status_kind, validator,
 };
 use zarr_store_runtime::{Answer, Attempts, Condition, Opened, Permit, RangeRequest, is_document};
 
+use crate::cache::{Cached, State};
 use crate::requests::Reply;
 use crate::site::Site;
 
@@ -25,7 +25,7 @@ struct Head {
     permit: Permit,
     at: Range<u64>,
     size: u64,
-    version: Option<Version>,
+    state: State,
     /// Whether the response has the whole value.
     whole: bool,
 }
@@ -35,8 +35,8 @@ enum Outcome {
     Head(Head),
     /// The server refuses a range from the end of the value.
     NoSuffix,
-    /// Whole value, which was read since its length was not known before, its version, and the time of its last change.
-    Whole(Bytes, Option<Version>, Option<SystemTime>),
+    /// Whole value, which was read since its length was not known before.
+    Whole(Bytes, State),
 }
 
 /// Requests a range of a value.
@@ -44,10 +44,10 @@ pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condit
     let mut attempts = inner.requests.attempts();
     // A server that sends all is only asked whether the value has changed since.
     let kept = if inner.whole_only() { inner.cache.get(&key) } else { None };
-    if let (Some(required), Some((version, bytes))) = (condition.required(), &kept)
-        && required == version
+    if let (Some(required), Some(kept)) = (condition.required(), &kept)
+        && *required == kept.version
     {
-        return Ok(opened_whole(bytes.clone(), Some(version.clone()), None));
+        return Ok(kept.opened());
     }
     let kept = kept.filter(|_| condition.required().is_none());
     let (mut range, mut condition) = (range, condition);
@@ -56,9 +56,9 @@ pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condit
         // The first byte comes with the size.
         range = RangeRequest::Bounds(0..1);
         outcome = ask_until_it_comes(&inner, &key, &range, &condition, None, &mut attempts).await?;
-        if let Outcome::Head(Head { size, version, whole: false, .. }) = &outcome {
+        if let Outcome::Head(Head { size, state, whole: false, .. }) = &outcome {
             range = RangeRequest::Bounds(size.saturating_sub(len)..*size);
-            condition = version.clone().map_or(condition, Condition::Is);
+            condition = state.version.clone().map_or(condition, Condition::Is);
             drop(outcome);
             outcome = ask_until_it_comes(&inner, &key, &range, &condition, None, &mut attempts).await?;
         }
@@ -68,27 +68,40 @@ pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condit
         Outcome::NoSuffix => {
             return Err(inner.requests.failed(&key, ErrorKind::Internal, "a range was refused".to_owned()));
         }
-        Outcome::Whole(bytes, version, modified) => {
-            keep(&inner, &key, version.as_ref(), &bytes);
-            return Ok(opened_whole(bytes, version, modified));
+        Outcome::Whole(bytes, state) => {
+            keep(&inner, &key, &state, &bytes);
+            return Ok(opened_whole(bytes, state));
         }
         Outcome::Head(head) => head,
     };
-    let (at, size, version) = (head.at.clone(), head.size, head.version.clone());
-    let modified = modified(head.response.headers());
+    let (at, size, State { version, modified, etag }) = (head.at.clone(), head.size, head.state.clone());
     let body = async move { read(&inner, &key, &range, head, attempts).await };
-    Ok(Answer::Opened(Opened { at, size, version, modified, body: Box::pin(body) }))
+    Ok(Answer::Opened(Opened { at, size, version, modified, etag, body: Box::pin(body) }))
 }
 
-fn opened_whole(bytes: Bytes, version: Option<Version>, modified: Option<SystemTime>) -> Answer {
-    let size = bytes.len() as u64;
-    Answer::Opened(Opened { at: 0..size, size, version, modified, body: Box::pin(async { Ok(Some(bytes)) }) })
+fn opened_whole(bytes: Bytes, state: State) -> Answer {
+    let (size, State { version, modified, etag }) = (bytes.len() as u64, state);
+    Answer::Opened(Opened { at: 0..size, size, version, modified, etag, body: Box::pin(async { Ok(Some(bytes)) }) })
+}
+
+impl Cached {
+    fn opened(&self) -> Answer {
+        let state = State { version: Some(self.version.clone()), modified: self.modified, etag: self.etag.clone() };
+        opened_whole(self.bytes.clone(), state)
+    }
+}
+
+/// Returns the state that a response names.
+fn state(headers: &HeaderMap) -> State {
+    let version = validator(headers).map(|text| Version::new(&text));
+    State { version, modified: modified(headers), etag: etag(headers) }
 }
 
 /// Caches a value of a server that does not support ranges.
-fn keep(inner: &Site, key: &Key, version: Option<&Version>, bytes: &Bytes) {
-    if let (Some(version), true) = (version, inner.whole_only()) {
-        inner.cache.insert(key, version.clone(), bytes.clone());
+fn keep(inner: &Site, key: &Key, state: &State, bytes: &Bytes) {
+    if let (Some(version), true) = (state.version.clone(), inner.whole_only()) {
+        let (modified, etag) = (state.modified, state.etag.clone());
+        inner.cache.insert(key, Cached { version, modified, etag, bytes: bytes.clone() });
     }
 }
 
@@ -100,11 +113,12 @@ async fn read(
     head: Head,
     mut attempts: Attempts,
 ) -> Result<Option<Bytes>> {
-    let Head { response, permit, at, size, version, whole } = head;
+    let Head { response, permit, at, size, state, whole } = head;
     let html = is_html(response.headers());
     let mut answer = (response, permit);
     let expected = at.end - at.start;
     let mut body = new_body(inner, key, expected, &attempts)?;
+    let version = &state.version;
     let mut resumes = version.is_some();
     loop {
         let (response, permit) = answer;
@@ -123,7 +137,7 @@ async fn read(
             let (asked, due) = if goes_on { (&RangeRequest::Bounds(rest.clone()), &rest) } else { (range, &at) };
             let condition = version.clone().map_or(Condition::Any, Condition::Is);
             match ask_until_it_comes(inner, key, asked, &condition, None, &mut attempts).await? {
-                Outcome::Head(next) if (next.size, &next.version, &next.at) == (size, &version, due) => {
+                Outcome::Head(next) if (next.size, &next.state.version, &next.at) == (size, version, due) => {
                     break (next.response, next.permit);
                 }
                 // The server does not know ranges after all, or the value has fewer bytes than it says: all is asked for again.
@@ -138,7 +152,7 @@ async fn read(
     let bytes = body.into_bytes();
     if whole {
         check_page(inner, key, html, &bytes)?;
-        keep(inner, key, version.as_ref(), &bytes);
+        keep(inner, key, &state, &bytes);
     }
     Ok(Some(bytes))
 }
@@ -153,7 +167,7 @@ async fn ask_until_it_comes(
     key: &Key,
     range: &RangeRequest,
     condition: &Condition,
-    kept: Option<&(Version, Bytes)>,
+    kept: Option<&Cached>,
     attempts: &mut Attempts,
 ) -> Result<Outcome> {
     loop {
@@ -167,6 +181,7 @@ async fn ask_until_it_comes(
     }
 }
 
+#[expect(clippy::large_enum_variant, reason = "a response is moved once")]
 enum Asked {
     Outcome(Outcome),
     /// A response with the whole value, of unknown length, ended early.
@@ -179,7 +194,7 @@ async fn ask(
     key: &Key,
     range: &RangeRequest,
     condition: &Condition,
-    kept: Option<&(Version, Bytes)>,
+    kept: Option<&Cached>,
     attempts: &mut Attempts,
 ) -> Result<Asked> {
     let answered = |answer| Asked::Outcome(Outcome::Answer(answer));
@@ -203,7 +218,7 @@ async fn ask(
     {
         return Ok(answered(Answer::Changed(None)));
     }
-    if let Some(version) = kept.map(|(version, _)| version).or(excluded).map(Version::as_str) {
+    if let Some(version) = kept.map(|kept| &kept.version).or(excluded).map(Version::as_str) {
         set(if version.starts_with('"') { IF_NONE_MATCH } else { IF_MODIFIED_SINCE }, version);
     }
     let (response, permit) = match inner.requests.get(key, &headers, attempts).await? {
@@ -214,11 +229,9 @@ async fn ask(
     let status = response.status();
     let answer = match (status.as_u16(), kept) {
         (200 | 206, _) => None,
-        (304, Some((version, _))) if Some(version) == excluded => Some(Answer::Same),
+        (304, Some(kept)) if Some(&kept.version) == excluded => Some(Answer::Same),
         (304, None) if excluded.is_some() => Some(Answer::Same),
-        (304, Some((version, bytes))) => {
-            Some(opened_whole(bytes.clone(), Some(version.clone()), modified(response.headers())))
-        }
+        (304, Some(kept)) => Some(kept.opened()),
         (404 | 410, _) => Some(Answer::Missing),
         (403, _) if inner.missing_403 => Some(Answer::Missing),
         (412, _) => Some(Answer::Changed(None)),
@@ -246,9 +259,9 @@ async fn ask(
         return Ok(answered(answer));
     }
     let headers = response.headers();
-    let version = validator(headers).map(|text| Version::new(&text));
-    if required.is_some() && version.as_ref() != required {
-        return Ok(answered(Answer::Changed(version)));
+    let state = state(headers);
+    if required.is_some() && state.version.as_ref() != required {
+        return Ok(answered(Answer::Changed(state.version)));
     }
     if let Some(encoding) = encoding(headers) {
         let is_whole = status == StatusCode::OK
@@ -261,24 +274,24 @@ async fn ask(
             );
             return Err(refuse(text));
         }
-        let (html, modified) = (is_html(headers), modified(headers));
+        let html = is_html(headers);
         return Ok(match read_to_end(inner, key, (response, permit), attempts).await? {
             Ok(bytes) => {
                 let decoded = gunzip(&bytes, inner.max_value);
                 let bytes = decoded.map_err(|failure| inner.requests.transport(key, failure, attempts))?;
                 check_page(inner, key, html, &bytes)?;
-                Asked::Outcome(Outcome::Whole(bytes, version, modified))
+                Asked::Outcome(Outcome::Whole(bytes, state))
             }
             Err(failure) => Asked::Cut(failure),
         });
     }
     if status != StatusCode::PARTIAL_CONTENT {
-        return whole(inner, key, range, (response, permit), version, attempts).await;
+        return whole(inner, key, range, (response, permit), state, attempts).await;
     }
     if matches!(range, RangeRequest::Last(_)) {
         inner.suffix_answered();
     }
-    match part(inner, key, range, (response, permit), version)? {
+    match part(inner, key, range, (response, permit), state)? {
         Some(outcome) => Ok(Asked::Outcome(outcome)),
         // All of the value is as large as it is.
         None => {
@@ -294,7 +307,7 @@ fn part(
     key: &Key,
     range: &RangeRequest,
     (response, permit): (Response, Permit),
-    version: Option<Version>,
+    state: State,
 ) -> Result<Option<Outcome>> {
     let refuse = |text: String| Err(inner.requests.failed(key, ErrorKind::Io, text));
     let headers = response.headers();
@@ -331,7 +344,7 @@ fn part(
     }
     bounded(inner, key, at.end - at.start)?;
     let whole = at == (0..size);
-    Ok(Some(Outcome::Head(Head { response, permit, at, size, version, whole })))
+    Ok(Some(Outcome::Head(Head { response, permit, at, size, state, whole })))
 }
 
 /// Evaluates a response with the whole value.
@@ -340,21 +353,20 @@ async fn whole(
     key: &Key,
     range: &RangeRequest,
     (response, permit): (Response, Permit),
-    version: Option<Version>,
+    state: State,
     attempts: &mut Attempts,
 ) -> Result<Asked> {
     let html = is_html(response.headers());
     if html && is_document(key) {
         return Err(page(inner, key));
     }
-    let (length, modified) = (content_length(response.headers()), modified(response.headers()));
-    if let Some(size) = length {
+    if let Some(size) = content_length(response.headers()) {
         // A page that a network sends in the place of all answers says nothing about ranges, nor do the very bytes that were asked for.
         if !html && range.resolve(size).is_some_and(|at| at != (0..size)) {
             inner.found_whole();
         }
         bounded(inner, key, size)?;
-        return Ok(Asked::Outcome(Outcome::Head(Head { response, permit, at: 0..size, size, version, whole: true })));
+        return Ok(Asked::Outcome(Outcome::Head(Head { response, permit, at: 0..size, size, state, whole: true })));
     }
     // Only the end of the body says how long it is.
     if !html && range.header().is_some() {
@@ -363,7 +375,7 @@ async fn whole(
     match read_to_end(inner, key, (response, permit), attempts).await? {
         Ok(bytes) => {
             check_page(inner, key, html, &bytes)?;
-            Ok(Asked::Outcome(Outcome::Whole(bytes, version, modified)))
+            Ok(Asked::Outcome(Outcome::Whole(bytes, state)))
         }
         Err(failure) => Ok(Asked::Cut(failure)),
     }

@@ -48,9 +48,9 @@ async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, condition: Cond
         Asked::Answer(answer) => answer,
         Asked::Coming(coming) => {
             let (at, size, version) = (coming.at.clone(), coming.size, coming.version.clone());
-            let modified = Some(coming.modified);
+            let (modified, etag) = (Some(coming.modified), coming.etag.clone());
             let body = async move { body(&inner, &exchange, &key, coming).await };
-            Answer::Opened(Opened { at, size, version, modified, body: Box::pin(body) })
+            Answer::Opened(Opened { at, size, version, modified, etag, body: Box::pin(body) })
         }
     })
 }
@@ -67,6 +67,7 @@ struct Coming {
     size: u64,
     version: Option<Version>,
     modified: SystemTime,
+    etag: Option<Arc<str>>,
     /// Identifiers of the puts that led to the value.
     writes: Option<String>,
     stream: BoxStream<'static, object_store::Result<Bytes>>,
@@ -127,7 +128,8 @@ async fn ask(
         GetResultPayload::Stream(stream) => stream,
     };
     let modified = result.meta.last_modified.into();
-    Ok(Asked::Coming(Coming { at, size, version, modified, writes, stream }))
+    let etag = result.meta.e_tag.map(Arc::from);
+    Ok(Asked::Coming(Coming { at, size, version, modified, etag, writes, stream }))
 }
 
 /// Reads the bytes of a response, with further requests if it ends too early. `None` if the value was replaced meanwhile.

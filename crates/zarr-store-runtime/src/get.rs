@@ -109,6 +109,8 @@ pub struct Opened {
     pub version: Option<Version>,
     /// Time of the last change of the value, if the server names it.
     pub modified: Option<SystemTime>,
+    /// ETag of the value as the server writes it, if it names one.
+    pub etag: Option<Arc<str>>,
     /// Reads the bytes; `None` if the value was replaced before all bytes were received.
     pub body: BoxFuture<'static, Result<Option<Bytes>>>,
 }
@@ -157,6 +159,7 @@ pub async fn get(
             size: None,
             version: None,
             modified: None,
+            etag: None,
             places: Vec::new(),
             parts: Vec::new(),
         };
@@ -201,7 +204,9 @@ struct State<'s> {
     required: Option<Version>,
     size: Option<u64>,
     version: Option<Version>,
+    /// Time of the last change, the latest of those that the responses name; `None` if one of them names none.
     modified: Option<SystemTime>,
+    etag: Option<Arc<str>>,
     /// Position of each range in the value; empty until the size is known.
     places: Vec<Range<u64>>,
     parts: Vec<(Range<u64>, Bytes)>,
@@ -289,7 +294,12 @@ impl State<'_> {
                             return Ok(Flow::Changed(answer.version));
                         }
                         self.version.clone_from(&answer.version);
-                        self.modified = answer.modified;
+                        // Responses of one version may name several times, of which no earlier one may hide a later one.
+                        self.modified = match first {
+                            true => answer.modified,
+                            false => self.modified.zip(answer.modified).map(|(one, other)| one.max(other)),
+                        };
+                        self.etag.clone_from(&answer.etag);
                         opened.push(answer);
                     }
                 }
@@ -322,7 +332,7 @@ impl State<'_> {
                 // A value whose first byte is outside of it is empty.
                 Answer::Outside(size) => size.unwrap_or(0),
                 Answer::Opened(answer) => {
-                    (self.version, self.modified) = (answer.version, answer.modified);
+                    (self.version, self.modified, self.etag) = (answer.version, answer.modified, answer.etag);
                     answer.size
                 }
             });
@@ -379,7 +389,7 @@ impl State<'_> {
             let missing = || self.failed(format!("no answer has bytes {}..{}", at.start, at.end));
             fetched.push(cut.ok_or_else(missing)?);
         }
-        (fetched.version, fetched.modified) = (self.version.take(), self.modified);
+        (fetched.version, fetched.modified, fetched.etag) = (self.version.take(), self.modified, self.etag.take());
         self.options.check(&self.source, self.key, &mut fetched)?;
         Ok(fetched)
     }
@@ -439,6 +449,7 @@ struct Head {
     size: u64,
     version: Option<Version>,
     modified: Option<SystemTime>,
+    etag: Option<Arc<str>>,
     /// Result of reading the body; `None` if the body was not needed.
     bytes: Option<Result<Option<Bytes>>>,
 }
@@ -447,9 +458,9 @@ async fn read_wanted(answer: BoxFuture<'static, Result<Answer>>, wanted: Arc<Wan
     Ok(match answer.await? {
         Answer::Opened(opened) => {
             let is_wanted = wanted.has(&opened);
-            let Opened { at, size, version, modified, body } = opened;
+            let Opened { at, size, version, modified, etag, body } = opened;
             let bytes = if is_wanted { Some(body.await) } else { None };
-            Read::Opened(Head { at, size, version, modified, bytes })
+            Read::Opened(Head { at, size, version, modified, etag, bytes })
         }
         Answer::Outside(Some(size)) => Read::Outside(size),
         answer => Read::Answer(answer),

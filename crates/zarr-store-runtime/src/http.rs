@@ -354,6 +354,12 @@ pub fn modified(headers: &HeaderMap) -> Option<SystemTime> {
     httpdate::parse_http_date(headers.get(LAST_MODIFIED)?.to_str().ok()?.trim()).ok()
 }
 
+/// Returns the ETag of a response, even a weak one; `None` if it names none.
+#[must_use]
+pub fn etag(headers: &HeaderMap) -> Option<Arc<str>> {
+    headers.get(ETAG)?.to_str().ok().map(|tag| tag.trim().into())
+}
+
 /// Reads the rest of a body after the bytes in `body`, as long as the request has time. `permit` is held until the end.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -38,6 +39,9 @@ pub struct Fetched {
     /// Time of the last change of the value; `None` if the store does not tell. A directory tells it only where a get looks up the state of
     /// the value ([`crate::GetOptions::snapshot`]).
     pub modified: Option<SystemTime>,
+    /// ETag of the value as its server writes it, with its quotation marks, even where it is no version: a weak one, or one beside a
+    /// generation; `None` if the store does not tell.
+    pub etag: Option<Arc<str>>,
     /// State of the value, if it was requested ([`crate::GetOptions::snapshot`]) and the store can name states.
     pub snapshot: Option<Snapshot>,
     unchanged: bool,
@@ -292,6 +296,7 @@ impl fmt::Debug for Fetched {
             .field("size", &self.size)
             .field("version", &self.version)
             .field("modified", &self.modified)
+            .field("etag", &self.etag)
             .field("unchanged", &self.unchanged)
             .finish()
     }

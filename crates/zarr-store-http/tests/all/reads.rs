@@ -96,8 +96,10 @@ fn requests() {
     assert_eq!(cost(&ranges), (1, 0));
     server.put("data", "a", "9876543210");
     assert_eq!(cost(&ranges), (1, 10));
+    // The answer that a value has not changed does not name its state again.
     let fetched = block_on(store.get_ranges(&key("a"), &ranges)).expect("get").expect("there");
     assert_eq!(fetched.parts().collect::<Vec<_>>(), [b"210", &b"98"[..]]);
+    assert!(fetched.modified.is_some() && fetched.etag.is_some(), "{fetched:?}");
     // The state of a snapshot that is kept needs no request.
     let fetched = block_on(store.get(&key("a"), &ranges, &GetOptions::snapshot())).expect("get").expect("there");
     server.put("data", "a", "another");
@@ -105,6 +107,7 @@ fn requests() {
     let same = GetOptions::if_match(fetched.snapshot.clone());
     let again = block_on(store.get(&key("a"), &ranges, &same)).expect("get").expect("there");
     assert_eq!((again.part(0), server.counts().requests()), (&b"210"[..], 0));
+    assert_eq!((again.modified, &again.etag), (fetched.modified, &fetched.etag));
 }
 
 #[test]

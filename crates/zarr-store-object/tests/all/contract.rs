@@ -234,3 +234,21 @@ fn pages_of_lists() {
     AsyncAsSync::new(store.clone()).erase_prefix(&Prefix::root()).expect("erase");
     assert_eq!(server.keys("data").len(), 0);
 }
+
+/// The state beside the version: in Google Cloud Storage the version is the generation, and no ETag.
+#[test]
+fn times_and_etags_come_with_values() {
+    for is_s3 in [true, false] {
+        let bucket = if is_s3 { Bucket::s3() } else { Bucket::gcs() };
+        let server = TestServer::builder().bucket("data", bucket).start().expect("a server");
+        server.put("data", "a", "0123456789");
+        let store = if is_s3 { s3(&server, "s3://data", &[]) } else { gs(&server, "gs://data", &[]) };
+        let key = Key::new("a").expect("a key");
+        let fetched = block_on(store.get_ranges(&key, &[ByteRange::Range(2..4)])).expect("get").expect("there");
+        assert_eq!(fetched.part(0), b"23");
+        assert!(fetched.modified.is_some_and(|time| time <= std::time::SystemTime::now()), "{fetched:?}");
+        assert!(fetched.etag.as_ref().is_some_and(|tag| tag.starts_with('"')), "{fetched:?}");
+        let version = fetched.version.as_ref().map(|version| version.as_str());
+        assert_eq!(version == fetched.etag.as_deref(), is_s3, "{fetched:?}");
+    }
+}

@@ -17,6 +17,8 @@ struct Server {
     replaced: AtomicUsize,
     /// Number of bodies that end early, since the value is replaced meanwhile.
     cut: AtomicUsize,
+    /// Times of the last change that the next responses name, the last one first.
+    modified: Mutex<Vec<SystemTime>>,
     named: bool,
     ranges: bool,
     says_size: bool,
@@ -75,7 +77,8 @@ impl Source for Server {
                         at,
                         size,
                         version: found,
-                        modified: None,
+                        modified: self.modified.lock().expect("no panic").pop(),
+                        etag: None,
                         body: Box::pin(async { Ok(bytes) }),
                     })
                 }
@@ -152,6 +155,20 @@ proptest! {
         let first = found.part(1)[0];
         prop_assert!(found.parts().flatten().all(|byte| *byte == first));
         prop_assert_eq!(found.size, Some(40 + u64::from(first)));
+    }
+}
+
+/// Of several times that responses name none hides a later one.
+#[test]
+fn the_latest_time_is_kept() {
+    let time = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    let ranges = [ByteRange::Range(0..2), ByteRange::Range(900_000..900_002)];
+    for (times, expected) in [(vec![3, 5], Some(5)), (vec![5, 3], Some(5)), (vec![4], None)] {
+        let server =
+            Server { modified: Mutex::new(times.into_iter().map(time).collect()), ..Server::of(&[0; 1 << 20]) };
+        let server = Arc::new(server);
+        let found = fetch(&server, &ranges, GetOptions::default()).expect("get").expect("there");
+        assert_eq!((found.modified, server.requests()), (expected.map(time), 2));
     }
 }
 

@@ -69,6 +69,7 @@ impl From<Error> for Fault {
 }
 
 /// Reply to [`Step::Read`].
+#[expect(clippy::large_enum_variant, reason = "a reply is moved once")]
 pub(super) enum Reply {
     /// One piece for each range.
     Pieces(Fetched),
