@@ -1,6 +1,6 @@
 //! Checks that a file outside of the repository is still the one that a chunk was referred to in.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use zarr_store::{Fetched, Version};
 
@@ -28,17 +28,18 @@ impl Checksum {
         let expected = self.to_string();
         let found = match self {
             Self::Etag(etag) => {
-                let found = fetched.version.as_ref().and_then(etag_of);
-                match found {
-                    Some(found) if found == etag.trim_matches('"') => return Ok(()),
+                let told = fetched.etag.as_deref().map(|tag| unquoted(tag).to_owned());
+                match told.or_else(|| fetched.version.as_ref().and_then(etag_of)) {
+                    Some(found) if found == unquoted(etag) => return Ok(()),
                     found => found.map(|found| Self::Etag(found).to_string()),
                 }
             }
             Self::Modified(seconds) => {
-                let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                // References have whole seconds.
+                let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |it| it.as_secs());
                 match fetched.modified.map(since) {
-                    Some(found) if found <= Duration::from_secs((*seconds).into()) => return Ok(()),
-                    found => found.map(|found| format!("was changed at {}", utc(found.as_secs()))),
+                    Some(found) if found <= (*seconds).into() => return Ok(()),
+                    found => found.map(|found| format!("was changed at {}", utc(found))),
                 }
             }
         };
@@ -52,18 +53,23 @@ impl Checksum {
 impl std::fmt::Display for Checksum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Etag(etag) => write!(f, "has ETag {:?}", etag.trim_matches('"')),
+            Self::Etag(etag) => write!(f, "has ETag {:?}", unquoted(etag)),
             Self::Modified(seconds) => write!(f, "was not changed after {}", utc((*seconds).into())),
         }
     }
+}
+
+/// Returns an ETag without its quotation marks, if it has them: some services write none.
+fn unquoted(tag: &str) -> &str {
+    tag.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(tag)
 }
 
 /// Returns the ETag of a version without its quotation marks: that of a server, if it is a strong one, or that which Icechunk gives a file
 /// of this machine; `None` if the version is neither.
 fn etag_of(version: &Version) -> Option<String> {
     let text = version.as_str();
-    if let Some(tag) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        return Some(tag.to_owned());
+    if text.starts_with('"') {
+        return Some(unquoted(text).to_owned());
     }
     // Inode, nanoseconds and length of the file, of which Icechunk has microseconds.
     let numbers: Option<Vec<u128>> = text.split('-').map(|part| u128::from_str_radix(part, 16).ok()).collect();
@@ -89,6 +95,8 @@ fn utc(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn fetched(version: Option<&str>, modified: Option<u64>) -> Fetched {
@@ -110,6 +118,13 @@ mod tests {
         for version in [None, Some("17"), Some("Sun, 06 Nov 1994 08:49:37 GMT"), Some("1-2-x"), Some("1-2")] {
             assert_eq!(etag.check(&fetched(version, Some(7))), unknown("has ETag \"abc\""));
         }
+        // An ETag beside a generation, a weak one, one without quotation marks.
+        for (own, expected) in [("\"abc\"", "abc"), ("W/\"abc\"", "W/\"abc\""), ("abc", "\"abc\"")] {
+            let mut told = fetched(Some("1700000000000001"), None);
+            told.etag = Some(own.into());
+            assert_eq!(Checksum::Etag(expected.to_owned()).check(&told), Ok(()), "{own}");
+            assert!(Checksum::Etag("abd".to_owned()).check(&told).is_err(), "{own}");
+        }
         let local = Checksum::Etag("1f-5f5e100-10".to_owned());
         assert_eq!(local.check(&fetched(Some("1f-174876ebe7-10"), None)), Ok(()));
         let later = changed("has ETag \"1f-5f5e101-10\"", "has ETag \"1f-5f5e100-10\"");
@@ -117,6 +132,9 @@ mod tests {
         let time = Checksum::Modified(1_145_188_800);
         assert_eq!(time.check(&fetched(None, Some(1_145_188_800))), Ok(()));
         assert_eq!(time.check(&fetched(None, Some(3))), Ok(()));
+        let mut within = fetched(None, None);
+        within.modified = Some(SystemTime::UNIX_EPOCH + Duration::from_millis(1_145_188_800_700));
+        assert_eq!(time.check(&within), Ok(()), "references have whole seconds");
         let expected = "was not changed after 2006-04-16T12:00:00Z";
         assert_eq!(
             time.check(&fetched(None, Some(1_145_188_801))),
