@@ -141,7 +141,7 @@ pub enum IcechunkFault {
     },
     /// A file outside of the repository may have been changed: its store does not tell what the reference is to be compared with.
     #[error(
-        "chunk {chunk}: expected that {url} {expected}, as when its reference was stored, which its store does not tell"
+        "chunk {chunk}: the store of {url} does not tell whether the file {expected}, as when the reference to it was stored"
     )]
     Unchecked {
         /// Key of the chunk.

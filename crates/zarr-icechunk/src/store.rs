@@ -284,7 +284,7 @@ impl Inner {
             Some(fetched) => fetched,
             None => return Err(refused("there is no such file".to_owned())),
         };
-        // What has not changed since an earlier get was checked by that.
+        // An earlier get has checked a state that is unchanged since.
         if let Some(checksum) = checksum.filter(|_| !fetched.is_unchanged()) {
             let (chunk, url) = (chunk.key.clone(), full.clone());
             checksum.check(&fetched).map_err(|mismatch| {
