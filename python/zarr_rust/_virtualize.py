@@ -19,8 +19,8 @@ class References:
 
     ``references`` is the number of chunks that lie in files, ``inline`` that of chunks in the references themselves, of ``inline_nbytes`` bytes,
     and ``nbytes`` the size of the file. ``elsewhere`` are the folders of files that do not lie below that of the references: this library reads
-    these with ``storage_options={"allow": "FOLDER,FOLDER"}``. The documents are of the ``dialect`` v2 or v3; ``not_in_v2`` says why they are of v3 where no
-    dialect was asked for.
+    these with ``storage_options={"allow": "FOLDER,FOLDER"}``. The documents are of the ``dialect`` v2 or v3; ``not_in_v2`` says why they are of
+    v3 where no dialect was asked for.
     """
 
     references: int
@@ -59,10 +59,12 @@ def virtualize(
     which these alone are kept, with their coordinates.
 
     Chunks that are ranges of files of up to ``inline`` bytes, coordinates, and chunks that lie in no file as they are, are in the references. ``grid="rectilinear"``
-    allows chunks of several lengths along the dimension, which documents of ``dialect="v3"`` have. The documents are of v2 if it can describe all nodes, else of v3, which JSON alone takes, unless ``dialect`` is
-    ``"v2"`` or ``"v3"``. With ``relative`` files are named relative
-    to the references, below whose folder they lie; else by their whole addresses. A target that is there is an error, or is replaced with
-    ``overwrite``. ``file_options`` and ``target_options`` are options of the stores.
+    allows chunks of several lengths along the dimension, which documents of ``dialect="v3"`` have. Unless ``dialect`` is ``"v2"`` or ``"v3"``, the
+    documents are of v2 if it can describe all nodes. References in JSON then have documents of v3 otherwise, with a
+    :class:`~zarr_rust.errors.ZarrWarning`, since readers of v2 alone do not know them; ``variables`` may leave out what v2 cannot describe.
+
+    With ``relative`` files are named relative to the references, below whose folder they lie; else by their whole addresses. A target that is
+    there is an error, or is replaced with ``overwrite``. ``file_options`` and ``target_options`` are options of the stores.
 
     ``progress(done, total)`` is called on the calling thread at most every 50 ms, and at the end, with steps: two for each file, which is opened, and
     joined. An exception that it raises ends the call, as Ctrl-C does, and is raised: no references are written then.
@@ -93,4 +95,6 @@ def virtualize(
     )
     for text in warnings:
         warn(text)
+    if not_in_v2 is not None:
+        warn(f"the references have documents of v3, which readers of v2 alone do not know, since v2 cannot describe all nodes: {not_in_v2}")
     return References(*numbers, elsewhere=tuple(elsewhere), dialect=found, not_in_v2=not_in_v2)

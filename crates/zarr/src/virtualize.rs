@@ -245,10 +245,9 @@ struct Described {
 /// Converts the documents to the dialect that was chosen; without one to v2, or to v3 if a node has no form in v2.
 fn described(joined: Joined, chosen: Option<Dialect>, form: Form) -> Result<Described> {
     let hint = |error: Error| match error.kind() {
-        ErrorKind::NotExpressible if form == Form::Parquet => {
-            error.with_hint("references in JSON take documents of v3: a name with .json at its end")
-        }
-        ErrorKind::NotExpressible => error.with_hint("the dialect v3 can describe it"),
+        ErrorKind::NotExpressible if form == Form::Parquet => error
+            .with_hint("references in JSON take documents of v3: a name with .json at its end, without --dialect v2"),
+        ErrorKind::NotExpressible => error.with_hint("the dialect v3 can describe it: --dialect v3 (dialect=\"v3\")"),
         _ => error,
     };
     let dialect = chosen.unwrap_or(Dialect::V2);
