@@ -41,7 +41,12 @@ pub(crate) struct Dimensions {
 }
 
 impl Dimensions {
-    /// Finds the dimensions of the file `id`, of whose objects `nodes` are at hand.
+    /// Returns whether the data set has dimension scales, or is one.
+    pub(crate) fn are_named(node: &Node) -> bool {
+        ["DIMENSION_LIST", "CLASS"].iter().any(|name| node.attribute(name).is_some())
+    }
+
+    /// Finds the dimensions of the file `id` in those of its objects that are among `nodes`.
     pub(crate) fn new((id, file): (FileId, &File), nodes: &[Node]) -> Self {
         let nodes: Vec<&Node> = nodes.iter().filter(|node| node.id.file == id).collect();
         let mut is_netcdf = is_marked(file, &nodes);
@@ -110,7 +115,9 @@ impl Dimensions {
                 *name = self.by_id.get(&id).cloned();
             }
             if let Some(first) = names.first_mut() {
-                first.get_or_insert_with(|| node.name().to_owned());
+                // Under a link from another file, the name of the node is not that of the scale.
+                let own = self.scales.get(&node.id.address).filter(|_| node.is_far && node.id.file != FileId::FIRST);
+                first.get_or_insert_with(|| own.map_or(node.name(), String::as_str).to_owned());
             }
         }
         if let Some(labels) = node.attribute("DIMENSION_LABELS")
@@ -125,7 +132,7 @@ impl Dimensions {
     }
 }
 
-/// Returns whether the root group of a file has a mark of netCDF-4. Of a file to which links lead it may be no node.
+/// Returns whether the root group of a file has a mark of netCDF-4. The root group of a file to which links lead may be no node.
 fn is_marked(file: &File, nodes: &[&Node]) -> bool {
     let is_mark = |attribute: &AttributeMessage| ["_NCProperties", "_nc3_strict"].contains(&attribute.name.as_str());
     let Ok(root) = file.root() else { return false };

@@ -17,6 +17,10 @@ impl Refusal {
     pub(crate) fn within(self, name: &str) -> Self {
         Self(format!("{name:?}: {}", self.0))
     }
+
+    pub(crate) fn and(self, more: &str) -> Self {
+        Self(format!("{}; {more}", self.0))
+    }
 }
 
 impl fmt::Display for Refusal {

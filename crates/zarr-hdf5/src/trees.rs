@@ -38,8 +38,8 @@ impl TreeNode {
     }
 }
 
-/// Reads the B-tree nodes of all data sets of the file `id` into the cache, level by level, until the cache is full. Ignores invalid nodes, which are
-/// reported when they are parsed. Does nothing for a local file.
+/// Reads the B-tree nodes of all data sets of the file `id` into the cache, level by level, until the cache is full. Ignores invalid nodes,
+/// which are reported when they are parsed. Does nothing for a local file.
 pub(crate) fn read_ahead((id, file): (FileId, &File), nodes: &[Node]) {
     if !file.source.is_far() {
         return;

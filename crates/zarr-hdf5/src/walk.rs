@@ -1,6 +1,6 @@
 //! Traversal of the groups and data sets of a file, and of those in other files to which its external links lead.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -28,6 +28,8 @@ const MAX_LINKS: usize = 1 << 20;
 const MAX_PATHS: usize = 128 << 20;
 /// Maximum number of path components that all soft and external links resolve.
 const MAX_STEPS: usize = 1 << 20;
+/// Maximum number of links to other files that are left out because of limits; further links are not followed at all.
+const MAX_LEFT_OUT: usize = 16;
 /// Maximum number of warnings about a file; further warnings are only counted.
 const MAX_WARNINGS: usize = 10_000;
 /// Maximum number of bytes of all warnings about a file; further warnings are only counted.
@@ -40,6 +42,8 @@ pub(crate) struct Node {
     pub(crate) id: ObjectId,
     pub(crate) header: Arc<ObjectHeader>,
     pub(crate) is_array: bool,
+    /// Whether a link to another file leads to the node, so that it may be left out.
+    pub(crate) is_far: bool,
     /// Attributes of the object, which the nodes of all its paths share.
     pub(crate) attributes: Arc<Vec<AttributeMessage>>,
 }
@@ -71,6 +75,17 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
+    /// Returns the state of the list, for [`Warnings::reset`].
+    fn mark(&self) -> (usize, usize, usize) {
+        (self.list.len(), self.bytes, self.more)
+    }
+
+    /// Removes the warnings since [`Warnings::mark`] returned `mark`.
+    fn reset(&mut self, mark: (usize, usize, usize)) {
+        self.list.truncate(mark.0);
+        (self.bytes, self.more) = (mark.1, mark.2);
+    }
+
     pub(crate) fn add(&mut self, path: &str, reason: &dyn std::fmt::Display) {
         if self.list.len() >= MAX_WARNINGS || self.bytes + path.len() > MAX_WARNED {
             self.more += 1;
@@ -101,45 +116,35 @@ struct Todo {
     above: Option<Rc<Above>>,
 }
 
-/// Returns all nodes that links from the root group reach. Unreadable nodes are left out, with a warning.
+/// Link from a group to an object of another file.
+struct FarLink {
+    /// Path of the node that the object becomes.
+    path: String,
+    group: Rc<Above>,
+    /// Links of the group, of which that at `index` is this one.
+    links: Rc<Vec<Link>>,
+    index: usize,
+}
+
+/// Returns all nodes that links from the root group reach: first those that the file has itself, then those of other files. Unreadable nodes
+/// are left out, with a warning, and so are links to other files with whose nodes a limit would be exceeded.
 pub(crate) fn walk(files: &mut Files) -> Result<Nodes> {
     let first = Arc::clone(files.first());
-    let mut walk = Walk {
-        files,
-        nodes: Nodes::default(),
-        links: HashMap::new(),
-        attributes: HashMap::new(),
-        refused: HashMap::new(),
-        seen: 0,
-        paths: 0,
-        steps: 0,
-    };
-    let root = walk.root(FileId::FIRST).map_err(|refusal| first.fault(&refusal))?;
-    let mut todo = vec![Todo { path: String::new(), id: root, above: None }];
-    while let Some(next) = todo.pop() {
-        if walk.nodes.list.len() >= MAX_NODES {
-            return Err(first.limit(format!("found more than {MAX_NODES} groups and data sets, which is the limit")));
-        }
-        let is_root = next.path.is_empty();
-        if walk.seen > MAX_LINKS {
-            return Err(first.limit(format!("found more than {MAX_LINKS} links, which is the limit")));
-        }
-        if walk.paths > MAX_PATHS {
-            return Err(first.limit(format!("found paths of more than {MAX_PATHS} bytes, which is the limit")));
-        }
-        walk.files.check_cached()?;
-        let (path, id) = (next.path.clone(), next.id);
-        if let Err(refusal) = walk.visit(next, &mut todo) {
-            if let Some(error) = walk.files.take_failure() {
-                return Err(error);
-            }
-            if is_root {
-                return Err(first.fault(&refusal));
-            }
-            walk.nodes.warnings.add(&path, &refusal);
-            walk.refused.insert(id, refusal);
-        }
+    let mut walk = Walk::new(files, false);
+    walk.own(FileId::FIRST)?.map_err(|limit| first.limit(limit))?;
+    walk.is_far = true;
+    // Links of links come last, so that few nodes of many files come before many nodes of few.
+    while let Some(next) = walk.far.pop_front() {
+        walk.mount(next)?;
     }
+    Ok(walk.nodes)
+}
+
+/// Returns the nodes of the file `id` to which hard links of it lead, as many as the limits allow.
+pub(crate) fn nodes_of(files: &mut Files, id: FileId) -> Result<Nodes> {
+    let mut walk = Walk::new(files, true);
+    // Nodes beyond a limit have no names of dimensions.
+    let _ = walk.own(id)?;
     Ok(walk.nodes)
 }
 
@@ -158,9 +163,107 @@ struct Walk<'f> {
     paths: usize,
     /// Number of path components of links resolved so far, limited by [`MAX_STEPS`].
     steps: usize,
+    /// Whether only hard links are followed.
+    is_hard: bool,
+    /// Whether the nodes are those of other files, or of the first one behind them.
+    is_far: bool,
+    /// Links to other files that were not followed yet.
+    far: VecDeque<FarLink>,
+    /// Number of links to other files that were left out because of a limit.
+    left_out: usize,
 }
 
-impl Walk<'_> {
+impl<'f> Walk<'f> {
+    fn new(files: &'f mut Files, is_hard: bool) -> Self {
+        Walk {
+            files,
+            nodes: Nodes::default(),
+            links: HashMap::new(),
+            attributes: HashMap::new(),
+            refused: HashMap::new(),
+            seen: 0,
+            paths: 0,
+            steps: 0,
+            is_hard,
+            is_far: false,
+            far: VecDeque::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Visits the objects of `file` that its root group leads to. The inner error is a limit that is exceeded.
+    fn own(&mut self, file: FileId) -> Result<Result<(), String>> {
+        let opened = Arc::clone(self.files.get(file));
+        let root = self.root(file).map_err(|refusal| opened.fault(&refusal))?;
+        self.visit_all(Todo { path: String::new(), id: root, above: None })
+    }
+
+    /// Visits the object of another file to which `link` leads, and those below. If a limit would be exceeded, all of them are left out.
+    fn mount(&mut self, FarLink { path, group, links, index }: FarLink) -> Result<()> {
+        let Some(link) = links.get(index) else { return Ok(()) };
+        let found = match self.left_out < MAX_LEFT_OUT {
+            true => self.target(&group, &path, link),
+            false => Err(Refusal::new(format!(
+                "{MAX_LEFT_OUT} links to other files exceed limits, so no further one is followed"
+            ))),
+        };
+        if let Some(error) = self.files.take_failure() {
+            return Err(error);
+        }
+        let id = match found {
+            Ok(id) => id,
+            Err(refusal) => {
+                self.nodes.warnings.add(&path, &refusal);
+                return Ok(());
+            }
+        };
+        let (nodes, far) = (self.nodes.list.len(), self.far.len());
+        let (seen, paths, warnings) = (self.seen, self.paths, self.nodes.warnings.mark());
+        if let Err(limit) = self.visit_all(Todo { path: path.clone(), id, above: Some(group) })? {
+            self.nodes.list.truncate(nodes);
+            self.far.truncate(far);
+            self.nodes.warnings.reset(warnings);
+            (self.seen, self.paths) = (seen, paths);
+            self.left_out += 1;
+            self.nodes.warnings.add(&path, &format!("the link to another file is not followed: {limit}"));
+        }
+        Ok(())
+    }
+
+    /// Visits an object and those below, without links to other files. The inner error is a limit that is exceeded.
+    fn visit_all(&mut self, first: Todo) -> Result<Result<(), String>> {
+        let mut todo = vec![first];
+        while let Some(next) = todo.pop() {
+            if self.nodes.list.len() >= MAX_NODES {
+                return Ok(Err(format!("found more than {MAX_NODES} groups and data sets, which is the limit")));
+            }
+            let is_root = next.path.is_empty();
+            let (path, id) = (next.path.clone(), next.id);
+            if let Err(refusal) = self.visit(next, &mut todo) {
+                if let Some(error) = self.files.take_failure() {
+                    return Err(error);
+                }
+                if is_root {
+                    return Err(self.files.get(id.file).fault(&refusal));
+                }
+                self.nodes.warnings.add(&path, &self.files.message(id.file, &refusal));
+                self.refused.insert(id, refusal);
+            }
+            if self.seen > MAX_LINKS {
+                return Ok(Err(format!("found more than {MAX_LINKS} links, which is the limit")));
+            }
+            if self.paths > MAX_PATHS {
+                return Ok(Err(format!("found paths of more than {MAX_PATHS} bytes, which is the limit")));
+            }
+            if self.is_far
+                && let Err(limit) = self.files.check_cached()
+            {
+                return Ok(Err(limit));
+            }
+        }
+        Ok(Ok(()))
+    }
+
     fn root(&self, file: FileId) -> Result<ObjectId, Refusal> {
         Ok(ObjectId { file, address: self.files.get(file).root()? })
     }
@@ -189,31 +292,43 @@ impl Walk<'_> {
         let attributes = match self.attributes.get(&id) {
             Some(known) => Arc::clone(known),
             None => {
-                let warnings = &mut self.nodes.warnings;
-                let found = attributes(&file, id.address, &header, &mut |text| warnings.add(&path, &text));
+                let (files, warnings) = (&*self.files, &mut self.nodes.warnings);
+                let mut warn = |text: String| warnings.add(&path, &files.message(id.file, &text));
+                let found = attributes(&file, id.address, &header, &mut warn);
                 let found = Arc::new(found.unwrap_or_else(|refusal| {
-                    self.nodes.warnings.add(&path, &format!("its attributes are left out: {refusal}"));
+                    warn(format!("its attributes are left out: {refusal}"));
                     Vec::new()
                 }));
                 self.attributes.insert(id, Arc::clone(&found));
                 found
             }
         };
-        self.nodes.list.push(Node { path: path.clone(), id, header, is_array, attributes });
+        self.nodes.list.push(Node { path: path.clone(), id, header, is_array, is_far: self.is_far, attributes });
         if is_array {
             return Ok(());
         }
         let depth = above.as_ref().map_or(0, |above| above.depth + 1);
         let here = Rc::new(Above { id, depth, above });
         let members = self.members(id)?;
-        for link in members.iter().rev() {
+        let mut far = VecDeque::new();
+        for (index, link) in members.iter().enumerate().rev() {
+            if self.is_hard && !matches!(link.target, Target::Hard(_)) {
+                continue;
+            }
             let child = if path.is_empty() { link.name.clone() } else { format!("{path}/{}", link.name) };
             self.seen += 1;
             self.paths = self.paths.saturating_add(child.len());
             if self.seen > MAX_LINKS || self.paths > MAX_PATHS {
                 break;
             }
+            let far_link = |path| FarLink { path, group: Rc::clone(&here), links: Rc::clone(&members), index };
+            if matches!(link.target, Target::External { .. }) {
+                far.push_front(far_link(child));
+                continue;
+            }
             match self.target(&here, &child, link) {
+                // A soft link through an external one.
+                Ok(other) if other.file != id.file => far.push_front(far_link(child)),
                 Ok(id) => todo.push(Todo { path: child, id, above: Some(Rc::clone(&here)) }),
                 Err(refusal) => {
                     if self.files.has_failed() {
@@ -223,6 +338,7 @@ impl Walk<'_> {
                 }
             }
         }
+        self.far.append(&mut far);
         Ok(())
     }
 
@@ -272,33 +388,39 @@ impl Walk<'_> {
             Target::Hard(address) => Ok(ObjectId { file: group.file, address: *address }),
             Target::Soft(path) => {
                 let start = if path.starts_with('/') { self.root(group.file)? } else { group };
-                self.object(start, path, depth, &|path| format!("the soft link leads to {path:?}, which is not there"))
+                let missing = |path: &str| format!("the soft link leads to {path:?}, which is not there");
+                self.object(start, path, depth, ("soft links", &missing))
             }
             Target::External { file, path } => {
                 let other = self.files.named(group.file, file)?;
-                let start = self.root(other)?;
-                self.object(start, path, depth, &|path| {
-                    format!("the external link leads to {path:?} in {file}, which is not there")
-                })
+                let start = self.root(other).map_err(|refusal| self.refusal(other, &refusal))?;
+                let missing = |path: &str| format!("the external link leads to {path:?} in {file}, which is not there");
+                self.object(start, path, depth, ("links", &missing))
             }
         }
     }
 
-    /// Returns the object at `path` from the group `start`. `missing` is the reason if it is not there.
+    /// Returns a reason that names the file `id`, unless it is the first one.
+    fn refusal(&self, id: FileId, refusal: &Refusal) -> Refusal {
+        Refusal::new(self.files.message(id, refusal))
+    }
+
+    /// Returns the object at `path` from the group `start`. `missing` is the reason if it is not there; `kind` says in messages which links
+    /// lead to it.
     fn object(
         &mut self,
         start: ObjectId,
         path: &str,
         depth: usize,
-        missing: &dyn Fn(&str) -> String,
+        (kind, missing): (&str, &dyn Fn(&str) -> String),
     ) -> Result<ObjectId, Refusal> {
         let mut id = start;
         for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
             self.steps += 1;
             if self.steps > MAX_STEPS {
-                return Err(Refusal::new(format!("the soft links of the file take more than {MAX_STEPS} steps")));
+                return Err(Refusal::new(format!("the {kind} of the file take more than {MAX_STEPS} steps")));
             }
-            let members = self.members(id)?;
+            let members = self.members(id).map_err(|refusal| self.refusal(id.file, &refusal))?;
             let found = members.binary_search_by(|link| link.name.as_str().cmp(name)).ok();
             let found = found.and_then(|found| members.get(found));
             let found = found.ok_or_else(|| Refusal::new(missing(path)))?;

@@ -61,8 +61,11 @@ fn external(name: &str, file: &str, path: &str) -> (u16, Vec<u8>) {
     (6, [&head[..], name.as_bytes(), &size, &target].concat())
 }
 
+/// Messages of an object header: their types and bytes.
+type Messages = Vec<(u16, Vec<u8>)>;
+
 /// Writes files, each a root group with links, and opens the first one.
-fn linked(files: &[(String, Vec<(u16, Vec<u8>)>)]) -> Arc<dyn Store> {
+fn linked(files: &[(String, Messages)]) -> Arc<dyn Store> {
     let below = Arc::new(MemoryStore::new());
     for (name, links) in files {
         let mut made = Made::new();
@@ -78,7 +81,8 @@ fn few_files_are_opened_for_external_links() {
     let name = |number: usize| format!("f{number:03}.h5");
     let links = (0..300).map(|number| external(&name(number), &name(number), "/")).collect();
     let mut files = vec![("x.h5".to_owned(), links)];
-    files.extend((0..300).map(|number| (name(number), Vec::new())));
+    // A group without members has a message of its kind alone.
+    files.extend((0..300).map(|number| (name(number), vec![(10, vec![0, 0])])));
     let store = linked(&files);
     assert_eq!(store.list_dir(&Prefix::root()).unwrap().prefixes.len(), 256);
     let warnings = store.take_warnings();
@@ -304,6 +308,9 @@ fn elements_of_many_numbers() {
     let links: Vec<_> = (0..70).map(|number| link(&format!("{number}"), data)).collect();
     assert_eq!(file.open(&links).unwrap_err().kind(), ErrorKind::Limit);
 }
+
+#[path = "limits/linked.rs"]
+mod linked;
 
 #[path = "limits/far.rs"]
 mod far;

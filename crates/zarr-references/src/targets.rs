@@ -70,7 +70,7 @@ impl Targets {
 /// and `key`, the key of the reference.
 pub(crate) fn file(finder: &FileFinder, name: &str, key: &str, url: &str) -> Result<(Arc<dyn Store>, Key)> {
     finder.file(url).map_err(|error| match error {
-        OutsideError::Refused(reason) => {
+        OutsideError::Refused(reason) | OutsideError::NotAllowed(reason) => {
             ReferencesFault::NotAllowed { key: key.to_owned(), url: url.to_owned(), reason }.of(name)
         }
         OutsideError::Store(error) => error,

@@ -75,6 +75,8 @@ impl fmt::Debug for OutsideFiles {
 pub enum OutsideError {
     /// The file may not be named. The text follows the URL in a message.
     Refused(String),
+    /// The caller has to allow the file. The text follows the URL in a message.
+    NotAllowed(String),
     /// The store at an allowed prefix cannot be opened.
     Store(Error),
 }
@@ -111,6 +113,12 @@ impl FileFinder {
         far.map(|allowed| allowed.open(&**open)).collect()
     }
 
+    /// Returns the addresses of the directory of the naming file, in the order in which they were given, without secrets.
+    #[must_use]
+    pub fn directories(&self) -> &[String] {
+        &self.addresses
+    }
+
     /// Returns whether `url` is no relative name.
     #[must_use]
     pub fn is_absolute(url: &str) -> bool {
@@ -122,14 +130,16 @@ impl FileFinder {
     /// the naming file.
     ///
     /// # Errors
-    /// [`OutsideError::Refused`] if the file may not be named, [`OutsideError::Store`] if its store cannot be opened.
+    /// [`OutsideError::Refused`] or [`OutsideError::NotAllowed`] if the file may not be named, [`OutsideError::Store`] if its store cannot be
+    /// opened.
     pub fn file(&self, url: &str) -> Result<(Arc<dyn Store>, Key), OutsideError> {
         let refuse = |reason: String| OutsideError::Refused(reason);
         let what = self.what;
         let target = plain(url);
         if !Self::is_absolute(&target) {
             let inside = self.directory.join(target.trim_start_matches("./"));
-            let inside = inside.map_err(|_| refuse(format!("which does not lie below the directory of the {what}")))?;
+            let inside = inside
+                .map_err(|_| refuse(format!("which does not lie below the directory of the file with the {what}")))?;
             return Ok((Arc::clone(&self.store), inside));
         }
         if is_web(&target) && target.contains(['?', '#']) {
@@ -153,8 +163,11 @@ impl FileFinder {
         }
         let places: Vec<&str> =
             self.addresses.iter().take(1).chain(self.allowed.iter().map(|it| &it.prefix)).map(|at| shown(at)).collect();
-        let places = if places.is_empty() { format!("the directory of the {what}") } else { places.join(", ") };
-        Err(refuse(format!("which does not lie below {places}: {what} lead elsewhere only where the caller allows it")))
+        let places =
+            if places.is_empty() { format!("the directory of the file with the {what}") } else { places.join(", ") };
+        let reason =
+            format!("which does not lie below {places}: {what} lead elsewhere only where the caller allows it");
+        Err(OutsideError::NotAllowed(reason))
     }
 }
 

@@ -146,7 +146,26 @@ pub(super) mod hdf5 {
         let chosen = Hdf5Options::default().name(address.to_string());
         let chosen = allowed.into_iter().fold(chosen, Hdf5Options::allow);
         let chosen = directories.into_iter().fold(chosen, Hdf5Options::directory);
-        zarr_hdf5::open_with(store, key, &chosen.open_by(move |prefix| open(prefix)))
+        let chosen = match symbolic_link(file) {
+            Some((path, folder)) => chosen.allow(folder).symbolic_link(path),
+            None => chosen,
+        };
+        let is_here = file.path().is_some();
+        let real = move |path: &str| text(&Path::new(path).canonicalize().ok().filter(|_| is_here)?);
+        zarr_hdf5::open_with(store, key, &chosen.real_path_by(real).open_by(move |prefix| open(prefix)))
+    }
+
+    /// Returns the path of a file of this machine, and that of its directory, if it is a symbolic link to a file in another directory.
+    fn symbolic_link(file: &StoreAddress) -> Option<(String, String)> {
+        let path = std::path::absolute(file.path()?).ok()?;
+        let folder = path.parent()?.canonicalize().ok()?;
+        let target = path.canonicalize().ok()?;
+        let is_elsewhere = target.parent() != Some(&*folder);
+        Some((text(&folder.join(path.file_name()?))?, text(&folder)?)).filter(|_| is_elsewhere)
+    }
+
+    fn text(path: &Path) -> Option<String> {
+        path.to_str().map(str::to_owned)
     }
 }
 
