@@ -71,9 +71,9 @@ const HINTS: &[(&[&str], &str)] = &[
     (&["references"], "a build with the feature `references`, which has references of kerchunk"),
 ];
 
-#[cfg(all(feature = "filesystem", feature = "references"))]
+#[cfg(all(feature = "filesystem", any(feature = "hdf5", feature = "references")))]
 const FILE_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request", "allow"];
-#[cfg(all(feature = "filesystem", not(feature = "references")))]
+#[cfg(all(feature = "filesystem", not(any(feature = "hdf5", feature = "references"))))]
 const FILE_OPTIONS: &[&str] = super::options::DIRECTORY_OPTIONS;
 #[cfg(not(feature = "filesystem"))]
 const FILE_OPTIONS: &[&str] = &[];
