@@ -50,7 +50,7 @@ const MESSAGES: [(&str, &str); 3] = [
         "the store cannot list",
         "nodes are found by their paths, or all by consolidated metadata, which `zarr consolidate` writes where the data lies",
     ),
-    ("references lead elsewhere only where the caller allows it", "--store-option allow=ADDRESS allows it"),
+    ("lead elsewhere only where the caller allows it", "--store-option allow=ADDRESS allows it"),
     ("the store is read-only", "`zarr cp` or `zarr convert` copies it to a place that can be written"),
 ];
 

@@ -61,6 +61,10 @@ impl Pyramid {
         let all = self.as_parts("abandon")?;
         let identity = |parts: u64| all.identity(Some(parts));
         let may_end = |found: &FoundJournal| Ok(found.state()? == JournalState::Written || !all.has_documents()?);
+        // Before parts are given up: an error leaves them as they are.
+        if !all.has_documents()? {
+            all.check_no_nodes(&all.levels).map_err(|error| in_store(&self.target, error))?;
+        }
         let work = all.parted(all.first_path()?);
         let given_up = work.abandon(identity, may_end, |journal| all.erase_written(journal));
         given_up.map_err(|error| in_store(&self.target, error))
@@ -153,13 +157,15 @@ impl Pyramid {
         self.check_no_nodes(&self.levels)
     }
 
-    /// Checks that no node is at the paths of levels whose documents are not written yet.
+    /// Checks that no node is at the paths of levels whose documents are not written yet, and that no conversion to them was begun.
     fn check_no_nodes(&self, levels: &[Level]) -> Result<()> {
+        // The journals of this work lie beside the first level.
+        levels.iter().skip(1).try_for_each(|level| FoundJournal::check_none(&*self.target, &level.path))?;
         for level in levels {
             match open_stored_node(&*self.target, &level.path.to_string(), None) {
                 Ok(found) if found.implicit => {}
                 Ok(_) => {
-                    let hint = "erase it or move it away, and run this again";
+                    let hint = "erase it or move it away, and run this again; if marks are gone with it, --abandon and begin anew";
                     return Err(destination::created_meanwhile(&level.path).with_hint(hint));
                 }
                 Err(error) if error.is_not_found() => {}
@@ -266,6 +272,8 @@ impl Pyramid {
 
     fn make_room_for_parts(&self, journal: &Journal, marks: &[UnfinishedNode]) -> Result<()> {
         self.check_no_nodes(&self.levels)?;
+        // Another process may have taken this over, and parts of this work may have begun.
+        journal.check_own()?;
         // No part of this work has begun: journals of parts are those that earlier work left.
         journal::erase_left(&*self.target, self.first_path()?, journal.identity().parts())?;
         self.make_room(journal, marks, &self.documents()?)

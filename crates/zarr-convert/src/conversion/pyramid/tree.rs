@@ -243,8 +243,8 @@ impl Tree {
     }
 
     /// Visits the units whose leaves have numbers in `own`, depth first. A unit is left out, or read if a coarser one needs it, if `is_done`
-    /// returns true of the range of the numbers of its leaves, or `is_met` returns false of it. Units outside `own` are not visited one by
-    /// one.
+    /// returns true of the range of the numbers of its leaves, or `is_met` returns false of it. Coarsest units outside `own` are not visited
+    /// one by one.
     pub(super) fn tasks<'t>(
         &'t self,
         own: Range<u64>,
