@@ -295,10 +295,8 @@ impl State<'_> {
                         }
                         self.version.clone_from(&answer.version);
                         // Responses of one version may name several times, of which no earlier one may hide a later one.
-                        self.modified = match first {
-                            true => answer.modified,
-                            false => self.modified.zip(answer.modified).map(|(one, other)| one.max(other)),
-                        };
+                        let latest = self.modified.zip(answer.modified).map(|(one, other)| one.max(other));
+                        self.modified = if first { answer.modified } else { latest };
                         self.etag.clone_from(&answer.etag);
                         opened.push(answer);
                     }

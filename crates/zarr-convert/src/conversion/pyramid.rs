@@ -174,8 +174,8 @@ impl Pyramid {
         self.is_update
     }
 
-    /// Warning about OME-Zarr images beside the source that cannot be read, so that the levels are not added to them; or about a
-    /// [part](PyramidOptions#structfield.part) of so many that [`finish`](Self::finish) computes most chunks of coarser levels.
+    /// Warning about OME-Zarr images beside the source that cannot be read, so that the levels are not added to them; or about
+    /// [parts](PyramidOptions#structfield.part) that are too small, which leave most chunks of coarser levels to [`finish`](Self::finish).
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }

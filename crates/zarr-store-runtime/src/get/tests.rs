@@ -158,7 +158,7 @@ proptest! {
     }
 }
 
-/// Of several times that responses name none hides a later one.
+/// An earlier time does not hide a later one, where responses name several.
 #[test]
 fn the_latest_time_is_kept() {
     let time = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
