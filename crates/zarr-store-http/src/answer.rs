@@ -137,7 +137,10 @@ async fn read(
             let (asked, due) = if goes_on { (&RangeRequest::Bounds(rest.clone()), &rest) } else { (range, &at) };
             let condition = version.clone().map_or(Condition::Any, Condition::Is);
             match ask_until_it_comes(inner, key, asked, &condition, None, &mut attempts).await? {
-                Outcome::Head(next) if (next.size, &next.state.version, &next.at) == (size, version, due) => {
+                Outcome::Head(next)
+                    if (next.size, &next.state.version, &next.at) == (size, version, due)
+                        && (version.is_some() || next.state == state) =>
+                {
                     break (next.response, next.permit);
                 }
                 // The server does not know ranges after all, or the value has fewer bytes than it says: all is asked for again.

@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 64 << 20;
 const MAX_VALUE: usize = 16 << 20;
 
 /// State of a value, as a response names it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     /// Version, if a later request can require it.
     pub(crate) version: Option<Version>,

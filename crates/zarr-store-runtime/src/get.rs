@@ -297,7 +297,7 @@ impl State<'_> {
                         // Responses of one version may name several times, of which no earlier one may hide a later one.
                         let latest = self.modified.zip(answer.modified).map(|(one, other)| one.max(other));
                         self.modified = if first { answer.modified } else { latest };
-                        self.etag.clone_from(&answer.etag);
+                        self.etag = answer.etag.clone().filter(|etag| first || self.etag.as_ref() == Some(etag));
                         opened.push(answer);
                     }
                 }

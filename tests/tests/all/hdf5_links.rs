@@ -139,6 +139,14 @@ fn a_file_beside_is_not_taken_for_one_that_is_there() {
     assert!(refused.contains("is not read in its place"), "{refused}");
     let missing = read(&StoreOptions::new().set("allow", archive.path().to_str().unwrap())).unwrap_err();
     assert!(missing.contains("which is not there"), "{missing}");
+    // Nor is it where the path cannot be looked up.
+    #[cfg(unix)]
+    {
+        std::fs::remove_file(&there).unwrap();
+        std::os::unix::fs::symlink("other.h5", &there).unwrap();
+        let circle = read(&StoreOptions::new().set("allow", archive.path().to_str().unwrap())).unwrap_err();
+        assert!(circle.contains("is not read in its place"), "{circle}");
+    }
 }
 
 /// Managers of large files put symbolic links in the place of files, each to a directory of its own.

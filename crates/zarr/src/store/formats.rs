@@ -129,6 +129,7 @@ fn inner(address: &StoreAddress) -> &StoreAddress {
 
 #[cfg(feature = "hdf5")]
 pub(super) mod hdf5 {
+    use std::io::ErrorKind;
     use zarr_hdf5::Hdf5Options;
 
     use super::*;
@@ -151,8 +152,18 @@ pub(super) mod hdf5 {
             None => chosen,
         };
         let is_here = file.path().is_some();
-        let real = move |path: &str| text(&Path::new(path).canonicalize().ok().filter(|_| is_here)?);
+        let real = move |path: &str| if is_here { real_path(path) } else { None };
         zarr_hdf5::open_with(store, key, &chosen.real_path_by(real).open_by(move |prefix| open(prefix)))
+    }
+
+    /// Returns the path behind symbolic links; `None` if there is no file. A path that cannot be looked up for another reason is returned as it
+    /// is, since there may be a file.
+    fn real_path(path: &str) -> Option<String> {
+        match Path::new(path).canonicalize() {
+            Ok(real) => text(&real).or_else(|| Some(path.to_owned())),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+            Err(_) => Some(path.to_owned()),
+        }
     }
 
     /// Returns the path of a file of this machine, and that of its directory, if it is a symbolic link to a file in another directory.
@@ -160,7 +171,8 @@ pub(super) mod hdf5 {
         let path = std::path::absolute(file.path()?).ok()?;
         let folder = path.parent()?.canonicalize().ok()?;
         let target = path.canonicalize().ok()?;
-        let is_elsewhere = target.parent() != Some(&*folder);
+        // Below the root lie all files of the machine.
+        let is_elsewhere = target.parent() != Some(&*folder) && folder.parent().is_some();
         Some((text(&folder.join(path.file_name()?))?, text(&folder)?)).filter(|_| is_elsewhere)
     }
 
