@@ -103,7 +103,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// Crates whose errors the command prints.
-    const CRATES: [&str; 11] = [
+    const CRATES: [&str; 12] = [
         "zarr-array",
         "zarr-codec",
         "zarr-compare",
@@ -115,6 +115,7 @@ mod tests {
         "zarr-stats",
         "zarr-store",
         "zarr",
+        "zarr-store-virtual",
     ];
     /// Words for options of the library, which a hint may only have as options or phrases of the command.
     const WORDS: [&str; 9] =
