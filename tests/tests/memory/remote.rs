@@ -30,18 +30,20 @@ fn conversions_and_statistics_of_remote_stores_stay_within_their_memory() {
         array.write(start..start + (128 << 10), &elements).unwrap();
     }
     let threads = Options::default().threads(NonZeroUsize::new(2));
-    let memory = 64 << 20;
+    let memory = 24 << 20;
+    // Connections have buffers of their own, the more of them the busier the machine is.
+    let most = (24 + 12) << 20;
 
     let target = bucket(&server, "target");
     let options = ConvertOptions::default().memory(memory).chunks(vec![96 << 10]).options(threads.clone());
     let conversion = Conversion::plan(&source, &zarr::registry::default(), options).unwrap();
     let (converted, taken_by) = taken(|| conversion.run(&target, |_| {}));
     converted.unwrap();
-    assert!(taken_by.peak <= 64 << 20, "{taken_by:?}");
+    assert!(taken_by.peak <= most, "{taken_by:?}");
 
     let array = zarr::open((&source, "/a")).array().unwrap().with(threads).unwrap();
     let options = StatsOptions::default().memory(memory);
     let (counted, taken_by) = taken(|| Statistics::of(&array, .., &options));
-    assert!(taken_by.peak <= 64 << 20, "{taken_by:?}");
+    assert!(taken_by.peak <= most, "{taken_by:?}");
     assert_eq!(counted.unwrap().numbers.count, 72 << 20);
 }
