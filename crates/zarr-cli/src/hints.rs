@@ -114,8 +114,8 @@ mod tests {
         "zarr-scan",
         "zarr-stats",
         "zarr-store",
-        "zarr",
         "zarr-store-virtual",
+        "zarr",
     ];
     /// Words for options of the library, which a hint may only have as options or phrases of the command.
     const WORDS: [&str; 9] =

@@ -35,7 +35,6 @@ pub(super) fn reencode(
     target: &Arc<dyn Store>,
     work: &Work<'_>,
 ) -> Result<()> {
-    let is_remote = source.as_async().is_some() || target.as_async().is_some();
     let open = |store: &Arc<dyn Store>, found: &StoredNode, options: &Options| {
         Array::from_found(store, found.clone(), &conversion.registry, options.clone())
     };
@@ -59,7 +58,7 @@ pub(super) fn reencode(
         // A missing chunk reads as another value in the target: all chunks are written.
         false => None,
     };
-    let is_alone = source.array().options().threads == NonZeroUsize::new(1) && !is_remote;
+    let is_alone = source.array().options().threads == NonZeroUsize::new(1) && !is_remote(&source, &sink);
     let workers = if is_alone { 1 } else { plan.workers };
     // Where most chunks are missing, the others alone are read, slab by slab.
     let all = source.grid().count_all();
