@@ -128,6 +128,24 @@ fn nodes_that_others_create_between_parts_stay() {
     assert_eq!(contents(&store), before);
 }
 
+/// A conversion has no document until its end, so that its journal tells of it.
+#[test]
+fn conversions_to_a_level_are_not_erased_with_parts() {
+    let (store, array) = scene();
+    run(&array, 1, 2).unwrap();
+    let begun = store.get_all(&journal(None)).unwrap().unwrap();
+    let theirs = journal_key(&NodePath::parse("/2").unwrap(), None).unwrap();
+    store.set_all(&theirs, &begun).unwrap();
+    let before = contents(&store);
+    let error = abandon(&array).unwrap_err();
+    assert!(error.kind() == ErrorKind::Exists && error.to_string().contains(theirs.as_str()), "{error}");
+    assert_eq!(contents(&store), before);
+    assert!(run(&array, 2, 2).is_err());
+    store.erase(&theirs).unwrap();
+    run(&array, 2, 2).unwrap();
+    finish(&array).unwrap();
+}
+
 #[test]
 fn a_part_that_takes_over_erases_no_chunks_of_others() {
     let (store, array) = scene();
