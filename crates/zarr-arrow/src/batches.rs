@@ -1,7 +1,7 @@
 //! Batches of a table, which are read one after another.
 
 use crate::batch::Batch;
-use crate::boxes::Boxes;
+use crate::boxes::{Boxes, parts};
 use crate::column::Column;
 use crate::options::TableOptions;
 use crate::plan::Plan;
@@ -30,10 +30,11 @@ impl Batches {
     /// Makes the table of a data set. Nothing is read but the first and last element of times, which decide their type.
     ///
     /// Its dimensions are those of the variable with the most of them, then those that others have beside. Columns are, in this order:
-    /// labels of the dimensions, or indices where there are none; other coordinates of the variables; variables.
+    /// labels of the dimensions, or indices where there are none; other coordinates of the variables; variables. With
+    /// [`columns`](TableOptions#structfield.columns) there may be none, so that rows are counted without a read.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a name that is no variable, for batches of 0 rows, for no columns, if two
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a name that is no variable or no column, for batches of 0 rows, for no columns, if two
     /// columns have the same name, if a name has a NUL, and if a variable has a dimension twice;
     /// [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) for a data type without a type of Arrow; the errors of
     /// [`Variable::data_type`].
@@ -58,7 +59,9 @@ impl Batches {
         let mut columns = Vec::new();
         let column = |variable| Column::of_variable(variable, &table, options.coordinates, options.nan_is_null);
         let is_label = |variable: &Variable, name: &str| variable.name() == name && variable.dimensions().eq([name]);
-        for (number, (name, _)) in table.iter().enumerate() {
+        // Columns that nobody asks for are not made: the types of times are looked up in their elements.
+        let is_wanted = |name: &str| options.columns.as_ref().is_none_or(|names| names.iter().any(|it| it == name));
+        for (number, (name, _)) in table.iter().enumerate().filter(|(_, (name, _))| is_wanted(name)) {
             columns.push(match dataset.coordinates().find(|variable| is_label(variable, name)) {
                 Some(labels) => column(labels)?,
                 None => Column::of_indices(number, &table, options.coordinates),
@@ -78,9 +81,15 @@ impl Batches {
                 return Err(Error::argument(format!("found two columns {name}, expected names that differ")));
             }
             names.push(name);
-            columns.push(column(variable)?);
+            if is_wanted(name) {
+                columns.push(column(variable)?);
+            }
         }
-        if columns.is_empty() {
+        let is_column = |name: &str| is_dimension(name) || names.contains(&name);
+        if let Some(unknown) = options.columns.iter().flatten().find(|name| !is_column(name)) {
+            return Err(Error::argument(format!("found the column {unknown}, which the table lacks")));
+        }
+        if columns.is_empty() && options.columns.is_none() {
             return Err(Error::argument("found no variables and no dimensions, expected at least one column"));
         }
         columns.iter().try_for_each(Column::check)?;
@@ -108,6 +117,13 @@ impl Batches {
     /// Number of rows of the table.
     pub fn rows(&self) -> u128 {
         self.dimensions.iter().fold(1, |rows: u128, (_, len)| rows.saturating_mul((*len).into()))
+    }
+
+    /// Divides the table into at most `most` parts of whole chunks, for readers beside each other. A part is a range of indices of each
+    /// dimension; all have the same ranges but along one dimension, the outermost that has enough chunks.
+    pub fn parts(&self, most: usize) -> Vec<Vec<Range<u64>>> {
+        let shape: Vec<u64> = self.dimensions.iter().map(|(_, len)| *len).collect();
+        parts(&shape, &self.plan.chunks, most)
     }
 
     #[cfg(test)]

@@ -47,9 +47,40 @@ impl Bounds {
     }
 
     /// Returns the best chunks of at most `most` indices, otherwise the longest of a variable.
-    fn within(self, most: u64) -> Chunks {
+    pub(crate) fn within(self, most: u64) -> Chunks {
         self.common.filter(|common| common.len <= most).unwrap_or(self.longest)
     }
+}
+
+/// Divides a table into at most `most` boxes of whole chunks, along the outermost dimension that has enough of them.
+pub(crate) fn parts(shape: &[u64], chunks: &[Chunks], most: usize) -> Vec<Vec<Range<u64>>> {
+    let whole: Vec<Range<u64>> = shape.iter().map(|&len| 0..len).collect();
+    let most = most.max(1) as u64;
+    let count = |number: &usize| match (shape.get(*number), chunks.get(*number)) {
+        (Some(&len), Some(chunk)) => 1 + len.saturating_sub(chunk.first).div_ceil(chunk.len),
+        _ => 1,
+    };
+    let all = || 0..shape.len();
+    // Of dimensions with as many chunks, the outermost.
+    let divided = all().find(|number| count(number) >= most).or_else(|| all().rev().max_by_key(count));
+    let Some((number, chunk)) = divided.and_then(|number| Some((number, chunks.get(number)?))) else {
+        return vec![whole];
+    };
+    let (count, len) = (count(&number), shape.get(number).copied().unwrap_or(0));
+    let parts = count.min(most);
+    let start = |part: u64| match u128::from(part) * u128::from(count) / u128::from(parts) {
+        0 => 0,
+        _ if part == parts => len,
+        // Less than the number of chunks.
+        before => chunk.first + (before as u64 - 1) * chunk.len,
+    };
+    let part = |part: u64| {
+        let ranges = whole.iter().enumerate();
+        let own =
+            |(at, range): (usize, &Range<u64>)| if at == number { start(part)..start(part + 1) } else { range.clone() };
+        ranges.map(own).collect()
+    };
+    (0..parts).map(part).collect()
 }
 
 /// Boxes of a table, in C order: ranges of indices of each dimension.
@@ -222,6 +253,39 @@ mod tests {
             }
             prop_assert_eq!(rows, model);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn parts_have_each_row_once_and_whole_chunks(
+            axes in prop::collection::vec((0_u64..9, 1_u64..5, 1_u64..5), 0..4),
+            most in 0_usize..12,
+        ) {
+            let shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
+            let chunks: Vec<Chunks> = axes.iter().map(|axis| Chunks { len: axis.1, first: axis.2.min(axis.1) }).collect();
+            let found = parts(&shape, &chunks, most);
+            prop_assert!((1..=most.max(1)).contains(&found.len()));
+            for (at, range) in found.iter().flat_map(|ranges| ranges.iter().enumerate()) {
+                let chunk = chunks[at];
+                let is_bound = |index: u64| index == 0 || index == shape[at] || index % chunk.len == chunk.first % chunk.len;
+                prop_assert!(is_bound(range.start) && is_bound(range.end));
+                prop_assert!(range.start < range.end || shape[at] == 0);
+            }
+            let mut rows = rows(&found);
+            rows.sort();
+            prop_assert_eq!(rows, rows_of(&shape));
+        }
+    }
+
+    #[test]
+    fn parts_divide_the_outermost_dimension_that_has_enough_chunks() {
+        let chunks = [Chunks { len: 10, first: 10 }, Chunks { len: 5, first: 2 }, Chunks::ONE];
+        assert_eq!(
+            parts(&[20, 12, 30], &chunks, 3),
+            [[0..20, 0..2, 0..30], [0..20, 2..7, 0..30], [0..20, 7..12, 0..30]]
+        );
+        assert_eq!(parts(&[20, 12, 2], &chunks, 9).len(), 3);
+        assert_eq!(parts(&[20, 12, 2], &chunks, 2), [[0..10, 0..12, 0..2], [10..20, 0..12, 0..2]]);
     }
 
     fn rows_of(shape: &[u64]) -> Vec<Vec<u64>> {

@@ -49,6 +49,8 @@
 //! # Ok::<(), zarr_array::Error>(())
 //! ```
 
+#[cfg(feature = "arrow")]
+mod arrow_rs;
 mod batch;
 mod batches;
 mod boxes;
@@ -57,8 +59,11 @@ mod column;
 mod data;
 mod export;
 mod fault;
+mod ipc;
 mod kind;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod plan;
 mod runs;
 mod schema;
@@ -66,10 +71,15 @@ mod sizes;
 mod texts;
 mod words;
 
+#[cfg(feature = "arrow")]
+pub use arrow_rs::BatchReader;
 pub use batch::Batch;
 pub use batches::Batches;
 pub use data::{Buffer, Data};
 pub use export::{ArrowArray, ArrowArrayStream, ArrowSchema, export_array, export_batch, export_schema, export_stream};
+pub use ipc::{IpcForm, IpcWriter};
 pub use options::{Coordinates, TableOptions};
+#[cfg(feature = "parquet")]
+pub use parquet_file::ParquetWriter;
 pub use schema::{Field, Schema};
 pub use zarr_array::{Error, ErrorKind, Result};

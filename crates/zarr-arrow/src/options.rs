@@ -24,6 +24,8 @@ pub struct TableOptions {
     /// Names of the dimensions in the order of the rows, outermost first; `None` for the order that [`Batches::new`](crate::Batches::new)
     /// describes. Variables are repeated along those that they lack.
     pub dimensions: Option<Vec<String>>,
+    /// Names of the columns of the table that are read; `None` for all. Rows and the order of the columns are those of the whole table.
+    pub columns: Option<Vec<String>>,
     /// Encoding of columns that repeat values.
     pub coordinates: Coordinates,
     /// Maximum number of rows of a batch, at least 1.
@@ -43,6 +45,7 @@ impl Default for TableOptions {
         Self {
             variables: None,
             dimensions: None,
+            columns: None,
             coordinates: Coordinates::default(),
             batch_rows: 65_536,
             ordered: true,
@@ -64,6 +67,13 @@ impl TableOptions {
     #[must_use]
     pub fn dimensions<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.dimensions = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets [`columns`](Self#structfield.columns).
+    #[must_use]
+    pub fn columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.columns = Some(names.into_iter().map(Into::into).collect());
         self
     }
 

@@ -19,6 +19,8 @@ const WANTED_BYTES: u64 = 8 << 20;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) boxes: Boxes,
+    /// Chunks along each dimension.
+    pub(crate) chunks: Vec<Chunks>,
     /// Whether each column is read once and kept.
     pub(crate) kept: Vec<bool>,
     /// Greatest number of rows of a batch.
@@ -67,7 +69,8 @@ impl Plan {
         let row = columns.iter().map(Column::bytes_per_row).fold(0, u64::saturating_add);
         let fitting = batch_bytes.checked_div(row).unwrap_or(MOST_ELEMENTS).clamp(1, MOST_ELEMENTS);
         let batch_rows = options.batch_rows.min(usize::try_from(fitting).unwrap_or(usize::MAX));
-        Self { boxes, kept, batch_rows, batch_bytes, threads }
+        let chunks = bounds.iter().map(|bounds| bounds.within(u64::MAX)).collect();
+        Self { boxes, chunks, kept, batch_rows, batch_bytes, threads }
     }
 }
 

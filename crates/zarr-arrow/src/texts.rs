@@ -5,11 +5,15 @@ use crate::fault::{self, Fault};
 use crate::words::{Words, no_memory};
 use crate::{Error, ErrorKind, Result};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use zarr_dtype::{Heap, HeapRef};
 
 /// Number of bytes of a string that a view holds itself.
 const INLINE: usize = 12;
+
+/// Number of bytes of a view.
+pub(crate) const VIEW: usize = HeapRef::SIZE;
 
 /// Distance in bytes of the starts of buffers in a block: offsets in views have 31 bits.
 const WINDOW: u64 = 1 << 30;
@@ -63,6 +67,21 @@ pub(crate) fn views(items: &[u8], heap: Option<&Arc<Heap>>, is_text: bool) -> fa
     blocks.insert(0, Buffer::of_words(words));
     blocks.push(Buffer::of_words(sizes));
     Ok(blocks)
+}
+
+/// Returns the number of the block, and the place in it, of a string; `None` for one that its view holds itself.
+pub(crate) fn place(view: &[u8; VIEW]) -> Option<(usize, Range<usize>)> {
+    let int = |at: usize| view.get(at..at + 4)?.try_into().ok().map(i32::from_ne_bytes);
+    let number = |at| usize::try_from(int(at)?).ok();
+    let (len, block, offset) = (number(0)?, number(8)?, number(12)?);
+    (len > INLINE).then(|| (block, offset..offset.saturating_add(len)))
+}
+
+/// Sets the place of a string that its view does not hold: in the first block, from byte `offset` on.
+pub(crate) fn set_place(view: &mut [u8; VIEW], offset: i32) {
+    let (block, place) = view.split_at_mut(8).1.split_at_mut(4);
+    block.fill(0);
+    place.copy_from_slice(&offset.to_ne_bytes());
 }
 
 /// Returns the bytes that a reference is to.

@@ -13,6 +13,8 @@ pub(crate) fn read(batches: Batches) -> (Columns, Vec<usize>) {
     for batch in batches {
         let batch = batch.unwrap();
         rows.push(batch.rows());
+        #[cfg(feature = "arrow")]
+        crate::arrow_rs::converted(&batch);
         for ((_, column), (field, data)) in columns.iter_mut().zip(schema.fields().iter().zip(batch.columns())) {
             let texts = texts(field, data);
             assert_eq!(texts.len(), batch.rows(), "{}", field.name());

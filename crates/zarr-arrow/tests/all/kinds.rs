@@ -12,6 +12,8 @@ fn column(group: &Group) -> (String, Vec<Option<String>>) {
     let dataset = Dataset::open(group).unwrap();
     let mut batches = table(&dataset, &TableOptions::default());
     let batch = batches.next().unwrap().unwrap();
+    #[cfg(feature = "arrow")]
+    crate::arrow_rs::converted(&batch);
     let field = batch.schema().fields().last().unwrap().clone();
     (field.format().to_owned(), texts(&field, batch.columns().last().unwrap()))
 }

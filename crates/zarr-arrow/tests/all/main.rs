@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::float_cmp, clippy::panic, reason = "tests")]
 
+#[cfg(feature = "arrow")]
+mod arrow_rs;
 mod decoded;
+mod ipc;
 mod kinds;
 mod random;
 mod reads;

@@ -135,6 +135,19 @@ fn sorted(columns: &Columns) -> Vec<Vec<Option<String>>> {
     rows
 }
 
+/// Checks that arrow-rs has the same elements, also from a file of Parquet.
+#[cfg(feature = "parquet")]
+fn check_arrow_rs(dataset: &Dataset, options: &TableOptions, expected: &Columns) {
+    let converted: Vec<_> = table(dataset, options).map(|batch| crate::arrow_rs::converted(&batch.unwrap())).collect();
+    let read_back = crate::arrow_rs::read_back(table(dataset, &options.clone().coordinates(Coordinates::Plain)));
+    for batches in [converted, read_back] {
+        for (column, (name, expected)) in expected.iter().enumerate() {
+            let texts: Vec<_> = batches.iter().flat_map(|batch| crate::arrow_rs::texts(batch.column(column))).collect();
+            assert_eq!(&texts, expected, "{name}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -153,6 +166,8 @@ proptest! {
         prop_assert!(lens.iter().all(|&len| (1..=given.batch_rows).contains(&len)));
         prop_assert_eq!(lens.iter().sum::<usize>() as u128, rows);
         let names: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
+        #[cfg(feature = "parquet")]
+        check_arrow_rs(&dataset, &options, &found);
         let expected = model(&dataset, &dimensions, &names);
         prop_assert_eq!(names.len(), dimensions.len() + given.variables.len());
         match given.ordered {

@@ -58,6 +58,34 @@ fn only_chunks_that_the_selection_meets() {
 }
 
 #[test]
+fn only_columns_that_are_asked_for() {
+    let (store, group) = grid();
+    let dataset = counted(&group);
+    let columns = |names: &[&str]| TableOptions::default().columns(names.iter().copied());
+    assert_eq!(gets(&store, || rows(table(&dataset, &columns(&[])))), (0, 4800));
+    assert_eq!(gets(&store, || rows(table(&dataset, &columns(&["lat"])))), (1, 4800));
+    assert_eq!(gets(&store, || rows(table(&dataset, &columns(&["v"])))), (8, 4800));
+    let names = |batches: zarr_arrow::Batches| -> Vec<String> {
+        batches.schema().fields().iter().map(|field| field.name().to_owned()).collect()
+    };
+    // In the order of the table.
+    assert_eq!(names(table(&dataset, &columns(&["v", "lat"]))), ["lat", "v"]);
+    let error = zarr_arrow::Batches::new(&dataset, &columns(&["nope"])).unwrap_err();
+    assert_eq!(error.message(), "found the column nope, which the table lacks");
+}
+
+#[test]
+fn parts_are_whole_chunks_beside_each_other() {
+    let (_, group) = grid();
+    let batches = table(&counted(&group), &TableOptions::default());
+    let times = |most| -> Vec<_> { batches.parts(most).into_iter().map(|part| part[0].clone()).collect() };
+    assert_eq!(times(3), [0..2, 2..4, 4..8]);
+    assert_eq!(times(1), vec![0..8; 1]);
+    // No dimension has more than 4 chunks.
+    assert_eq!(batches.parts(9).len(), 4);
+}
+
+#[test]
 fn without_order_each_chunk_is_read_once_in_little_memory() {
     let (store, group) = grid();
     let dataset = counted(&group);

@@ -1,0 +1,70 @@
+//! Tables as types of the crates of arrow-rs (`arrow-array`, `arrow-schema`), which DataFusion, parquet and others take.
+//!
+//! Buffers are shared, not copied: an array of arrow-rs keeps the memory that chunks were decoded into, as a
+//! [`Buffer`](crate::Buffer) does. Only a buffer that is not aligned as arrow-rs wants it is copied.
+
+mod arrays;
+mod types;
+
+use crate::{Batch, Batches, Schema};
+use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use std::sync::Arc;
+
+impl TryFrom<&Schema> for arrow_schema::Schema {
+    type Error = ArrowError;
+
+    /// Converts the columns of a table.
+    fn try_from(schema: &Schema) -> Result<Self, ArrowError> {
+        let fields = schema.fields().iter().map(types::field).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::new(fields))
+    }
+}
+
+impl TryFrom<&Batch> for RecordBatch {
+    type Error = ArrowError;
+
+    /// Converts rows of a table, which share their memory.
+    fn try_from(batch: &Batch) -> Result<Self, ArrowError> {
+        record_batch(batch, Arc::new(batch.schema().as_ref().try_into()?))
+    }
+}
+
+fn record_batch(batch: &Batch, schema: SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let columns = schema.fields().iter().zip(batch.columns());
+    let arrays = columns.map(|(field, data)| arrays::array(field, data)).collect::<Result<Vec<_>, _>>()?;
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.rows()));
+    RecordBatch::try_new_with_options(schema, arrays, &rows)
+}
+
+/// Reader of a table for programs that take record batches of arrow-rs. After an error it ends.
+#[derive(Debug)]
+pub struct BatchReader {
+    schema: SchemaRef,
+    batches: Batches,
+}
+
+impl BatchReader {
+    /// Makes the reader of the batches that were not read yet.
+    ///
+    /// # Errors
+    /// Never for tables of this crate: arrow-rs has all of their types.
+    pub fn new(batches: Batches) -> Result<Self, ArrowError> {
+        Ok(Self { schema: Arc::new(batches.schema().as_ref().try_into()?), batches })
+    }
+}
+
+impl Iterator for BatchReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.batches.next()?.map_err(|error| ArrowError::ExternalError(Box::new(error)));
+        Some(batch.and_then(|batch| record_batch(&batch, Arc::clone(&self.schema))))
+    }
+}
+
+impl RecordBatchReader for BatchReader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

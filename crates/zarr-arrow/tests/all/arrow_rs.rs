@@ -1,0 +1,124 @@
+//! Batches as types of arrow-rs: the same elements in the same memory.
+
+use crate::{add, counted, group, new, table};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_schema::DataType;
+use std::ops::Range;
+use zarr_arrow::{Batch, BatchReader, Batches, Data, TableOptions};
+
+/// Checks that arrow-rs has the batch without a copy, and returns it.
+pub(crate) fn converted(batch: &Batch) -> RecordBatch {
+    let found = RecordBatch::try_from(batch).unwrap();
+    assert_eq!((found.num_rows(), found.num_columns()), (batch.rows(), batch.columns().len()));
+    let mut memory = Vec::new();
+    batch.columns().iter().for_each(|data| ranges(data, &mut memory));
+    for (array, data) in found.columns().iter().zip(batch.columns()) {
+        assert_eq!((array.len(), array.null_count()), (data.len(), data.null_count()));
+        check_memory(array, &memory);
+    }
+    found
+}
+
+fn ranges(data: &Data, into: &mut Vec<Range<usize>>) {
+    let range = |bytes: &[u8]| bytes.as_ptr() as usize..bytes.as_ptr() as usize + bytes.len();
+    into.extend(data.buffers().iter().flatten().map(|buffer| range(buffer.bytes())));
+    data.child_data().iter().chain(data.dictionary()).for_each(|data| ranges(data, into));
+}
+
+/// Checks that the buffers of an array lie in memory that batches have.
+fn check_memory(array: &ArrayRef, memory: &[Range<usize>]) {
+    let mut left = vec![array.to_data()];
+    while let Some(data) = left.pop() {
+        for buffer in data.buffers().iter().filter(|buffer| !buffer.is_empty()) {
+            let start = buffer.as_ptr() as usize;
+            assert!(memory.iter().any(|range| range.start <= start && start + buffer.len() <= range.end), "{data:?}");
+        }
+        left.extend(data.child_data().iter().cloned());
+    }
+}
+
+/// Elements of an array as strings, `None` for nulls.
+pub(crate) fn texts(array: &ArrayRef) -> Vec<Option<String>> {
+    let text = |at: usize| match array.data_type() {
+        DataType::Boolean => array.as_boolean().value(at).to_string(),
+        DataType::Int32 => array.as_primitive::<Int32Type>().value(at).to_string(),
+        DataType::Int64 => array.as_primitive::<Int64Type>().value(at).to_string(),
+        DataType::Float32 => array.as_primitive::<Float32Type>().value(at).to_string(),
+        DataType::Float64 => array.as_primitive::<Float64Type>().value(at).to_string(),
+        DataType::Utf8View => array.as_string_view().value(at).to_owned(),
+        DataType::LargeUtf8 => array.as_string::<i64>().value(at).to_owned(),
+        other => panic!("{other}"),
+    };
+    match array.data_type() {
+        DataType::Dictionary(..) => {
+            let (keys, values) =
+                (array.as_dictionary::<Int32Type>().keys(), texts(array.as_dictionary::<Int32Type>().values()));
+            keys.values().iter().map(|key| values[*key as usize].clone()).collect()
+        }
+        DataType::RunEndEncoded(..) => {
+            let runs = array.as_run::<Int32Type>();
+            let values = texts(runs.values());
+            (0..array.len()).map(|at| values[runs.get_physical_index(at)].clone()).collect()
+        }
+        _ => (0..array.len()).map(|at| array.is_valid(at).then(|| text(at))).collect(),
+    }
+}
+
+fn batches(memory: u64) -> Batches {
+    let group = group();
+    let values: Vec<f32> = (0..4800_u16).map(f32::from).collect();
+    add(&group, "v", new(&[8, 20, 30], "float32", &["time", "lat", "lon"]).chunks(&[2, 10, 30]), &values);
+    table(&counted(&group), &TableOptions::default().memory(memory).batch_rows(700))
+}
+
+#[test]
+fn a_reader_has_all_rows_and_their_types() {
+    let reader = BatchReader::new(batches(1 << 20)).unwrap();
+    let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(names, ["time", "lat", "lon", "v"]);
+    let found: Vec<f32> =
+        reader.flat_map(|batch| batch.unwrap().column(3).as_primitive::<Float32Type>().values().to_vec()).collect();
+    assert_eq!(found, (0..4800_u16).map(f32::from).collect::<Vec<_>>());
+}
+
+#[cfg(feature = "parquet")]
+mod parquet_files {
+    use super::*;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use zarr_arrow::ParquetWriter;
+
+    /// Writes batches as a file of Parquet, and reads it.
+    pub(crate) fn read_back(batches: Batches) -> Vec<RecordBatch> {
+        let mut writer = ParquetWriter::new(Vec::new(), batches.schema()).unwrap();
+        batches.for_each(|batch| writer.write(&batch.unwrap()).unwrap());
+        let file = bytes::Bytes::from(writer.finish().unwrap());
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+        reader.map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn rows_and_types_are_those_of_the_table() {
+        let expected: Vec<RecordBatch> = BatchReader::new(batches(1 << 20)).unwrap().map(Result::unwrap).collect();
+        let found = read_back(batches(4_000));
+        assert_eq!(found[0].schema().fields(), expected[0].schema().fields());
+        for column in 0..4 {
+            let texts = |batches: &[RecordBatch]| -> Vec<_> {
+                batches.iter().flat_map(|batch| texts(batch.column(column))).collect()
+            };
+            assert_eq!(texts(&found), texts(&expected));
+        }
+    }
+
+    #[test]
+    fn a_batch_of_another_table_is_refused() {
+        let mut writer = ParquetWriter::new(Vec::new(), batches(1 << 20).schema()).unwrap();
+        let group = group();
+        add(&group, "w", new(&[2], "int8", &["x"]), &[1_i8, 2]);
+        let other = table(&counted(&group), &TableOptions::default()).next().unwrap().unwrap();
+        assert!(writer.write(&other).is_err());
+    }
+}
+#[cfg(feature = "parquet")]
+pub(crate) use parquet_files::read_back;

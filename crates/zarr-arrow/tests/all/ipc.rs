@@ -1,0 +1,73 @@
+//! Files and streams of the IPC format, by the rules of the format alone; other software reads them in the tests of Python and of engines.
+
+use crate::{add, counted, group, new, table};
+use std::io;
+use zarr_arrow::{Batches, Coordinates, IpcForm, IpcWriter, TableOptions};
+
+fn batches(options: &TableOptions) -> Batches {
+    let group = group();
+    let values: Vec<f32> = (0..60_u8).map(|value| if value % 7 == 0 { f32::NAN } else { value.into() }).collect();
+    add(&group, "v", new(&[3, 20], "float32", &["time", "lat"]), &values);
+    table(&counted(&group), options)
+}
+
+fn written(form: IpcForm) -> Vec<u8> {
+    let batches = batches(&TableOptions::default().batch_rows(25));
+    let mut writer = IpcWriter::new(Vec::new(), batches.schema(), form).unwrap();
+    batches.for_each(|batch| writer.write(&batch.unwrap()).unwrap());
+    writer.finish().unwrap()
+}
+
+#[test]
+fn a_file_is_a_stream_between_marks() {
+    let (file, stream) = (written(IpcForm::File), written(IpcForm::Stream));
+    assert_eq!(stream[..4], [255; 4]);
+    assert_eq!(stream[stream.len() - 8..], [255, 255, 255, 255, 0, 0, 0, 0]);
+    assert_eq!(&file[..8], b"ARROW1\0\0");
+    assert_eq!(file[8..8 + stream.len()], stream[..]);
+    let (footer, end) = file[8 + stream.len()..].split_at(file.len() - 8 - stream.len() - 10);
+    assert_eq!((&end[..4], &end[4..]), (&(footer.len() as i32).to_le_bytes()[..], &b"ARROW1"[..]));
+    assert_eq!(stream.len() % 8, 0);
+}
+
+/// Writer that has room for some bytes.
+struct Full(usize);
+
+impl io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn errors_of_the_writer_are_passed_on() {
+    let whole = written(IpcForm::File).len();
+    for room in [0, 7, 100, whole / 2, whole - 1, whole] {
+        let batches = batches(&TableOptions::default().batch_rows(25));
+        let written = IpcWriter::new(Full(room), batches.schema(), IpcForm::File).and_then(|mut writer| {
+            batches.into_iter().try_for_each(|batch| writer.write(&batch.unwrap()))?;
+            writer.finish()
+        });
+        match room == whole {
+            true => assert_eq!(written.map(|full| full.0).unwrap(), 0),
+            false => assert_eq!(written.map(|full| full.0).unwrap_err().kind(), io::ErrorKind::StorageFull),
+        }
+    }
+}
+
+#[test]
+fn dictionaries_and_other_tables_are_refused() {
+    let dictionary = batches(&TableOptions::default().coordinates(Coordinates::Dictionary));
+    let error = IpcWriter::new(Vec::new(), dictionary.schema(), IpcForm::Stream).unwrap_err();
+    let expected = "column time: found values in a dictionary, expected values in each row (`Coordinates::Plain`)";
+    assert_eq!((error.kind(), error.to_string().as_str()), (io::ErrorKind::InvalidInput, expected));
+    let plain = batches(&TableOptions::default());
+    let mut writer = IpcWriter::new(Vec::new(), plain.schema(), IpcForm::Stream).unwrap();
+    let error = writer.write(&dictionary.into_iter().next().unwrap().unwrap()).unwrap_err();
+    assert!(error.to_string().starts_with("found a batch of another table"), "{error}");
+}
