@@ -5,7 +5,9 @@
 //! its default is the order in which dimensions first appear. Columns are the labels of the dimensions, the other coordinates, and the
 //! variables. [`Batches`] reads a table block by block in bounded memory, and decodes chunks straight into the buffers of the batches.
 //! [`export_stream`] passes batches to DuckDB, Polars, pyarrow and all others that know the [Arrow C stream
-//! interface](https://arrow.apache.org/docs/format/CStreamInterface.html); no Arrow library is needed for it.
+//! interface](https://arrow.apache.org/docs/format/CStreamInterface.html); no Arrow library is needed for it, nor for [`IpcWriter`], which
+//! writes files and streams of Arrow. Feature `arrow` converts batches to the types of the crates of arrow-rs, and feature `parquet` writes
+//! files of Parquet.
 //!
 //! | values | Arrow type |
 //! |---|---|

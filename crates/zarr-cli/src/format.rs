@@ -37,9 +37,18 @@ pub(crate) enum OutputForm {
     /// A line for each row, values as in JSON separated by commas, strings without quotes; structs have a header with the names of
     /// fields. A string with control characters other than line feeds and tabs is a JSON string, which `write` reads.
     Csv,
+    /// A table of a data set with its coordinates, in the IPC format of Arrow: a file, and a stream on standard output and for .arrows.
+    Arrow,
+    /// A table of a data set with its coordinates, in Parquet with zstd. Needs a command with the feature `parquet`.
+    Parquet,
 }
 
 impl OutputForm {
+    /// Whether the form is a table with a row for each element and columns for its coordinates.
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Self::Arrow | Self::Parquet)
+    }
+
     /// Returns the output form for the suffix of a file name, in any case; `None` if the name has no suffix.
     ///
     /// # Errors
@@ -52,19 +61,22 @@ impl OutputForm {
             "raw" | "bin" => Self::Raw,
             "npy" => Self::Npy,
             "csv" => Self::Csv,
+            "arrow" | "arrows" | "feather" => Self::Arrow,
+            "parquet" => Self::Parquet,
             other => {
                 let message = format!("{}: no form of elements has the suffix .{other}", path.display());
                 let hint = match is_netcdf(other) {
-                    true => format!("npy, csv, json, raw, bin and txt are written; {NETCDF}"),
-                    false => {
-                        "npy, csv, json, raw, bin and txt are written; --as names the form of another file".to_owned()
-                    }
+                    true => format!("{WRITTEN}; {NETCDF}"),
+                    false => format!("{WRITTEN}; --as names the form of another file"),
                 };
                 return Err(Failure::usage(message).with_hint(hint));
             }
         }))
     }
 }
+
+/// Suffixes of the files that are written.
+const WRITTEN: &str = "npy, csv, json, raw, bin, txt, arrow and parquet are written";
 
 /// Hint for users who want a netCDF file.
 pub(crate) const NETCDF: &str = "xarray writes netCDF: xarray.open_zarr(\"x.zarr\").to_netcdf(\"x.nc\")";
@@ -184,5 +196,6 @@ pub(crate) fn format(
             Box::new(raw::Raw { header: npy::header(&descr, shape) })
         }
         OutputForm::Csv => Box::new(csv::Csv::new(data_type, shape)?),
+        OutputForm::Arrow | OutputForm::Parquet => return Err(Failure::usage("tables are made of data sets alone")),
     })
 }

@@ -88,12 +88,31 @@ impl Output {
         named.map_err(|error| lost(&name, &error)).map(|()| self.bytes)
     }
 
+    /// Name of the output for error messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     fn lost(&self, error: &io::Error) -> Failure {
         lost(&self.name, error)
     }
 }
 
-fn lost(name: &str, error: &io::Error) -> Failure {
+/// Lets writers of other crates write into the output. They pass on errors, of which [`lost`] makes failures.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.bytes = self.bytes.saturating_add(written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// Returns the failure of an output called `name` that cannot be written.
+pub(crate) fn lost(name: &str, error: &io::Error) -> Failure {
     let mut failure = Failure::output(name, error);
     if name == STDOUT && error.kind() == io::ErrorKind::BrokenPipe {
         failure.exit = Exit::BrokenPipe;

@@ -40,6 +40,12 @@ pub(crate) fn output(error: &clap::Error, args: &[OsString], json: bool) -> Resu
     }
 }
 
+/// Returns a hint about an argument behind the node of a verb that takes one node.
+pub(crate) fn hint_of_word(verb: &str, word: &str) -> String {
+    let command = commands::definition();
+    meant::hint(&command, command.find_subcommand(verb), word)
+}
+
 fn failure(error: &clap::Error, text: &str, args: &[OsString]) -> Failure {
     let named = |kind| match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name.as_str()),

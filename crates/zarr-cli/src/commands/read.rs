@@ -9,6 +9,7 @@ mod narrow;
 mod notes;
 pub(crate) mod select;
 mod selected_variable;
+mod tables;
 
 pub(crate) use selected_variable::{group_of, groups_above, inheriting};
 
@@ -24,6 +25,7 @@ use crate::object::object;
 use crate::output::Output;
 use crate::pager::Pager;
 use crate::selection_pieces::SelectionPieces;
+use crate::usage;
 use clap::{Args, ValueEnum};
 use header::Header;
 use narrow::Ends;
@@ -66,12 +68,16 @@ Indices (--isel) are those of numpy: time=0, time=-1, time=0:10:2, time=3,1.";
 /// The array may be named as URL PATH, URL::PATH or, in a directory, as one path. Its group is the data set that it is a variable of, and
 /// values are decoded by the CF conventions; --raw reads elements as they are stored. On a terminal values stand beside their
 /// coordinates, below a line with the shape and the type; of more than 1_000 the first and the last 3 along each dimension are printed, as
-/// numpy does. In pipes and files there are all of them, and nothing else, unless --decode asks for coordinates.
+/// numpy does. In pipes and files there are all of them, and nothing else, unless --decode asks for coordinates. Tables (--as arrow, parquet)
+/// have a row for each combination of indices of the dimensions; of a group they have all variables, or those that are named behind URL.
 #[derive(Debug, Args)]
 #[command(after_long_help = LABELS)]
 pub(crate) struct Read {
     #[command(flatten)]
     node: NodeArgs,
+    /// Further variables of the group of PATH, as columns of a table.
+    #[arg(value_name = "VAR")]
+    more: Vec<String>,
     #[command(flatten)]
     chosen: SelectionArgs,
     /// Only the first N along the first dimension of what is selected.
@@ -139,10 +145,17 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     };
     let form = form(context, args)?;
     check_form(args, form)?;
+    if form == OutputForm::Parquet {
+        tables::check_built()?;
+    }
     if let Some(file) = args.output.as_deref().filter(|_| !is_stdout(args)) {
         interrupted::watch(&format!("{} is not written", file.display()), context.global.json);
     }
     let location = context.locate(&args.node)?;
+    if form.is_table() {
+        let done = tables::write(context, args, form, &location, missing_chunks)?;
+        return finish(context, args, &report, &done);
+    }
     let array = context.array(&location)?;
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
     let mut selection = args.chosen.by_index(&array)?;
@@ -180,12 +193,17 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         Some((variable, is_decoded)) => variable.print(args, form, is_decoded, &view)?,
         None => plain(args, &array, &selection, form, &view)?,
     };
+    finish(context, args, &report, &done)
+}
+
+/// Reports chunks that are not stored, and the summary of a read into a file.
+fn finish(context: &Context, args: &Read, report: &MissingReport, done: &TransferTotals) -> Result<()> {
     if let Some(file) = args.output.as_deref() {
         interrupted::leaves(format!("{} is written", file.display()));
     }
     context.warnings(missing(&report.take()).as_slice());
     match args.output.as_deref().filter(|_| !is_stdout(args)) {
-        Some(file) => summarize(context, file, &done),
+        Some(file) => summarize(context, file, done),
         None => Ok(()),
     }
 }
@@ -199,8 +217,25 @@ fn form(context: &Context, args: &Read) -> Result<OutputForm> {
     Ok(named.unwrap_or(if context.global.json { OutputForm::Json } else { OutputForm::Text }))
 }
 
-/// Returns an error if options for text are given with another form.
+/// Returns an error if options for text or for elements are given with another form.
 fn check_form(args: &Read, form: OutputForm) -> Result<()> {
+    if let Some(word) = args.more.first().filter(|_| !form.is_table()) {
+        let message = format!("found {} behind {}, expected one array", args.more.join(" "), args.node.path);
+        let meant = args.chosen.unquoted(&args.more).unwrap_or_else(|| usage::hint_of_word("read", word));
+        let is_name = word.chars().any(char::is_alphabetic) && !word.contains('=');
+        let tables = "tables have several variables: --as arrow, --as parquet";
+        return Err(Failure::usage(message).with_hint(if is_name { tables.to_owned() } else { meant }));
+    }
+    if form.is_table() && (args.raw || args.field.is_some() || args.explain) {
+        let option = if args.raw {
+            "--raw"
+        } else if args.explain {
+            "--explain"
+        } else {
+            "--field"
+        };
+        return Err(Failure::usage(format!("{option} is of elements alone, and a table has decoded values")));
+    }
     let option = if args.elide { "--elide" } else { "--precision" };
     match form != OutputForm::Text && (args.elide || args.precision.is_some()) {
         true => Err(Failure::usage(format!("{option} is of text alone")).with_hint("--as text")),

@@ -2,7 +2,7 @@
 //! all.
 
 use crate::near::{near, question};
-use clap::{Arg, Command};
+use clap::{Arg, ArgAction, Command};
 
 /// Greatest number of verbs that a hint names for an option.
 const MOST_VERBS: usize = 4;
@@ -243,8 +243,10 @@ fn of_value(verb: &Command, value: &str) -> String {
     if is_index && has("--select") {
         return format!("--select \"{value}\" selects by index");
     }
+    // Further variables are of tables alone.
+    let once = verb.get_positionals().filter(|arg| !matches!(arg.get_action(), ArgAction::Append));
     let arguments: Vec<String> =
-        verb.get_positionals().filter_map(|arg| arg.get_value_names()?.first().map(ToString::to_string)).collect();
+        once.filter_map(|arg| arg.get_value_names()?.first().map(ToString::to_string)).collect();
     format!(
         "`zarr {} {}` takes no more; `zarr {} -h` lists its options",
         verb.get_name(),

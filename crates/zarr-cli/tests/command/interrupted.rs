@@ -78,6 +78,14 @@ fn changes_that_are_interrupted_are_done_again() {
     let remote = remote();
     let (code, err) = remote.at_request(&["read", "s3://data/s", "g/a"], None, "-INT");
     assert_eq!((code, err.as_str()), (Some(2), ""), "a verb that reads");
+    // A table, whose file is there only once it is whole.
+    let dims = ["create", "s3://data/d", "v", "--shape", "60", "--dtype", "int16", "--chunks", "1", "--dims", "x"];
+    remote.ok(&dims);
+    remote.ok(&["write", "s3://data/d", "v", "--value", "7"]);
+    let table = ["read", "s3://data/d", "v", "-o", "v.arrow", "--threads", "1"];
+    remote.interrupted(&table, Some("GET"), &["v.arrow is not written"]);
+    let left = std::fs::read_dir(remote.folder.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(left.into_iter().all(|name| !name.to_string_lossy().contains("v.arrow")));
     let migrate = ["migrate", "s3://data/s"];
     remote.interrupted(&migrate, Some("PUT"), &["the same command goes on", "`zarr migrate --undo`"]);
     remote.ok(&migrate);

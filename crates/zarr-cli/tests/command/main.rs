@@ -5,6 +5,7 @@
 mod absent;
 mod addresses;
 mod append;
+mod arrow_files;
 mod bench_codecs;
 #[cfg(target_os = "linux")]
 mod beside;

@@ -28,6 +28,7 @@ const PRINTS: &[&[&str]] = &[
     &["read", "s", "g/a", "--as", "csv"],
     &["read", "s", "g/a", "--as", "raw"],
     &["read", "s", "g/a", "--as", "npy"],
+    &["read", "s", "b", "--as", "arrow"],
     &["view", "s", "g/a"],
     &["view", "s", "g/a", "--protocol", "kitty"],
     &["check", "s"],

@@ -12,7 +12,7 @@ const PLATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/pl
 const NETCDF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/netcdf");
 const TIFF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/tiff");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../zarr-icechunk/tests/v2.zip");
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "command.md",
     "guide/files-as-one.md",
     "guide/from-netcdf-and-gdal.md",
@@ -20,6 +20,7 @@ const PAGES: [&str; 8] = [
     "guide/images.md",
     "guide/maps.md",
     "guide/netcdf-and-hdf5.md",
+    "guide/tables.md",
     "guide/tiff.md",
 ];
 

@@ -1,5 +1,6 @@
 //! Selections on the command line: by index, by dimension and index, by dimension and label.
 
+use super::narrow;
 use crate::failure::{Failure, Result};
 use crate::near::{near, question};
 use clap::Args;
@@ -50,6 +51,27 @@ impl SelectionArgs {
         &self.by_dimension.sel
     }
 
+    /// Returns a hint if `more` are the rest of a selection without quotes, as in `--select 0, 0, 0:5`.
+    pub(crate) fn unquoted(&self, more: &[String]) -> Option<String> {
+        let first = self.select.as_ref()?;
+        let is_index = |letter: char| letter.is_ascii_digit() || ":,-[].".contains(letter);
+        let is_rest = more.iter().all(|word| word.chars().all(is_index));
+        let all = std::iter::once(first.as_str()).chain(more.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+        is_rest.then(|| format!("one argument has the whole selection, in quotes: --select \"{all}\""))
+    }
+
+    /// Selects along dimensions of a data set; `names` are those of the one array whose elements `--select` is for, if there is one.
+    pub(crate) fn of_dataset(&self, dataset: Dataset, names: Option<&[Option<String>]>) -> Result<Dataset> {
+        let Some(text) = &self.select else { return self.by_dimension.of_dataset(dataset) };
+        let Some(names) = names else {
+            let failure = Failure::usage("--select is of one array, and there are several variables");
+            return Err(failure.with_hint("--isel selects indices of a dimension, --sel labels: --isel time=0:10"));
+        };
+        let axes = narrow::axes(&parse(text, names)?, names.len());
+        let chosen = names.iter().flatten().zip(axes).filter(|(_, axis)| *axis != AxisSelection::All);
+        chosen.into_iter().try_fold(dataset, |dataset, (name, axis)| Ok(dataset.isel(name, axis)?))
+    }
+
     /// Returns whether the arguments select nothing, so that all elements are chosen.
     pub(crate) fn is_empty(&self) -> bool {
         self.select.is_none() && self.by_dimension.is_empty()
@@ -73,6 +95,27 @@ impl ByDimension {
             selection = selection.isel(name, parse_indices(text, indices)?);
         }
         Ok(selection)
+    }
+
+    /// Selects along dimensions of a data set, which must have them.
+    fn of_dataset(&self, dataset: Dataset) -> Result<Dataset> {
+        let mut done: Vec<&str> = Vec::new();
+        let mut selected = dataset;
+        for (option, text) in
+            self.isel.iter().map(|text| ("--isel", text)).chain(self.sel.iter().map(|text| ("--sel", text)))
+        {
+            let (name, chosen) = split(option, text)?;
+            if done.contains(&name) {
+                return Err(Failure::usage(format!("dimension {name} is selected more than once")));
+            }
+            done.push(name);
+            let found = match option {
+                "--isel" => selected.isel(name, parse_indices(text, chosen)?),
+                _ => selected.sel(name, parse_labels(text, chosen)?),
+            };
+            selected = found.map_err(|error| in_argument(option, text, error.into()))?;
+        }
+        Ok(selected)
     }
 
     /// The failure of a selection, with a hint if an argument selects along several dimensions.

@@ -1,0 +1,158 @@
+//! Tables of data sets, as files of Arrow and Parquet: a row for each combination of indices of the dimensions.
+
+use super::selected_variable::{group_of, inheriting};
+use super::{Read, is_stdout};
+use crate::commands::transfer::{Transfer, TransferTotals};
+use crate::context::{Context, NodeLocation};
+use crate::failure::{Failure, Result};
+use crate::format::OutputForm;
+use crate::output::{Output, lost};
+#[cfg(feature = "parquet")]
+use std::io;
+use std::sync::Arc;
+use zarr::Group;
+use zarr::arrow::{Batch, Batches, IpcForm, IpcWriter, Schema, TableOptions};
+use zarr::dataset::{Dataset, DatasetOptions};
+use zarr::grid::AxisSelection;
+use zarr::options::MissingChunks;
+
+/// Greatest number of bytes of elements, chunks and batches that are in memory at once.
+const MEMORY: u64 = 128 << 20;
+
+/// Returns an error if this command cannot write Parquet.
+pub(super) fn check_built() -> Result<()> {
+    if cfg!(feature = "parquet") {
+        return Ok(());
+    }
+    let failure = Failure::usage("this command is built without Parquet: the feature `parquet` of zarr-cli");
+    Err(failure.with_hint("--as arrow writes a file that DuckDB, Polars and pyarrow read, and these write Parquet"))
+}
+
+/// Writes the table of a node: of a group with all variables, or of some variables of it.
+pub(super) fn write(
+    context: &Context,
+    args: &Read,
+    form: OutputForm,
+    location: &NodeLocation,
+    missing: MissingChunks,
+) -> Result<TransferTotals> {
+    let (dataset, variables) = selected(context, args, location, missing)?;
+    let options = TableOptions::default().memory(MEMORY);
+    let options = variables.into_iter().fold(options, TableOptions::variables);
+    let mut batches = Batches::new(&dataset, &options)?;
+    if let (Some(rows), Some((first, _))) = (args.head, batches.dimensions().first()) {
+        let stop = Some(i64::try_from(rows).unwrap_or(i64::MAX));
+        let head = dataset.isel(first, AxisSelection::Range { start: None, stop, step: 1 })?;
+        batches = Batches::new(&head, &options)?;
+    }
+    let row = 8 * batches.schema().fields().len() as u64;
+    let progress = Transfer::of_rows(batches.rows(), row, !is_stdout(args) && !context.global.quiet);
+    // The first batch is read before any output, so that an early failure leaves nothing behind.
+    let mut batch = batches.next().transpose()?;
+    let mut writer = TableWriter::begin(args, form, batches.schema())?;
+    while let Some(rows) = batch {
+        writer.write(&rows)?;
+        progress.add(rows.rows());
+        drop(rows);
+        batch = batches.next().transpose()?;
+    }
+    Ok(progress.finish(writer.finish()?))
+}
+
+/// Opens the data set of a node with its selection. The second value is the names of the variables that become columns; `None` for all.
+fn selected(
+    context: &Context,
+    args: &Read,
+    location: &NodeLocation,
+    missing: MissingChunks,
+) -> Result<(Dataset, Option<Vec<String>>)> {
+    let found = context.node(location)?;
+    let (group, mut names, array) = match found.node.as_array() {
+        Some(_) => {
+            let array = context.array_of(location, found)?;
+            let (group, name) = group_of(context, location)?.ok_or_else(|| {
+                Failure::usage(format!("{location}: the array lies in no group that is a data set, as tables need it"))
+            })?;
+            (group, vec![name], Some(array))
+        }
+        None => (Group::from_found(&location.store, found, &context.registry)?, Vec::new(), None),
+    };
+    names.extend(args.more.iter().cloned());
+    // Read the documents of the nodes themselves, not consolidated metadata, if the store can list.
+    let options = DatasetOptions::default()
+        .arrays(context.options().missing_chunks(missing))
+        .ignore_consolidated(group.store().capabilities().list);
+    // Other arrays of the group that form no data set, for example without names of dimensions, do not affect named variables.
+    let listed: Vec<&str> = names.iter().map(String::as_str).collect();
+    let alone = |error| match listed.is_empty() {
+        true => Err(error),
+        false => Dataset::open_variables(&group, &listed, &options).map_err(|_| error),
+    };
+    let dataset = inheriting(context, &location.address, Dataset::open_with(&group, &options).or_else(alone)?)?;
+    let left_out = dataset.broken().iter().filter(|_| names.is_empty());
+    let left_out: Vec<String> = left_out.map(|error| format!("left out, for it cannot be opened: {error}")).collect();
+    context.warnings(&left_out);
+    let axes = array.as_ref().filter(|_| names.len() == 1).map(|array| array.dimension_names().unwrap_or_default());
+    let dataset = args.chosen.of_dataset(dataset, axes)?;
+    Ok((dataset, (!names.is_empty()).then_some(names)))
+}
+
+/// Writer of a table in one form.
+enum TableWriter {
+    Arrow(IpcWriter<Output>, String),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<zarr::arrow::ParquetWriter<Output>>, String),
+}
+
+impl TableWriter {
+    /// Opens the output, and begins the table.
+    fn begin(args: &Read, form: OutputForm, schema: &Arc<Schema>) -> Result<Self> {
+        let output = Output::open(args.output.as_deref(), true)?;
+        let name = output.name().to_owned();
+        #[cfg(feature = "parquet")]
+        if form == OutputForm::Parquet {
+            let writer = zarr::arrow::ParquetWriter::new(output, schema);
+            return match writer {
+                Ok(writer) => Ok(Self::Parquet(Box::new(writer), name)),
+                Err(error) => Err(failure(&name, &error)),
+            };
+        }
+        debug_assert_ne!(form, OutputForm::Parquet, "the command is built without it");
+        let suffix = args.output.as_deref().and_then(|path| path.extension());
+        let is_stream = is_stdout(args) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("arrows"));
+        let form = if is_stream { IpcForm::Stream } else { IpcForm::File };
+        let writer = IpcWriter::new(output, schema, form).map_err(|error| lost(&name, &error))?;
+        Ok(Self::Arrow(writer, name))
+    }
+
+    fn write(&mut self, batch: &Batch) -> Result<()> {
+        match self {
+            Self::Arrow(writer, name) => writer.write(batch).map_err(|error| lost(name, &error)),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(writer, name) => writer.write(batch).map_err(|error| failure(name, &error)),
+        }
+    }
+
+    /// Writes what is behind the last batch, and gives a file its final name. Returns the number of bytes.
+    fn finish(self) -> Result<u64> {
+        match self {
+            Self::Arrow(writer, name) => writer.finish().map_err(|error| lost(&name, &error))?,
+            #[cfg(feature = "parquet")]
+            Self::Parquet(writer, name) => writer.finish().map_err(|error| failure(&name, &error))?,
+        }
+        .finish()
+    }
+}
+
+/// Returns the failure of a writer of Parquet, which passes on errors of the output as sources.
+#[cfg(feature = "parquet")]
+fn failure(name: &str, error: &(dyn std::error::Error + 'static)) -> Failure {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return lost(name, error);
+        }
+        cause = error.source();
+    }
+    lost(name, &io::Error::other(error.to_string()))
+}
