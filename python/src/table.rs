@@ -121,6 +121,7 @@ impl TableBatch {
 /// # Errors
 /// The exceptions of the options, the store and the metadata, and those of data types without a type of Arrow.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "each is an argument in Python")]
 pub(crate) fn table(
     dataset: &Bound<'_, DatasetHandle>,
     variables: Option<Vec<String>>,
@@ -129,6 +130,7 @@ pub(crate) fn table(
     batch_rows: usize,
     ordered: bool,
     memory: u64,
+    columns: Option<Vec<String>>,
 ) -> PyResult<TableHandle> {
     let coordinates = match coordinates {
         "run-end" => Coordinates::RunEnd,
@@ -140,6 +142,7 @@ pub(crate) fn table(
         TableOptions::default().coordinates(coordinates).batch_rows(batch_rows).ordered(ordered).memory(memory);
     let options = variables.into_iter().fold(options, TableOptions::variables);
     let options = dims.into_iter().fold(options, TableOptions::dimensions);
+    let options = columns.into_iter().fold(options, TableOptions::columns);
     let (py, (origin, dataset)) = (dataset.py(), dataset.get().parts());
     let (batches, ..) = batches(py, &origin, &dataset, &options)?;
     let (schema, dimensions) = (Arc::clone(batches.schema()), batches.dimensions().to_vec());

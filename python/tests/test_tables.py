@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import zarr_rust
 from zarr.storage import MemoryStore
 
 pyarrow = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
 
 ENCODINGS = ["plain", "dictionary", "run-end"]
 
@@ -304,3 +307,123 @@ def test_a_scan_of_polars_reads_only_the_chunks_of_the_filter() -> None:
     assert lazy.filter((column("lat") == 0) | (column("lat") == 70)).head(5).collect()["lat"].to_list() == [0, 0, 0, 0, 70]
     assert lazy.select("time", "lat").collect().height == 192
     assert lazy.filter(column("lat").is_between(20, 40) | (column("t2m") < 7)).collect().height == 6 * 3 * 4 + 7
+
+
+def test_a_scan_of_polars_reads_only_the_coordinates_of_a_query() -> None:
+    polars = pytest.importorskip("polars")
+    from zarr_rust.polars import scan
+
+    store = Counting()
+    values = np.arange(6 * 8 * 4, dtype="f8").reshape(6, 8, 4)
+    data = xarray.Dataset(
+        {"t2m": (("time", "lat", "lon"), values)},
+        {"time": np.datetime64("2020-01-29", "ns") + np.arange(6), "lat": np.arange(8) * 10.0, "area": (("lat", "lon"), np.ones((8, 4)))},
+    )
+    data.to_zarr(store, zarr_format=3, consolidated=False)
+    lazy, column = scan(store), polars.col
+
+    def read(query: Any) -> tuple[Any, set[str]]:
+        store.chunks.clear()
+        found = query.collect()
+        return found, {key.split("/")[0] for key in store.chunks}
+
+    assert read(lazy.select(column("t2m").sum()))[1] == {"t2m"}
+    found, names = read(lazy.filter(column("lat") >= 40).select(column("t2m").sum()))
+    assert (found.item(), names) == (values[:, 4:].sum(), {"t2m", "lat"})
+    found, names = read(lazy.group_by("lat").agg(column("area").sum()))
+    assert (sorted(found["area"]), names) == ([24.0] * 8, {"lat", "area"})
+    assert read(lazy.select("lon").sum())[1] == set()
+    found, names = read(lazy.select(polars.len()))
+    assert (found.item(), "t2m" in names) == (192, False)
+
+
+def test_a_loop_over_batches_releases_the_interpreter_lock(tmp_path: Path) -> None:
+    group = zarr.create_group(tmp_path / "large.zarr", zarr_format=3)
+    array = group.create_array("v", shape=(8_000_000,), chunks=(100_000,), dtype="f8", dimension_names=["x"])
+    array[:] = np.arange(8_000_000)
+    batches = iter(zarr_rust.dataset(tmp_path / "large.zarr").to_arrow(memory="4MiB"))
+    gate, ran = threading.Lock(), threading.Event()
+    gate.acquire()
+
+    def run() -> None:
+        with gate:
+            ran.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    interval = sys.getswitchinterval()
+    # Nobody takes the lock from this thread, so the other one runs only if this one lets go of it.
+    sys.setswitchinterval(1000)
+    try:
+        gate.release()
+        for _ in batches:
+            if ran.is_set():
+                break
+        assert ran.is_set()
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join()
+
+
+def written(source: Path, target: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
+    """Has the command of this package write a table."""
+    main = "import sys; from zarr_rust._command import main; sys.argv[0] = 'zarr'; sys.exit(main())"
+    return subprocess.run([sys.executable, "-c", main, "read", str(source), *options, "-o", str(target)], capture_output=True, check=False)
+
+
+def has_parquet() -> bool:
+    """Whether the command is built with Parquet."""
+    return b"built without Parquet" not in written(Path("none.zarr"), Path("none.parquet")).stderr
+
+
+PARQUET = has_parquet()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(50))
+def test_files_of_the_command_are_the_table(seed: int, tmp_path: Path) -> None:
+    random = np.random.default_rng(seed)
+    data = random_dataset(random)
+    data.to_zarr(tmp_path / "data.zarr", zarr_format=int(random.choice([2, 3])))
+    some = [str(name) for name in random.choice(list(data.data_vars), random.integers(0, 1 + len(data.data_vars)), replace=False)]
+    isel = {name: int(random.integers(0, size)) for name, size in data.sizes.items() if random.random() < 0.3}
+    dataset = zarr_rust.dataset(tmp_path / "data.zarr")
+    # A variable alone has the dimensions of it alone.
+    dims = {dim for name in some or data.data_vars for dim in data[name].dims} | (set() if some else set(data.sizes))
+    isel = {name: start for name, start in isel.items() if name in dims}
+    expected = pyarrow.table(dataset.to_arrow(some or None, isel={name: slice(start, None) for name, start in isel.items()}))
+    options = [*some, *(f"--isel={name}={start}:" for name, start in isel.items())]
+    for name, read in [
+        ("t.arrow", lambda file: pyarrow.ipc.open_file(file).read_all()),
+        ("t.arrows", lambda file: pyarrow.ipc.open_stream(file).read_all()),
+        ("t.parquet", lambda file: pyarrow.parquet.read_table(file)),
+    ]:
+        if name == "t.parquet" and not PARQUET:
+            continue
+        done = written(tmp_path / "data.zarr", tmp_path / name, *options)
+        assert done.returncode == 0, done.stderr
+        found = read(tmp_path / name)
+        found.validate(full=True)
+        assert found.schema.equals(expected.schema) and found.equals(expected)
+
+
+@pytest.mark.parametrize("name", ["t.arrow", "t.arrows", "t.parquet"])
+def test_engines_read_files_of_the_command(weather: tuple[zarr_rust.Dataset, xarray.Dataset], name: str, tmp_path: Path) -> None:
+    duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")
+    file = tmp_path / name
+    done = written(tmp_path / "weather.zarr", file)
+    if name == "t.parquet" and not PARQUET:
+        assert done.returncode == 2 and b"the feature `parquet`" in done.stderr and not file.exists()
+        return
+    assert done.returncode == 0, done.stderr
+    ours, theirs = weather
+    read = {"t.arrow": polars.read_ipc, "t.arrows": polars.read_ipc_stream, "t.parquet": polars.read_parquet}[name]
+    frame_of_polars = read(file)
+    assert frame_of_polars.equals(polars.DataFrame(ours.to_arrow()))
+    if name == "t.parquet":
+        rows = duckdb.sql(f"FROM '{file}'")
+    else:
+        table = pyarrow.ipc.open_file(file).read_all() if name == "t.arrow" else pyarrow.ipc.open_stream(file).read_all()
+        rows = duckdb.from_arrow(table)
+    expected = float(theirs["t2m"].mean())
+    assert rows.aggregate("count(*), count(station), avg(t2m)").fetchall() == [(60, 60, pytest.approx(expected))]

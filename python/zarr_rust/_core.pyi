@@ -191,6 +191,7 @@ def table(
     batch_rows: int,
     ordered: bool,
     memory: int,
+    columns: Sequence[str] | None,
 ) -> Table: ...
 
 class Interrupt:

@@ -71,12 +71,14 @@ def table(
     batch_rows: int,
     ordered: bool,
     memory: int | str,
+    columns: Sequence[str] | None = None,
 ) -> Table:
-    """Makes the table of a data set."""
+    """Makes the table of a data set, of which only some columns are read if ``columns`` names them."""
     if coordinates not in _COORDINATES:
         raise ValueError(f"coordinates {coordinates!r}: expected one of {', '.join(map(repr, _COORDINATES))}")
     if batch_rows < 1:
         raise ValueError(f"batch_rows {batch_rows}: expected at least 1")
     names = [variables] if isinstance(variables, str) else None if variables is None else list(variables)
     order = None if dims is None else list(dims)
-    return Table(_core.table(core, names, order, coordinates, batch_rows, ordered, size_in_bytes(memory)))
+    some = None if columns is None else list(columns)
+    return Table(_core.table(core, names, order, coordinates, batch_rows, ordered, size_in_bytes(memory), some))

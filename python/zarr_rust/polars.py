@@ -1,8 +1,8 @@
 """Lazy frames of Polars over data sets: only chunks are read that the filters and columns of a query need.
 
 :func:`scan` makes a ``polars.LazyFrame`` with a row for each combination of indices of the dimensions. What a query filters by labels of
-dimensions becomes a selection, so that other chunks are not read; variables that it does not use are not
-read either, but all coordinates of those that it uses are.
+dimensions becomes a selection, so that other chunks are not read; variables and coordinates that it does not use are not read
+either.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import polars
 from polars.io.plugins import register_io_source
 
 from zarr_rust._dataset import Dataset, dataset
+from zarr_rust._table import table as make_table
 
 __all__ = ["scan"]
 
@@ -45,19 +46,19 @@ def scan(
     dims = list(table.dims)
     # Polars has the types of Arrow from an array without rows.
     schema = polars.DataFrame(opened.isel({dim: slice(0, 0) for dim in dims}).to_arrow(variables, dims=dims)).schema
-    columns = [name for name in table.columns if name not in dims]
 
     def rows(
         with_columns: list[str] | None, predicate: polars.Expr | None, n_rows: int | None, batch_size: int | None
     ) -> Iterator[polars.DataFrame]:
         wanted = with_columns if with_columns is not None else list(schema)
         needed = {*wanted, *(predicate.meta.root_names() if predicate is not None else [])}
-        # Variables whose columns nobody asks for are not read; the rows are those of all dimensions whatever columns there are.
-        chosen = [name for name in columns if name in needed]
+        # Columns that nobody asks for are not read; the rows are those of all dimensions whatever columns there are. A frame has rows only
+        # if it has a column.
+        columns = [name for name in schema if name in needed] or list(schema)[:1]
         selected = opened.isel(_indices(opened, dims, predicate))
         size = batch_size if batch_size is not None else 65_536
         left = n_rows
-        for batch in selected.to_arrow(chosen, dims=dims, batch_rows=max(size, 1), ordered=ordered, memory=memory):
+        for batch in make_table(selected._core, variables, dims, "plain", max(size, 1), ordered, memory, columns):
             frame = polars.DataFrame(batch)
             if predicate is not None:
                 frame = frame.filter(predicate)
