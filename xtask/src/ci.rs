@@ -63,11 +63,22 @@ fn long_checks() -> Result<(), String> {
     for (name, result) in machines::checks() {
         step(name, result);
     }
+    step("Miri".to_owned(), miri());
+    // The command with what it lacks by default.
+    let parquet = ["test", "-p", "zarr-cli", "--features", "parquet", "--test", "command", "arrow_files::"];
+    step("command with Parquet".to_owned(), cargo(&parquet));
     let processes = ["test", "-p", "zarr-tests", "--test", "processes", "--", "--long"];
     step("processes".to_owned(), cargo(&processes));
     step("fuzz".to_owned(), cargo(&["xtask", "fuzz", "--inputs", "3000"]));
     step("soak".to_owned(), cargo(&["xtask", "soak", "--minutes", "5"]));
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+/// Runs the tests of the C data and stream interfaces of tables in Miri, which a nightly Rust has.
+fn miri() -> Result<(), String> {
+    let nightly = ["toolchain", "install", "nightly", "--profile", "minimal", "--component", "miri,rust-src"];
+    command("rustup", &nightly)?;
+    command("rustup", &["run", "nightly", "cargo", "miri", "test", "-p", "zarr-arrow", "--lib", "export::"])
 }
 
 /// Checks licences, sources and advisories of all crates. Installs cargo-deny if it is missing, which takes minutes.
