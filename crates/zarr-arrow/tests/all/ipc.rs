@@ -1,4 +1,4 @@
-//! Files and streams of the IPC format, by the rules of the format alone; other software reads them in the tests of Python and of engines.
+//! Files and streams of the IPC format, by the rules of the format alone; other software reads them in the tests of Python.
 
 use crate::{add, counted, group, new, table};
 use std::io;
