@@ -8,6 +8,7 @@ mod body;
 mod flat;
 mod messages;
 
+use crate::ErrorKind;
 use crate::batch::Batch;
 use crate::schema::{Field, Schema};
 use body::Body;
@@ -38,6 +39,8 @@ pub enum IpcForm {
 ///
 /// Little-endian machines write little-endian data, and big-endian ones big-endian data, which the schema says. Buffers are not
 /// compressed. A file that was not [finished](Self::finish) is none.
+///
+/// Strings are written one by one, so that a file should be buffered ([`BufWriter`](io::BufWriter)).
 ///
 /// # Example
 /// ```
@@ -76,7 +79,7 @@ impl<W: Write> IpcWriter<W> {
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] for columns that are encoded by dictionaries, which this writer lacks
-    /// ([`Coordinates::Plain`](crate::Coordinates::Plain) and `RunEnd` without labels have none); the errors of the writer.
+    /// ([`Coordinates::Plain`](crate::Coordinates::Plain) makes none); the errors of the writer.
     pub fn new(writer: W, schema: &Arc<Schema>, form: IpcForm) -> io::Result<Self> {
         schema.fields().iter().try_for_each(check)?;
         let mut this = Self { writer, form, schema: Arc::clone(schema), written: 0, blocks: Vec::new() };
@@ -88,20 +91,24 @@ impl<W: Write> IpcWriter<W> {
         Ok(this)
     }
 
-    /// Writes a batch of the table. Its buffers are written as they are; only parts of bitmaps that begin within a byte, and long
-    /// strings, of which the batch may have some out of many, are copied.
+    /// Writes a batch of the table. Its buffers are written as they are; only bitmaps that begin within a byte, offsets that do not begin
+    /// at 0, and views are copied. A string that several rows share is written once.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] for a batch of another table, [`io::ErrorKind::OutOfMemory`], the errors of the writer.
+    /// [`io::ErrorKind::InvalidInput`] for a batch of another table; [`io::ErrorKind::OutOfMemory`] with an [`Error`](crate::Error) that
+    /// has the column; the errors of the writer.
     pub fn write(&mut self, batch: &Batch) -> io::Result<()> {
         if *batch.schema != *self.schema {
             return Err(invalid("found a batch of another table, expected the columns of the first one".to_owned()));
         }
-        let body = Body::of(batch)?;
+        let body = Body::new(batch).map_err(|error| match error.kind() {
+            ErrorKind::Limit => io::Error::new(io::ErrorKind::OutOfMemory, error),
+            _ => io::Error::other(error),
+        })?;
         let offset = self.written;
         let metadata = self.message(&messages::batch(batch.rows(), &body))?;
         for part in body.parts() {
-            self.put(part)?;
+            part.write(|bytes| self.put(bytes))?;
             self.pad(part.len())?;
         }
         if self.form == IpcForm::File {
@@ -134,7 +141,7 @@ impl<W: Write> IpcWriter<W> {
         self.put(&length(len)?.to_le_bytes())?;
         self.put(metadata)?;
         self.pad(metadata.len())?;
-        Ok(len + 8)
+        Ok(CONTINUED.len() + 4 + len)
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {

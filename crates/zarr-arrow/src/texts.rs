@@ -77,10 +77,10 @@ pub(crate) fn place(view: &[u8; VIEW]) -> Option<(usize, Range<usize>)> {
     (len > INLINE).then(|| (block, offset..offset.saturating_add(len)))
 }
 
-/// Sets the place of a string that its view does not hold: in the first block, from byte `offset` on.
-pub(crate) fn set_place(view: &mut [u8; VIEW], offset: i32) {
-    let (block, place) = view.split_at_mut(8).1.split_at_mut(4);
-    block.fill(0);
+/// Sets the place of a string that its view does not hold: the number of the block, and the byte from which on it lies there.
+pub(crate) fn set_place(view: &mut [u8; VIEW], block: i32, offset: i32) {
+    let (number, place) = view.split_at_mut(8).1.split_at_mut(4);
+    number.copy_from_slice(&block.to_ne_bytes());
     place.copy_from_slice(&offset.to_ne_bytes());
 }
 

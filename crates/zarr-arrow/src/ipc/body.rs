@@ -5,8 +5,8 @@ use crate::batch::Batch;
 use crate::data::{Data, bit, packed};
 use crate::texts;
 use crate::words::{Words, no_memory};
-use crate::{Error, ErrorKind};
-use std::borrow::Cow;
+use crate::{Error, Field, Result};
+use std::collections::HashMap;
 use std::io;
 
 /// Buffers of a batch.
@@ -14,23 +14,52 @@ use std::io;
 pub(super) struct Body<'b> {
     /// Number of elements and of nulls of each array.
     nodes: Vec<(usize, usize)>,
-    parts: Vec<Cow<'b, [u8]>>,
+    parts: Vec<Part<'b>>,
     /// Number of blocks of each array of views.
     blocks: Vec<usize>,
+}
+
+/// Buffer of a batch as it is written.
+#[derive(Debug)]
+pub(super) enum Part<'b> {
+    /// Bytes of the batch.
+    Shared(&'b [u8]),
+    /// Bytes that were made for the message.
+    Made(Words),
+    /// Strings of the batch one after another, and their number of bytes.
+    Texts(Vec<&'b [u8]>, usize),
+}
+
+impl Part<'_> {
+    /// Number of bytes.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Shared(bytes) => bytes.len(),
+            Self::Made(words) => words.bytes().len(),
+            Self::Texts(_, len) => *len,
+        }
+    }
+
+    /// Passes the bytes to `put`, piece by piece.
+    pub(super) fn write(&self, mut put: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        match self {
+            Self::Shared(bytes) => put(bytes),
+            Self::Made(words) => put(words.bytes()),
+            Self::Texts(texts, _) => texts.iter().try_for_each(|text| put(text)),
+        }
+    }
 }
 
 impl<'b> Body<'b> {
     /// Makes the buffers of a batch.
     ///
     /// # Errors
-    /// [`io::ErrorKind::OutOfMemory`].
-    pub(super) fn of(batch: &'b Batch) -> io::Result<Self> {
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no memory, with the column.
+    pub(super) fn new(batch: &'b Batch) -> Result<Self> {
         let mut body = Self::default();
         for (field, data) in batch.schema.fields().iter().zip(&batch.columns) {
-            body.add(field.format(), field.children(), data).map_err(|error| match error.kind() {
-                ErrorKind::Limit => io::Error::new(io::ErrorKind::OutOfMemory, error),
-                _ => io::Error::other(error),
-            })?;
+            body.add(field, data)
+                .map_err(|error| Error::new(error.kind(), format!("column {}: {}", field.name(), error.message())))?;
         }
         Ok(body)
     }
@@ -41,8 +70,8 @@ impl<'b> Body<'b> {
     }
 
     /// Iterates over the buffers.
-    pub(super) fn parts(&self) -> impl Iterator<Item = &[u8]> {
-        self.parts.iter().map(AsRef::as_ref)
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Part<'b>> {
+        self.parts.iter()
     }
 
     /// Number of blocks of each array of views.
@@ -55,16 +84,16 @@ impl<'b> Body<'b> {
         self.parts.iter().map(|part| part.len().next_multiple_of(super::ALIGNMENT)).sum()
     }
 
-    fn add(&mut self, format: &str, children: &[crate::Field], data: &'b Data) -> crate::Result<()> {
+    fn add(&mut self, field: &Field, data: &'b Data) -> Result<()> {
         self.nodes.push((data.len, data.nulls));
         if data.has_validity {
             let bits = match buffer(data, 0) {
                 Some(bytes) if data.nulls != 0 => bits(bytes, data)?,
-                _ => Cow::Borrowed(&[][..]),
+                _ => Part::Shared(&[]),
             };
             self.parts.push(bits);
         }
-        match format {
+        match field.format() {
             "b" => self.parts.push(bits(required(data, 1)?, data)?),
             "U" | "Z" => {
                 let offsets = part(required(data, 1)?, data.offset, data.len + 1, 8)?;
@@ -74,13 +103,13 @@ impl<'b> Body<'b> {
                 self.parts.push(from_zero(offsets, first)?);
                 let place = usize::try_from(first).ok().zip(usize::try_from(last).ok());
                 let content = place.and_then(|(first, last)| required(data, 2).ok()?.get(first..last));
-                self.parts.push(Cow::Borrowed(content.ok_or_else(beyond)?));
+                self.parts.push(Part::Shared(content.ok_or_else(beyond)?));
             }
             "vu" | "vz" => {
-                let (views, block) = viewed(data)?;
-                self.blocks.push(usize::from(block.is_some()));
-                self.parts.push(Cow::Owned(views));
-                self.parts.extend(block.map(Cow::Owned));
+                let (views, blocks) = viewed(data)?;
+                self.blocks.push(blocks.len());
+                self.parts.push(Part::Made(views));
+                self.parts.extend(blocks);
             }
             "+r" | "+s" => (),
             list if list.starts_with("+w:") => (),
@@ -89,13 +118,10 @@ impl<'b> Body<'b> {
                     (Some(len), _) => len.parse().map_err(|_| beyond())?,
                     (None, size) => size.ok_or_else(beyond)?,
                 };
-                self.parts.push(Cow::Borrowed(part(required(data, 1)?, data.offset, data.len, size)?));
+                self.parts.push(Part::Shared(part(required(data, 1)?, data.offset, data.len, size)?));
             }
         }
-        for (field, child) in children.iter().zip(&data.children) {
-            self.add(field.format(), field.children(), child)?;
-        }
-        Ok(())
+        field.children().iter().zip(&data.children).try_for_each(|(field, child)| self.add(field, child))
     }
 }
 
@@ -107,53 +133,64 @@ fn buffer(data: &Data, number: usize) -> Option<&[u8]> {
     data.buffers().get(number)?.as_ref().map(crate::Buffer::bytes)
 }
 
-fn required(data: &Data, number: usize) -> crate::Result<&[u8]> {
+fn required(data: &Data, number: usize) -> Result<&[u8]> {
     buffer(data, number).ok_or_else(beyond)
 }
 
 /// Returns `len` items of `size` bytes from item `start`.
-fn part(bytes: &[u8], start: usize, len: usize, size: usize) -> crate::Result<&[u8]> {
+fn part(bytes: &[u8], start: usize, len: usize, size: usize) -> Result<&[u8]> {
     let place = start.checked_mul(size).zip(start.checked_add(len).and_then(|end| end.checked_mul(size)));
     place.and_then(|(start, end)| bytes.get(start..end)).ok_or_else(beyond)
 }
 
 /// Returns the bits of the elements of an array, moved if they begin within a byte.
-fn bits<'b>(bytes: &'b [u8], data: &Data) -> crate::Result<Cow<'b, [u8]>> {
+fn bits<'b>(bytes: &'b [u8], data: &Data) -> Result<Part<'b>> {
     if data.offset.is_multiple_of(8) {
-        return part(bytes, data.offset / 8, data.len.div_ceil(8), 1).map(Cow::Borrowed);
+        return part(bytes, data.offset / 8, data.len.div_ceil(8), 1).map(Part::Shared);
     }
     let ((moved, _), _) = packed(data.len, (data.offset..data.offset + data.len).map(|index| bit(bytes, index)))?;
-    Ok(Cow::Owned(moved.bytes().to_vec()))
+    Ok(Part::Made(moved))
 }
 
 /// Returns offsets that begin at 0.
-fn from_zero(offsets: &[u8], first: i64) -> crate::Result<Cow<'_, [u8]>> {
+fn from_zero(offsets: &[u8], first: i64) -> Result<Part<'_>> {
     if first == 0 {
-        return Ok(Cow::Borrowed(offsets));
+        return Ok(Part::Shared(offsets));
     }
     let mut moved = Words::copy(offsets)?;
     for offset in moved.bytes_mut().as_chunks_mut::<8>().0 {
         *offset = (i64::from_ne_bytes(*offset) - first).to_ne_bytes();
     }
-    Ok(Cow::Owned(moved.bytes().to_vec()))
+    Ok(Part::Made(moved))
 }
 
-/// Returns views of the elements of an array, and the block with those that views do not hold; `None` if these hold all. The blocks of
-/// the array are not written: other batches have most of their content.
-fn viewed(data: &Data) -> crate::Result<(Vec<u8>, Option<Vec<u8>>)> {
-    let views = part(required(data, 1)?, data.offset, data.len, texts::VIEW)?;
-    let mut moved = Vec::new();
-    moved.try_reserve_exact(views.len()).map_err(|_| no_memory(views.len()))?;
-    moved.extend_from_slice(views);
-    let mut block = Vec::new();
-    for view in moved.as_chunks_mut::<{ texts::VIEW }>().0 {
-        let Some((number, place)) = texts::place(view) else { continue };
-        let content = required(data, 2 + number)?.get(place).ok_or_else(beyond)?;
-        let offset = i32::try_from(block.len()).map_err(|_| {
-            Error::new(ErrorKind::Limit, "found 2 GiB of strings in a batch, expected fewer: make batches shorter")
-        })?;
-        texts::append(content, &mut block)?;
-        texts::set_place(view, offset);
+/// Returns views of the elements of an array, and blocks with the strings that views do not hold, each once however many views it has. The
+/// blocks of the array are not written: other batches have most of their content.
+fn viewed(data: &Data) -> Result<(Words, Vec<Part<'_>>)> {
+    let mut views = Words::copy(part(required(data, 1)?, data.offset, data.len, texts::VIEW)?)?;
+    let mut blocks: Vec<(Vec<&[u8]>, usize)> = Vec::new();
+    let mut places = HashMap::new();
+    let no_memory = |_| no_memory(data.len * texts::VIEW);
+    for view in views.bytes_mut().as_chunks_mut::<{ texts::VIEW }>().0 {
+        let Some((number, range)) = texts::place(view) else { continue };
+        if let Some(&(block, offset)) = places.get(&(number, range.clone())) {
+            texts::set_place(view, block, offset);
+            continue;
+        }
+        let content = required(data, 2 + number)?.get(range.clone()).ok_or_else(beyond)?;
+        // Offsets in views have 31 bits.
+        if blocks.last().is_none_or(|(_, len)| i32::try_from(len + content.len()).is_err()) {
+            blocks.push((Vec::new(), 0));
+        }
+        let block = blocks.len() - 1;
+        let Some((texts, len)) = blocks.last_mut() else { return Err(beyond()) };
+        let place = i32::try_from(block).ok().zip(i32::try_from(*len).ok()).ok_or_else(beyond)?;
+        places.try_reserve(1).map_err(no_memory)?;
+        texts.try_reserve(1).map_err(no_memory)?;
+        places.insert((number, range), place);
+        texts.push(content);
+        *len += content.len();
+        texts::set_place(view, place.0, place.1);
     }
-    Ok((moved, (!block.is_empty()).then_some(block)))
+    Ok((views, blocks.into_iter().map(|(texts, len)| Part::Texts(texts, len)).collect()))
 }

@@ -71,3 +71,21 @@ fn dictionaries_and_other_tables_are_refused() {
     let error = writer.write(&dictionary.into_iter().next().unwrap().unwrap()).unwrap_err();
     assert!(error.to_string().starts_with("found a batch of another table"), "{error}");
 }
+
+#[test]
+fn a_string_that_rows_share_is_written_once() {
+    let group = group();
+    let long = "long ".repeat(20_000);
+    let array = zarr_array::NewArray::new(&[3_000], "string").dimension_names(&["x"]).codecs("vlen-utf8").unwrap();
+    group.create_array("v", array.fill(long.as_str())).unwrap();
+    let batches = table(&counted(&group), &TableOptions::default().variables(["v"]));
+    let mut writer = IpcWriter::new(Vec::new(), batches.schema(), IpcForm::Stream).unwrap();
+    for batch in batches {
+        let batch = batch.unwrap();
+        writer.write(&batch).unwrap();
+    }
+    let stream = writer.finish().unwrap();
+    // A view of 16 bytes and an index of 8 in each row.
+    assert!(stream.len() < 3_000 * 24 + 2 * long.len(), "{}", stream.len());
+    assert_eq!(stream.windows(100).filter(|part| *part == &long.as_bytes()[..100]).count(), long.len() / 5 - 19);
+}
