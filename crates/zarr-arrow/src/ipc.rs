@@ -3,6 +3,9 @@
 //! A stream is a message with the schema (`ipc/messages.rs`), a message for each batch, which its buffers follow (`ipc/body.rs`), and a
 //! mark of its end. A file is a stream between two marks, with a table of where its messages are. Messages are FlatBuffers
 //! (`ipc/flat.rs`).
+//!
+//! Readers take a stream without the mark of its end as whole if it ends between messages. So the first bytes of a message, or of the mark
+//! of the end, are written with the message before it.
 
 mod body;
 mod flat;
@@ -19,7 +22,7 @@ use std::sync::Arc;
 /// First and last bytes of a file.
 const MAGIC: &[u8] = b"ARROW1";
 
-/// Mark before each message, and before the end.
+/// First bytes of each message, and of the mark of the end.
 const CONTINUED: [u8; 4] = [0xff; 4];
 
 /// Number of bytes to a multiple of which messages and buffers are padded.
@@ -38,9 +41,10 @@ pub enum IpcForm {
 /// Writer of a table in the IPC format, for programs that read it later or on another machine.
 ///
 /// Little-endian machines write little-endian data, and big-endian ones big-endian data, which the schema says. Buffers are not
-/// compressed. A file that was not [finished](Self::finish) is none.
+/// compressed. A file that was not [finished](Self::finish) is none, and a stream that was not ends within a message, so that readers
+/// report an error behind the batches that they have.
 ///
-/// Strings are written one by one, so that a file should be buffered ([`BufWriter`](io::BufWriter)).
+/// Strings are written one by one, so that a file should be buffered ([`BufWriter`](io::BufWriter)). A stream is flushed behind each batch.
 ///
 /// # Example
 /// ```
@@ -87,7 +91,9 @@ impl<W: Write> IpcWriter<W> {
             this.put(MAGIC)?;
             this.pad(MAGIC.len())?;
         }
+        this.put(&CONTINUED)?;
         this.message(&messages::schema(schema))?;
+        this.put(&CONTINUED)?;
         Ok(this)
     }
 
@@ -105,14 +111,16 @@ impl<W: Write> IpcWriter<W> {
             ErrorKind::Limit => io::Error::new(io::ErrorKind::OutOfMemory, error),
             _ => io::Error::other(error),
         })?;
-        let offset = self.written;
+        let offset = self.written - CONTINUED.len() as u64;
         let metadata = self.message(&messages::batch(batch.rows(), &body))?;
         for part in body.parts() {
             part.write(|bytes| self.put(bytes))?;
             self.pad(part.len())?;
         }
-        if self.form == IpcForm::File {
-            self.blocks.push(Block { offset, metadata, body: body.len() });
+        self.put(&CONTINUED)?;
+        match self.form {
+            IpcForm::File => self.blocks.push(Block { offset, metadata, body: body.len() }),
+            IpcForm::Stream => self.writer.flush()?,
         }
         Ok(())
     }
@@ -122,7 +130,6 @@ impl<W: Write> IpcWriter<W> {
     /// # Errors
     /// The errors of the writer.
     pub fn finish(mut self) -> io::Result<W> {
-        self.put(&CONTINUED)?;
         self.put(&[0; 4])?;
         if self.form == IpcForm::File {
             let footer = messages::footer(&self.schema, &self.blocks);
@@ -134,10 +141,9 @@ impl<W: Write> IpcWriter<W> {
         Ok(self.writer)
     }
 
-    /// Writes the metadata of a message, and returns their length in bytes with what precedes them.
+    /// Writes the metadata of a message whose first bytes are written, and returns their length in bytes with what precedes them.
     fn message(&mut self, metadata: &[u8]) -> io::Result<usize> {
         let len = metadata.len().next_multiple_of(ALIGNMENT);
-        self.put(&CONTINUED)?;
         self.put(&length(len)?.to_le_bytes())?;
         self.put(metadata)?;
         self.pad(metadata.len())?;

@@ -1,7 +1,9 @@
 //! Files and streams of the IPC format, by the rules of the format alone; other software reads them in the tests of Python.
 
 use crate::{add, counted, group, new, table};
+use std::cell::RefCell;
 use std::io;
+use std::rc::Rc;
 use zarr_arrow::{Batches, Coordinates, IpcForm, IpcWriter, TableOptions};
 
 fn batches(options: &TableOptions) -> Batches {
@@ -70,6 +72,38 @@ fn dictionaries_and_other_tables_are_refused() {
     let mut writer = IpcWriter::new(Vec::new(), plain.schema(), IpcForm::Stream).unwrap();
     let error = writer.write(&dictionary.into_iter().next().unwrap().unwrap()).unwrap_err();
     assert!(error.to_string().starts_with("found a batch of another table"), "{error}");
+}
+
+/// Writer whose bytes can be looked at.
+#[derive(Clone, Default)]
+struct Seen(Rc<RefCell<Vec<u8>>>);
+
+impl io::Write for Seen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stream_that_breaks_off_ends_within_a_message() {
+    let seen = Seen::default();
+    let batches = batches(&TableOptions::default().batch_rows(25));
+    let schema = batches.schema().clone();
+    let buffered = io::BufWriter::with_capacity(1 << 20, seen.clone());
+    let mut writer = IpcWriter::new(buffered, &schema, IpcForm::Stream).unwrap();
+    for batch in batches.take(2) {
+        writer.write(&batch.unwrap()).unwrap();
+        // Readers of a stream have each batch at once, and the first bytes of what must follow.
+        let bytes = seen.0.borrow();
+        assert!(bytes.len() % 8 == 4 && bytes.ends_with(&[255; 4]));
+        assert!(written(IpcForm::Stream).starts_with(&bytes));
+    }
+    drop(writer);
 }
 
 #[test]
