@@ -10,6 +10,8 @@ pub(crate) fn read(batches: Batches) -> (Columns, Vec<usize>) {
     let schema = batches.schema().clone();
     let mut columns: Columns = schema.fields().iter().map(|field| (field.name().to_owned(), Vec::new())).collect();
     let mut rows = Vec::new();
+    #[cfg(feature = "parquet")]
+    let mut all = Vec::new();
     for batch in batches {
         let batch = batch.unwrap();
         rows.push(batch.rows());
@@ -20,7 +22,11 @@ pub(crate) fn read(batches: Batches) -> (Columns, Vec<usize>) {
             assert_eq!(texts.len(), batch.rows(), "{}", field.name());
             column.extend(texts);
         }
+        #[cfg(feature = "parquet")]
+        all.push(batch);
     }
+    #[cfg(feature = "parquet")]
+    crate::ipc::check_read_back(&schema, &all);
     (columns, rows)
 }
 

@@ -1,4 +1,5 @@
-//! Files and streams of the IPC format, by the rules of the format alone; other software reads them in the tests of Python.
+//! Files and streams of the IPC format, by the rules of the format alone. With feature `parquet`, arrow-ipc reads each table that a test
+//! reads; other software reads files in the tests of Python.
 
 use crate::{add, counted, group, new, table};
 use std::cell::RefCell;
@@ -104,6 +105,14 @@ fn a_stream_that_breaks_off_ends_within_a_message() {
         assert!(written(IpcForm::Stream).starts_with(&bytes));
     }
     drop(writer);
+    #[cfg(feature = "parquet")]
+    {
+        let bytes = seen.0.borrow().clone();
+        let mut reader = arrow_ipc::reader::StreamReader::try_new(&bytes[..], None).unwrap();
+        let rows: Vec<usize> = reader.by_ref().take(2).map(|batch| batch.unwrap().num_rows()).collect();
+        assert_eq!(rows, [25, 25]);
+        assert!(reader.next().unwrap().is_err());
+    }
 }
 
 #[test]
@@ -116,10 +125,43 @@ fn a_string_that_rows_share_is_written_once() {
     let mut writer = IpcWriter::new(Vec::new(), batches.schema(), IpcForm::Stream).unwrap();
     for batch in batches {
         let batch = batch.unwrap();
+        #[cfg(feature = "parquet")]
+        check_read_back(batch.schema(), std::slice::from_ref(&batch));
         writer.write(&batch).unwrap();
     }
     let stream = writer.finish().unwrap();
     // A view of 16 bytes and an index of 8 in each row.
     assert!(stream.len() < 3_000 * 24 + 2 * long.len(), "{}", stream.len());
     assert_eq!(stream.windows(100).filter(|part| *part == &long.as_bytes()[..100]).count(), long.len() / 5 - 19);
+}
+
+/// Writes batches as a stream and as a file, and checks that arrow-ipc reads what arrow-rs has of them without the format.
+#[cfg(feature = "parquet")]
+pub(crate) fn check_read_back(schema: &std::sync::Arc<zarr_arrow::Schema>, batches: &[zarr_arrow::Batch]) {
+    use arrow_array::RecordBatch;
+    if schema.fields().iter().any(|field| field.dictionary().is_some()) {
+        return;
+    }
+    for form in [IpcForm::Stream, IpcForm::File] {
+        let mut writer = IpcWriter::new(Vec::new(), schema, form).unwrap();
+        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        let bytes = io::Cursor::new(writer.finish().unwrap());
+        let found: Vec<RecordBatch> = match form {
+            IpcForm::File => arrow_ipc::reader::FileReader::try_new(bytes, None).unwrap().map(Result::unwrap).collect(),
+            _ => arrow_ipc::reader::StreamReader::try_new(bytes, None).unwrap().map(Result::unwrap).collect(),
+        };
+        assert_eq!(found.len(), batches.len());
+        for (found, batch) in found.iter().zip(batches) {
+            let expected = RecordBatch::try_from(batch).unwrap();
+            assert_eq!(found.num_rows(), expected.num_rows());
+            for (field, (found, expected)) in schema.fields().iter().zip(found.columns().iter().zip(expected.columns()))
+            {
+                match field.format() {
+                    // Whether values of runs may be null differs in the types.
+                    "+r" => assert_eq!(crate::arrow_rs::texts(found), crate::arrow_rs::texts(expected)),
+                    _ => assert_eq!(found.to_data(), expected.to_data(), "{}", field.name()),
+                }
+            }
+        }
+    }
 }

@@ -14,6 +14,12 @@ fn column(group: &Group) -> (String, Vec<Option<String>>) {
     let batch = batches.next().unwrap().unwrap();
     #[cfg(feature = "arrow")]
     crate::arrow_rs::converted(&batch);
+    // The columns that begin within a byte, and those behind others, too.
+    #[cfg(feature = "parquet")]
+    for rows in [1, 3] {
+        let batches: Vec<_> = table(&dataset, &TableOptions::default().batch_rows(rows)).map(Result::unwrap).collect();
+        crate::ipc::check_read_back(batch.schema(), &batches);
+    }
     let field = batch.schema().fields().last().unwrap().clone();
     (field.format().to_owned(), texts(&field, batch.columns().last().unwrap()))
 }
