@@ -1,12 +1,14 @@
 //! Tables as files of Parquet.
 
+mod seconds;
+
 use crate::{Batch, Schema};
 use arrow_array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Greatest number of rows of a row group.
@@ -17,11 +19,13 @@ const GROUP_BYTES: usize = 64 << 20;
 
 /// Writer of a table as a file of Parquet, compressed by zstd, in row groups of at most 1,048,576 rows and about 64 MiB.
 ///
-/// The types of the columns are those of the table: readers that know Arrow find them in the metadata of the file. A file that was not
-/// [finished](Self::finish) is none.
+/// The types of the columns are those of the table, but times in seconds, which Parquet lacks, become times in milliseconds. Readers that
+/// know Arrow find time spans and other types that Parquet lacks in the metadata of the file; for others time spans are integers. A file
+/// that was not [finished](Self::finish) is none.
 #[derive(Debug)]
 pub struct ParquetWriter<W: Write + Send> {
-    writer: ArrowWriter<W>,
+    writer: ArrowWriter<Taken<W>>,
+    has_seconds: bool,
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
@@ -35,23 +39,47 @@ impl<W: Write + Send> ParquetWriter<W> {
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_max_row_group_bytes(Some(GROUP_BYTES))
             .build();
-        let schema = Arc::new(schema.try_into()?);
-        Ok(Self { writer: ArrowWriter::try_new(writer, schema, Some(properties))? })
+        let has_seconds = schema.fields().iter().any(seconds::has_any);
+        let schema = Arc::new((&seconds::schema(schema)).try_into()?);
+        Ok(Self { writer: ArrowWriter::try_new(Taken(Some(writer)), schema, Some(properties))?, has_seconds })
     }
 
     /// Writes a batch of the table.
     ///
     /// # Errors
-    /// An error for a batch of another table; the errors of the writer.
+    /// An error for a batch of another table; an error whose source is an [`Error`](crate::Error) for a time in seconds that milliseconds
+    /// cannot hold, and if there is no memory; the errors of the writer.
     pub fn write(&mut self, batch: &Batch) -> Result<()> {
-        self.writer.write(&RecordBatch::try_from(batch)?)
+        let converted = match self.has_seconds {
+            true => Some(seconds::batch(batch).map_err(|error| ParquetError::External(Box::new(error)))?),
+            false => None,
+        };
+        self.writer.write(&RecordBatch::try_from(converted.as_ref().unwrap_or(batch))?)
     }
 
-    /// Writes what is behind the last row group, and returns the writer.
+    /// Writes what is behind the last row group, and returns the writer, which is flushed.
     ///
     /// # Errors
     /// The errors of the writer.
-    pub fn finish(self) -> Result<W> {
-        self.writer.into_inner()
+    pub fn finish(mut self) -> Result<W> {
+        self.writer.finish()?;
+        self.writer.inner_mut().0.take().ok_or_else(|| io::Error::from(TAKEN).into())
+    }
+}
+
+/// Writer until it is taken back: [`ArrowWriter::into_inner`] does not tell which error the last bytes had.
+#[derive(Debug)]
+struct Taken<W>(Option<W>);
+
+/// Kind of the error of a writer that was taken back.
+const TAKEN: io::ErrorKind = io::ErrorKind::NotConnected;
+
+impl<W: Write> Write for Taken<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.as_mut().ok_or(TAKEN)?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_mut().ok_or(TAKEN)?.flush()
     }
 }

@@ -86,6 +86,7 @@ fn a_reader_has_all_rows_and_their_types() {
 #[cfg(feature = "parquet")]
 mod parquet_files {
     use super::*;
+    use arrow_array::types::TimestampMillisecondType;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use zarr_arrow::ParquetWriter;
 
@@ -108,6 +109,66 @@ mod parquet_files {
                 batches.iter().flat_map(|batch| texts(batch.column(column))).collect()
             };
             assert_eq!(texts(&found), texts(&expected));
+        }
+    }
+
+    const DATETIME: &str = r#"{"name":"numpy.datetime64","configuration":{"unit":"UNIT","scale_factor":1}}"#;
+
+    /// Makes a table of times along x, in seconds and in days, in batches of 2 rows.
+    fn times(seconds: &[i64], days: &[i64]) -> Batches {
+        let group = group();
+        let len = seconds.len() as u64;
+        add(&group, "s", new(&[len], &DATETIME.replace("UNIT", "s"), &["x"]), seconds);
+        add(&group, "d", new(&[len], &DATETIME.replace("UNIT", "D"), &["x"]), days);
+        table(&counted(&group), &TableOptions::default().variables(["s", "d"]).batch_rows(2))
+    }
+
+    #[test]
+    fn times_in_seconds_are_in_milliseconds() {
+        let found = read_back(times(&[0, 1, i64::MIN, -7, 9], &[i64::MIN, 2, -3, 4, 5]));
+        let milliseconds = |column: usize| -> Vec<Option<i64>> {
+            let arrays = found.iter().map(|batch| batch.column(column).as_primitive::<TimestampMillisecondType>());
+            arrays.flat_map(|array| array.iter().collect::<Vec<_>>()).collect()
+        };
+        assert_eq!(milliseconds(1), [Some(0), Some(1_000), None, Some(-7_000), Some(9_000)]);
+        let day = |days: i64| Some(days * 86_400_000);
+        assert_eq!(milliseconds(2), [None, day(2), day(-3), day(4), day(5)]);
+        // Readers that do not know Arrow find times, too.
+        let batches = times(&[0], &[0]);
+        let writer = ParquetWriter::new(Vec::new(), batches.schema()).unwrap();
+        let file = bytes::Bytes::from(writer.finish().unwrap());
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        for column in [1, 2] {
+            let logical = builder.parquet_schema().column(column).logical_type_ref().cloned();
+            assert!(matches!(logical, Some(parquet::basic::LogicalType::Timestamp { .. })), "{logical:?}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_milliseconds_cannot_hold_is_an_error_with_its_column() {
+        let mut batches = times(&[1, i64::MAX / 1_000 + 1], &[0, 0]);
+        let mut writer = ParquetWriter::new(Vec::new(), batches.schema()).unwrap();
+        let error = writer.write(&batches.next().unwrap().unwrap()).unwrap_err();
+        let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<zarr_arrow::Error>());
+        let cause = cause.unwrap();
+        assert_eq!(cause.kind(), zarr_arrow::ErrorKind::NotExpressible);
+        assert!(cause.message().starts_with("column s: found the time 9223372036854776 in seconds"), "{cause}");
+    }
+
+    #[test]
+    fn errors_of_the_writer_are_their_sources() {
+        let written = |room: usize| {
+            let batches = batches(1 << 20);
+            let mut writer = ParquetWriter::new(crate::ipc::Full(room), batches.schema())?;
+            batches.into_iter().try_for_each(|batch| writer.write(&batch.unwrap()))?;
+            writer.finish()
+        };
+        let whole = 1 << 20;
+        let whole = whole - written(whole).unwrap().0;
+        for room in [0, 3, whole / 2, whole - 1] {
+            let error: parquet::errors::ParquetError = written(room).map(|full| full.0).unwrap_err();
+            let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<std::io::Error>());
+            assert_eq!(cause.map(std::io::Error::kind), Some(std::io::ErrorKind::StorageFull), "{room}: {error}");
         }
     }
 

@@ -34,7 +34,7 @@ fn a_file_is_a_stream_between_marks() {
 }
 
 /// Writer that has room for some bytes.
-struct Full(usize);
+pub(crate) struct Full(pub(crate) usize);
 
 impl io::Write for Full {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
