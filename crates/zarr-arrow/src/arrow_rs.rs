@@ -8,7 +8,7 @@ mod types;
 
 use crate::{Batch, Batches, Schema};
 use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, FieldRef, SchemaRef};
 use std::sync::Arc;
 
 impl TryFrom<&Schema> for arrow_schema::Schema {
@@ -32,7 +32,11 @@ impl TryFrom<&Batch> for RecordBatch {
 
 fn record_batch(batch: &Batch, schema: SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = schema.fields().iter().zip(batch.columns());
-    let arrays = columns.map(|(field, data)| arrays::array(field, data)).collect::<Result<Vec<_>, _>>()?;
+    let array = |(field, data): (&FieldRef, _)| {
+        let named = |error| ArrowError::InvalidArgumentError(format!("column {}: {error}", field.name()));
+        arrays::array(field, data).map_err(named)
+    };
+    let arrays = columns.map(array).collect::<Result<Vec<_>, _>>()?;
     let rows = RecordBatchOptions::new().with_row_count(Some(batch.rows()));
     RecordBatch::try_new_with_options(schema, arrays, &rows)
 }
@@ -41,7 +45,8 @@ fn record_batch(batch: &Batch, schema: SchemaRef) -> Result<RecordBatch, ArrowEr
 #[derive(Debug)]
 pub struct BatchReader {
     schema: SchemaRef,
-    batches: Batches,
+    /// Batches that were not read yet; `None` after an error.
+    batches: Option<Batches>,
 }
 
 impl BatchReader {
@@ -50,7 +55,7 @@ impl BatchReader {
     /// # Errors
     /// Never for tables of this crate: arrow-rs has all of their types.
     pub fn new(batches: Batches) -> Result<Self, ArrowError> {
-        Ok(Self { schema: Arc::new(batches.schema().as_ref().try_into()?), batches })
+        Ok(Self { schema: Arc::new(batches.schema().as_ref().try_into()?), batches: Some(batches) })
     }
 }
 
@@ -58,8 +63,12 @@ impl Iterator for BatchReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.batches.next()?.map_err(|error| ArrowError::ExternalError(Box::new(error)));
-        Some(batch.and_then(|batch| record_batch(&batch, Arc::clone(&self.schema))))
+        let batch = self.batches.as_mut()?.next()?.map_err(|error| ArrowError::ExternalError(Box::new(error)));
+        let converted = batch.and_then(|batch| record_batch(&batch, Arc::clone(&self.schema)));
+        if converted.is_err() {
+            self.batches = None;
+        }
+        Some(converted)
     }
 }
 

@@ -104,14 +104,14 @@ fn bits(data: &Data, number: usize) -> Result<BooleanBuffer, ArrowError> {
     Ok(BooleanBuffer::new(buffer(data, number)?, data.offset, data.len))
 }
 
-/// Returns `len` items of a buffer from the first one that the array has; a copy, if they are not aligned.
+/// Returns `len` items of a buffer from the first one that the array has; a copy of these, if they are not aligned.
 fn items<T: ArrowNativeType>(data: &Data, number: usize, len: usize) -> Result<ScalarBuffer<T>, ArrowError> {
     let found = buffer(data, number)?;
-    let aligned = match found.as_ptr().align_offset(align_of::<T>()) {
-        0 => found,
-        _ => arrow_buffer::Buffer::from_slice_ref(found.as_slice()),
-    };
-    Ok(ScalarBuffer::new(aligned, data.offset, len))
+    if found.as_ptr().align_offset(align_of::<T>()) == 0 {
+        return Ok(ScalarBuffer::new(found, data.offset, len));
+    }
+    let part = found.slice_with_length(data.offset * size_of::<T>(), len * size_of::<T>());
+    Ok(ScalarBuffer::new(arrow_buffer::Buffer::from_slice_ref(part.as_slice()), 0, len))
 }
 
 fn numbers<T: ArrowPrimitiveType>(data: &Data) -> Result<PrimitiveArray<T>, ArrowError> {

@@ -9,16 +9,16 @@ pub(super) fn field(field: &Field) -> Result<arrow_schema::Field, ArrowError> {
     Ok(arrow_schema::Field::new(field.name(), data_type(field)?, field.is_nullable()))
 }
 
-fn data_type(of: &Field) -> Result<DataType, ArrowError> {
-    let indices_or_values = by_format(of)?;
-    Ok(match of.dictionary() {
+fn data_type(field: &Field) -> Result<DataType, ArrowError> {
+    let indices_or_values = by_format(field)?;
+    Ok(match field.dictionary() {
         None => indices_or_values,
         Some(values) => DataType::Dictionary(Box::new(indices_or_values), Box::new(data_type(values)?)),
     })
 }
 
-fn by_format(of: &Field) -> Result<DataType, ArrowError> {
-    Ok(match of.format() {
+fn by_format(field: &Field) -> Result<DataType, ArrowError> {
+    Ok(match field.format() {
         "b" => DataType::Boolean,
         "c" => DataType::Int8,
         "C" => DataType::UInt8,
@@ -43,19 +43,19 @@ fn by_format(of: &Field) -> Result<DataType, ArrowError> {
         "tDm" => DataType::Duration(TimeUnit::Millisecond),
         "tDu" => DataType::Duration(TimeUnit::Microsecond),
         "tDn" => DataType::Duration(TimeUnit::Nanosecond),
-        "+s" => DataType::Struct(of.children().iter().map(field).collect::<Result<Vec<_>, _>>()?.into()),
+        "+s" => DataType::Struct(field.children().iter().map(self::field).collect::<Result<Vec<_>, _>>()?.into()),
         "+r" => {
-            let [ends, values] = of.children() else { return Err(unknown(of)) };
+            let [ends, values] = field.children() else { return Err(unknown(field)) };
             // Runs of arrow-rs have values that may be null, whatever these are.
-            let (ends, values) = (field(ends)?, field(values)?.with_nullable(true));
+            let (ends, values) = (self::field(ends)?, self::field(values)?.with_nullable(true));
             DataType::RunEndEncoded(Arc::new(ends), Arc::new(values))
         }
         format => {
             let number = |prefix: &str| format.strip_prefix(prefix).and_then(|number| number.parse::<i32>().ok());
-            match (number("w:"), number("+w:"), of.children()) {
+            match (number("w:"), number("+w:"), field.children()) {
                 (Some(len), ..) => DataType::FixedSizeBinary(len),
-                (_, Some(len), [items]) => DataType::FixedSizeList(Arc::new(field(items)?), len),
-                _ => return Err(unknown(of)),
+                (_, Some(len), [items]) => DataType::FixedSizeList(Arc::new(self::field(items)?), len),
+                _ => return Err(unknown(field)),
             }
         }
     })
