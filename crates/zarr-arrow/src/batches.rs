@@ -34,8 +34,8 @@ impl Batches {
     /// [`columns`](TableOptions#structfield.columns) there may be none, so that rows are counted without a read.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a name that is no variable or no column, for batches of 0 rows, for no columns, if two
-    /// columns have the same name, if a name has a NUL, and if a variable has a dimension twice;
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a name that is no variable or no column, for batches of 0 rows, for no
+    /// columns, if two columns have the same name, if a name has a NUL, and if a variable has a dimension twice;
     /// [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) for a data type without a type of Arrow; the errors of
     /// [`Variable::data_type`].
     pub fn new(dataset: &Dataset, options: &TableOptions) -> Result<Self> {
@@ -119,8 +119,9 @@ impl Batches {
         self.dimensions.iter().fold(1, |rows: u128, (_, len)| rows.saturating_mul((*len).into()))
     }
 
-    /// Divides the table into at most `most` parts of whole chunks, for readers beside each other. A part is a range of indices of each
-    /// dimension; all have the same ranges but along one dimension, the outermost that has enough chunks.
+    /// Divides the table into at most `most` parts, for readers beside each other. A part is a range of indices of each dimension; all have
+    /// the same ranges but along one dimension, the outermost that has enough chunks. Parts end where chunks do: those of all columns that
+    /// are read box by box, or, if they have no common bounds, those of the column with the longest.
     pub fn parts(&self, most: usize) -> Vec<Vec<Range<u64>>> {
         let shape: Vec<u64> = self.dimensions.iter().map(|(_, len)| *len).collect();
         parts(&shape, &self.plan.chunks, most)

@@ -52,7 +52,7 @@ impl Bounds {
     }
 }
 
-/// Divides a table into at most `most` boxes of whole chunks, along the outermost dimension that has enough of them.
+/// Divides a table into at most `most` boxes whose bounds are those of `chunks`, along the outermost dimension that has enough of them.
 pub(crate) fn parts(shape: &[u64], chunks: &[Chunks], most: usize) -> Vec<Vec<Range<u64>>> {
     let whole: Vec<Range<u64>> = shape.iter().map(|&len| 0..len).collect();
     let most = most.max(1) as u64;
@@ -61,7 +61,7 @@ pub(crate) fn parts(shape: &[u64], chunks: &[Chunks], most: usize) -> Vec<Vec<Ra
         _ => 1,
     };
     let all = || 0..shape.len();
-    // Of dimensions with as many chunks, the outermost.
+    // The outermost one of dimensions that have as many chunks.
     let divided = all().find(|number| count(number) >= most).or_else(|| all().rev().max_by_key(count));
     let Some((number, chunk)) = divided.and_then(|number| Some((number, chunks.get(number)?))) else {
         return vec![whole];
