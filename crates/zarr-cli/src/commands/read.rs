@@ -7,6 +7,7 @@ mod explain;
 mod header;
 mod narrow;
 mod notes;
+mod opened;
 pub(crate) mod select;
 mod selected_variable;
 mod tables;

@@ -6,6 +6,7 @@ mod absent;
 mod addresses;
 mod append;
 mod arrow_files;
+mod arrow_selections;
 mod bench_codecs;
 #[cfg(target_os = "linux")]
 mod beside;

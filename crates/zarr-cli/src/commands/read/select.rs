@@ -1,6 +1,7 @@
 //! Selections on the command line: by index, by dimension and index, by dimension and label.
 
-use super::narrow;
+use super::{narrow, notes, opened};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::near::{near, question};
 use clap::Args;
@@ -60,16 +61,22 @@ impl SelectionArgs {
         is_rest.then(|| format!("one argument has the whole selection, in quotes: --select \"{all}\""))
     }
 
-    /// Selects along dimensions of a data set; `names` are those of the one array whose elements `--select` is for, if there is one.
-    pub(crate) fn of_dataset(&self, dataset: Dataset, names: Option<&[Option<String>]>) -> Result<Dataset> {
-        let Some(text) = &self.select else { return self.by_dimension.of_dataset(dataset) };
-        let Some(names) = names else {
+    /// Selects along dimensions of the variables `names` of a data set, or of all if there are no names.
+    pub(super) fn of_dataset(&self, context: &Context, dataset: Dataset, names: &[String]) -> Result<Dataset> {
+        let Some(text) = &self.select else { return self.by_dimension.of_dataset(context, dataset, names) };
+        let [name] = names else {
             let failure = Failure::usage("--select is of one array, and there are several variables");
             return Err(failure.with_hint("--isel selects indices of a dimension, --sel labels: --isel time=0:10"));
         };
-        let axes = narrow::axes(&parse(text, names)?, names.len());
-        let chosen = names.iter().flatten().zip(axes).filter(|(_, axis)| *axis != AxisSelection::All);
-        chosen.into_iter().try_fold(dataset, |dataset, (name, axis)| Ok(dataset.isel(name, axis)?))
+        let array = dataset.variable(name)?.stored();
+        let dimensions = array.dimension_names().unwrap_or_default().to_vec();
+        let selection = parse(text, &dimensions)?;
+        // Indices and dimensions beyond the array are reported as for any array.
+        selection.resolve_on(array.chunk_grid())?;
+        let axes = narrow::axes(&selection, dimensions.len());
+        let chosen = dimensions.iter().zip(axes).filter(|(_, axis)| *axis != AxisSelection::All);
+        let named = chosen.filter_map(|(name, axis)| Some((name.as_ref()?, axis)));
+        named.into_iter().try_fold(dataset, |dataset, (name, axis)| Ok(dataset.isel(name, axis)?))
     }
 
     /// Returns whether the arguments select nothing, so that all elements are chosen.
@@ -97,23 +104,38 @@ impl ByDimension {
         Ok(selection)
     }
 
-    /// Selects along dimensions of a data set, which must have them.
-    fn of_dataset(&self, dataset: Dataset) -> Result<Dataset> {
+    /// Selects along dimensions of the variables `names` of a data set, or of all if there are no names.
+    fn of_dataset(&self, context: &Context, dataset: Dataset, names: &[String]) -> Result<Dataset> {
+        let known = opened::dimensions_of(&dataset, names)?;
         let mut done: Vec<&str> = Vec::new();
         let mut selected = dataset;
-        for (option, text) in
-            self.isel.iter().map(|text| ("--isel", text)).chain(self.sel.iter().map(|text| ("--sel", text)))
-        {
+        let indices = self.isel.iter().map(|text| ("--isel", text));
+        for (option, text) in indices.chain(self.sel.iter().map(|text| ("--sel", text))) {
             let (name, chosen) = split(option, text)?;
             if done.contains(&name) {
                 return Err(Failure::usage(format!("dimension {name} is selected more than once")));
             }
+            if !known.iter().any(|dimension| dimension == name) {
+                let owner = match names {
+                    [] => "the data set has".to_owned(),
+                    [one] => format!("{one} has"),
+                    several => format!("{} have", several.join(", ")),
+                };
+                return Err(lacking(name, &owner, known.iter().map(String::as_str).collect()));
+            }
             done.push(name);
-            let found = match option {
-                "--isel" => selected.isel(name, parse_indices(text, chosen)?),
-                _ => selected.sel(name, parse_labels(text, chosen)?),
+            selected = match option {
+                "--isel" => {
+                    let found = selected.isel(name, parse_indices(text, chosen)?);
+                    found.map_err(|error| in_argument(option, text, error.into()))?
+                }
+                _ => {
+                    opened::broken_coordinate(&selected, text)?;
+                    let found = with_labels(&selected, name, text, chosen)?;
+                    notes::warn(context, &selected, &found, (name, text));
+                    found
+                }
             };
-            selected = found.map_err(|error| in_argument(option, text, error.into()))?;
         }
         Ok(selected)
     }
@@ -203,24 +225,32 @@ fn of_several(option: &str, text: &str) -> Option<String> {
 pub(super) fn by_label<'t>(dataset: &Dataset, variable: &str, text: &'t str) -> Result<(&'t str, Dataset)> {
     let (name, labels) = split("--sel", text)?;
     let variable = dataset.variable(variable)?;
-    if !variable.dimensions().any(|known| known == name) {
-        let names: Vec<&str> = variable.dimensions().collect();
-        let message = match names.is_empty() {
-            true => format!("found no dimension {name}: {} has none left", variable.name()),
-            false => format!("found no dimension {name}: {} has {}", variable.name(), names.join(", ")),
-        };
-        let failure = Failure::usage(message);
-        return Err(match near(name, names) {
-            Some(near) => failure.with_hint(question(near)),
-            None => failure,
-        });
+    match variable.dimensions().any(|known| known == name) {
+        true => Ok((name, with_labels(dataset, name, text, labels)?)),
+        false => Err(lacking(name, &format!("{} has", variable.name()), variable.dimensions().collect())),
     }
+}
+
+/// Returns the error about a dimension that is none of `known`, which are those that `owner`, a name and a verb, has.
+fn lacking(name: &str, owner: &str, known: Vec<&str>) -> Failure {
+    let failure = Failure::usage(match known.is_empty() {
+        true => format!("found no dimension {name}: {owner} none left"),
+        false => format!("found no dimension {name}: {owner} {}", known.join(", ")),
+    });
+    match near(name, known) {
+        Some(near) => failure.with_hint(question(near)),
+        None => failure,
+    }
+}
+
+/// Selects `labels`, a part of the `--sel` argument `text`, of the dimension `name`.
+fn with_labels(dataset: &Dataset, name: &str, text: &str, labels: &str) -> Result<Dataset> {
     if !dataset.variables().any(|known| known.name() == name) {
         let failure = Failure::usage(format!("dimension {name} has no coordinate, and so no labels"));
         return Err(failure.with_hint("--isel selects indices of it"));
     }
     let labels = parse_labels(text, labels)?;
-    Ok((name, dataset.sel(name, labels).map_err(|error| in_argument("--sel", text, error.into()))?))
+    dataset.sel(name, labels).map_err(|error| in_argument("--sel", text, error.into()))
 }
 
 /// Parses `indices`, a part of the `--isel` argument `text`.

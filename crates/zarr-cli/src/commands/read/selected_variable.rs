@@ -1,10 +1,10 @@
 //! Reads variables of a data set: by label, decoded, with their coordinates.
 
 use super::narrow::{self, Ends};
-use super::notes;
 use super::{PIECE, Read, TransferTotals, VARIABLE, View, select};
+use super::{notes, opened};
 use crate::context::{Context, NodeLocation};
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::format::{AxisLabels, Cells, Format, OutputForm, Record, Table, Tidy, format, shorten, without_fraction};
 use crate::object::object;
 use crate::selection_pieces::{Order, SelectionPiece, SelectionPieces};
@@ -123,9 +123,7 @@ impl<'c> SelectedVariable<'c> {
         // Read the documents of the nodes themselves, not consolidated metadata, if the store can list.
         let ignore = group.store().capabilities().list;
         let options = DatasetOptions::default().arrays(options.clone()).ignore_consolidated(ignore);
-        // Other arrays of the group that form no data set, for example without names of dimensions, do not affect the variable.
-        let alone = |error| Dataset::open_variables(&group, &[&name], &options).map_err(|_| error);
-        let dataset = Dataset::open_with(&group, &options).or_else(alone)?;
+        let (dataset, _) = opened::open(&group, &[&name], &options)?;
         let mut dataset = inheriting(context, &location.address, dataset)?;
         let variable = dataset.variable(&name)?.clone();
         let axes = narrow::axes(selection, array.shape().len());
@@ -166,7 +164,7 @@ impl<'c> SelectedVariable<'c> {
                 let name = text.split('=').next().unwrap_or_default().trim();
                 return Err(Failure::usage(format!("dimension {name} is selected more than once")));
             }
-            broken_coordinate(&dataset, text)?;
+            opened::broken_coordinate(&dataset, text)?;
             let (dimension, selected) = select::by_label(&dataset, &name, text)?;
             done.push(dimension);
             notes::warn(context, &dataset, &selected, (dimension, text));
@@ -476,22 +474,5 @@ fn described(variable: &Variable) -> Map {
     object! {
         "dims": variable.dimensions().collect::<Vec<_>>(),
         "attrs": variable.attributes().clone(),
-    }
-}
-
-/// Returns the error of a coordinate that cannot be opened, if its labels are selected.
-fn broken_coordinate(dataset: &Dataset, text: &str) -> Result<()> {
-    let Some((name, _)) = text.split_once('=') else { return Ok(()) };
-    let is_it = |error: &&zarr::Error| {
-        let path = error.location().path.as_deref();
-        path.and_then(|path| path.rsplit('/').next()) == Some(name.trim())
-    };
-    match dataset.broken().iter().find(is_it) {
-        None => Ok(()),
-        Some(error) => {
-            let mut failure = Failure::data("coordinate", format!("coordinate {}: {error}", name.trim()));
-            failure.exit = Exit::Data;
-            Err(failure.with_hint("--isel selects by index"))
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of data sets, as files of Arrow and Parquet: a row for each combination of indices of the dimensions.
 
 use super::selected_variable::{group_of, inheriting};
-use super::{Read, is_stdout};
+use super::{Read, is_stdout, opened};
 use crate::commands::transfer::{Transfer, TransferTotals};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
@@ -67,33 +67,33 @@ fn selected(
     missing: MissingChunks,
 ) -> Result<(Dataset, Option<Vec<String>>)> {
     let found = context.node(location)?;
-    let (group, mut names, array) = match found.node.as_array() {
+    let (group, mut names) = match found.node.as_array() {
         Some(_) => {
-            let array = context.array_of(location, found)?;
+            // Errors and warnings about the array itself come first.
+            context.array_of(location, found)?;
             let (group, name) = group_of(context, location)?.ok_or_else(|| {
                 Failure::usage(format!("{location}: the array lies in no group that is a data set, as tables need it"))
             })?;
-            (group, vec![name], Some(array))
+            (group, vec![name])
         }
-        None => (Group::from_found(&location.store, found, &context.registry)?, Vec::new(), None),
+        None => (Group::from_found(&location.store, found, &context.registry)?, Vec::new()),
     };
     names.extend(args.more.iter().cloned());
-    // Read the documents of the nodes themselves, not consolidated metadata, if the store can list.
-    let options = DatasetOptions::default()
-        .arrays(context.options().missing_chunks(missing))
-        .ignore_consolidated(group.store().capabilities().list);
-    // Other arrays of the group that form no data set, for example without names of dimensions, do not affect named variables.
-    let listed: Vec<&str> = names.iter().map(String::as_str).collect();
-    let alone = |error| match listed.is_empty() {
-        true => Err(error),
-        false => Dataset::open_variables(&group, &listed, &options).map_err(|_| error),
+    // As other reads of variables do, read the documents of these themselves, not consolidated metadata, if the store can list.
+    let ignore = match names.is_empty() {
+        true => !context.believes_copies(&**group.store()),
+        false => group.store().capabilities().list,
     };
-    let dataset = inheriting(context, &location.address, Dataset::open_with(&group, &options).or_else(alone)?)?;
-    let left_out = dataset.broken().iter().filter(|_| names.is_empty());
-    let left_out: Vec<String> = left_out.map(|error| format!("left out, for it cannot be opened: {error}")).collect();
-    context.warnings(&left_out);
-    let axes = array.as_ref().filter(|_| names.len() == 1).map(|array| array.dimension_names().unwrap_or_default());
-    let dataset = args.chosen.of_dataset(dataset, axes)?;
+    let options = DatasetOptions::default().arrays(context.options().missing_chunks(missing));
+    let options = options.ignore_consolidated(ignore);
+    let listed: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (dataset, passed_over) = opened::open(&group, &listed, &options)?;
+    let alone = |error| format!("without coordinates other than those of dimensions: {error}");
+    context.warnings(passed_over.map(alone).as_slice());
+    let dataset = inheriting(context, &location.address, dataset)?;
+    let dataset = args.chosen.of_dataset(context, dataset, &names)?;
+    opened::check_labels(&dataset, &names)?;
+    context.warnings(&opened::left_out(&dataset, &names)?);
     Ok((dataset, (!names.is_empty()).then_some(names)))
 }
 
