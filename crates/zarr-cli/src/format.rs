@@ -37,7 +37,8 @@ pub(crate) enum OutputForm {
     /// A line for each row, values as in JSON separated by commas, strings without quotes; structs have a header with the names of
     /// fields. A string with control characters other than line feeds and tabs is a JSON string, which `write` reads.
     Csv,
-    /// A table of a data set with its coordinates, in the IPC format of Arrow: a file, and a stream on standard output and for .arrows.
+    /// A table of a data set with its coordinates, in the IPC format of Arrow: a file, and a stream on standard output and for .arrows,
+    /// which ends within a message if the read fails.
     Arrow,
     /// A table of a data set with its coordinates, in Parquet with zstd. Needs a command with the feature `parquet`.
     Parquet,
@@ -76,7 +77,7 @@ impl OutputForm {
 }
 
 /// Suffixes of the files that are written.
-const WRITTEN: &str = "npy, csv, json, raw, bin, txt, arrow and parquet are written";
+const WRITTEN: &str = "npy, csv, json, raw, bin, txt, arrow, arrows, feather and parquet are written";
 
 /// Hint for users who want a netCDF file.
 pub(crate) const NETCDF: &str = "xarray writes netCDF: xarray.open_zarr(\"x.zarr\").to_netcdf(\"x.nc\")";

@@ -112,4 +112,24 @@ fn an_error_in_mid_stream_leaves_the_file_that_was_there() {
     assert_eq!(fs::read(folder.path("v.arrow")).unwrap(), b"old");
     let left = fs::read_dir(folder.path("")).unwrap().count();
     assert_eq!(left, 2, "the store and the old file");
+    // A stream ends within a message, so that its readers notice.
+    let ran = folder.run(&["read", "s", "v", "--as", "arrow"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.err);
+    assert!(ran.out.len() > 16_000_000 && ran.out.ends_with(&[255; 4]), "{:?}", ran.out.last_chunk::<16>());
+    // An output that cannot be opened is reported before elements are read.
+    fs::write(folder.path("s/v/c/0"), b"short").unwrap();
+    let ran = folder.run(&["read", "s", "v", "-o", "none/v.arrow"]);
+    assert!(ran.code == Some(5) && ran.err.contains("none/v.arrow"), "{:?} {}", ran.code, ran.err);
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn a_value_that_parquet_cannot_hold_is_no_error_of_the_output() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "t", "--shape", "2", "--dtype", "datetime64[s]", "--dims", "x"]);
+    folder.fill("s", "t", "<M8[s]", "(2,)", &[1, i64::MAX / 1_000 + 1].map(i64::to_le_bytes).concat());
+    let ran = folder.run(&["read", "s", "t", "-o", "t.parquet"]);
+    assert!(ran.err.contains("error: column t: found the time 9223372036854776 in seconds"), "{}", ran.err);
+    assert_eq!(ran.code, Some(2));
+    assert!(!folder.path("t.parquet").exists());
 }

@@ -7,7 +7,7 @@ use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::format::OutputForm;
 use crate::output::{Output, lost};
-#[cfg(feature = "parquet")]
+use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use zarr::Group;
@@ -18,6 +18,9 @@ use zarr::options::MissingChunks;
 
 /// Greatest number of bytes of elements, chunks and batches that are in memory at once.
 const MEMORY: u64 = 128 << 20;
+
+/// Part of that memory that a writer of Parquet needs for a row group, which is encoded in memory.
+const ROW_GROUP: u64 = 64 << 20;
 
 /// Returns an error if this command cannot write Parquet.
 pub(super) fn check_built() -> Result<()> {
@@ -36,20 +39,26 @@ pub(super) fn write(
     location: &NodeLocation,
     missing: MissingChunks,
 ) -> Result<TransferTotals> {
-    let (dataset, variables) = selected(context, args, location, missing)?;
-    let options = TableOptions::default().memory(MEMORY);
+    let (mut dataset, variables) = selected(context, args, location, missing)?;
+    let memory = if form == OutputForm::Parquet { MEMORY - ROW_GROUP } else { MEMORY };
+    let options = TableOptions::default().memory(memory);
     let options = variables.into_iter().fold(options, TableOptions::variables);
-    let mut batches = Batches::new(&dataset, &options)?;
-    if let (Some(rows), Some((first, _))) = (args.head, batches.dimensions().first()) {
-        let stop = Some(i64::try_from(rows).unwrap_or(i64::MAX));
-        let head = dataset.isel(first, AxisSelection::Range { start: None, stop, step: 1 })?;
-        batches = Batches::new(&head, &options)?;
+    if let Some(rows) = args.head {
+        // A table without columns reads nothing.
+        let none: [&str; 0] = [];
+        if let Some((first, _)) = Batches::new(&dataset, &options.clone().columns(none))?.dimensions().first() {
+            let stop = Some(i64::try_from(rows).unwrap_or(i64::MAX));
+            dataset = dataset.isel(first, AxisSelection::Range { start: None, stop, step: 1 })?;
+        }
     }
+    let mut batches = Batches::new(&dataset, &options)?;
     let row = 8 * batches.schema().fields().len() as u64;
     let progress = Transfer::of_rows(batches.rows(), row, !is_stdout(args) && !context.global.quiet);
-    // The first batch is read before any output, so that an early failure leaves nothing behind.
+    // An output that cannot be opened is reported before elements are read. The first batch is read before anything is written, so that an
+    // early failure leaves nothing behind.
+    let output = Output::open(args.output.as_deref(), true)?;
     let mut batch = batches.next().transpose()?;
-    let mut writer = TableWriter::begin(args, form, batches.schema())?;
+    let mut writer = TableWriter::begin(args, form, output, batches.schema())?;
     while let Some(rows) = batch {
         writer.write(&rows)?;
         progress.add(rows.rows());
@@ -99,15 +108,14 @@ fn selected(
 
 /// Writer of a table in one form.
 enum TableWriter {
-    Arrow(IpcWriter<Output>, String),
+    Arrow(Box<IpcWriter<Output>>, String),
     #[cfg(feature = "parquet")]
     Parquet(Box<zarr::arrow::ParquetWriter<Output>>, String),
 }
 
 impl TableWriter {
-    /// Opens the output, and begins the table.
-    fn begin(args: &Read, form: OutputForm, schema: &Arc<Schema>) -> Result<Self> {
-        let output = Output::open(args.output.as_deref(), true)?;
+    /// Begins the table.
+    fn begin(args: &Read, form: OutputForm, output: Output, schema: &Arc<Schema>) -> Result<Self> {
         let name = output.name().to_owned();
         #[cfg(feature = "parquet")]
         if form == OutputForm::Parquet {
@@ -121,13 +129,13 @@ impl TableWriter {
         let suffix = args.output.as_deref().and_then(|path| path.extension());
         let is_stream = is_stdout(args) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("arrows"));
         let form = if is_stream { IpcForm::Stream } else { IpcForm::File };
-        let writer = IpcWriter::new(output, schema, form).map_err(|error| lost(&name, &error))?;
-        Ok(Self::Arrow(writer, name))
+        let writer = IpcWriter::new(output, schema, form).map_err(|error| failure(&name, &error))?;
+        Ok(Self::Arrow(Box::new(writer), name))
     }
 
     fn write(&mut self, batch: &Batch) -> Result<()> {
         match self {
-            Self::Arrow(writer, name) => writer.write(batch).map_err(|error| lost(name, &error)),
+            Self::Arrow(writer, name) => writer.write(batch).map_err(|error| failure(name, &error)),
             #[cfg(feature = "parquet")]
             Self::Parquet(writer, name) => writer.write(batch).map_err(|error| failure(name, &error)),
         }
@@ -136,7 +144,7 @@ impl TableWriter {
     /// Writes what is behind the last batch, and gives a file its final name. Returns the number of bytes.
     fn finish(self) -> Result<u64> {
         match self {
-            Self::Arrow(writer, name) => writer.finish().map_err(|error| lost(&name, &error))?,
+            Self::Arrow(writer, name) => writer.finish().map_err(|error| failure(&name, &error))?,
             #[cfg(feature = "parquet")]
             Self::Parquet(writer, name) => writer.finish().map_err(|error| failure(&name, &error))?,
         }
@@ -144,15 +152,42 @@ impl TableWriter {
     }
 }
 
-/// Returns the failure of a writer of Parquet, which passes on errors of the output as sources.
-#[cfg(feature = "parquet")]
-fn failure(name: &str, error: &(dyn std::error::Error + 'static)) -> Failure {
+/// Returns the failure of a writer of tables called `name`: that of the output, or that of values which the form cannot hold. Either may be a
+/// source of the error.
+fn failure(name: &str, error: &(dyn Error + 'static)) -> Failure {
     let mut cause = Some(error);
     while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<zarr::Error>() {
+            return error.into();
+        }
         if let Some(error) = error.downcast_ref::<io::Error>() {
-            return lost(name, error);
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<zarr::Error>());
+            return inner.map_or_else(|| lost(name, error), Failure::from);
         }
         cause = error.source();
     }
-    lost(name, &io::Error::other(error.to_string()))
+    Failure::data("table", format!("{name}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Exit;
+    use zarr::ErrorKind;
+
+    #[test]
+    fn errors_of_values_are_none_of_the_output() {
+        let of_values = || zarr::Error::new(ErrorKind::Limit, "column v: no memory for 5 bytes");
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let found = |error: &(dyn Error + 'static)| {
+            let found = failure("t.arrow", error);
+            (found.exit, found.line.clone())
+        };
+        let expected = (Exit::Data, "column v: no memory for 5 bytes".to_owned());
+        assert_eq!(found(&of_values()), expected);
+        assert_eq!(found(&io::Error::new(io::ErrorKind::OutOfMemory, of_values())), expected);
+        assert_eq!(found(&full()), (Exit::Io, "t.arrow: no storage space".to_owned()));
+        assert_eq!(found(&io::Error::other(full())).0, Exit::Io);
+        assert_eq!(found(&std::fmt::Error).0, Exit::Data);
+    }
 }
