@@ -69,8 +69,9 @@ Indices (--isel) are those of numpy: time=0, time=-1, time=0:10:2, time=3,1.";
 /// The array may be named as URL PATH, URL::PATH or, in a directory, as one path. Its group is the data set that it is a variable of, and
 /// values are decoded by the CF conventions; --raw reads elements as they are stored. On a terminal values stand beside their
 /// coordinates, below a line with the shape and the type; of more than 1_000 the first and the last 3 along each dimension are printed, as
-/// numpy does. In pipes and files there are all of them, and nothing else, unless --decode asks for coordinates. Tables (--as arrow, parquet)
-/// have a row for each combination of indices of the dimensions; of a group they have all variables, or those that are named behind URL.
+/// numpy does. In pipes and files there are all of them, and nothing else, unless --decode asks for coordinates. Tables (--as arrow,
+/// parquet) have a row for each combination of indices of the dimensions; of a group they have all variables, or those that are named
+/// behind URL.
 #[derive(Debug, Args)]
 #[command(after_long_help = LABELS)]
 pub(crate) struct Read {
@@ -227,14 +228,8 @@ fn check_form(args: &Read, form: OutputForm) -> Result<()> {
         let tables = "tables have several variables: --as arrow, --as parquet";
         return Err(Failure::usage(message).with_hint(if is_name { tables.to_owned() } else { meant }));
     }
-    if form.is_table() && (args.raw || args.field.is_some() || args.explain) {
-        let option = if args.raw {
-            "--raw"
-        } else if args.explain {
-            "--explain"
-        } else {
-            "--field"
-        };
+    if form.is_table() && (args.raw || args.field.is_some()) {
+        let option = if args.raw { "--raw" } else { "--field" };
         return Err(Failure::usage(format!("{option} is of elements alone, and a table has decoded values")));
     }
     let option = if args.elide { "--elide" } else { "--precision" };

@@ -63,7 +63,7 @@ fn arguments_that_are_of_no_table() {
     failed(&["sst", "anomaly"], "found anomaly behind sst, expected one array");
     failed(&["sst", "--select", "0,", "0,", "0:5"], "in quotes: --select \"0, 0, 0:5\"");
     failed(&["sst", "--as", "arrow", "--raw"], "--raw is of elements alone");
-    failed(&["sst", "--as", "arrow", "--explain"], "--explain");
+    failed(&["sst", "--as", "arrow", "--explain"], "cannot be used with");
     failed(&["sst", "--as", "arrow", "--precision", "3"], "--precision is of text alone");
     failed(&["--as", "arrow", "--select", "0"], "--select is of one array");
     failed(
