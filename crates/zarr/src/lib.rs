@@ -65,7 +65,9 @@
 //! | `shuffle` | shuffle | yes |
 //! | `vlen` | strings, bytes and lists of any length | yes |
 //! | `drafts` | stores of versions 0 and 1, and of the drafts of version 3, which are refused without it | |
-//! | `arrow` | `zarr::arrow`: data sets as tables, by the C data and stream interfaces of Arrow | |
+//! | `arrow` | `zarr::arrow`: data sets as tables, by the C data and stream interfaces of Arrow and in its IPC format | |
+//! | `arrow-rs` | tables as types of the crates of arrow-rs | |
+//! | `parquet` | tables as files of Parquet; brings `arrow-rs` | |
 //! | `check` | `zarr::check`: checks of what is stored, and repair | |
 //! | `compare` | `zarr::compare`: where stored data differ, and digests of data | |
 //! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
@@ -87,7 +89,7 @@
 //! | `array-view`, `conditional`, `n5`, `optional`, `reshape` | the codecs of these names | |
 //! | `tracing` | requests and steps of jobs as spans of the crate `tracing` | |
 //! | `tools` | as the command has it: all but `sqlite`, `tracing`, and types of elements (`ndarray`, `derive`, `jiff`, `microfloat`) | |
-//! | `full` | all of them | |
+//! | `full` | all of them but `arrow-rs` and `parquet`, which bring many crates | |
 //!
 //! A codec or a dialect that is not in the build is an error that names its feature.
 //!
