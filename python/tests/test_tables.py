@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -368,7 +369,8 @@ def test_a_loop_over_batches_releases_the_interpreter_lock(tmp_path: Path) -> No
 def written(source: Path, target: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
     """Has the command of this package write a table."""
     main = "import sys; from zarr_rust._command import main; sys.argv[0] = 'zarr'; sys.exit(main())"
-    return subprocess.run([sys.executable, "-c", main, "read", str(source), *options, "-o", str(target)], capture_output=True, check=False)
+    command = [sys.executable, "-c", main, "read", str(source), *options, "-o", str(target)]
+    return subprocess.run(command, capture_output=True, check=False)
 
 
 def has_parquet() -> bool:
@@ -377,6 +379,11 @@ def has_parquet() -> bool:
 
 
 PARQUET = has_parquet()
+
+
+@pytest.mark.skipif("ZARR_WITH_PARQUET" not in os.environ, reason="for builds that are meant to have Parquet")
+def test_the_command_has_parquet() -> None:
+    assert PARQUET, written(Path("none.zarr"), Path("none.parquet")).stderr
 
 
 @pytest.mark.filterwarnings("ignore")
