@@ -2,7 +2,7 @@
 
 mod seconds;
 
-use crate::{Batch, Schema};
+use crate::{Batch, Error, Schema};
 use arrow_array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -32,8 +32,12 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Begins a file.
     ///
     /// # Errors
-    /// The errors of the writer.
+    /// An error for a table without columns; the errors of the writer.
     pub fn new(writer: W, schema: &Schema) -> Result<Self> {
+        if schema.fields().is_empty() {
+            let message = "found no columns, expected at least one: files of Parquet have no rows without";
+            return Err(ParquetError::External(Box::new(Error::argument(message))));
+        }
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(GROUP_ROWS))

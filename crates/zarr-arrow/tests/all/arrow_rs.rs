@@ -173,6 +173,19 @@ mod parquet_files {
     }
 
     #[test]
+    fn a_table_without_columns_is_refused() {
+        let none: [&str; 0] = [];
+        let group = group();
+        add(&group, "v", new(&[5], "int8", &["x"]), &[0_i8; 5]);
+        let batches = table(&counted(&group), &TableOptions::default().columns(none));
+        let error = ParquetWriter::new(Vec::new(), batches.schema()).unwrap_err().to_string();
+        assert!(
+            error.ends_with("found no columns, expected at least one: files of Parquet have no rows without"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn a_batch_of_another_table_is_refused() {
         let mut writer = ParquetWriter::new(Vec::new(), batches(1 << 20).schema()).unwrap();
         let group = group();
