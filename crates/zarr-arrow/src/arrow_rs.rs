@@ -4,7 +4,7 @@
 //! [`Buffer`](crate::Buffer) does. Only a buffer that is not aligned as arrow-rs wants it is copied.
 
 mod arrays;
-mod types;
+mod formats;
 
 use crate::{Batch, Batches, Schema};
 use arrow_array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
@@ -16,7 +16,7 @@ impl TryFrom<&Schema> for arrow_schema::Schema {
 
     /// Converts the columns of a table.
     fn try_from(schema: &Schema) -> Result<Self, ArrowError> {
-        let fields = schema.fields().iter().map(types::field).collect::<Result<Vec<_>, _>>()?;
+        let fields = schema.fields().iter().map(formats::field).collect::<Result<Vec<_>, _>>()?;
         Ok(Self::new(fields))
     }
 }

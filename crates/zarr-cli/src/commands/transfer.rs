@@ -13,7 +13,7 @@ pub(crate) struct Transfer {
     bar: Bar,
     /// Size of an element in bytes.
     item: u64,
-    /// What is counted: `element` or `row`.
+    /// Unit that is counted: `element` or `row`.
     unit: &'static str,
     elements: Cell<u64>,
     started: Instant,
