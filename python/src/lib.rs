@@ -17,6 +17,7 @@ mod group;
 mod interrupt;
 mod labels;
 mod location;
+mod manifest;
 mod memory;
 mod module;
 mod new_dataset;

@@ -24,6 +24,8 @@ mod _core {
     #[pymodule_export]
     use crate::interrupt::Interrupt;
     #[pymodule_export]
+    use crate::manifest::{check_manifest, manifest};
+    #[pymodule_export]
     use crate::new_node::{create_array, create_group};
     #[pymodule_export]
     use crate::ome::{image_attributes, ome_to_version};

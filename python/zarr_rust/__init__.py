@@ -37,6 +37,7 @@ from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
 from zarr_rust._open import create_array, create_group, open, open_array, open_async, open_group
 from zarr_rust._plan import Plan
+from zarr_rust._manifest import Manifest, check_manifest, manifest
 from zarr_rust._pyramid import PyramidLevel, pyramid
 from zarr_rust._table import Table
 from zarr_rust._virtualize import References, virtualize
@@ -63,6 +64,7 @@ __all__ = [
     "Conversion",
     "Dataset",
     "Group",
+    "Manifest",
     "Plan",
     "PyramidLevel",
     "References",
@@ -70,6 +72,7 @@ __all__ = [
     "Variable",
     "ZarrError",
     "array",
+    "check_manifest",
     "consolidate_metadata",
     "convert",
     "create",
@@ -84,6 +87,7 @@ __all__ = [
     "full_like",
     "group",
     "load",
+    "manifest",
     "ones",
     "ones_like",
     "open",

@@ -228,6 +228,12 @@ def convert(
 def pyramid(
     source: Array | Group | _Address, target: _Address | None, settings: dict[str, Any], progress: Callable[[int, int], object] | None
 ) -> list[tuple[int, str, list[int], list[int], list[int], list[int] | None]]: ...
+def manifest(
+    source: Array | Group | _Address, form: str, progress: Callable[[int, int], object] | None
+) -> tuple[str, int, int, str | None]: ...
+def check_manifest(
+    source: Array | Group | _Address, text: str, progress: Callable[[int, int], object] | None
+) -> list[tuple[str, str]]: ...
 def virtualize(
     files: Sequence[str],
     file_options: Sequence[tuple[str, str]],

@@ -42,6 +42,12 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
         "References to the chunks of netCDF, HDF5 and other files, which make one data set of them.",
         ["virtualize", "References"],
     ),
+    (
+        "manifest",
+        "Manifests",
+        "Checksums of stored values, as `sha256sum` and DANDI have them, and checks of copies.",
+        ["manifest", "check_manifest", "Manifest"],
+    ),
     ("ome", "OME-Zarr", "Metadata of images: axes, scales and channels, in the versions 0.4, 0.5 and 0.6.", ["ome"]),
     ("errors", "Errors", "Exceptions and warnings, all of which say where: store, node, chunk, key.", ["errors"]),
     ("xarray", "The engine for xarray", "`xarray.open_dataset(url, engine=\"zarr_rust\")` reads by this package.", ["xarray"]),

@@ -2,7 +2,7 @@
 //!
 //! A [`Comparison`] names the nodes, facts, attributes and elements in which two hierarchies differ. A [`Digest`] is a hash that depends
 //! only on shapes, data types and values, so that copies can be compared that are on different machines, or have different dialects, chunks
-//! and codecs.
+//! and codecs. A [`Manifest`] has a checksum of each stored value, as `sha256sum` writes it.
 //!
 //! This crate writes nothing, and names no concrete codec and no rule of a dialect.
 //!
@@ -36,6 +36,7 @@ mod encoding;
 mod fold;
 mod hash;
 mod leaves;
+mod manifest;
 mod merge;
 mod progress;
 mod selected;
@@ -49,4 +50,5 @@ pub use comparison::{
 };
 pub use digest::{ArrayDifference, ArrayDigest, Digest, DigestDifference, DigestOptions, NodeDigest};
 pub use hash::Hash;
+pub use manifest::{Manifest, ManifestDifference, ManifestEntry, ManifestForm, ManifestOptions};
 pub use progress::Progress;

@@ -7,7 +7,8 @@ use zarr_hierarchy::{IntoFlow, Result};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// Number of bytes of elements that will be read; an element of variable length counts as 16 bytes. The first event.
+    /// Number of bytes of elements that will be read, or for a manifest of values; an element of variable length counts as 16 bytes. The first
+    /// event.
     Total(u128),
     /// The array at this path is begun.
     Begin(&'a str),

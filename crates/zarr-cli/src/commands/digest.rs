@@ -1,5 +1,7 @@
 //! `zarr digest`: computes a hash of data that depends only on shapes, data types and values.
 
+mod manifest;
+
 use super::bar::Bar;
 use super::read::select::ByDimension;
 use super::region;
@@ -12,7 +14,7 @@ use crate::output::Output;
 use crate::{escape, number};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use zarr::compare::{ArrayDifference, Digest as DataDigest, DigestDifference, DigestOptions};
+use zarr::compare::{ArrayDifference, Digest as DataDigest, DigestDifference, DigestOptions, ManifestForm};
 use zarr::meta::json::Value;
 
 /// Greatest number of differing regions of an array that are printed.
@@ -41,12 +43,38 @@ pub(crate) struct Digest {
     /// Compare with a file that --parts wrote, as its options were: list what differs. The exit code is 1 if something does.
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
+    /// Print a checksum of each stored value instead, with its key below the node, as sha256sum does: `sha256sum -c` checks it in a
+    /// directory, and --check in any store.
+    #[arg(long, conflicts_with_all = ["ieee", "attributes", "parts", "compare", "sel", "isel"], help_heading = STORED)]
+    manifest: bool,
+    /// The form of a manifest: sha256sum, or dandi: MD5 as md5sum has it, and in comments those of directories as zarr-checksum has them.
+    #[arg(long, value_name = "FORM", value_parser = form, requires = "manifest", help_heading = STORED)]
+    form: Option<ManifestForm>,
+    /// Write the manifest to this file.
+    #[arg(short, long, value_name = "FILE", requires = "manifest", help_heading = STORED)]
+    output: Option<PathBuf>,
+    /// Compare stored values with a manifest, of sha256sum or md5sum as well: list what differs. The exit code is 1 if something does.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifest", "ieee", "attributes", "parts", "compare", "sel", "isel"], help_heading = STORED)]
+    check: Option<PathBuf>,
     /// How much memory may be used for data.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
     memory: u64,
 }
 
+/// Heading in the help of the options of manifests.
+const STORED: &str = "Checksums of stored values";
+
+fn form(text: &str) -> Result<ManifestForm, String> {
+    text.parse().map_err(|error: zarr::Error| error.message().to_owned())
+}
+
 pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
+    if args.manifest {
+        return manifest::write(context, &args.node, args.form.unwrap_or_default(), args.output.as_deref());
+    }
+    if let Some(file) = &args.check {
+        return manifest::check(context, &args.node, file);
+    }
     if let Some(file) = args.parts.as_deref().filter(|file| *file != Path::new("-")) {
         interrupted::watch(&format!("{} is not written", file.display()), context.global.json);
     }

@@ -140,3 +140,56 @@ fn faults_of_files_and_nodes_are_named() {
     std::fs::write(folder.path("s").join(chunk), "torn").unwrap();
     check(&["s", "g/a"], 4, "chunk [3, 0]");
 }
+
+/// Runs a program of the system in a folder; `None` if there is none.
+fn program(folder: &Folder, inside: &str, name: &str, args: &[&str]) -> Option<bool> {
+    let run = std::process::Command::new(name).args(args).current_dir(folder.path(inside)).output();
+    match run {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        run => Some(run.unwrap().status.success()),
+    }
+}
+
+#[test]
+fn manifests_are_those_of_sha256sum_and_md5sum() {
+    let folder = store();
+    folder.ok(&["cp", "s", "s.zip"]);
+    for (form, name) in [("sha256sum", "sha256sum"), ("dandi", "md5sum")] {
+        let file = format!("{form}.txt");
+        let made = folder.ok(&["digest", "s", "--manifest", "--form", form, "-o", &file]);
+        assert!(made.starts_with(&format!("{file}: 11 values, ")), "{made}");
+        let above = format!("../{file}");
+        assert_ne!(program(&folder, "s", name, &["-c", &above]), Some(false));
+        for copy in ["s", "s.zip"] {
+            assert_eq!(folder.ok(&["digest", copy, "--check", &file]), "equal: 11 values\n");
+        }
+        // Of a node below the root, the names begin there.
+        let of_node = folder.ok(&["digest", "s", "g/a", "--manifest", "--form", form]);
+        assert!(of_node.contains("  c/0/0\n") && of_node.contains("  zarr.json\n"), "{of_node}");
+        let whole = std::fs::read(folder.path("s/g/a/c/1/0")).unwrap();
+        std::fs::write(folder.path("s/g/a/c/1/0"), [&whole[..whole.len() - 1], &[whole[0] ^ 1]].concat()).unwrap();
+        std::fs::rename(folder.path("s/g/a/c/2/0"), folder.path("s/g/a/c/9/0")).unwrap_err();
+        std::fs::rename(folder.path("s/g/a/c/2/0"), folder.path("s/g/a/c/2/7")).unwrap();
+        let ran = folder.run(&["digest", "s", "--check", &file]);
+        let out = String::from_utf8(ran.out).unwrap();
+        assert_eq!(out, "g/a/c/1/0: differs\ng/a/c/2/0: is missing\ng/a/c/2/7: is not in the manifest\n");
+        assert!(ran.code == Some(1) && ran.err.contains("differs from"), "{}", ran.err);
+        std::fs::write(folder.path("s/g/a/c/1/0"), whole).unwrap();
+        std::fs::rename(folder.path("s/g/a/c/2/7"), folder.path("s/g/a/c/2/0")).unwrap();
+    }
+    let dandi = folder.ok(&["digest", "s", "--manifest", "--form", "dandi"]);
+    let last = dandi.lines().last().unwrap();
+    let size: u64 =
+        folder.files("s").iter().map(|name| std::fs::metadata(folder.path("s").join(name)).unwrap().len()).sum();
+    assert!(last.starts_with("# ") && last.ends_with(&format!("-11--{size}  ./")), "{last}");
+    let refused = |args: &[&str], words: &str| {
+        let ran = folder.run(&[&["digest", "s"], args].concat());
+        assert!(ran.code != Some(0) && ran.err.contains(words), "{args:?}: {}", ran.err);
+    };
+    std::fs::write(folder.path("none.txt"), "nothing\n").unwrap();
+    refused(&["--check", "none.txt"], "none.txt: line 1: found \"nothing\", expected a checksum");
+    refused(&["--check", "not.txt"], "not.txt");
+    refused(&["--manifest", "--form", "md5"], "expected sha256sum or dandi");
+    refused(&["--manifest", "--parts", "x"], "cannot be used with");
+    refused(&["nothing", "--manifest"], "nothing");
+}

@@ -238,6 +238,9 @@ fn verbs_print_what_the_schema_says() {
     check("digest", &["digest", "s"]);
     check("digest", &["digest", "s", "--parts", "parts.json", "--attributes"]);
     check("digest --compare", &["digest", "s", "--compare", "parts.json"]);
+    check("digest --manifest", &["digest", "s", "--manifest", "--form", "dandi"]);
+    check("digest --manifest", &["digest", "s", "--manifest", "-o", "manifest"]);
+    check("digest --check", &["digest", "s", "--check", "manifest"]);
     check("check", &["check", "s"]);
     check("cp", &["cp", "s::/a", "s::/c"]);
     check("mv", &["mv", "s::/c", "s::/d"]);
