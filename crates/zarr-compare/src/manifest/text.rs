@@ -1,14 +1,24 @@
 //! Format of manifests: lines as `sha256sum` and `md5sum` write them.
 
 use std::fmt;
+use std::io::{self, BufRead, Read};
 use std::str::FromStr;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_store::Key;
 
 use super::{Manifest, ManifestEntry, ManifestForm};
 
-/// Writes a line for each value, with its checksum and its name. In the form of DANDI, comments with the checksums of directories follow, that of
-/// the node last.
+/// Greatest length in bytes of a line of a manifest that is read from a file.
+const LONGEST: u64 = 128 << 10;
+
+/// Form of a line, for messages.
+const LINE: &str = "a checksum, two spaces and a name";
+
+/// Byte order mark, with which some software begins texts in UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Writes a line for each value, with its checksum and its name. In the form of DANDI, comments with the checksums of directories follow, that
+/// of the node last.
 impl fmt::Display for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, entry) in self.entries() {
@@ -61,44 +71,114 @@ impl FromStr for Manifest {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let mut manifest: Option<Self> = None;
-        for (number, line) in text.lines().enumerate() {
-            let line = line.strip_suffix('\r').unwrap_or(line);
-            if line.is_empty() || line.starts_with('#') {
-                continue;
+        let mut lines = Lines::default();
+        text.split('\n').try_for_each(|line| lines.add(line.as_bytes()))?;
+        lines.finish()
+    }
+}
+
+impl Manifest {
+    /// Reads a text of `sha256sum` or `md5sum` line by line.
+    ///
+    /// ```
+    /// use zarr_compare::Manifest;
+    /// let text = b"d41d8cd98f00b204e9800998ecf8427e  a/0\n";
+    /// assert_eq!(Manifest::read(&text[..])?.entries().len(), 1);
+    /// assert_eq!(Manifest::read(&b"x"[..]).unwrap_err().kind(), std::io::ErrorKind::InvalidData);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of `reader`. [`InvalidData`](io::ErrorKind::InvalidData) with an [`Error`] at the first line that is none of a manifest, or
+    /// is longer than 128 KiB.
+    pub fn read(mut reader: impl BufRead) -> io::Result<Self> {
+        let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);
+        let (mut lines, mut line) = (Lines::default(), Vec::new());
+        while reader.by_ref().take(LONGEST + 1).read_until(b'\n', &mut line)? > 0 {
+            if line.len() as u64 > LONGEST {
+                return Err(invalid(lines.refuse(format!("found more than {LONGEST} bytes, expected {LINE}"))));
             }
-            let refuse = |what: String| Error::new(ErrorKind::Argument, format!("line {}: {what}", number + 1));
-            let (form, name, checksum) = entry(line).map_err(refuse)?;
-            let manifest = manifest.get_or_insert_with(|| Self { form, entries: Default::default() });
-            if manifest.form != form {
-                return Err(refuse("found a checksum of another length than those before".to_owned()));
+            lines.add(line.strip_suffix(b"\n").unwrap_or(&line)).map_err(invalid)?;
+            line.clear();
+        }
+        lines.finish().map_err(invalid)
+    }
+}
+
+/// Lines of a manifest that were read.
+#[derive(Default)]
+struct Lines {
+    count: u64,
+    manifest: Option<Manifest>,
+}
+
+impl Lines {
+    fn refuse(&self, what: String) -> Error {
+        Error::new(ErrorKind::Argument, format!("line {}: {what}", self.count + 1))
+    }
+
+    fn add(&mut self, line: &[u8]) -> Result<()> {
+        let line = if self.count == 0 { line.strip_prefix(MARK).unwrap_or(line) } else { line };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = std::str::from_utf8(line).map_err(|error| {
+            let begin = String::from_utf8_lossy(line);
+            let (begin, at) = (excerpt(&begin), error.valid_up_to());
+            self.refuse(format!("found {begin:?}, expected UTF-8, which ends at byte {at} of the line"))
+        })?;
+        if !(line.is_empty() || line.starts_with('#')) {
+            self.add_entry(line).map_err(|what| self.refuse(what))?;
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    fn add_entry(&mut self, line: &str) -> Result<(), String> {
+        let (form, name, checksum) = entry(line)?;
+        let manifest = self.manifest.get_or_insert_with(|| Manifest { form, entries: Default::default() });
+        if manifest.form != form {
+            let (found, expected) = (digits(form), digits(manifest.form));
+            return Err(format!("found a checksum of {found} digits, expected {expected} as before it"));
+        }
+        match manifest.entries.get(&name) {
+            Some(known) if known.checksum != checksum => {
+                let (name, known) = (excerpt(&name), &known.checksum);
+                Err(format!("found the checksum {checksum} of {name:?}, expected {known} as in a line before it"))
             }
-            let entry = ManifestEntry { checksum, size: None };
-            if manifest.entries.insert(name, entry).is_some() {
-                return Err(refuse("found a name for the second time".to_owned()));
+            Some(_) => Ok(()),
+            None => {
+                manifest.entries.insert(name, ManifestEntry { checksum, size: None });
+                Ok(())
             }
         }
-        manifest.ok_or_else(|| {
-            Error::new(ErrorKind::Argument, "found no line with a checksum and a name, as sha256sum writes them")
-        })
+    }
+
+    fn finish(self) -> Result<Manifest> {
+        let none = || Error::new(ErrorKind::Argument, format!("found no line, expected {LINE} in each"));
+        self.manifest.ok_or_else(none)
+    }
+}
+
+/// Number of digits of the checksums of a form.
+fn digits(form: ManifestForm) -> usize {
+    match form {
+        ManifestForm::Sha256sum => 64,
+        ManifestForm::Dandi => 32,
     }
 }
 
 /// Reads the form, the name and the checksum in a line.
 fn entry(line: &str) -> Result<(ManifestForm, String, String), String> {
-    let (is_escaped, rest) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
-    let expected = || format!("found {:?}, expected a checksum, two spaces and a name", excerpt(line));
-    let (checksum, name) = rest.split_once(' ').ok_or_else(expected)?;
-    // An asterisk is the mark of a file that was read in binary mode.
-    let name = name.strip_prefix([' ', '*']).ok_or_else(expected)?;
+    let trimmed = line.trim_start_matches([' ', '\t']);
+    let (is_escaped, rest) = trimmed.strip_prefix('\\').map_or((false, trimmed), |rest| (true, rest));
+    let expected = || format!("found {:?}, expected {LINE}", excerpt(line));
+    let (checksum, name) = tagged(rest).or_else(|| plain(rest)).ok_or_else(expected)?;
     if !checksum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(expected());
     }
-    let form = match checksum.len() {
-        64 => ManifestForm::Sha256sum,
-        32 => ManifestForm::Dandi,
-        count => return Err(format!("found a checksum of {count} digits, expected 64 (SHA-256) or 32 (MD5)")),
-    };
+    let forms = [ManifestForm::Sha256sum, ManifestForm::Dandi];
+    let form = forms.into_iter().find(|form| digits(*form) == checksum.len());
+    let form = form
+        .ok_or_else(|| format!("found a checksum of {} digits, expected 64 (SHA-256) or 32 (MD5)", checksum.len()))?;
     let name = if is_escaped { unescaped(name).ok_or_else(expected)? } else { name.to_owned() };
     let name = name.strip_prefix("./").unwrap_or(&name);
     Key::new(name)
@@ -106,9 +186,29 @@ fn entry(line: &str) -> Result<(ManifestForm, String, String), String> {
     Ok((form, name.to_owned(), checksum.to_ascii_lowercase()))
 }
 
+/// Returns the checksum and the name in a line as `sha256sum` writes it.
+fn plain(line: &str) -> Option<(&str, &str)> {
+    let (checksum, name) = line.split_once(' ')?;
+    // An asterisk is the mark of a file that was read in binary mode.
+    Some((checksum, name.strip_prefix([' ', '*'])?))
+}
+
+/// Returns the checksum and the name in a line as `sha256sum --tag` writes it.
+fn tagged(line: &str) -> Option<(&str, &str)> {
+    let rest = line.strip_prefix("SHA256 (").or_else(|| line.strip_prefix("MD5 ("))?;
+    let (name, checksum) = rest.rsplit_once(") = ")?;
+    Some((checksum, name))
+}
+
 /// Returns the beginning of a text for a message.
 fn excerpt(text: &str) -> String {
-    text.chars().take(80).collect()
+    const MOST: usize = 80;
+    let mut symbols = text.chars();
+    let mut begin: String = symbols.by_ref().take(MOST).collect();
+    if symbols.next().is_some() {
+        begin.push('…');
+    }
+    begin
 }
 
 #[cfg(test)]
@@ -131,12 +231,39 @@ mod tests {
         }
         let read: Manifest = format!("# a comment\r\n\n{} *./a\r\n", SHA.to_uppercase()).parse().unwrap();
         assert_eq!(read.to_string(), format!("{SHA}  a\n"));
+        // As other options of `sha256sum` and other software write it, and a line for the second time.
+        for text in [format!("\u{feff}  {SHA}  a\n"), format!("SHA256 (a) = {SHA}\n"), format!("{SHA}  a\n{SHA} *./a")]
+        {
+            assert_eq!(text.parse::<Manifest>().unwrap().to_string(), format!("{SHA}  a\n"), "{text:?}");
+            assert_eq!(Manifest::read(text.as_bytes()).unwrap().to_string(), format!("{SHA}  a\n"), "{text:?}");
+        }
+        let read: Manifest = format!("\\MD5 (a\\n) = b) = {MD5}").parse().unwrap();
+        assert_eq!(read.to_string(), format!("\\{MD5}  a\\n) = b\n"));
+    }
+
+    #[test]
+    fn files_that_are_no_manifests_are_refused_at_their_first_line() {
+        let said = |bytes: &[u8]| {
+            let error = Manifest::read(bytes).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+            error.to_string()
+        };
+        let good = format!("{SHA}  a\n");
+        assert!(said(&[good.as_bytes(), b"\xff\xfex\0"].concat()).starts_with("line 2: found \"\u{fffd}"));
+        assert!(said(b"\xff\xfea\0 \0").contains("expected UTF-8, which ends at byte 0 of the line"));
+        // A file without an end.
+        let zeros = io::BufReader::new(io::repeat(0));
+        let error = Manifest::read(zeros).unwrap_err().to_string();
+        assert!(error.starts_with("line 1: found more than 131072 bytes, expected a checksum"), "{error}");
+        let long = format!("{SHA}  {}\n", "a".repeat(65_000));
+        assert_eq!(Manifest::read(long.as_bytes()).unwrap().entries().len(), 1);
+        assert!(said("x".repeat(200).as_bytes()).contains(&format!("{}…\"", "x".repeat(80))));
     }
 
     #[test]
     fn lines_that_are_none_are_errors_that_say_where() {
         for (line, said) in [
-            ("", "found no line"),
+            ("", "found no line, expected a checksum"),
             ("x", "line 1: found \"x\", expected a checksum"),
             (&format!("{SHA} a"), "line 1: found"),
             (&format!("{SHA}  /a"), "expected one below the node"),
@@ -145,8 +272,9 @@ mod tests {
             (&format!("\\{SHA}  a\\x"), "line 1: found"),
             (&format!("{}  a", &SHA[1..]), "found a checksum of 63 digits"),
             (&format!("{}g  a", &SHA[1..]), "line 1: found"),
-            (&format!("{SHA}  a\n{MD5}  b"), "line 2: found a checksum of another length"),
-            (&format!("{SHA}  a\n{SHA}  ./a"), "line 2: found a name for the second time"),
+            (&format!("{SHA}  a\n{MD5}  b"), "line 2: found a checksum of 32 digits, expected 64"),
+            (&format!("{SHA}  a\n{}  ./a", SHA.replace('e', "f")), "line 2: found the checksum f3b0"),
+            (&format!("SHA256 (a = {SHA}"), "line 1: found"),
         ] {
             let error = line.parse::<Manifest>().unwrap_err();
             assert!(error.to_string().contains(said), "{line:?}: {error}");
