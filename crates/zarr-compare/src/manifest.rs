@@ -3,6 +3,10 @@
 mod check;
 mod dandi;
 mod hashing;
+mod listing;
+mod shares;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::collections::BTreeMap;
@@ -10,14 +14,15 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
-use zarr_hierarchy::node::is_one_prefix;
-use zarr_hierarchy::{Error, IntoFlow, Result, in_store, open_node};
+use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, in_store};
+use zarr_meta::Dialect;
 use zarr_scan::{in_parallel, lock, processors};
-use zarr_store::{Key, Prefix, Store, StoreExt, StoreKind};
+use zarr_store::{Prefix, Store, StoreKind};
 
 use crate::progress::{Progress, Reporter};
 pub use check::ManifestDifference;
-use hashing::checksum;
+use hashing::{Values, gone};
+use listing::{Sizes, is_of_one_value, is_unfinished, listed, prefix_of};
 
 /// Number of values of a remote store that are read at the same time, unless the options name another.
 const REMOTE: usize = 16;
@@ -55,14 +60,24 @@ impl FromStr for ManifestForm {
 }
 
 /// Options of a [`Manifest`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ManifestOptions {
     /// Form of a new manifest. One that is checked has its own.
     pub form: ManifestForm,
-    /// Number of values that are read at the same time. By default the number of processors, and 16 at least for a remote store. Of each
-    /// value 8 MiB are in memory.
+    /// Number of values that are read at the same time. By default the number of processors, and 16 at least for a remote store.
     pub threads: Option<NonZeroUsize>,
+    /// Number of bytes of values that are in memory at the same time, 1 GiB by default and 64 KiB at least. A store that only has whole
+    /// values, such as an archive with compressed files, may take more for a value that is larger.
+    pub memory: u64,
+    /// Dialect of the node; `None` for any.
+    pub dialect: Option<Dialect>,
+}
+
+impl Default for ManifestOptions {
+    fn default() -> Self {
+        Self { form: ManifestForm::default(), threads: None, memory: 1 << 30, dialect: None }
+    }
 }
 
 impl ManifestOptions {
@@ -76,6 +91,18 @@ impl ManifestOptions {
     #[must_use]
     pub fn threads(self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
         Self { threads: threads.into(), ..self }
+    }
+
+    /// Sets [`memory`](Self#structfield.memory).
+    #[must_use]
+    pub fn memory(self, memory: u64) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// Sets [`dialect`](Self#structfield.dialect).
+    #[must_use]
+    pub fn dialect(self, dialect: impl Into<Option<Dialect>>) -> Self {
+        Self { dialect: dialect.into(), ..self }
     }
 
     fn workers(&self, store: &dyn Store) -> usize {
@@ -126,13 +153,15 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Computes the checksums of all values of the node at `path`. Locks, journals and other temporary keys that the store does not list are
-    /// left out.
+    /// Computes the checksums of all values of the node at `path`. Locks and temporary keys that the store does not list are left out, and
+    /// what an unfinished conversion has stored besides the data: its journals, its temporary elements, and nodes that are to replace
+    /// others.
     ///
     /// # Errors
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the store does not list keys, or keys of the node do not lie below its path, as in
-    /// old dialects; an error if there is no node; the errors of reading; and
-    /// [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the store does not list keys, or not all keys of the node lie below its path, as
+    /// those of documents in a draft of version 3, which lie below `meta/`; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is no
+    /// node or it has no values; [`Conflict`](zarr_hierarchy::ErrorKind::Conflict) if a value is erased meanwhile; the errors of reading;
+    /// and [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
     pub fn of<F: IntoFlow>(
         store: &Arc<dyn Store>,
         path: &str,
@@ -141,17 +170,23 @@ impl Manifest {
     ) -> Result<Self> {
         let report = |event: Progress<'_>| progress(event).into_flow();
         let reporter = Reporter::new(&report);
-        let prefix = prefix_of(store, path)?;
+        let prefix = prefix_of(&**store, path, options.dialect)?;
         if !store.capabilities().list {
             let error = Error::argument("the store does not list its keys, of which a manifest has all");
             return Err(in_store(&**store, error));
         }
-        let keys = listed(store, &prefix)?;
-        reporter.report(Progress::Total(keys.values().map(|size| u128::from(*size)).sum()))?;
-        let names = keys.into_keys().collect();
-        let found = computed(store, &prefix, options.form, names, options, &reporter)?;
-        let there = |(name, entry): (String, Option<ManifestEntry>)| entry.map(|entry| (name, entry));
-        Ok(Self { form: options.form, entries: found.into_iter().filter_map(there).collect() })
+        let mut sizes = listed(&**store, &prefix)?;
+        sizes.retain(|name, _| !is_unfinished(name));
+        if sizes.is_empty() {
+            let error = Error::new(ErrorKind::NotFound, "found no values below the path of the node");
+            return Err(in_store(&**store, error.at(|location| location.path = Some(path.to_owned()))));
+        }
+        let mut entries = BTreeMap::new();
+        for (name, found) in computed(store, &prefix, options.form, sizes, options, &reporter, false)? {
+            let Some(entry) = found? else { return Err(gone(&**store, &prefix.join(&name)?)) };
+            entries.insert(name, entry);
+        }
+        Ok(Self { form: options.form, entries })
     }
 
     /// Form of the manifest.
@@ -170,46 +205,29 @@ impl Manifest {
     }
 }
 
-/// Returns the prefix of all keys of the node at `path`.
-fn prefix_of(store: &Arc<dyn Store>, path: &str) -> Result<Prefix> {
-    let found = open_node(&**store, path, None).map_err(|error| in_store(&**store, error))?;
-    if !found.path.is_root() && !is_one_prefix(found.dialect, &found.path) {
-        let message = format!("keys of a node of dialect {} do not all lie below its path", found.dialect);
-        let error = Error::argument(message).with_hint("the root has a manifest of all keys").at_path(&found.path);
-        return Err(in_store(&**store, error));
-    }
-    Ok(Prefix::new(&found.path.key_prefix())?)
-}
-
-/// Lists the names of the values below `prefix`, with their sizes.
-fn listed(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<BTreeMap<String, u64>> {
-    let keys = Arc::new(Mutex::new(BTreeMap::new()));
-    let (found, start) = (Arc::clone(&keys), prefix.as_str().len());
-    let visit: zarr_store::SizeVisitor = Arc::new(move |key: Key, size| {
-        if let Some(name) = key.as_str().get(start..) {
-            lock(&found).insert(name.to_owned(), size);
-        }
-    });
-    store.list_sizes(prefix, &visit)?;
-    drop(visit);
-    Ok(std::mem::take(&mut *lock(&keys)))
-}
-
-/// Computes the checksums of values by their names; `None` for a value that is not there.
+/// Computes the checksums of values by their names; `None` for a value that is not there. With `goes_on` an error of one value is its result,
+/// and otherwise ends the work.
 fn computed(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
     form: ManifestForm,
-    names: Vec<String>,
+    sizes: Sizes,
     options: &ManifestOptions,
     reporter: &Reporter<'_>,
-) -> Result<BTreeMap<String, Option<ManifestEntry>>> {
+    goes_on: bool,
+) -> Result<BTreeMap<String, Result<Option<ManifestEntry>>>> {
+    let total = sizes.values().map(|size| u128::from(size.unwrap_or(0))).sum();
+    reporter.report(Progress::Total(total))?;
+    let values = Values::new(&**store, form, options.memory);
     let found = Mutex::new(BTreeMap::new());
-    let workers = options.workers(&**store).min(names.len()).max(1);
-    in_parallel(workers, names.into_iter(), &|name: String| {
+    let workers = options.workers(&**store).min(sizes.len()).max(1);
+    in_parallel(workers, sizes.into_iter(), &|(name, size): (String, Option<u64>)| {
         let key = prefix.join(&name)?;
         let done = |bytes: u64| reporter.report(Progress::Done(bytes.into()));
-        let entry = checksum(&**store, &key, form, &done)?;
+        let entry = match values.checksum(&key, size, &done) {
+            Err(error) if !(goes_on && is_of_one_value(&error)) => return Err(error),
+            entry => entry,
+        };
         lock(&found).insert(name, entry);
         Ok(())
     })?;

@@ -1,14 +1,18 @@
-//! Checksums of values, which are read piece by piece.
+//! Checksums of values, which are read within a bound of memory.
 
 use md5::{Digest, Md5};
 use sha2::Sha256;
-use zarr_hierarchy::{Error, Result, in_store};
-use zarr_store::{ByteRange, GetOptions, Key, Store, StoreExt};
+use zarr_hierarchy::{Error, ErrorKind, Result, in_store};
+use zarr_store::{ByteRange, GetOptions, Key, Store, StoreExt, StoreKind};
 
+use super::shares::Shares;
 use super::{ManifestEntry, ManifestForm};
 
-/// Number of bytes of a value that are read at once.
+/// Number of bytes of a value that are read at once where a store reads parts as cheaply as the whole.
 const PIECE: u64 = 8 << 20;
+
+/// Least memory that is used, in bytes.
+pub(super) const LEAST: u64 = 64 << 10;
 
 /// Hash function of a form.
 enum Hasher {
@@ -54,38 +58,103 @@ fn hexadecimal(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns the checksum of the value at `key`; `None` if there is none. Calls `done` with the number of bytes that were read. All pieces are
-/// of one state of the value if the store names states.
-pub(super) fn checksum(
-    store: &dyn Store,
-    key: &Key,
+/// Values of a store of which checksums are computed.
+pub(super) struct Values<'a> {
+    store: &'a dyn Store,
     form: ManifestForm,
-    done: &dyn Fn(u64) -> Result<()>,
-) -> Result<Option<ManifestEntry>> {
-    let of_key = |error: zarr_store::Error| Error::from(error);
-    let first = store.get(key, &[ByteRange::First(PIECE)], &GetOptions::snapshot()).map_err(of_key)?;
-    let Some(first) = first else { return Ok(None) };
-    let mut hasher = Hasher::new(form);
-    let (mut at, state) = (first.part(0).len() as u64, first.snapshot.clone());
-    let size = first.size.unwrap_or(at);
-    hasher.update(first.part(0));
-    done(at)?;
-    drop(first);
-    while at < size {
-        let range = at..size.min(at.saturating_add(PIECE));
-        let options = GetOptions::if_match(state.clone());
-        let piece = store.get(key, &[ByteRange::Range(range.clone())], &options).map_err(of_key)?;
-        let bytes = piece.as_ref().map(|piece| piece.part(0)).unwrap_or_default();
-        if bytes.len() as u64 != range.end - range.start {
-            let message =
-                format!("found {} bytes at {}, expected bytes {at}..{} of the value", bytes.len(), at, range.end);
-            let error = Error::new(zarr_hierarchy::ErrorKind::Conflict, message).with_hint("was it changed meanwhile?");
-            let error = error.at(|location| location.key = Some(key.to_string()));
-            return Err(in_store(store, error));
-        }
-        hasher.update(bytes);
-        done(bytes.len() as u64)?;
-        at = range.end;
+    /// Number of bytes of a value that are read at once where a store reads parts as cheaply as the whole.
+    piece: u64,
+    /// Number of bytes of a value that are read at once at most.
+    most: u64,
+    /// Whether parts of a value cost no more than the whole.
+    has_cheap_parts: bool,
+    shares: Shares,
+}
+
+impl<'a> Values<'a> {
+    /// Values of `store`, of which at most `memory` bytes are held at the same time.
+    pub(super) fn new(store: &'a dyn Store, form: ManifestForm, memory: u64) -> Self {
+        let most = memory.max(LEAST);
+        // Archives may decode the whole value for each part, databases may hash it, and services take a request. Directories, which have a
+        // parent, and memory do none of that.
+        let has_cheap_parts = store.access_profile().kind == StoreKind::Memory || store.parent().is_some();
+        Self { store, form, piece: most.min(PIECE), most, has_cheap_parts, shares: Shares::new(most) }
     }
-    Ok(Some(ManifestEntry { checksum: hasher.finish(), size: Some(size) }))
+
+    /// Returns the checksum of the value at `key`; `None` if there is none. Calls `done` with the number of bytes that were read. `size` is
+    /// the size of the value as far as it is known. All bytes are of one state of the value if the store names states or gives the value
+    /// at once.
+    pub(super) fn checksum(
+        &self,
+        key: &Key,
+        mut size: Option<u64>,
+        done: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Option<ManifestEntry>> {
+        if size.is_none_or(|size| size <= self.piece) {
+            let _share = self.shares.take(size.unwrap_or(self.piece));
+            // No state is asked for: some stores hash the whole value to name it.
+            let first = self.store.get(key, &[ByteRange::First(self.piece)], &GetOptions::default())?;
+            let Some(first) = first else { return Ok(None) };
+            let bytes = first.part(0);
+            let len = bytes.len() as u64;
+            if len < self.piece || first.size == Some(len) {
+                return self.of_whole(bytes, done).map(Some);
+            }
+            size = first.size;
+        }
+        match size {
+            Some(size) if self.has_cheap_parts || size > self.most => self.in_pieces(key, done),
+            size => self.at_once(key, size, done),
+        }
+    }
+
+    fn of_whole(&self, bytes: &[u8], done: &dyn Fn(u64) -> Result<()>) -> Result<ManifestEntry> {
+        let mut hasher = Hasher::new(self.form);
+        hasher.update(bytes);
+        let size = bytes.len() as u64;
+        done(size)?;
+        Ok(ManifestEntry { checksum: hasher.finish(), size: Some(size) })
+    }
+
+    /// Reads a value by one get.
+    fn at_once(&self, key: &Key, size: Option<u64>, done: &dyn Fn(u64) -> Result<()>) -> Result<Option<ManifestEntry>> {
+        let _share = self.shares.take(size.unwrap_or(self.most));
+        let found = self.store.get(key, &[ByteRange::Full], &GetOptions::default().expecting(size))?;
+        found.map(|found| self.of_whole(found.part(0), done)).transpose()
+    }
+
+    /// Reads a value by one get for each piece.
+    fn in_pieces(&self, key: &Key, done: &dyn Fn(u64) -> Result<()>) -> Result<Option<ManifestEntry>> {
+        let piece = if self.has_cheap_parts { self.piece } else { self.most };
+        let share = self.shares.take(piece);
+        let first = self.store.get(key, &[ByteRange::First(piece)], &GetOptions::snapshot())?;
+        let Some(first) = first else { return Ok(None) };
+        let (mut at, state) = (first.part(0).len() as u64, first.snapshot.clone());
+        let Some(size) = first.size.or((at < piece).then_some(at)) else {
+            drop((first, share));
+            return self.at_once(key, None, done);
+        };
+        let mut hasher = Hasher::new(self.form);
+        hasher.update(first.part(0));
+        drop(first);
+        done(at)?;
+        let options = GetOptions::if_match(state);
+        while at < size {
+            let end = size.min(at.saturating_add(piece));
+            let found = self.store.get(key, &[ByteRange::Range(at..end)], &options)?;
+            let Some(found) = found else { return Err(gone(self.store, key)) };
+            hasher.update(found.part(0));
+            drop(found);
+            done(end - at)?;
+            at = end;
+        }
+        Ok(Some(ManifestEntry { checksum: hasher.finish(), size: Some(size) }))
+    }
+}
+
+/// Returns the error of a value that was erased after it was found.
+pub(super) fn gone(store: &dyn Store, key: &Key) -> Error {
+    let error = Error::new(ErrorKind::Conflict, "found no value, expected the one that was there before");
+    let error = error.with_hint("was it erased meanwhile?").at(|location| location.key = Some(key.to_string()));
+    in_store(store, error)
 }
