@@ -47,14 +47,19 @@ pub(crate) struct Digest {
     /// directory, and --check in any store.
     #[arg(long, conflicts_with_all = ["ieee", "attributes", "parts", "compare", "sel", "isel"], help_heading = STORED)]
     manifest: bool,
-    /// The form of a manifest: sha256sum, or dandi: MD5 as md5sum has it, and in comments those of directories as zarr-checksum has them.
+    /// The form of a manifest: sha256sum (SHA-256), or dandi (MD5, as md5sum writes it, and in comments the checksums of directories that
+    /// zarr-checksum computes).
     #[arg(long, value_name = "FORM", value_parser = form, requires = "manifest", help_heading = STORED)]
     form: Option<ManifestForm>,
-    /// Write the manifest to this file.
+    /// Write the manifest to this file, which is not below the node.
     #[arg(short, long, value_name = "FILE", requires = "manifest", help_heading = STORED)]
     output: Option<PathBuf>,
-    /// Compare stored values with a manifest, of sha256sum or md5sum as well: list what differs. The exit code is 1 if something does.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifest", "ieee", "attributes", "parts", "compare", "sel", "isel"], help_heading = STORED)]
+    /// Compare the stored values with a manifest, also one that sha256sum or md5sum wrote, and list what differs. The exit code is 1 if
+    /// something does.
+    #[arg(
+        long, value_name = "FILE", help_heading = STORED,
+        conflicts_with_all = ["manifest", "ieee", "attributes", "parts", "compare", "sel", "isel"],
+    )]
     check: Option<PathBuf>,
     /// How much memory may be used for data.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
@@ -70,10 +75,11 @@ fn form(text: &str) -> Result<ManifestForm, String> {
 
 pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
     if args.manifest {
-        return manifest::write(context, &args.node, args.form.unwrap_or_default(), args.output.as_deref());
+        let settings = manifest::Settings { form: args.form.unwrap_or_default(), memory: args.memory };
+        return manifest::write(context, &args.node, &settings, args.output.as_deref());
     }
     if let Some(file) = &args.check {
-        return manifest::check(context, &args.node, file);
+        return manifest::check(context, &args.node, args.memory, file);
     }
     if let Some(file) = args.parts.as_deref().filter(|file| *file != Path::new("-")) {
         interrupted::watch(&format!("{} is not written", file.display()), context.global.json);

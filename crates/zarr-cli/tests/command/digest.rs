@@ -2,6 +2,7 @@
 
 use crate::folder::{Folder, int16};
 use zarr::meta::json::Value;
+use zarr_testserver::{Bucket, TestServer};
 
 /// Two arrays in a group, of version 3.
 fn store() -> Folder {
@@ -154,13 +155,14 @@ fn program(folder: &Folder, inside: &str, name: &str, args: &[&str]) -> Option<b
 fn manifests_are_those_of_sha256sum_and_md5sum() {
     let folder = store();
     folder.ok(&["cp", "s", "s.zip"]);
+    folder.ok(&["cp", "s", "sqlite:s.sqlite"]);
     for (form, name) in [("sha256sum", "sha256sum"), ("dandi", "md5sum")] {
         let file = format!("{form}.txt");
         let made = folder.ok(&["digest", "s", "--manifest", "--form", form, "-o", &file]);
         assert!(made.starts_with(&format!("{file}: 11 values, ")), "{made}");
         let above = format!("../{file}");
         assert_ne!(program(&folder, "s", name, &["-c", &above]), Some(false));
-        for copy in ["s", "s.zip"] {
+        for copy in ["s", "s.zip", "sqlite:s.sqlite"] {
             assert_eq!(folder.ok(&["digest", copy, "--check", &file]), "equal: 11 values\n");
         }
         // Of a node below the root, the names begin there.
@@ -191,5 +193,87 @@ fn manifests_are_those_of_sha256sum_and_md5sum() {
     refused(&["--check", "not.txt"], "not.txt");
     refused(&["--manifest", "--form", "md5"], "expected sha256sum or dandi");
     refused(&["--manifest", "--parts", "x"], "cannot be used with");
+    std::fs::write(folder.path("bytes.txt"), b"\xff\xfea\0").unwrap();
+    let ran = folder.run(&["digest", "s", "--check", "bytes.txt"]);
+    assert!(ran.code == Some(4) && ran.err.contains("bytes.txt: line 1: found"), "{}", ran.err);
+    #[cfg(unix)]
+    refused(&["--check", "/dev/zero"], "/dev/zero: line 1: found more than 131072 bytes");
     refused(&["nothing", "--manifest"], "nothing");
+}
+
+#[test]
+fn a_manifest_is_not_written_among_the_values() {
+    let folder = store();
+    for args in [["s", "/", "s/m.txt"], ["s", "g", "./s/g/a/../m.txt"]] {
+        let [store, path, file] = args;
+        let ran = folder.run(&["digest", store, path, "--manifest", "-o", file]);
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains("found a file below the node, expected one elsewhere"), "{}", ran.err);
+        assert!(!folder.path(file).exists());
+    }
+    // Beside the node, the file is no value of it.
+    folder.ok(&["digest", "s", "g/a", "--manifest", "-o", "s/g/b.txt"]);
+    assert_eq!(folder.ok(&["digest", "s", "g/a", "--check", "s/g/b.txt"]), "equal: 7 values\n");
+}
+
+#[test]
+fn damaged_copies_are_compared_to_the_end() {
+    let folder = store();
+    folder.ok(&["digest", "s", "--manifest", "-o", "m"]);
+    folder.ok(&["cp", "s", "s.zip"]);
+    let check = |copy: &str, expected: &[&str]| {
+        let ran = folder.run(&["digest", copy, "--check", "m"]);
+        let out = String::from_utf8(ran.out).unwrap();
+        assert_eq!(ran.code, Some(1), "{}", ran.err);
+        assert_eq!(out.lines().count(), expected.len(), "{out}");
+        assert!(out.lines().zip(expected).all(|(line, expected)| line.starts_with(expected)), "{out}");
+    };
+    // A byte of a value in an archive, which has checksums of its own.
+    let (value, mut zip) =
+        (std::fs::read(folder.path("s/g/a/c/1/0")).unwrap(), std::fs::read(folder.path("s.zip")).unwrap());
+    let at = zip.windows(value.len()).position(|window| window == value).unwrap();
+    zip[at + value.len() / 2] ^= 1;
+    std::fs::write(folder.path("s.zip"), zip).unwrap();
+    check("s.zip", &["g/a/c/1/0: cannot be read: "]);
+    let ran = folder.run(&["digest", "s.zip", "--check", "m", "--json"]);
+    let json = Value::from_json(&String::from_utf8(ran.out).unwrap()).unwrap().to_string();
+    assert!(json.contains(r#""kind":"unreadable","cause":""#), "{json}");
+    // The document of the root.
+    std::fs::write(folder.path("s/zarr.json"), "{").unwrap();
+    check("s", &["zarr.json: differs"]);
+    std::fs::remove_file(folder.path("s/zarr.json")).unwrap();
+    std::fs::write(folder.path("s/g/a/c/1/0"), "").unwrap();
+    check("s", &["g/a/c/1/0: differs", "zarr.json: is missing"]);
+    let ran = folder.run(&["digest", "s", "h", "--check", "m"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+}
+
+#[test]
+fn a_check_says_if_other_keys_cannot_be_listed() {
+    let folder = store();
+    folder.ok(&["digest", "s", "--manifest", "-o", "m"]);
+    let server = TestServer::builder().bucket("data", Bucket::plain()).start().unwrap();
+    server.load("data", folder.path("")).unwrap();
+    let url = format!("{}/data/s", server.url());
+    let check = ["digest", &url, "--check", "m"];
+    assert_eq!(folder.ok(&check), "equal: 11 values, other keys cannot be listed\n");
+    let json = Value::from_json(&folder.ok(&[&check[..], &["--json"]].concat())).unwrap();
+    assert_eq!(json.get("other_keys_listed"), Some(&Value::from(false)));
+    let json = Value::from_json(&folder.ok(&["digest", "s", "--check", "m", "--json"])).unwrap();
+    assert_eq!(json.get("other_keys_listed"), Some(&Value::from(true)));
+}
+
+/// Names that `sha256sum` writes in another way.
+#[test]
+#[cfg(target_os = "linux")]
+fn names_with_special_characters_are_those_of_sha256sum() {
+    let folder = store();
+    for name in ["a b", "a\\b", "a\nb", "-", "*x", " y"] {
+        std::fs::write(folder.path("s").join(name), name).unwrap();
+    }
+    folder.ok(&["digest", "s", "--manifest", "-o", "m"]);
+    assert_ne!(program(&folder, "s", "sha256sum", &["-c", "--strict", "../m"]), Some(false));
+    let find = "find . -type f -exec sha256sum {} + > ../theirs";
+    assert_eq!(program(&folder, "s", "sh", &["-c", find]), Some(true));
+    assert_eq!(folder.ok(&["digest", "s", "--check", "theirs"]), "equal: 17 values\n");
 }
