@@ -13,7 +13,7 @@ use zarr::compare::{Manifest, ManifestForm, ManifestOptions, Progress};
 use zarr::{Result, Store};
 
 /// Calls `work` with the store and the path of a source, and a function for its progress. Meanwhile `progress` is called with the number of
-/// bytes that were read, and of all.
+/// bytes that were read, and of all, if that is known, and at the end always.
 fn watched<T: Send>(
     py: Python<'_>,
     source: Source<'_>,
@@ -23,9 +23,9 @@ fn watched<T: Send>(
     let interrupt = Interrupt::default();
     let (done, total) = (AtomicU64::new(0), AtomicU64::new(0));
     let mut told = None;
-    let mut tell = |py: Python<'_>| {
+    let mut tell = |py: Python<'_>, is_end: bool| {
         let (done, total) = (done.load(Ordering::Relaxed), total.load(Ordering::Relaxed));
-        if let (Some(progress), true) = (&progress, total > 0 && told != Some(done)) {
+        if let (Some(progress), true) = (&progress, (is_end || total > 0) && told != Some(done)) {
             told = Some(done);
             progress.call1(py, (done, total))?;
         }
@@ -41,8 +41,9 @@ fn watched<T: Send>(
         }
         if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let found = runtime::run_watched(py, &interrupt, &mut tell, || work(&interrupt.over(&store), &path, &report))?;
-    tell(py)?;
+    let mut meanwhile = |py: Python<'_>| tell(py, false);
+    let found = runtime::run_watched(py, &interrupt, &mut meanwhile, || work(&interrupt.over(&store), &path, &report))?;
+    tell(py, true)?;
     Ok(found)
 }
 

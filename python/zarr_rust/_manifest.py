@@ -9,13 +9,15 @@ from typing import Any, Literal
 from zarr_rust import _core
 from zarr_rust._arguments import checked
 from zarr_rust._array import Array
+from zarr_rust._group import Group
 from zarr_rust._stores import StoreLike, where
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Checksums of the stored values of a node: the ``text``, as ``sha256sum`` or ``md5sum`` writes it, of ``nvalues`` values of ``nbytes`` bytes. In the
-    form of DANDI ``dandi_checksum`` is that of the node, as ``zarr-checksum`` computes it.
+    """Checksums of the stored values of a node: the ``text``, as ``sha256sum`` or ``md5sum`` writes it.
+
+    It has ``nvalues`` values of ``nbytes`` bytes. In the form of DANDI ``dandi_checksum`` is that of the node, as ``zarr-checksum`` computes it.
     """
 
     text: str
@@ -26,7 +28,7 @@ class Manifest:
 
 @checked
 def manifest(
-    source: StoreLike | Array,
+    source: StoreLike | Array | Group,
     path: str | None = None,
     *,
     form: Literal["sha256sum", "dandi"] = "sha256sum",
@@ -36,8 +38,9 @@ def manifest(
     """Computes a checksum of each stored value of a node, with all nodes below it. The names are keys below the ``path`` of the node.
 
     ``sha256sum -c`` checks the text in the directory of the node, and :func:`check_manifest` in any store. ``form="dandi"`` has MD5 instead, as
-    ``md5sum`` writes it, and in comments the checksums of directories that the archive DANDI uses. ``progress(done, total)`` is called on the calling
-    thread at most every 50 ms, and at the end, with bytes of values; an exception that it raises ends the work, as Ctrl-C does, and is raised.
+    ``md5sum`` writes it, and in comments the checksums of directories that the archive DANDI uses. ``progress(done, total)`` is called on the
+    calling thread at most every 50 ms, and at the end, with bytes of values; the total is 0 if the store does not tell the sizes. An exception
+    that it raises ends the work, as Ctrl-C does, and is raised.
 
     >>> import tempfile, zarr_rust
     >>> folder = tempfile.mkdtemp()
@@ -55,22 +58,24 @@ def manifest(
 
 @checked
 def check_manifest(
-    source: StoreLike | Array,
+    source: StoreLike | Array | Group,
     text: str,
     path: str | None = None,
     *,
     progress: Callable[[int, int], object] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
-    """Compares the stored values of a node with the ``text`` of a manifest of :func:`manifest`, of ``sha256sum`` or of ``md5sum``. Returns what differs,
-    by name: ``"different"``, ``"missing"`` or ``"not-listed"``, which a store that does not list its keys cannot show.
+    """Compares the stored values of a node with the ``text`` of a manifest of :func:`manifest`, of ``sha256sum`` or of ``md5sum``.
+
+    Returns what differs, by name: ``"different"``, ``"missing"``, ``"unreadable"`` or ``"not-listed"``, which a store that does not list its
+    keys cannot show.
     """
     return dict(_core.check_manifest(_found(source, path, storage_options), text, progress))
 
 
 def _found(source: Any, path: str | None, storage_options: Mapping[str, Any] | None) -> Any:
-    if not isinstance(source, Array):
-        return where(source, path, storage_options)
+    if not isinstance(source, (Array, Group)):
+        return where(source, path, storage_options, writes=False)
     if path is not None or storage_options:
         raise TypeError("the source is open: path and storage_options are of a source that is given by its address")
     return source._core
