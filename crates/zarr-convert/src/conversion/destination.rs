@@ -235,6 +235,15 @@ pub(super) fn created_meanwhile(path: &NodePath) -> Error {
     Error::new(ErrorKind::Exists, "another writer created this node meanwhile").at_path(path)
 }
 
+/// Returns whether a document describes a node at `path`, in any dialect.
+pub(super) fn has_node(target: &dyn Store, path: &NodePath) -> Result<bool> {
+    match open_stored_node(target, &path.to_string(), None) {
+        Ok(found) => Ok(!found.implicit),
+        Err(error) if error.is_not_found() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Checks that no other writer has created the node since the conversion began.
 pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()> {
     match open_stored_node(target, &planned.path.to_string(), Some(planned.dialect)) {

@@ -219,7 +219,7 @@ impl Conversion {
             self.erase_other_keys(&**target)
         };
         // Documents are written as soon as all parts are done.
-        parted(target, &path).abandon(|parts| Identity::of(self, Some(parts)), |_| Ok(false), erase)
+        parted(target, &path).abandon(|parts| Identity::of(self, Some(parts)), |_| Ok(false), || Ok(false), erase)
     }
 }
 

@@ -41,6 +41,16 @@ pub(super) struct SkippedByParts {
     pub(super) more: u64,
 }
 
+/// Work that is being given up.
+struct Abandoned {
+    /// The shared journal.
+    journal: Journal,
+    /// Keys of the journals of parts.
+    parts: Vec<Key>,
+    /// Whether there was no shared journal, so that this one was begun to keep others away.
+    is_new: bool,
+}
+
 /// Journal that all parts share, as a part has joined it.
 pub(super) struct SharedJournal {
     key: Key,
@@ -129,25 +139,35 @@ impl PartedWork<'_> {
         // Another process may have ended this work, and parts of new work may have begun.
         journal.check_own()?;
         journal::erase_parts(&**self.target, self.path, parts)?;
+        if self.target.capabilities().durable {
+            // Without this, a loss of power could leave the journals of parts without the shared one.
+            self.target.barrier()?;
+        }
         journal.erase()
     }
 
     /// Gives the work up: no part goes on, and the journals of parts, what `erase` erases, and the shared journal are erased. `identity`
     /// returns the identity of the work in a number of parts. `may_end` returns whether work whose final step was begun can be given up.
+    /// If journals of parts are left without the shared one, and `is_finished` returns that all nodes of the work are there, only these
+    /// journals are erased.
     pub(super) fn abandon(
         &self,
         identity: impl Fn(u64) -> Result<Identity>,
         may_end: impl FnOnce(&FoundJournal) -> Result<bool>,
+        is_finished: impl FnOnce() -> Result<bool>,
         erase: impl FnOnce(&Journal) -> Result<()>,
     ) -> Result<()> {
         let target = self.target;
-        let (journal, parts) = self.begin_to_abandon(identity, may_end)?;
-        let erased = (|| {
+        let Abandoned { journal, parts, is_new } = self.begin_to_abandon(identity, may_end)?;
+        let erased: Result<()> = (|| {
             // A part that starts later reads the abandoned state; a part that runs already notices that its journal is erased.
             parts.iter().try_for_each(|part| target.erase(part))?;
             if target.capabilities().durable {
                 // Without this, journals could survive a power loss although their chunks are erased.
                 target.barrier()?;
+            }
+            if is_new && is_finished()? {
+                return Ok(());
             }
             erase(&journal)?;
             if target.capabilities().durable {
@@ -165,12 +185,12 @@ impl PartedWork<'_> {
         }
     }
 
-    /// Takes over the shared journal, and says in it that the work is given up. Also returns the keys of the journals of parts.
+    /// Takes over the shared journal, and says in it that the work is given up.
     fn begin_to_abandon(
         &self,
         identity: impl Fn(u64) -> Result<Identity>,
         may_end: impl FnOnce(&FoundJournal) -> Result<bool>,
-    ) -> Result<(Journal, Vec<Key>)> {
+    ) -> Result<Abandoned> {
         let (target, key) = (&**self.target, self.key()?);
         let shared = FoundJournal::read_idle(target, &key)?;
         let mut journals = journal::listed_parts(target, self.path)?;
@@ -200,6 +220,7 @@ impl PartedWork<'_> {
             return Err(self.at_journal(Error::new(ErrorKind::NotFound, message)));
         }
         journal::check_idle(target, &journals)?;
+        let is_new = shared.is_none();
         let journal = match shared {
             Some(shared) if shared.state().is_ok() => Journal::abandon(self.target, shared)?,
             // While chunks are erased, a journal keeps new parts from beginning.
@@ -210,7 +231,7 @@ impl PartedWork<'_> {
                 Journal::begin(self.target, key, Beginning { identity, state, id: None, items, found })?
             }
         };
-        Ok((journal, journals))
+        Ok(Abandoned { journal, parts: journals, is_new })
     }
 }
 

@@ -215,6 +215,10 @@ impl FoundJournal {
     /// Checks that the journal belongs to the conversion with `identity`.
     pub(in super::super) fn check(&self, identity: &Identity) -> Result<()> {
         let hint = match (self.parts()?, identity.parts()) {
+            // Documents that the end writes keep the work from being given up.
+            (Some(_), Some(_)) if matches!(self.state()?, JournalState::Written | JournalState::Ending) => {
+                "give the options it was begun with; --overwrite begins anew, not in parts"
+            }
             (Some(_), Some(_)) => "give the options it was begun with, or --abandon it to begin anew",
             _ => "give the options it was begun with, or --overwrite to begin anew",
         };

@@ -23,7 +23,7 @@ use super::{Level, Pyramid, Report};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zarr_hierarchy::node::is_one_prefix;
-use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers, open_stored_node};
+use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers};
 use zarr_meta::NodePath;
 use zarr_store::{Key, StoreExt};
 
@@ -60,14 +60,17 @@ impl Pyramid {
     pub fn abandon(&self) -> Result<()> {
         let all = self.as_parts("abandon")?;
         let identity = |parts: u64| all.identity(Some(parts));
-        let may_end = |found: &FoundJournal| Ok(found.state()? == JournalState::Written || !all.has_documents()?);
-        // Before parts are given up: an error leaves them as they are.
-        if !all.has_documents()? {
-            all.check_no_nodes(&all.levels).map_err(|error| in_store(&self.target, error))?;
-        }
-        let work = all.parted(all.first_path()?);
-        let given_up = work.abandon(identity, may_end, |journal| all.erase_written(journal));
-        given_up.map_err(|error| in_store(&self.target, error))
+        let may_end = |found: &FoundJournal| Ok(found.state()? == JournalState::Written || !all.has_nodes()?);
+        let abandon = || {
+            let shared = FoundJournal::read(&*self.target, &all.shared_key()?)?;
+            // Before parts are given up: an error leaves them as they are. Nodes are those of the work once its end writes documents.
+            if shared.is_some_and(|found| !matches!(found.state(), Ok(JournalState::Ending))) {
+                all.check_no_nodes(&all.levels)?;
+            }
+            let work = all.parted(all.first_path()?);
+            work.abandon(identity, may_end, || all.is_finished(), |journal| all.erase_written(journal))
+        };
+        abandon().map_err(|error: Error| in_store(&self.target, error))
     }
 
     /// Returns a warning if parts have so few leaves that most units of coarser levels are left to the end.
@@ -162,23 +165,29 @@ impl Pyramid {
         // The journals of this work lie beside the first level.
         levels.iter().skip(1).try_for_each(|level| FoundJournal::check_none(&*self.target, &level.path))?;
         for level in levels {
-            match open_stored_node(&*self.target, &level.path.to_string(), None) {
-                Ok(found) if found.implicit => {}
-                Ok(_) => {
-                    let hint = "erase it or move it away, and run this again; if marks are gone with it, --abandon and begin anew";
-                    return Err(destination::created_meanwhile(&level.path).with_hint(hint));
-                }
-                Err(error) if error.is_not_found() => {}
-                Err(error) => return Err(error),
+            if destination::has_node(&*self.target, &level.path)? {
+                let hint =
+                    "erase it or move it away, and run this again; if marks are gone with it, --abandon and begin anew";
+                return Err(destination::created_meanwhile(&level.path).with_hint(hint));
             }
         }
         Ok(())
     }
 
-    /// Returns whether the documents of a level are written.
-    fn has_documents(&self) -> Result<bool> {
+    /// Returns whether the documents of all levels are written.
+    fn is_finished(&self) -> Result<bool> {
         for level in &self.levels {
-            if level.documents()?.are_stored(&*self.target)? {
+            if !level.documents()?.are_stored(&*self.target)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns whether a level has a document, of this work or of another writer.
+    fn has_nodes(&self) -> Result<bool> {
+        for level in &self.levels {
+            if destination::has_node(&*self.target, &level.path)? {
                 return Ok(true);
             }
         }

@@ -147,13 +147,17 @@ pub(super) fn plan(
             return Err(Error::argument(message).with_hint("further ones would not be smaller"));
         }
         if shapes.len() > MOST_LEVELS {
-            return Err(Error::argument(format!("found more than {MOST_LEVELS} levels, expected at most so many")));
+            return Err(Error::argument(format!(
+                "found more than {MOST_LEVELS} levels, expected {MOST_LEVELS} or fewer"
+            )));
         }
         shapes.push(next);
     }
     if shapes.len() == 1 && !copies {
         let message = format!("found an array of {:?}, expected one that is larger than a chunk", source.shape());
-        return Err(Error::argument(message).with_hint("a number of levels makes so many all the same"));
+        return Err(Error::argument(message).with_hint(
+            "a number of levels is computed even so, and lets parts be abandoned that began before the array shrank",
+        ));
     }
     let mut total = vec![1_u64; step.len()];
     let mut levels = Vec::new();

@@ -412,3 +412,61 @@ fn options_that_parts_do_not_take_are_refused_by_each_step() {
     assert!(warning(1_000).unwrap().starts_with("the 1000 parts have "));
     assert_eq!(warning(2), None);
 }
+
+#[test]
+fn a_journal_of_a_part_that_outlived_the_end_is_erased() {
+    let (store, array) = scene();
+    (1..=2).for_each(|number| run(&array, number, 2).unwrap());
+    let key = journal(Some((1, 2)));
+    let left = store.get_all(&key).unwrap().unwrap();
+    finish(&array).unwrap();
+    let finished = contents(&store);
+    store.set_all(&key, &left).unwrap();
+    abandon(&array).unwrap();
+    assert_eq!(contents(&store), finished);
+    assert_eq!(abandon(&array).unwrap_err().kind(), ErrorKind::NotFound);
+    // Nothing keeps others from the levels.
+    plan(&array, options().overwrite(true)).run(|_| {}).unwrap();
+    assert_eq!(contents(&store), finished);
+}
+
+#[test]
+fn an_end_that_stopped_before_the_source_changed_is_replaced() {
+    type Change = fn(&mut Array);
+    let changes: [Change; 2] = [
+        |array| array.set_attributes(Map::from([("units", "K".into())])).unwrap(),
+        |array| array.resize(&[48, 64]).unwrap(),
+    ];
+    for change in changes {
+        let (store, mut array) = scene();
+        (1..=2).for_each(|number| run(&array, number, 2).unwrap());
+        finish(&failing(&store, "2/zarr.json")).unwrap_err();
+        change(&mut array);
+        let there = contents(&store);
+        let error = finish(&array).unwrap_err();
+        assert!(error.hint().unwrap().contains("--overwrite begins anew"), "{error}");
+        let error = abandon(&array).unwrap_err();
+        assert!(error.kind() == ErrorKind::Exists && error.hint().unwrap().contains("--finish"), "{error}");
+        assert_eq!(contents(&store), there);
+        let pyramid = plan(&array, options().overwrite(true));
+        pyramid.run(|_| {}).unwrap();
+        for level in pyramid.levels() {
+            let written = Array::open(&store, &level.path.to_string(), &registry()).unwrap();
+            assert_eq!(written.shape(), level.shape);
+        }
+        let left = contents(&store);
+        assert!(left.keys().all(|key| !key.contains(".zconversion")), "{:?}", left.keys());
+    }
+}
+
+#[test]
+fn parts_of_a_source_that_shrank_to_a_chunk_are_given_up() {
+    let (store, mut array) = scene();
+    run(&array, 1, 3).unwrap();
+    array.resize(&[4, 4]).unwrap();
+    let error = error(&array, options());
+    assert!(error.hint().unwrap().contains("a number of levels"), "{error}");
+    plan(&array, options().levels(1)).abandon().unwrap();
+    let left = contents(&store);
+    assert!(left.keys().all(|key| key.starts_with("0/") || key == "zarr.json"), "{:?}", left.keys());
+}
