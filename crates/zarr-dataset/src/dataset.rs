@@ -55,6 +55,8 @@ pub struct Dataset {
     /// Names of the coordinates that belong to groups above.
     inherited: Arc<BTreeSet<String>>,
     broken: Arc<Vec<Error>>,
+    /// Errors of coordinates of groups above that this data set would inherit, by their names.
+    broken_above: Arc<BTreeMap<String, Arc<Error>>>,
     options: Arc<DatasetOptions>,
 }
 
@@ -90,13 +92,15 @@ impl Dataset {
             open::parts(group, nodes, broken, options, registry)?;
         let (coordinates, broken) = (Arc::new(coordinates), Arc::new(broken));
         let (group, inherited, options) = (group.clone(), Arc::default(), Arc::new(options.clone()));
-        Ok(Self { group, attributes, dimensions, variables, coordinates, inherited, broken, options })
+        let broken_above = Arc::default();
+        Ok(Self { group, attributes, dimensions, variables, coordinates, inherited, broken, broken_above, options })
     }
 
-    /// Adds a dimension of a group above and the coordinate that labels it, unless this group has a variable of that name.
+    /// Adds a dimension of a group above and the coordinate that labels it, unless this group has an array of that name, even one that
+    /// cannot be opened.
     pub(crate) fn inherit(&mut self, dimension: &Dimension, coordinate: &Variable) {
         let name = &dimension.name;
-        if self.variables.contains_key(name) {
+        if self.variables.contains_key(name) || self.fault(name).is_some() {
             return;
         }
         self.variables.insert(name.clone(), coordinate.clone());
@@ -133,7 +137,8 @@ impl Dataset {
         Ok(self)
     }
 
-    /// Adds the coordinates of `above`, a group above this one, for dimensions that have no coordinate here.
+    /// Adds the coordinates of `above`, a group above this one, for dimensions that have no coordinate here. A coordinate that cannot be
+    /// opened, here or there, is a [`fault`](Self::fault), and that of a group further above does not take its place.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`] if such a dimension has another size in `above`; [`ErrorKind::Store`].
@@ -143,9 +148,19 @@ impl Dataset {
             let opened = match Self::open_variables(above, &[&name], &self.options) {
                 Ok(opened) => opened,
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Path) => continue,
+                Err(error) if error.kind() == ErrorKind::InvalidMetadata && is_of(&error, above, &name) => {
+                    Arc::make_mut(&mut self.broken_above).insert(name, Arc::new(error));
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
-            let Ok(coordinate) = opened.index_coordinate(&name) else { continue };
+            let Ok(coordinate) = opened.index_coordinate(&name) else {
+                let broken = Arc::into_inner(opened.broken).unwrap_or_default();
+                if let Some(error) = broken.into_iter().find(|error| is_of(error, above, &name)) {
+                    Arc::make_mut(&mut self.broken_above).insert(name, Arc::new(error));
+                }
+                continue;
+            };
             let sizes = |dataset: &Self| dataset.dimensions.iter().find(|known| known.name == name).cloned();
             let (Some(dimension), Some(own)) = (sizes(&opened), sizes(&self)) else { continue };
             if dimension.size != own.size {
@@ -161,10 +176,10 @@ impl Dataset {
         Ok(self)
     }
 
-    /// Iterates over the dimensions without a variable of the same name.
+    /// Iterates over the dimensions without an array of the same name.
     fn unlabelled(&self) -> impl Iterator<Item = &str> {
         let names = self.dimensions.iter().map(|dimension| dimension.name.as_str());
-        names.filter(|name| !self.variables.contains_key(*name))
+        names.filter(|name| !self.variables.contains_key(*name) && self.fault(name).is_none())
     }
 
     /// Returns the data set with reads through `store`, which must have the same values, like a store that counts requests or one with a
@@ -257,6 +272,13 @@ impl Dataset {
         &self.broken
     }
 
+    /// Returns why the array called `name` is no variable of the data set: an array of the group, or the coordinate of a group above that
+    /// the data set would have [inherited](Self::inheriting). `None` if there is no such array, or nothing is wrong with it.
+    pub fn fault(&self, name: &str) -> Option<&Error> {
+        let own = self.broken.iter().find(|fault| is_of(fault, &self.group, name));
+        own.or_else(|| self.broken_above.get(name).map(Arc::as_ref))
+    }
+
     /// Returns the variable called `name`.
     ///
     /// # Errors
@@ -265,9 +287,7 @@ impl Dataset {
     pub fn variable(&self, name: &str) -> Result<&Variable> {
         self.variables.get(name).ok_or_else(|| {
             let path = self.group.path().to_string();
-            let of_variable = format!("{}/{name}", path.trim_end_matches('/'));
-            let fault = self.broken.iter().find(|fault| fault.location().path.as_deref() == Some(&of_variable));
-            if let Some(fault) = fault {
+            if let Some(fault) = self.fault(name) {
                 let location = fault.location().clone();
                 return Error::new(fault.kind(), fault.message()).at(|known| *known = location);
             }
@@ -354,4 +374,10 @@ impl fmt::Debug for Dataset {
             .field("variables", &self.variables.keys().collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
+}
+
+/// Returns whether an error is that of the array called `name` in `group`.
+fn is_of(error: &Error, group: &Group, name: &str) -> bool {
+    let path = error.location().path.as_deref().and_then(|path| path.rsplit_once('/'));
+    path.is_some_and(|(parent, last)| last == name && parent == group.path().to_string().trim_end_matches('/'))
 }

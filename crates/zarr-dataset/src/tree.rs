@@ -141,13 +141,17 @@ impl DataTree {
         })
     }
 
-    /// Returns the data set of a group with the coordinates of the groups above it.
+    /// Returns the data set of a group with the coordinates of the groups above it. Those of a group further above take the place of none
+    /// that cannot be opened.
     fn inherited(&self, group: &Node) -> Dataset {
         let mut dataset = group.dataset.clone();
+        let mut passed: Vec<&Dataset> = Vec::new();
         let mut above = group.parent;
         while let Some(group) = above.and_then(|number| self.groups.get(number)) {
+            passed.push(&group.dataset);
             for dimension in group.dataset.dimensions() {
-                if let Ok(coordinate) = group.dataset.index_coordinate(&dimension.name) {
+                let is_broken = passed.iter().any(|below| below.fault(&dimension.name).is_some());
+                if let (Ok(coordinate), false) = (group.dataset.index_coordinate(&dimension.name), is_broken) {
                     dataset.inherit(dimension, coordinate);
                 }
             }

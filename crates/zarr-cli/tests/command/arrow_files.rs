@@ -129,7 +129,7 @@ fn a_value_that_parquet_cannot_hold_is_no_error_of_the_output() {
     folder.ok(&["create", "s", "t", "--shape", "2", "--dtype", "datetime64[s]", "--dims", "x"]);
     folder.fill("s", "t", "<M8[s]", "(2,)", &[1, i64::MAX / 1_000 + 1].map(i64::to_le_bytes).concat());
     let ran = folder.run(&["read", "s", "t", "-o", "t.parquet"]);
-    assert!(ran.err.contains("error: column t: found the time 9223372036854776 in seconds"), "{}", ran.err);
-    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("error: column t: row 1: found the time 9223372036854776 in seconds"), "{}", ran.err);
+    assert_eq!(ran.code, Some(4));
     assert!(!folder.path("t.parquet").exists());
 }

@@ -86,6 +86,19 @@ fn a_coordinate_that_cannot_be_opened_is_no_column_of_indices() {
     assert!(by_label.code == Some(4) && by_label.err.contains("error: coordinate x: "), "{}", by_label.err);
     let one = table(&folder, &["s", "g/b", "--isel", "x=0"]);
     assert!(one.code == Some(0) && has(&one, "b"), "{}", one.err);
+    assert!(
+        one.err.contains("warning: left out, for it cannot be opened: ") && one.err.contains("/g/x"),
+        "{}",
+        one.err
+    );
+    // The labels of a group above do not take their place.
+    folder.ok(&["create", "s", "x", "--shape", "3", "--dtype", "int8", "--dims", "x"]);
+    let above = table(&folder, &["s", "g/a"]);
+    assert!(
+        above.code == Some(4) && above.err.contains("error: coordinate x: ") && above.err.contains("/g/x"),
+        "{}",
+        above.err
+    );
 }
 
 #[test]

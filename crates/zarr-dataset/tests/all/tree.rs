@@ -133,6 +133,44 @@ fn faults_are_in_the_data_set_of_their_group() {
 }
 
 #[test]
+fn a_coordinate_that_cannot_be_opened_is_replaced_by_none_of_a_group_above() {
+    let store = Arc::new(MemoryStore::new());
+    let root = group_in(Arc::clone(&store) as Arc<dyn Store>, Dialect::V3);
+    let group = root.create_group("g", NewGroup::new()).unwrap().create_group("h", NewGroup::new()).unwrap();
+    let coordinate = |group: &Group| add(group, "x", new(&[3], "int32", &["x"]), &[1, 2, 3]);
+    coordinate(&root);
+    coordinate(&root.group("g").unwrap());
+    add(&group, "v", new(&[3], "int32", &["x"]), &[0; 3]);
+    let opened = || Dataset::open(&group).unwrap().with_inherited().unwrap();
+    assert_eq!(opened().inherited().map(|variable| variable.name()).collect::<Vec<_>>(), ["x"]);
+    let broken = |path: &str, document: &str| {
+        let key = zarr_store::Key::new(&format!("{path}/zarr.json")).unwrap();
+        store.set(&key, document.as_bytes(), &zarr_store::SetOptions::default()).unwrap();
+        let dataset = opened();
+        assert_eq!(dataset.inherited().count(), 0);
+        let fault = dataset.fault("x").unwrap();
+        assert_eq!(fault.location().path.as_deref(), Some(&*format!("/{path}")), "{fault}");
+        assert!(dataset.variable("x").unwrap_err().message().contains(fault.message()), "{fault}");
+        let tree = DataTree::open(&root).unwrap();
+        assert_eq!(tree.dataset("/g/h").unwrap().inherited().count(), 0);
+    };
+    let text = |from: &str, to: &str| {
+        let found = store.get_all(&zarr_store::Key::new("x/zarr.json").unwrap()).unwrap().unwrap();
+        let text = String::from_utf8(found.to_vec()).unwrap();
+        assert!(text.contains(from), "{text}");
+        text.replace(from, to)
+    };
+    // Of the nearest group above, and of the group itself.
+    broken("g/x", &text("\"bytes\"", "\"unknown\""));
+    broken("g/x", &text("\"shape\"", "\"form\""));
+    store.erase(&zarr_store::Key::new("g/x/zarr.json").unwrap()).unwrap();
+    coordinate(&root.group("g").unwrap());
+    assert_eq!(opened().inherited().count(), 1);
+    broken("g/h/x", "{");
+    broken("g/h/x", &text("\"bytes\"", "\"unknown\""));
+}
+
+#[test]
 fn dimensions_of_outer_groups_of_nczarr() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let group = r#"{"zarr_format": 2}"#;

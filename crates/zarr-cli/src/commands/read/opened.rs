@@ -1,8 +1,9 @@
 //! Data sets of which variables are read: how they are opened, and coordinates of them that cannot be opened.
 
 use crate::failure::{Exit, Failure, Result};
+use std::collections::BTreeSet;
 use zarr::Group;
-use zarr::dataset::{Dataset, DatasetOptions};
+use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::meta::json::Value;
 
 /// Opens a group as a data set for the variables `names`, or for all if there are no names. If other arrays of the group form no data set,
@@ -24,35 +25,25 @@ pub(super) fn open(
     }
 }
 
-/// Returns the names of the dimensions of some variables, or of the whole data set if there are no names.
+/// Returns the names of the dimensions of some variables, or of all variables if there are no names.
 pub(super) fn dimensions_of(dataset: &Dataset, names: &[String]) -> Result<Vec<String>> {
-    if names.is_empty() {
-        return Ok(dataset.dimensions().iter().map(|dimension| dimension.name.clone()).collect());
-    }
+    let variables: Vec<&Variable> = match names {
+        [] => dataset.variables().collect(),
+        names => names.iter().map(|name| dataset.variable(name)).collect::<Result<_, _>>()?,
+    };
     let mut found: Vec<String> = Vec::new();
-    for name in names {
-        for dimension in dataset.variable(name)?.dimensions() {
-            if found.iter().all(|known| known != dimension) {
-                found.push(dimension.to_owned());
-            }
+    for dimension in variables.into_iter().flat_map(Variable::dimensions) {
+        if found.iter().all(|known| known != dimension) {
+            found.push(dimension.to_owned());
         }
     }
     Ok(found)
 }
 
-/// Returns why the array called `name` is no variable of a data set; `None` if it is one, or if there is none.
-pub(super) fn fault_of<'d>(dataset: &'d Dataset, name: &str) -> Option<&'d zarr::Error> {
-    let is_it = |error: &&zarr::Error| {
-        let path = error.location().path.as_deref();
-        path.and_then(|path| path.rsplit('/').next()) == Some(name)
-    };
-    dataset.broken().iter().find(is_it)
-}
-
 /// Returns the error of a coordinate that cannot be opened, if its labels are selected.
 pub(super) fn broken_coordinate(dataset: &Dataset, text: &str) -> Result<()> {
     let Some((name, _)) = text.split_once('=') else { return Ok(()) };
-    match fault_of(dataset, name.trim()) {
+    match dataset.fault(name.trim()) {
         None => Ok(()),
         Some(error) => {
             let mut failure = Failure::data("coordinate", format!("coordinate {}: {error}", name.trim()));
@@ -66,8 +57,7 @@ pub(super) fn broken_coordinate(dataset: &Dataset, text: &str) -> Result<()> {
 /// place.
 pub(super) fn check_labels(dataset: &Dataset, names: &[String]) -> Result<()> {
     for name in dimensions_of(dataset, names)? {
-        let has_labels = dataset.variables().any(|variable| variable.name() == name);
-        if let Some(error) = fault_of(dataset, &name).filter(|_| !has_labels) {
+        if let Some(error) = dataset.fault(&name) {
             let mut failure = Failure::from(error);
             failure.line = format!("coordinate {name}: {}", failure.line);
             let hint = format!("--isel {name}=0 takes one index of {name}, for which a table needs no labels");
@@ -77,20 +67,19 @@ pub(super) fn check_labels(dataset: &Dataset, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Returns why arrays that would be columns beside the variables `names` are left out: coordinates that these name, or all arrays if there
-/// are no names.
-pub(super) fn left_out(dataset: &Dataset, names: &[String]) -> Result<Vec<String>> {
+/// Returns why arrays that could be columns beside the variables `names` are left out: the coordinates that the group or a variable names
+/// and those of the dimensions `before`, which the variables had before a selection; or all arrays if there are no names.
+pub(super) fn left_out(dataset: &Dataset, names: &[String], before: &[String]) -> Result<Vec<String>> {
     let text = |error: &zarr::Error| format!("left out, for it cannot be opened: {error}");
     if names.is_empty() {
         return Ok(dataset.broken().iter().map(text).collect());
     }
-    let mut found = Vec::new();
-    for name in names {
-        let attributes = dataset.variable(name)?.stored().attributes()?;
+    let mut named: BTreeSet<String> = before.iter().cloned().collect();
+    let group = dataset.group().attributes().ok();
+    let variables = dataset.variables().filter_map(|variable| variable.stored().attributes().ok());
+    for attributes in group.into_iter().chain(variables) {
         let coordinates = attributes.get("coordinates").and_then(Value::as_str).unwrap_or_default();
-        found.extend(coordinates.split_whitespace().filter_map(|name| fault_of(dataset, name)).map(text));
+        named.extend(coordinates.split_whitespace().map(str::to_owned));
     }
-    found.sort();
-    found.dedup();
-    Ok(found)
+    Ok(named.iter().filter_map(|name| dataset.fault(name)).map(text).collect())
 }

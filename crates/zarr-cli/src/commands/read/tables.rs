@@ -4,17 +4,17 @@ use super::selected_variable::{group_of, inheriting};
 use super::{Read, is_stdout, opened};
 use crate::commands::transfer::{Transfer, TransferTotals};
 use crate::context::{Context, NodeLocation};
-use crate::failure::{Failure, Result};
+use crate::failure::{Exit, Failure, Result};
 use crate::format::OutputForm;
 use crate::output::{Output, lost};
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
-use zarr::Group;
 use zarr::arrow::{Batch, Batches, IpcForm, IpcWriter, Schema, TableOptions};
 use zarr::dataset::{Dataset, DatasetOptions};
 use zarr::grid::AxisSelection;
 use zarr::options::MissingChunks;
+use zarr::{ErrorKind, Group};
 
 /// Greatest number of bytes of elements, chunks and batches that are in memory at once.
 const MEMORY: u64 = 128 << 20;
@@ -100,9 +100,10 @@ fn selected(
     let alone = |error| format!("without coordinates other than those of dimensions: {error}");
     context.warnings(passed_over.map(alone).as_slice());
     let dataset = inheriting(context, &location.address, dataset)?;
+    let before = opened::dimensions_of(&dataset, &names)?;
     let dataset = args.chosen.of_dataset(context, dataset, &names)?;
     opened::check_labels(&dataset, &names)?;
-    context.warnings(&opened::left_out(&dataset, &names)?);
+    context.warnings(&opened::left_out(&dataset, &names, &before)?);
     Ok((dataset, (!names.is_empty()).then_some(names)))
 }
 
@@ -152,28 +153,35 @@ impl TableWriter {
     }
 }
 
-/// Returns the failure of a writer of tables called `name`: that of the output, or that of values which the form cannot hold. Either may be a
-/// source of the error.
+/// Returns the failure of a writer of tables into the output called `name`: that of the output, or that of values which the form cannot
+/// hold, whichever is found first among the error and its sources.
 fn failure(name: &str, error: &(dyn Error + 'static)) -> Failure {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<zarr::Error>() {
-            return error.into();
+            return of_value(error);
         }
         if let Some(error) = error.downcast_ref::<io::Error>() {
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<zarr::Error>());
-            return inner.map_or_else(|| lost(name, error), Failure::from);
+            return inner.map_or_else(|| lost(name, error), of_value);
         }
         cause = error.source();
     }
     Failure::data("table", format!("{name}: {error}"))
 }
 
+/// Returns the failure for a value that the form cannot hold, which is no wrong usage of the command.
+fn of_value(error: &zarr::Error) -> Failure {
+    let mut failure = Failure::from(error);
+    if error.kind() == ErrorKind::NotExpressible {
+        failure.exit = Exit::Data;
+    }
+    failure
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Exit;
-    use zarr::ErrorKind;
 
     #[test]
     fn errors_of_values_are_none_of_the_output() {
