@@ -33,8 +33,12 @@ impl TryFrom<&Batch> for RecordBatch {
 fn record_batch(batch: &Batch, schema: SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = schema.fields().iter().zip(batch.columns());
     let array = |(field, data): (&FieldRef, _)| {
-        let named = |error| ArrowError::InvalidArgumentError(format!("column {}: {error}", field.name()));
-        arrays::array(field, data).map_err(named)
+        arrays::array(field, data).map_err(|error| match error {
+            ArrowError::InvalidArgumentError(message) => {
+                ArrowError::InvalidArgumentError(format!("column {}: {message}", field.name()))
+            }
+            error => error,
+        })
     };
     let arrays = columns.map(array).collect::<Result<Vec<_>, _>>()?;
     let rows = RecordBatchOptions::new().with_row_count(Some(batch.rows()));

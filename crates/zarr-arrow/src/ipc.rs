@@ -41,8 +41,8 @@ pub enum IpcForm {
 /// Writer of a table in the IPC format, for programs that read it later or on another machine.
 ///
 /// Little-endian machines write little-endian data, and big-endian ones big-endian data, which the schema says. Buffers are not
-/// compressed. A file that was not [finished](Self::finish) is none, and a stream that was not ends within a message, so that readers
-/// report an error behind the batches that they have.
+/// compressed. A file that was not [finished](Self::finish) cannot be read. An unfinished stream ends within a message, so that readers
+/// such as arrow-rs and pyarrow report an error behind the batches that they have.
 ///
 /// Strings are written one by one, so that a file should be buffered ([`BufWriter`](io::BufWriter)). A stream is flushed behind each batch.
 ///
@@ -98,14 +98,14 @@ impl<W: Write> IpcWriter<W> {
     }
 
     /// Writes a batch of the table. Its buffers are written as they are; only bitmaps that begin within a byte, offsets that do not begin
-    /// at 0, and views are copied. A string that several rows share is written once.
+    /// at 0, and views are copied. A string that several views of a batch share is written once in it.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] for a batch of another table; [`io::ErrorKind::OutOfMemory`] with an [`Error`](crate::Error) that
     /// has the column; the errors of the writer.
     pub fn write(&mut self, batch: &Batch) -> io::Result<()> {
         if *batch.schema != *self.schema {
-            return Err(invalid("found a batch of another table, expected the columns of the first one".to_owned()));
+            return Err(invalid("found a batch of another table, expected the columns of its schema".to_owned()));
         }
         let body = Body::new(batch).map_err(|error| match error.kind() {
             ErrorKind::Limit => io::Error::new(io::ErrorKind::OutOfMemory, error),

@@ -81,8 +81,7 @@ pub(super) fn array(field: &Field, data: &Data) -> Result<ArrayRef, ArrowError> 
 }
 
 fn malformed(field: &Field) -> ArrowError {
-    let message = format!("column {}: found an array without what the type {} has", field.name(), field.data_type());
-    ArrowError::InvalidArgumentError(message)
+    ArrowError::InvalidArgumentError(format!("found an array without what the type {} has", field.data_type()))
 }
 
 /// Shares a buffer with arrow-rs.

@@ -15,14 +15,16 @@ pub(super) fn schema(schema: &Schema) -> Schema {
     Schema { fields: schema.fields().iter().map(field).collect() }
 }
 
-/// Returns a batch with times in milliseconds in place of those in seconds.
+/// Returns a batch with times in milliseconds in place of those in seconds. `first` is the number of its first row in the table.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] for a time that milliseconds cannot hold, with the column; [`ErrorKind::Limit`] if there is no memory.
-pub(super) fn batch(batch: &Batch) -> Result<Batch> {
+/// [`ErrorKind::NotExpressible`] for a time that milliseconds cannot hold, with the column, and with the row unless it lies in an element
+/// of several values; [`ErrorKind::Limit`] if there is no memory.
+pub(super) fn batch(batch: &Batch, first: u64) -> Result<Batch> {
     let columns = batch.schema().fields().iter().zip(batch.columns()).map(|(field, data)| {
         let named = |error: Error| Error::new(error.kind(), format!("column {}: {}", field.name(), error.message()));
-        converted(field, data).map_err(named)
+        let is_flat = field.format() == SECONDS && field.dictionary().is_none();
+        converted(field, data, is_flat.then_some(first)).map_err(named)
     });
     let columns = columns.collect::<Result<_>>()?;
     Ok(Batch { schema: Arc::new(schema(batch.schema())), rows: batch.rows(), columns })
@@ -43,23 +45,24 @@ fn field(field: &Field) -> Field {
     }
 }
 
-fn converted(field: &Field, data: &Data) -> Result<Data> {
+/// Returns a column, or a part of it, with times in milliseconds. `first` is the row of the first element if there is one for each row.
+fn converted(field: &Field, data: &Data, first: Option<u64>) -> Result<Data> {
     if field.format() == SECONDS && field.dictionary().is_none() {
-        return milliseconds(data);
+        return milliseconds(data, first);
     }
     if !has_any(field) {
         return Ok(data.clone());
     }
-    let children = field.children().iter().zip(data.child_data()).map(|(field, child)| converted(field, child));
+    let children = field.children().iter().zip(data.child_data()).map(|(field, child)| converted(field, child, None));
     let children = children.collect::<Result<_>>()?;
     let dictionary = match field.dictionary().zip(data.dictionary()) {
-        Some((field, values)) => Some(Arc::new(converted(field, values)?)),
+        Some((field, values)) => Some(Arc::new(converted(field, values, None)?)),
         None => None,
     };
     Ok(Data { children, dictionary, ..data.clone() })
 }
 
-fn milliseconds(data: &Data) -> Result<Data> {
+fn milliseconds(data: &Data, first: Option<u64>) -> Result<Data> {
     let seconds: &[i64] = data.values().ok_or_else(|| Error::internal("times that are no numbers"))?;
     let mut words = Words::items(seconds.len(), size_of::<i64>())?;
     let made: &mut [i64] = bytemuck::cast_slice_mut(words.bytes_mut());
@@ -67,8 +70,9 @@ fn milliseconds(data: &Data) -> Result<Data> {
         // Nulls have any count.
         let valid = if data.nulls != 0 && data.is_null(index) { 0 } else { count };
         *made = valid.checked_mul(1_000).ok_or_else(|| {
-            let message = format!("found the time {count} in seconds, expected one that 64 bits hold in milliseconds");
-            Error::new(ErrorKind::NotExpressible, message)
+            let row = first.map_or_else(String::new, |first| format!("row {}: ", first + index as u64));
+            let found = format!("found the time {count} in seconds, expected one that 64 bits hold in milliseconds");
+            Error::new(ErrorKind::NotExpressible, format!("{row}{found}"))
         })?;
     }
     let validity = match data.nulls {

@@ -145,6 +145,32 @@ mod parquet_files {
     }
 
     #[test]
+    fn times_in_seconds_within_structs_and_dictionaries_are_in_milliseconds() {
+        let group = group();
+        let seconds = DATETIME.replace("UNIT", "s");
+        let record = format!(
+            r#"{{"name":"struct","configuration":{{"fields":[{{"name":"id","data_type":"int64"}},
+            {{"name":"at","data_type":{seconds}}}]}}}}"#
+        );
+        let array = group.create_array("v", new(&[3], &record, &["x"])).unwrap();
+        let items: Vec<u8> = [1_i64, 5, 2, i64::MIN, 3, -7].iter().flat_map(|item| item.to_ne_bytes()).collect();
+        array.write(.., &zarr_array::ArrayData::from_items(array.data_type(), &[3], &items, None).unwrap()).unwrap();
+        add(&group, "x", new(&[3], &seconds, &["x"]), &[10_i64, 20, 30]);
+        let options = TableOptions::default().coordinates(zarr_arrow::Coordinates::Dictionary).batch_rows(2);
+        let found = read_back(table(&counted(&group), &options));
+        let milliseconds =
+            |array: &ArrayRef| array.as_primitive::<TimestampMillisecondType>().iter().collect::<Vec<_>>();
+        let (mut fields, mut labels) = (Vec::new(), Vec::new());
+        for batch in found {
+            let column = |name: &str| batch.column_by_name(name).unwrap();
+            fields.extend(milliseconds(column("v").as_struct().column(1)));
+            labels.extend(milliseconds(column("x")));
+        }
+        assert_eq!(fields, [Some(5_000), None, Some(-7_000)]);
+        assert_eq!(labels, [Some(10_000), Some(20_000), Some(30_000)]);
+    }
+
+    #[test]
     fn a_time_that_milliseconds_cannot_hold_is_an_error_with_its_column() {
         let mut batches = times(&[1, i64::MAX / 1_000 + 1], &[0, 0]);
         let mut writer = ParquetWriter::new(Vec::new(), batches.schema()).unwrap();
@@ -152,7 +178,7 @@ mod parquet_files {
         let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<zarr_arrow::Error>());
         let cause = cause.unwrap();
         assert_eq!(cause.kind(), zarr_arrow::ErrorKind::NotExpressible);
-        assert!(cause.message().starts_with("column s: found the time 9223372036854776 in seconds"), "{cause}");
+        assert!(cause.message().starts_with("column s: row 1: found the time 9223372036854776 in seconds"), "{cause}");
     }
 
     #[test]
@@ -179,10 +205,7 @@ mod parquet_files {
         add(&group, "v", new(&[5], "int8", &["x"]), &[0_i8; 5]);
         let batches = table(&counted(&group), &TableOptions::default().columns(none));
         let error = ParquetWriter::new(Vec::new(), batches.schema()).unwrap_err().to_string();
-        assert!(
-            error.ends_with("found no columns, expected at least one: files of Parquet have no rows without"),
-            "{error}"
-        );
+        assert!(error.ends_with("found no columns, expected at least one: Parquet counts rows by columns"), "{error}");
     }
 
     #[test]
@@ -192,6 +215,16 @@ mod parquet_files {
         add(&group, "w", new(&[2], "int8", &["x"]), &[1_i8, 2]);
         let other = table(&counted(&group), &TableOptions::default()).next().unwrap().unwrap();
         assert!(writer.write(&other).is_err());
+        // Columns of the same types under other names.
+        let of = |name: &str| {
+            let group = crate::group();
+            add(&group, name, new(&[2], "int8", &["x"]), &[1_i8, 2]);
+            table(&counted(&group), &TableOptions::default())
+        };
+        let mut writer = ParquetWriter::new(Vec::new(), of("a").schema()).unwrap();
+        let error = writer.write(&of("b").next().unwrap().unwrap()).unwrap_err().to_string();
+        assert!(error.ends_with("found a batch of another table, expected the columns of its schema"), "{error}");
+        writer.write(&of("a").next().unwrap().unwrap()).unwrap();
     }
 }
 #[cfg(feature = "parquet")]
