@@ -16,14 +16,16 @@ use zarr::serve::{ServeOptions, Server, Token};
 const USAGE_OF_CLIENTS: &str = "\
 usage: cargo xtask clients [--python PROGRAM]
 
-Serves arrays of both formats, and has zarr-python (fsspec and obstore), tensorstore and zarrita read them. They are installed in target;
-zarrita is left out where there is no node or npm.
+Serves arrays of both formats, and has zarr-python (fsspec and obstore), tensorstore and zarrita read them, and images of OME-Zarr, which
+the loader of Viv reads, the part of Vizarr and Avivator that opens images. They are installed in target; zarrita and Viv are left out
+where there is no node or npm.
 
   --python PROGRAM  a Python that has zarr, fsspec, aiohttp, obstore and tensorstore";
 
 /// Package of npm that drives the browser, with its version.
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 const ZARRITA: &str = "zarrita@0.7.5";
+const VIV: &str = "@vivjs/loaders@0.21.0";
 const AXE: &str = "axe-core@4.14.1";
 /// Names of the program Chromium.
 const BROWSERS: [&str; 4] = ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome"];
@@ -95,10 +97,23 @@ pub(crate) fn clients(arguments: &[String]) -> Result<(), String> {
         Err(reason) => lines.push_str(&format!("left out: zarrita ({reason})\n")),
     }
     server.stop();
+    let (store, levels) = stores::of_viewers().map_err(|error| error.to_string())?;
+    let file = folder.join("levels.jsonl");
+    fs::write(&file, levels).map_err(|error| format!("{}: {error}", file.display()))?;
+    match npm(VIV) {
+        Ok(packages) => {
+            let server = serve(store, Token::Random)?;
+            let mut node = Command::new("node");
+            node.arg(script("viv.mjs")).arg(packages).args([server.raw_url(), file.display().to_string()]);
+            lines.push_str(&output(&mut node)?);
+            server.stop();
+        }
+        Err(reason) => lines.push_str(&format!("left out: Viv ({reason})\n")),
+    }
     print!("{lines}");
     match lines.lines().filter(|line| line.starts_with("differs")).count() {
         0 => Ok(()),
-        count => Err(format!("{count} arrays differ")),
+        count => Err(format!("{count} arrays or levels differ")),
     }
 }
 
@@ -123,8 +138,9 @@ fn npm(package: &str) -> Result<PathBuf, String> {
     for program in ["node", "npm"] {
         output(Command::new(program).arg("--version")).map_err(|_| format!("there is no {program}"))?;
     }
-    let folder = target().join("served").join(package.replace('@', "-"));
-    let name = package.split('@').next().unwrap_or_default();
+    let folder = target().join("served").join(package.replace(['@', '/'], "-"));
+    // A scope begins with `@`, too.
+    let name = package.rsplit_once('@').map_or(package, |(name, _)| name);
     if !folder.join("node_modules").join(name).join("package.json").exists() {
         println!("installing {package}");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

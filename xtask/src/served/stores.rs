@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 use zarr::Result;
+use zarr::convert::{Pyramid, PyramidOptions};
 use zarr::meta::Dialect;
+use zarr::ome::document::Window;
+use zarr::ome::{NewImage, Version};
 use zarr::prelude::*;
 use zarr::store::{Prefix, Prefixed};
 use zarr_json::{Value, json};
@@ -158,4 +161,37 @@ fn add_arrays(store: &Arc<dyn Store>, format: u64, mut add: impl FnMut(&str, Vec
         array!("/shards", new("uint32").chunks(&[5, 50]).shards(&[10, 150]), u32, |value| value as u32);
     }
     Ok(())
+}
+
+/// Returns a store with images of two versions of OME-Zarr, `/v0.4` and `/v0.5`, whose coarser levels were computed, and a line for each
+/// level: its path and the elements of channel 1 at z = 2.
+pub(super) fn of_viewers() -> Result<(Arc<dyn Store>, String)> {
+    let (store, mut lines) = (zarr::store::create("memory:")?, String::new());
+    let values: Vec<u16> = (0..2 * 3 * 130 * 110_u32).map(|at| (at * 7919 % 65_521) as u16).collect();
+    for (version, dialect) in [(Version::V04, Dialect::V2), (Version::V05, Dialect::V3)] {
+        let at = format!("v{version}");
+        // A hierarchy has one dialect.
+        let hierarchy: Arc<dyn Store> = Arc::new(Prefixed::new(Arc::clone(&store), Prefix::new(&format!("{at}/"))?));
+        let image = NewImage::new("czyx")?.name("cells").scales("z=0.5um,y=0.1um,x=0.1um")?;
+        let image = image.channel("DAPI", Window::new(0.0, 4095.0)).channel("GFP", Window::new(0.0, 4095.0));
+        let image = image.level("0", &[1.0; 4])?;
+        let group = NewGroup::new().dialect(dialect).attributes(image.attributes(version)?);
+        zarr::create((&hierarchy, "/")).group(group)?;
+        let new = NewArray::new(&[2, 3, 130, 110], "uint16").chunks(&[1, 1, 64, 64]).dialect(dialect);
+        let new = new.dimension_names(&["c", "z", "y", "x"]);
+        let array = zarr::create((&hierarchy, "/0")).array(new)?;
+        array.write(.., &values)?;
+        let pyramid = Pyramid::plan(&array, None, PyramidOptions::default())?;
+        pyramid.run(|_| {})?;
+        for path in std::iter::once("0".to_owned()).chain(pyramid.levels().iter().map(|level| level.number.to_string()))
+        {
+            let level = zarr::open((&hierarchy, format!("/{path}").as_str())).array()?;
+            let plane = level.read::<u16>((1, 2))?;
+            let hex: String =
+                plane.iter().flat_map(|value| value.to_le_bytes()).map(|it| format!("{it:02x}")).collect();
+            let line: Value = json!({"image": (at.clone()), "path": path, "elements": hex});
+            lines.push_str(&format!("{line}\n"));
+        }
+    }
+    Ok((store, lines))
 }
