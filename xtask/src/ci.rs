@@ -2,6 +2,7 @@
 
 mod machines;
 
+use crate::python::WITH_PARQUET;
 use crate::tidy;
 use std::process::Command;
 use std::time::Instant;
@@ -65,8 +66,11 @@ fn long_checks() -> Result<(), String> {
     }
     step("Miri".to_owned(), miri());
     // The command with what it lacks by default.
-    let parquet = ["test", "-p", "zarr-cli", "--features", "parquet", "--test", "command", "arrow_files::"];
+    let parquet = ["test", "-p", "zarr-cli", "--features", "parquet", "--test", "command", "arrow_"];
     step("command with Parquet".to_owned(), cargo(&parquet));
+    let mut package = Command::new("cargo");
+    package.args(["xtask", "python", "tests/test_tables.py"]).env(WITH_PARQUET, "1").current_dir(tidy::root());
+    step("Python package with Parquet".to_owned(), timed(&mut package));
     let processes = ["test", "-p", "zarr-tests", "--test", "processes", "--", "--long"];
     step("processes".to_owned(), cargo(&processes));
     step("fuzz".to_owned(), cargo(&["xtask", "fuzz", "--inputs", "3000"]));

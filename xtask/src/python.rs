@@ -9,6 +9,9 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// Path of the compiled module within the package, which git ignores.
 const MODULE: &str = "zarr_rust/_core.abi3.so";
 
+/// Variable that asks for a package with Parquet, whose crates take long to build; tests then fail without it.
+pub(crate) const WITH_PARQUET: &str = "ZARR_WITH_PARQUET";
+
 /// Builds the package, installs its wheel like users do, runs its tests, with further arguments for pytest, and checks its types.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let package = Path::new(ROOT).join("python");
@@ -56,13 +59,14 @@ fn built(package: &Path, target: &Path) -> Result<(PathBuf, PathBuf), String> {
     Ok((python, wheel))
 }
 
-/// Builds the wheel, and reuses the crates that `cargo test --workspace` built.
+/// Builds the wheel, and reuses the crates that `cargo test --workspace` built. Where [`WITH_PARQUET`] is set, its command has Parquet.
 fn build(package: &Path, target: &Path, python: &Path) -> Result<PathBuf, String> {
     let wheels = target.join("python").join("wheels");
     // A wheel of another version would be installed instead.
     let _ = std::fs::remove_dir_all(&wheels);
     let mut build = Command::new(python);
-    build.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--features", "tested", "--locked"]);
+    let features = if std::env::var_os(WITH_PARQUET).is_some() { "tested,parquet" } else { "tested" };
+    build.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--features", features, "--locked"]);
     build.args(["--compatibility", "linux", "--interpreter"]).arg(python).arg("--out").arg(&wheels);
     build.current_dir(package).env("CARGO_TARGET_DIR", target).env("PYO3_PYTHON", python);
     as_from_a_shell(&mut build);

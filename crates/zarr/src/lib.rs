@@ -88,7 +88,7 @@
 //! | `base64`, `categorize`, `object` | filters and object codecs of numcodecs | |
 //! | `array-view`, `conditional`, `n5`, `optional`, `reshape` | the codecs of these names | |
 //! | `tracing` | requests and steps of jobs as spans of the crate `tracing` | |
-//! | `tools` | as the command has it: all but `sqlite`, `tracing`, and types of elements (`ndarray`, `derive`, `jiff`, `microfloat`) | |
+//! | `tools` | what tools like the command need: all but `arrow`, `arrow-rs`, `parquet`, `sqlite`, `tracing`, and types of elements (`ndarray`, `derive`, `jiff`, `microfloat`) | |
 //! | `full` | all of them but `arrow-rs` and `parquet`, which bring many crates | |
 //!
 //! A codec or a dialect that is not in the build is an error that names its feature.
