@@ -53,7 +53,9 @@ pub(crate) fn crates(product: Product, targets: &[String]) -> Result<Vec<Crate>,
         command.args(["--edges", "normal,no-proc-macro", "--prefix", "depth", "--format", "{p}|{l}|{r}"]);
         read_tree(&text(command.args(["--target", target]))?, &mut used)?;
         let mut command = cargo();
-        command.args(["metadata", "--quiet", "--locked", "--format-version", "1", "--filter-platform", target]);
+        // With the crates of optional features, which a product may have.
+        command.args(["metadata", "--quiet", "--locked", "--all-features", "--format-version", "1"]);
+        command.args(["--filter-platform", target]);
         facts.extend(read_metadata(&text(&mut command)?)?);
     }
     let path = root().join("Cargo.lock");
