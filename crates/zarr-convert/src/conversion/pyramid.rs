@@ -17,6 +17,7 @@ mod half;
 mod image;
 mod in_parts;
 mod levels;
+mod map_levels;
 mod options;
 mod place;
 mod reduce;

@@ -116,7 +116,7 @@ fn placed(own: &Placement, shape: &[u64], level: &Level, method: Method) -> Plac
 }
 
 /// Returns whether a name differs from that of the source by a greater number at its end alone.
-fn is_behind(name: &str, source: &str) -> bool {
+pub(super) fn is_behind(name: &str, source: &str) -> bool {
     let apart = |name: &str| {
         let stem = name.trim_end_matches(|symbol: char| symbol.is_ascii_digit()).len();
         Some((name[..stem].to_owned(), name[stem..].parse::<usize>().ok()?))

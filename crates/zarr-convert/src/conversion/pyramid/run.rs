@@ -5,7 +5,7 @@ use super::super::journal::{self, Beginning, FoundJournal, Identity, Journal, Jo
 use super::super::run::in_store;
 use super::super::unfinished_node::UnfinishedNode;
 use super::write::{self, Share};
-use super::{Level, Pyramid, Report, check_like, image};
+use super::{Level, Pyramid, Report, check_like, image, map_levels};
 use std::collections::BTreeMap;
 use zarr_array::{Array, Group, NewGroup};
 use zarr_drive::run;
@@ -55,6 +55,7 @@ impl Pyramid {
         write::write(self, Share::All, &sinks, None, report)?;
         if self.options.level.is_some() {
             image::extend(self)?;
+            map_levels::extend(self)?;
         }
         Ok(self.target.flush()?)
     }
@@ -279,7 +280,7 @@ impl Pyramid {
         self.make_visible(documents, marks, &|| journal.confirm()).map_err(in_target)
     }
 
-    /// Creates the documents of the levels, and adds the levels to the image that the source belongs to.
+    /// Creates the documents of the levels, and adds the levels to the image or the map that the source belongs to.
     /// `confirm` fails if another process has taken over.
     pub(super) fn make_visible(
         &self,
@@ -309,6 +310,7 @@ impl Pyramid {
             run(&**target, ListNode::new(level.path.clone(), true, true, target.capabilities()).job())?;
         }
         image::extend(self)?;
+        map_levels::extend(self)?;
         marks.iter().try_for_each(|mark| mark.end(&**target))?;
         Ok(target.flush()?)
     }

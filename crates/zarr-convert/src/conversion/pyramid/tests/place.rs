@@ -144,3 +144,96 @@ fn places_that_levels_cannot_have_are_left_out() {
     assert!(["transform", "shape", "bbox"].iter().all(|name| attributes.get(&format!("spatial:{name}")).is_none()));
     assert_eq!(Georeference::read(attributes).unwrap().crs, scene().crs);
 }
+
+#[test]
+fn levels_of_maps_are_listed_in_their_group() {
+    let store: Arc<dyn Store> = memory();
+    let written = |place: &Georeference| {
+        let mut attributes = Map::new();
+        place.write(&mut attributes).unwrap();
+        attributes
+    };
+    Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+    let create = |path: &str| {
+        let new = NewArray::new(&[9, 6], "uint16").codecs("bytes").unwrap().dimension_names(&["y", "x"]);
+        Array::create(&store, path, new.attributes(written(&scene())), &registry()).unwrap()
+    };
+    let read = |store: &Arc<dyn Store>| {
+        let group = Group::open(store, "/", &registry()).unwrap();
+        Georeference::read(group.attributes().unwrap())
+    };
+    // The group may have several pyramids.
+    plan(&create("/red0"), PyramidOptions::default().levels(1)).run(|_| {}).unwrap();
+    assert_eq!(read(&store), None);
+    let array = create("/0");
+    plan(&array, PyramidOptions::default().levels(3)).run(|_| {}).unwrap();
+    let expected = |levels: &[(&str, [u64; 2], [f64; 2])]| scene().pyramid_by(levels).levels;
+    let all =
+        [("0", [9, 6], [1.0, 1.0]), ("1", [5, 3], [2.0, 2.0]), ("2", [3, 2], [4.0, 4.0]), ("3", [2, 1], [8.0, 8.0])];
+    let found = read(&store).unwrap();
+    // The levels say their reference system themselves; of the group other arrays would have it, too.
+    assert_eq!((found.levels, found.crs, found.dimensions), (expected(&all), None, None));
+    // Levels behind those that are written go, and one alone is replaced.
+    plan(&array, PyramidOptions::default().levels(2).overwrite(true)).run(|_| {}).unwrap();
+    assert_eq!(read(&store).unwrap().levels, expected(&all[..3]));
+    plan(&array, PyramidOptions::default().levels(2).level(2)).run(|_| {}).unwrap();
+    let mut derived = expected(&all[..3]);
+    derived[2] = derived[2].clone().derived_from("1", 2.0, 2.0);
+    assert_eq!(read(&store).unwrap().levels, derived);
+    // Elsewhere the first one is a copy.
+    let elsewhere: Arc<dyn Store> = memory();
+    let target = Some((&elsewhere, NodePath::root()));
+    Pyramid::plan(&array, target, PyramidOptions::default().levels(2)).unwrap().run(|_| {}).unwrap();
+    assert_eq!(read(&elsewhere).unwrap().levels, expected(&all[..3]));
+    let again = PyramidOptions::default().levels(1).factor("y", 3).factor("x", 1).overwrite(true);
+    let target = Some((&elsewhere, NodePath::root()));
+    Pyramid::plan(&array, target, again).unwrap().run(|_| {}).unwrap();
+    assert_eq!(read(&elsewhere).unwrap().levels, expected(&[("0", [9, 6], [1.0, 1.0]), ("1", [3, 6], [3.0, 1.0])]));
+    // One level alone makes no list.
+    let unlisted: Arc<dyn Store> = memory();
+    Group::create(&unlisted, "/", NewGroup::new(), &registry()).unwrap();
+    let create_in = |store: &Arc<dyn Store>, path: &str, place: &Georeference| {
+        let new = NewArray::new(&[9, 6], "uint16").codecs("bytes").unwrap().dimension_names(&["y", "x"]);
+        Array::create(store, path, new.attributes(written(place)), &registry()).unwrap()
+    };
+    let array = create_in(&unlisted, "/0", &scene());
+    plan(&array, PyramidOptions::default().levels(2).overwrite(true)).run(|_| {}).unwrap();
+    let mut group = Group::open(&unlisted, "/", &registry()).unwrap();
+    group.set_attributes(Map::new()).unwrap();
+    plan(&array, PyramidOptions::default().levels(2).level(2)).run(|_| {}).unwrap();
+    assert_eq!(read(&unlisted), None);
+    // A group whose place other arrays have, attributes that cannot be read, and points.
+    let placed_group = written(&scene());
+    let mut broken = Map::new();
+    broken.insert("proj:code", 32633);
+    for (of_group, of_array) in [
+        (placed_group, Georeference::new().crs(Crs::epsg(32633)).dimensions("y", "x")),
+        (broken, scene()),
+        (Map::new(), scene().registration(Registration::Node)),
+    ] {
+        let store: Arc<dyn Store> = memory();
+        Group::create(&store, "/", NewGroup::new().attributes(of_group.clone()), &registry()).unwrap();
+        create_in(&store, "/mask", &Georeference::new().dimensions("y", "x"));
+        plan(&create_in(&store, "/0", &of_array), PyramidOptions::default().levels(1)).run(|_| {}).unwrap();
+        assert_eq!(*Group::open(&store, "/", &registry()).unwrap().attributes().unwrap(), of_group);
+    }
+    // A place of the group that the levels alone have from it.
+    let store: Arc<dyn Store> = memory();
+    Group::create(&store, "/", NewGroup::new().attributes(written(&scene())), &registry()).unwrap();
+    plan(&create_in(&store, "/0", &Georeference::new()), PyramidOptions::default().levels(2)).run(|_| {}).unwrap();
+    assert_eq!(read(&store).unwrap().levels, expected(&all[..3]));
+    // An array that is the root.
+    let root: Arc<dyn Store> = memory();
+    let (array, levels): (_, Arc<dyn Store>) = (create_in(&root, "/", &scene()), memory());
+    let target = Some((&levels, NodePath::root()));
+    Pyramid::plan(&array, target, PyramidOptions::default().levels(1)).unwrap().run(|_| {}).unwrap();
+    assert_eq!(read(&levels).unwrap().levels, expected(&all[..2]));
+    // A list of another convention stays.
+    let other: Arc<dyn Store> = memory();
+    let group = NewGroup::new().attribute("multiscales", zarr_json::json!({"levels": 3}));
+    Group::create(&other, "/", group, &registry()).unwrap();
+    let target = Some((&other, NodePath::root()));
+    Pyramid::plan(&array, target, PyramidOptions::default().levels(1)).unwrap().run(|_| {}).unwrap();
+    let group = Group::open(&other, "/", &registry()).unwrap();
+    assert_eq!(group.attributes().unwrap().len(), 1);
+}
