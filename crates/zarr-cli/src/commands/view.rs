@@ -3,6 +3,7 @@
 mod animate;
 mod grid;
 mod labels;
+mod map_level;
 mod picture_source;
 mod picture_target;
 mod title;
@@ -35,10 +36,11 @@ categories tab20. Where standard output is no terminal, letters from . to @ stan
 
 /// Show a plane, a line or a single element as a picture: in the terminal, or as PNG.
 ///
-/// The last two dimensions of an array are shown, at the first index of the others; of a group that is an OME-Zarr image its coarsest level
-/// that fills the picture, and its active channels together; of a plate its wells, and of a well its fields. The array's group is the data set that it is a variable of, if dimensions have names: values are decoded by the
-/// CF conventions, and coordinates stand along the axes. Missing values are grey. No more elements are read than the picture has pixels,
-/// every k-th of each dimension (indices of images are those of level 0), and of no more than 4,096 chunks and 64 MiB of decoded elements.
+/// The last two dimensions of an array are shown, at the first index of the others; of a group that is an OME-Zarr image or a pyramid of
+/// maps (GeoZarr) the coarsest level that fills the picture; of an image its active channels together, of a plate its wells, and of a well
+/// its fields. The array's group is the data set that it is a variable of, if dimensions have names: values are decoded by the CF
+/// conventions, and coordinates stand along the axes. Missing values are grey. No more elements are read than the picture has pixels, every
+/// k-th of each dimension (indices of images are those of level 0), and of no more than 4,096 chunks and 64 MiB of decoded elements.
 #[derive(Debug, Args)]
 #[command(after_help = COLOUR_MAPS)]
 pub(crate) struct View {
@@ -49,7 +51,7 @@ pub(crate) struct View {
     /// The dimensions that are shown, rows and columns, or one: names or numbers, "lat,lon", "0,2".
     #[arg(long, value_name = "DIMS")]
     plane: Option<String>,
-    /// Which level of an image, from 0, the finest.
+    /// Which level of an image or of a map, from 0, the finest.
     #[arg(long, value_name = "N")]
     level: Option<usize>,
     /// Channels of an image that are drawn together: names or numbers; by default those that are active.

@@ -1,14 +1,19 @@
 //! `zarr view` of maps: coordinates at the edges, and the coordinate reference system.
 
 use crate::folder::{Folder, int16};
+use zarr::meta::json::Value;
 
 /// An array of rows and columns that is placed by a transformation.
 fn placed(crs: &str, transform: &str) -> Folder {
+    placed_as("red", "m.zarr", crs, transform)
+}
+
+/// The same by the name of the array and that of the store.
+fn placed_as(name: &str, store: &str, crs: &str, transform: &str) -> Folder {
     let folder = Folder::new();
-    folder
-        .ok(&["create", "a.zarr", "red", "--shape", "30,40", "--dtype", "int16", "--dims", "y,x", "--codecs", "none"]);
-    folder.fill("a.zarr", "red", "<i2", "(30, 40)", &int16(0..1200));
-    folder.ok(&["convert", "a.zarr", "m.zarr", "--convention", "geozarr", "--crs", crs, "--transform", transform]);
+    folder.ok(&["create", "a.zarr", name, "--shape", "30,40", "--dtype", "int16", "--dims", "y,x", "--codecs", "none"]);
+    folder.fill("a.zarr", name, "<i2", "(30, 40)", &int16(0..1200));
+    folder.ok(&["convert", "a.zarr", store, "--convention", "geozarr", "--crs", crs, "--transform", transform]);
     folder
 }
 
@@ -48,4 +53,31 @@ fn maps_in_metres_have_a_scale_bar() {
         };
         assert_eq!(pixels(&[]) != pixels(&["--no-scale-bar"]), has_bar, "{crs}");
     }
+}
+
+#[test]
+fn a_pyramid_of_maps_is_drawn_by_the_level_that_fits() {
+    let folder = placed_as("0", "p.zarr", "EPSG:32633", "10,0,500000,0,-10,5000000");
+    folder.ok(&["pyramid", "p.zarr::/0", "--levels", "2", "--chunks", "16,16"]);
+    let drawn = |args: &[&str]| {
+        let text =
+            folder.ok(&[&["view", "p.zarr", "--json", "-o", "x.png", "--bare", "--no-scale-bar"], args].concat());
+        let facts = Value::from_json(&text).unwrap();
+        let fact = |name: &str| facts.get(name).unwrap().to_string();
+        (fact("level"), fact("path"), std::fs::read(folder.path("x.png")).unwrap())
+    };
+    for (width, level) in [("40", 0), ("39", 1), ("20", 1), ("19", 1), ("10", 2), ("5", 2)] {
+        let (found, path, pixels) = drawn(&["--width", width, "--height", "400"]);
+        assert_eq!((found, path), (level.to_string(), format!("\"/{level}\"")), "{width}");
+        let path = format!("p.zarr::/{level}");
+        folder.ok(&["view", &path, "-o", "y.png", "--bare", "--no-scale-bar", "--width", width, "--height", "400"]);
+        assert!(pixels == std::fs::read(folder.path("y.png")).unwrap(), "{width}");
+    }
+    assert_eq!(drawn(&["--width", "40", "--height", "400", "--level", "2"]).0, "2");
+    // Indices are those of the finest level.
+    assert_eq!(drawn(&["--width", "5", "--height", "400", "--isel", "y=0:20"]).0, "0");
+    let text = folder.ok(&["view", "p.zarr"]);
+    assert!(text.contains("level 0 of 0 to 2") && text.contains("EPSG:32633"), "{text}");
+    let ran = folder.run(&["view", "p.zarr", "--level", "3"]);
+    assert!(ran.code == Some(2) && ran.err.contains("--level: found 3, expected 0 to 2"), "{}", ran.err);
 }

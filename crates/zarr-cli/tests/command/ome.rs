@@ -142,7 +142,8 @@ fn pyramids_of_other_conventions_are_groups_like_any_other() {
         let checked = folder.ok(&["check", "s"]);
         assert!(checked.contains("0 errors, 0 warnings"), "{checked}");
         let ran = folder.run(&["view", "s"]);
-        let expected = "found a group, expected an array or an OME-Zarr image\nhint: it has the arrays a";
+        let expected =
+            "found a group, expected an array, an OME-Zarr image or a pyramid of maps\nhint: it has the arrays a";
         assert!(ran.code == Some(2) && ran.err.contains(expected), "{}", ran.err);
         for args in [["convert", "s", "d"], ["cp", "s", "c"]] {
             let out = folder.ok(&args);

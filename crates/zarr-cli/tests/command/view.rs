@@ -288,7 +288,7 @@ fn what_cannot_be_shown_is_said() {
     folder.ok(&["create", "c.zarr", "names", "--shape", "2,2", "--dtype", "string"]);
     for (args, code, expected) in [
         (&["c.zarr", "names"][..], 2, "/names: found elements of string, expected numbers or bools"),
-        (&["c.zarr"], 2, "found a group, expected an array or an OME-Zarr image"),
+        (&["c.zarr"], 2, "found a group, expected an array, an OME-Zarr image or a pyramid of maps"),
         (&["c.zarr", "t", "--plane", "lat,lat"], 2, "axis 1 is given twice"),
         (&["c.zarr", "t", "--plane", "lat,x"], 2, "found no dimension \"x\""),
         (&["c.zarr", "t", "--select", "5"], 2, "index 5 is out of bounds for axis 0 of length 2"),

@@ -1,5 +1,6 @@
-//! Sources of pictures: an array, alone or as a variable of a data set, or a level of an image.
+//! Sources of pictures: an array, alone or as a variable of a data set, or a level of an image or of a map.
 
+use super::map_level::{self, MapLevel, plane};
 use super::{View, labels};
 use crate::args::axis_of;
 use crate::commands::read::{VariableRequest, group_of, inheriting, labelled};
@@ -25,6 +26,8 @@ pub(super) struct PictureSource {
     /// Names of the dimensions of the array.
     names: Vec<Option<String>>,
     pub(super) part: ArrayParent,
+    /// Level of a map, if the array is one and the group was given.
+    map_level: Option<MapLevel>,
     /// Channels of an image that are drawn together; `None` if one slice is drawn.
     pub(super) channels: Option<Channels>,
     /// Labels that are drawn over an image.
@@ -53,14 +56,28 @@ impl PictureSource {
     ) -> Result<Self> {
         if found.node.as_array().is_none() {
             let group = Group::from_found(&location.store, found, &context.registry)?;
-            return match Image::open(&group)? {
-                Some(image) => Self::of_image(context, args, image, room),
+            if let Some(image) = Image::open(&group)? {
+                return Self::of_image(context, args, image, room);
+            }
+            return match map_level::of_group(context, args, room, &location, &group)? {
+                Some((level, location, found)) => Self::of_array(context, args, location, found, Some(level)),
                 None => Err(no_image(context, &location)),
             };
         }
         if args.level.is_some() {
-            return Err(Failure::usage(format!("{location}: --level: an array has no levels, only an image")));
+            return Err(Failure::usage(format!("{location}: --level: an array has no levels, only an image or a map")));
         }
+        Self::of_array(context, args, location, found, None)
+    }
+
+    /// Opens an array: `map_level` if it is a level of a map.
+    fn of_array(
+        context: &Context,
+        args: &View,
+        location: NodeLocation,
+        found: StoredNode,
+        map_level: Option<MapLevel>,
+    ) -> Result<Self> {
         if args.channel.is_some() {
             return Err(Failure::usage(format!("{location}: --channel: an array has no channels, only an image")));
         }
@@ -83,7 +100,9 @@ impl PictureSource {
         // A bar would be true at the equator alone.
         let is_mercator = place.as_ref().and_then(|place| place.crs.as_ref()).is_some_and(Crs::is_mercator);
         let has_scale_bar = !args.no_scale_bar && !is_mercator;
-        let mut source = Self { array, cut, is_decoded: false, names, part, channels, labels, place, has_scale_bar };
+        let is_decoded = false;
+        let mut source =
+            Self { array, cut, is_decoded, names, part, map_level, channels, labels, place, has_scale_bar };
         if let Some((dataset, name)) = dataset {
             if !args.raw {
                 source.decode(context, &dataset, &name)?;
@@ -138,6 +157,7 @@ impl PictureSource {
         Ok(Self {
             channels,
             labels,
+            map_level: None,
             place: None,
             has_scale_bar: !args.no_scale_bar,
             array: cut.array.clone(),
@@ -160,7 +180,7 @@ impl PictureSource {
     pub(super) fn level(&self) -> Option<usize> {
         match &self.part {
             ArrayParent::Image { cut, .. } => Some(cut.level),
-            _ => None,
+            _ => self.map_level.as_ref().map(|level| level.number),
         }
     }
 
@@ -279,7 +299,8 @@ impl PictureSource {
             ArrayParent::Image { image, cut, is_chosen: false } if image.level_count() > 1 => {
                 Some(format!("level {} of 0 to {}", cut.level, image.level_count() - 1))
             }
-            _ => None,
+            ArrayParent::Image { .. } => None,
+            _ => self.map_level.as_ref().and_then(MapLevel::note),
         }
     }
 }
@@ -351,13 +372,9 @@ fn labels_selected(context: &Context, args: &View, location: &NodeLocation, arra
     }
 }
 
-/// Parses the axes of `--plane`.
-fn plane(text: &str, names: &[Option<String>]) -> Result<Vec<usize>> {
-    text.split(',').map(|part| axis_of("--plane", part, names, names.len())).collect()
-}
-
-/// Returns the error about a group that is no image. Its hint names arrays in the group.
+/// Returns the error about a group that is neither an image nor a pyramid. Its hint names arrays in the group.
 fn no_image(context: &Context, location: &NodeLocation) -> Failure {
-    let failure = Failure::usage(format!("{location}: found a group, expected an array or an OME-Zarr image"));
+    let failure =
+        Failure::usage(format!("{location}: found a group, expected an array, an OME-Zarr image or a pyramid of maps"));
     failure.with_hint(context.arrays_below(location))
 }

@@ -51,7 +51,7 @@ fn geozarr_multiscales() {
     let tree = lines(&folder, &["tree", "store"]);
     assert_eq!(tree[0], "store  v3 group  2 arrays, 2 groups");
     let err = refused(&folder, 2, &["view", "store"]);
-    assert!(err.contains("found a group, expected an array or an OME-Zarr image"), "{err}");
+    assert!(err.contains("found a group, expected an array, an OME-Zarr image or a pyramid of maps"), "{err}");
     folder.ok(&["view", "store", "r10m/b02"]);
 }
 
