@@ -274,7 +274,7 @@ impl Store for SqliteStore {
     }
 
     fn access_profile(&self) -> AccessProfile {
-        // To find a piece again costs more than in a file: all pieces at once.
-        AccessProfile::LOCAL.read_size(None)
+        // To find a piece again costs more than in a file: all pieces at once. To name the state of a value may cost a hash of it.
+        AccessProfile::LOCAL.read_size(None).cheap_parts(false)
     }
 }

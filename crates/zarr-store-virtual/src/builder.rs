@@ -126,7 +126,8 @@ impl VirtualStoreBuilder {
     }
 }
 
-/// Returns the access profile of the source or table whose files are farthest away; that of memory if the store has no files.
+/// Returns the access profile of the source or table whose files are farthest away; that of memory if the store has no files. Parts are cheap
+/// if they are so everywhere.
 fn profile(sources: &[Source], arrays: &BTreeMap<String, ArrayChunks>) -> AccessProfile {
     let rank = |kind: StoreKind| match kind {
         StoreKind::Memory => 0,
@@ -138,7 +139,10 @@ fn profile(sources: &[Source], arrays: &BTreeMap<String, ArrayChunks>) -> Access
         Table::Held(_) => None,
         Table::Found(found) => Some(found.access_profile()),
     });
-    profiles.chain(found).max_by_key(|profile| rank(profile.kind)).unwrap_or(AccessProfile::MEMORY)
+    let profiles: Vec<AccessProfile> = profiles.chain(found).collect();
+    let cheap_parts = profiles.iter().all(|profile| profile.cheap_parts);
+    let farthest = profiles.into_iter().max_by_key(|profile| rank(profile.kind));
+    farthest.unwrap_or(AccessProfile::MEMORY).cheap_parts(cheap_parts)
 }
 
 impl fmt::Debug for VirtualStoreBuilder {

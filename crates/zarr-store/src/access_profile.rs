@@ -43,6 +43,9 @@ pub struct AccessProfile {
     /// Size in bytes of the parts in which large ranges are read concurrently: ranges of more than twice this size, and whole values that
     /// are [expected to be](crate::GetOptions::expected_size) so large. `None`: ranges are not split.
     pub part_size: Option<u64>,
+    /// Whether a part of a value costs no more than its bytes and a request. `false` for stores that decode, or hash, the whole value for a
+    /// part of it, as archives with compressed files and databases may.
+    pub cheap_parts: bool,
 }
 
 /// Number of bytes in flight that allows 1.3 GB/s at a latency of 100 ms.
@@ -58,6 +61,7 @@ impl AccessProfile {
         concurrency: 32,
         bytes_in_flight: BYTES_IN_FLIGHT,
         part_size: None,
+        cheap_parts: true,
     };
 
     /// Profile of files. A system call takes about as long as copying 16 KiB from the page cache. Pieces of 1 MiB fit in the larger caches
@@ -70,6 +74,7 @@ impl AccessProfile {
         concurrency: 32,
         bytes_in_flight: BYTES_IN_FLIGHT,
         part_size: None,
+        cheap_parts: true,
     };
 
     /// Profile of values behind a network: reading 1 MiB more takes less time than another request, 512 concurrent requests hide the
@@ -82,6 +87,7 @@ impl AccessProfile {
         concurrency: 512,
         bytes_in_flight: BYTES_IN_FLIGHT,
         part_size: Some(8 << 20),
+        cheap_parts: true,
     };
 
     /// Sets [`read_size`](Self::read_size), in bytes.
@@ -129,5 +135,11 @@ impl AccessProfile {
     #[must_use]
     pub const fn part_size(self, part_size: Option<u64>) -> Self {
         Self { part_size, ..self }
+    }
+
+    /// Sets [`cheap_parts`](Self::cheap_parts).
+    #[must_use]
+    pub const fn cheap_parts(self, cheap_parts: bool) -> Self {
+        Self { cheap_parts, ..self }
     }
 }

@@ -27,8 +27,9 @@ pub(super) struct Archive {
     pub(super) profile: AccessProfile,
 }
 
-/// Access profile for local files. The file is open already, so that small reads cost no opening.
-pub(super) const LOCAL: AccessProfile = AccessProfile::LOCAL.read_size(Some(256 << 10));
+/// Access profile for local files. The file is open already, so that small reads cost no opening. A part of a compressed file costs the
+/// decoding of the whole.
+pub(super) const LOCAL: AccessProfile = AccessProfile::LOCAL.read_size(Some(256 << 10)).cheap_parts(false);
 
 impl Archive {
     /// Creates the archive of an opened file. `below` is the profile of the store that has the file; `None` for a local file.
@@ -38,7 +39,7 @@ impl Archive {
             name,
             entries: Entries::new(opened.directory.entries),
             access: Access { max_gap, same_state: opened.same_state, size: below.map(|_| opened.size) },
-            profile: below.unwrap_or(LOCAL),
+            profile: below.map_or(LOCAL, |profile| profile.cheap_parts(false)),
         }
     }
 

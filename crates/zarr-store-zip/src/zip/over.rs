@@ -64,6 +64,8 @@ fn keeps_the_contract_of_reading() {
                 let store = over(Altered::new(below(&file)).with_profile(profile)).expect("opened");
                 testing::contract_read(&store, &VALUES);
                 testing::contract_read_only(&store);
+                // A part of a compressed file costs the decoding of the whole.
+                assert_eq!(store.access_profile(), profile.cheap_parts(false));
                 assert_eq!((store.path(), store.to_string().as_str()), (None, "memory:x.zip"));
             }
         }
