@@ -24,7 +24,7 @@ pub use ancestors::{Above, Ancestors, DroppedConsolidated};
 pub use claim::{AwaitClaim, Claim, DropClaim, TakeClaim, unclaimed};
 pub use create::{CreateNode, create};
 pub use dialect::{DEFAULT_DIALECT, FindDialect, same_hierarchy};
-pub use erase::{EraseBroken, EraseNode, MIGRATION_RECORD};
+pub use erase::{EraseBroken, EraseNode};
 pub use hints::with_hierarchy_hint;
 pub use known::{Foresee, Knowing, Known};
 pub use listed::ListNode;
@@ -38,8 +38,8 @@ pub use revise::Edit;
 pub(crate) use revise::revise;
 pub use still_there::{StillThere, check_same_chunks, gone, pin, pin_prefix};
 pub use unfinished::{
-    CONVERSION_JOURNAL, DropUnfinished, REPLACEMENTS, is_one_prefix, is_part_journal, is_scratch, is_scratch_of,
-    journal_key, new_id, replacement, replacements, scratch_key,
+    CONVERSION_JOURNAL, DropUnfinished, MIGRATION_RECORD, REPLACEMENTS, is_one_prefix, is_part_journal, is_scratch,
+    is_scratch_of, is_unfinished, journal_key, new_id, replacement, replacements, scratch_key,
 };
 
 use crate::jobs::{Operation, get_document, get_whole_document, unfit};

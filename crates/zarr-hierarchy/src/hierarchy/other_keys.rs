@@ -2,7 +2,7 @@
 
 use super::{Walk, in_store};
 use crate::jobs::Operation;
-use crate::node::{CONVERSION_JOURNAL, MIGRATION_RECORD, REPLACEMENTS};
+use crate::node::{REPLACEMENTS, is_unfinished};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_drive::{Io, run, run_async};
@@ -139,8 +139,10 @@ impl OtherKeysJob {
     /// Whether `key` belongs to this library, to a node, or to the directory.
     fn is_own(&self, key: &Key) -> bool {
         let name = key.name();
-        let is_internal = name.starts_with(CONVERSION_JOURNAL) || key.as_str() == MIGRATION_RECORD;
-        is_internal || is_of_directory(name) || is_temporary(name) || self.documents.contains(key.as_str())
+        is_unfinished(key.as_str(), true)
+            || is_of_directory(name)
+            || is_temporary(name)
+            || self.documents.contains(key.as_str())
     }
 
     /// Whether `prefix`, directly below a group, belongs to no node.

@@ -2,8 +2,6 @@
 
 mod owned;
 
-pub use owned::MIGRATION_RECORD;
-
 use super::{Ancestors, DropUnfinished};
 use crate::chunk_keys::ChunkKeys;
 use crate::hierarchy::WalkJob;

@@ -17,8 +17,30 @@ pub const CONVERSION_JOURNAL: &str = ".zconversion";
 /// finds no document directly below it, and so no node.
 pub const REPLACEMENTS: &str = ".zreplacement";
 
+/// Key at the root with the state of a migration. No dialect uses this key for a document or a chunk.
+pub const MIGRATION_RECORD: &str = ".zmigration";
+
 /// Mark in the keys of elements that a conversion stores temporarily.
 const SCRATCH: &str = "scratch";
+
+/// Whether a key belongs to an unfinished change by this library: a journal of a conversion, elements that a conversion stores temporarily, a
+/// node that is to replace another, or the record of a migration. `name` is the key below the prefix of a node, and `is_root` whether that is
+/// the root.
+///
+/// ```
+/// use zarr_hierarchy::node::is_unfinished;
+/// assert!(is_unfinished("g/.zconversion-a", true) && is_unfinished(".zreplacement/a/00f1/zarr.json", false));
+/// assert!(is_unfinished(".zmigration", true) && !is_unfinished(".zmigration", false));
+/// assert!(!is_unfinished(".zconversions", true) && !is_unfinished(".zconversion-a/x", true));
+/// ```
+#[must_use]
+pub fn is_unfinished(name: &str, is_root: bool) -> bool {
+    let (above, last) = name.rsplit_once('/').unwrap_or(("", name));
+    let rest = last.strip_prefix(CONVERSION_JOURNAL);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
+        || above.split('/').any(|part| part == REPLACEMENTS)
+        || (is_root && name == MIGRATION_RECORD)
+}
 
 /// Returns the key of the journal of a conversion to `path`, beside the node. `part` is the number of a part of the conversion and the
 /// number of parts; `None` for the journal of the whole conversion.

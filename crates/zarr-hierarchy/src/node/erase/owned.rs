@@ -3,15 +3,12 @@
 use crate::chunk_keys::ChunkKeys;
 use crate::node::order;
 use crate::node::unfinished::{
-    CONVERSION_JOURNAL, REPLACEMENTS, is_part_journal, is_scratch, journal_key, replacements,
+    CONVERSION_JOURNAL, MIGRATION_RECORD, REPLACEMENTS, is_part_journal, is_scratch, journal_key, replacements,
 };
 use crate::{Result, Walk};
 use std::collections::{BTreeMap, BTreeSet};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{Key, Listing, Prefix};
-
-/// Key at the root with the state of a migration. No dialect uses this key for a document or a chunk.
-pub const MIGRATION_RECORD: &str = ".zmigration";
 
 /// Extent of the keys that are erased with a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
