@@ -169,10 +169,15 @@ impl FilesystemStore {
         let mut entries = Vec::with_capacity(names.len());
         for (name, kind) in names {
             if kind == Kind::NotUtf8 {
-                self.unnamed.note(format!("{prefix}{name}"));
+                self.unnamed.note(format!("{prefix}{name}"), "the name is not UTF-8, so that it is no key");
                 continue;
             }
-            if is_temporary_name(&name) || Key::fault(&name).is_some() {
+            if is_temporary_name(&name) {
+                continue;
+            }
+            if let Some(fault) = Key::fault(&name) {
+                self.unnamed
+                    .note(format!("{prefix}{name}"), &format!("the name is no key: {fault}, as some systems read it"));
                 continue;
             }
             let is_link = kind == Kind::Unknown;

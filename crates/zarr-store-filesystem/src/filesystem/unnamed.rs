@@ -14,23 +14,24 @@ pub(super) struct Unnamed(Mutex<Found>);
 
 #[derive(Debug, Default)]
 struct Found {
+    /// Paths with reasons.
     due: Vec<String>,
     told: BTreeSet<String>,
 }
 
 impl Unnamed {
-    /// Records a file or directory; its name may have replacement characters.
-    pub(super) fn note(&self, path: String) {
+    /// Records a file or directory, and why its name is no key; the name may have replacement characters.
+    pub(super) fn note(&self, path: String, why: &str) {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if found.told.len() < MOST && found.told.insert(path.clone()) {
-            found.due.push(path);
+            found.due.push(format!("{path}: {why}"));
         }
     }
 
     /// Returns a warning for each file that was recorded since the last call.
     pub(super) fn take_warnings(&self, store: &FilesystemStore) -> Vec<String> {
         let due = std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).due);
-        let warning = |path| format!("{store}: {path}: the name is not UTF-8, so that it is no key and is left out");
+        let warning = |path| format!("{store}: {path}; it is left out");
         due.into_iter().map(warning).collect()
     }
 }
@@ -58,5 +59,25 @@ mod tests {
         assert!(warnings[0].contains(": g/b\u{fffd}") && warnings[0].contains("not UTF-8"), "{}", warnings[0]);
         store.list().unwrap();
         assert!(store.take_warnings().is_empty());
+    }
+
+    #[test]
+    fn names_that_are_no_keys_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FilesystemStore::open(folder.path()).unwrap();
+        for name in ["C:", "\\x", "a\\..\\b", "a\\b"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(store.list().unwrap(), [Key::new("a\\b").unwrap()]);
+        let warnings = store.take_warnings();
+        let ends = [
+            ": C:: the name is no key: it is absolute, as some systems read it; it is left out",
+            ": \\x: the name is no key: it is absolute, as some systems read it; it is left out",
+            ": a\\..\\b: the name is no key: it has a segment . or .., as some systems read it; it is left out",
+        ];
+        assert_eq!(warnings.len(), 3);
+        for end in ends {
+            assert!(warnings.iter().any(|warning| warning.ends_with(end)), "{warnings:?}");
+        }
     }
 }
