@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def test_stores_of_python_that_do_not_tell_sizes() -> None:
     assert told[-1] == (made.nbytes, 0)
     # A byte behind the first 8 MiB.
     array[-1] = 255
-    assert zarr_rust.check_manifest(store, made.text) == {"c/0": "different"}
+    assert zarr_rust.check_manifest(store, made.text) == {"c/0": ("different", None)}
 
 
 def test_damage_is_listed(folder: Path) -> None:
@@ -69,5 +70,36 @@ def test_damage_is_listed(folder: Path) -> None:
     (folder / "zarr.json").unlink()
     (folder / "g" / "t" / "c" / "1").write_bytes(b"")
     found = zarr_rust.check_manifest(folder, made.text, progress=lambda *numbers: told.append(numbers))
-    assert found == {"g/t/c/1": "different", "zarr.json": "missing"}
+    assert found == {"g/t/c/1": ("different", None), "zarr.json": ("missing", None)}
     assert told[-1][0] == told[-1][1]
+
+
+class Slow(WrapperStore[Any]):
+    """A store whose values take a while."""
+
+    async def get(self, *arguments: Any, **named: Any) -> Any:
+        await asyncio.sleep(0.05)
+        return await super().get(*arguments, **named)
+
+
+def test_progress_without_a_total() -> None:
+    store = Slow(MemoryStore())
+    zarr.create_array(store, shape=(40,), chunks=(1,), dtype="u1", fill_value=0)[:] = 1
+    told: list[tuple[int, int]] = []
+    made = zarr_rust.manifest(store, threads=2, memory="64KiB", progress=lambda *numbers: told.append(numbers))
+    assert told[-1] == (made.nbytes, 0)
+    assert len(told) > 3
+    assert [done for done, _ in told] == sorted({done for done, _ in told})
+
+
+def test_a_value_that_cannot_be_read(folder: Path) -> None:
+    made = zarr_rust.manifest(folder)
+    value = folder / "g" / "t" / "c" / "1"
+    value.unlink()
+    value.symlink_to("/etc/hostname")
+    found = zarr_rust.check_manifest(folder, made.text)
+    assert list(found) == ["g/t/c/1"]
+    assert found["g/t/c/1"].kind == "unreadable"
+    assert "leads out of the store" in str(found["g/t/c/1"].cause)
+    with pytest.raises(ValueError):
+        zarr_rust.manifest(folder, threads=0)

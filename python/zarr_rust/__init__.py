@@ -37,7 +37,7 @@ from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
 from zarr_rust._open import create_array, create_group, open, open_array, open_async, open_group
 from zarr_rust._plan import Plan
-from zarr_rust._manifest import Manifest, check_manifest, manifest
+from zarr_rust._manifest import Manifest, ManifestDifference, check_manifest, manifest
 from zarr_rust._pyramid import PyramidLevel, pyramid
 from zarr_rust._table import Table
 from zarr_rust._virtualize import References, virtualize
@@ -65,6 +65,7 @@ __all__ = [
     "Dataset",
     "Group",
     "Manifest",
+    "ManifestDifference",
     "Plan",
     "PyramidLevel",
     "References",

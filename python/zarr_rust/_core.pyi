@@ -229,11 +229,19 @@ def pyramid(
     source: Array | Group | _Address, target: _Address | None, settings: dict[str, Any], progress: Callable[[int, int], object] | None
 ) -> list[tuple[int, str, list[int], list[int], list[int], list[int] | None]]: ...
 def manifest(
-    source: Array | Group | _Address, form: str, progress: Callable[[int, int], object] | None
+    source: Array | Group | _Address,
+    form: str,
+    memory: int,
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
 ) -> tuple[str, int, int, str | None]: ...
 def check_manifest(
-    source: Array | Group | _Address, text: str, progress: Callable[[int, int], object] | None
-) -> list[tuple[str, str]]: ...
+    source: Array | Group | _Address,
+    text: str,
+    memory: int,
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> tuple[list[tuple[str, str, str | None]], str | None]: ...
 def virtualize(
     files: Sequence[str],
     file_options: Sequence[tuple[str, str]],

@@ -35,9 +35,18 @@ pub(crate) fn finished(hasher: &blake3::Hasher) -> Hash {
     Hash(hasher.finalize().into())
 }
 
-impl fmt::Display for Hash {
+/// Bytes that are printed as lower-case hexadecimal digits.
+pub(crate) struct Hexadecimal<'a>(pub(crate) &'a [u8]);
+
+impl fmt::Display for Hexadecimal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Hexadecimal(&self.0).fmt(f)
     }
 }
 

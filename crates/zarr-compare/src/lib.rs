@@ -50,5 +50,5 @@ pub use comparison::{
 };
 pub use digest::{ArrayDifference, ArrayDigest, Digest, DigestDifference, DigestOptions, NodeDigest};
 pub use hash::Hash;
-pub use manifest::{Manifest, ManifestDifference, ManifestEntry, ManifestForm, ManifestOptions};
+pub use manifest::{Manifest, ManifestCheck, ManifestDifference, ManifestEntry, ManifestForm, ManifestOptions};
 pub use progress::Progress;

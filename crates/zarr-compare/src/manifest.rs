@@ -20,9 +20,10 @@ use zarr_scan::{in_parallel, lock, processors};
 use zarr_store::{Prefix, Store, StoreKind};
 
 use crate::progress::{Progress, Reporter};
-pub use check::ManifestDifference;
+pub use check::{ManifestCheck, ManifestDifference};
+use dandi::MOST_SEGMENTS;
 use hashing::{Values, gone};
-use listing::{Sizes, is_of_one_value, is_unfinished, listed, prefix_of};
+use listing::{Sizes, is_left_out, listed, prefix_of, state_of};
 
 /// Number of values of a remote store that are read at the same time, unless the options name another.
 const REMOTE: usize = 16;
@@ -35,7 +36,8 @@ pub enum ManifestForm {
     #[default]
     Sha256sum,
     /// MD5 of each value, as `md5sum` writes it, and in comments the checksums of directories in the form that the archive DANDI uses
-    /// (`zarr-checksum`), that of the node last.
+    /// (`zarr-checksum`), that of the node last. Values below `.git`, `.datalad` and `.dandi`, `.gitattributes` and `.gitmodules` are left out,
+    /// as the client of DANDI does.
     Dandi,
 }
 
@@ -140,28 +142,38 @@ pub struct ManifestEntry {
 /// Array::create(&store, "/a", new, &registry)?.write(.., &[1_i8, 2])?;
 /// let manifest = Manifest::of(&store, "/a", &ManifestOptions::default(), |_| {})?;
 /// let read: Manifest = manifest.to_string().parse()?;
-/// assert!(read.check(&store, "/a", &ManifestOptions::default(), |_| {})?.is_empty());
+/// assert!(read.check(&store, "/a", &ManifestOptions::default(), |_| {})?.differences.is_empty());
 /// store.set_all(&Key::new("a/c/0")?, &[3, 4])?;
-/// let differences = read.check(&store, "/a", &ManifestOptions::default(), |_| {})?;
-/// assert_eq!(differences[0].to_string(), "c/0: differs");
+/// let check = read.check(&store, "/a", &ManifestOptions::default(), |_| {})?;
+/// assert_eq!(check.differences[0].to_string(), "c/0: differs");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     form: ManifestForm,
     entries: BTreeMap<String, ManifestEntry>,
+    /// Checksum of the node in the form of DANDI.
+    dandi_checksum: Option<String>,
 }
 
 impl Manifest {
-    /// Computes the checksums of all values of the node at `path`. Locks and temporary keys that the store does not list are left out, and
-    /// what an unfinished conversion has stored besides the data: its journals, its temporary elements, and nodes that are to replace
-    /// others.
+    /// Computes the checksums of all values of the node at `path`. Left out are locks and temporary keys that the store does not list, and keys
+    /// of unfinished changes by this library: journals of conversions, their temporary elements, nodes that are to replace others, and the
+    /// record of a migration.
+    ///
+    /// Nothing may write to the node meanwhile. The keys are listed again at the end: if a value came, went or changed its size, that is an
+    /// error, but a value that was replaced by another of the same size has the checksum of either. In memory are the names and checksums,
+    /// about 200 bytes and the length of the name for each value, besides [`memory`](ManifestOptions#structfield.memory).
     ///
     /// # Errors
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the store does not list keys, or not all keys of the node lie below its path, as
-    /// those of documents in a draft of version 3, which lie below `meta/`; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is no
-    /// node or it has no values; [`Conflict`](zarr_hierarchy::ErrorKind::Conflict) if a value is erased meanwhile; the errors of reading;
-    /// and [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
+    /// - [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the store does not list keys, or if not all keys of the node lie below its path,
+    ///   as those of documents in a draft of version 3, which lie below `meta/`.
+    /// - [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is no node or it has no values.
+    /// - [`Conflict`](zarr_hierarchy::ErrorKind::Conflict) if values come, go or change their sizes meanwhile.
+    /// - [`Limit`](zarr_hierarchy::ErrorKind::Limit) if a name makes a line of more than 128 KiB, or in the form of DANDI has more than 1,000
+    ///   segments.
+    /// - [`Store`](zarr_hierarchy::ErrorKind::Store) if a value cannot be read.
+    /// - [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
     pub fn of<F: IntoFlow>(
         store: &Arc<dyn Store>,
         path: &str,
@@ -175,18 +187,37 @@ impl Manifest {
             let error = Error::argument("the store does not list its keys, of which a manifest has all");
             return Err(in_store(&**store, error));
         }
-        let mut sizes = listed(&**store, &prefix)?;
-        sizes.retain(|name, _| !is_unfinished(name));
+        let list = || -> Result<Sizes> {
+            let mut sizes = listed(&**store, &prefix)?;
+            sizes.retain(|name, _| !is_left_out(options.form, &prefix, name));
+            Ok(sizes)
+        };
+        let sizes = list()?;
         if sizes.is_empty() {
             let error = Error::new(ErrorKind::NotFound, "found no values below the path of the node");
             return Err(in_store(&**store, error.at(|location| location.path = Some(path.to_owned()))));
         }
-        let mut entries = BTreeMap::new();
-        for (name, found) in computed(store, &prefix, options.form, sizes, options, &reporter, false)? {
-            let Some(entry) = found? else { return Err(gone(&**store, &prefix.join(&name)?)) };
-            entries.insert(name, entry);
+        for name in sizes.keys() {
+            check_name(options.form, name).map_err(|error| in_store(&**store, error))?;
         }
-        Ok(Self { form: options.form, entries })
+        let (before, entries) = (state_of(&sizes), Mutex::new(BTreeMap::new()));
+        computed(store, &prefix, options.form, sizes, options, &reporter, &|name, found| {
+            let Some(entry) = found? else { return Err(gone(&**store, &prefix.join(&name)?)) };
+            lock(&entries).insert(name, entry);
+            Ok(())
+        })?;
+        let entries = entries.into_inner().unwrap_or_default();
+        let after = list()?;
+        if state_of(&after) != before {
+            return Err(in_store(&**store, changed(&prefix, &entries, &after)));
+        }
+        Ok(Self::new(options.form, entries))
+    }
+
+    fn new(form: ManifestForm, entries: BTreeMap<String, ManifestEntry>) -> Self {
+        let made = Self { form, entries, dandi_checksum: None };
+        let dandi_checksum = made.compute_dandi_checksum();
+        Self { dandi_checksum, ..made }
     }
 
     /// Form of the manifest.
@@ -205,8 +236,36 @@ impl Manifest {
     }
 }
 
-/// Computes the checksums of values by their names; `None` for a value that is not there. With `goes_on` an error of one value is its result,
-/// and otherwise ends the work.
+/// Returns an error for a name that a manifest cannot have.
+fn check_name(form: ManifestForm, name: &str) -> Result<()> {
+    let (found, most, what) = match (text::line_length(name), name.split('/').count()) {
+        (bytes, _) if bytes > text::LONGEST => (bytes, text::LONGEST, "bytes in the line"),
+        (_, segments) if form == ManifestForm::Dandi && segments > MOST_SEGMENTS => {
+            (segments, MOST_SEGMENTS, "segments")
+        }
+        _ => return Ok(()),
+    };
+    let begin = text::excerpt(name);
+    Err(Error::new(ErrorKind::Limit, format!("found {found} {what} of the name {begin:?}, expected at most {most}")))
+}
+
+/// Returns the error of values that changed while checksums were computed: it names the first that came or went.
+fn changed(prefix: &Prefix, before: &BTreeMap<String, ManifestEntry>, after: &Sizes) -> Error {
+    let came = after.keys().find(|name| !before.contains_key(*name));
+    let went = before.keys().find(|name| !after.contains_key(*name));
+    let (what, name) = match (came, went) {
+        (Some(name), _) => ("a new value", Some(name)),
+        (_, Some(name)) => ("no value any more", Some(name)),
+        _ => ("values of other sizes", None),
+    };
+    let message = format!("found {what} at the end, expected the same values as in the beginning");
+    let error = Error::new(ErrorKind::Conflict, message).with_hint("does another process write to the node?");
+    let key = name.and_then(|name| prefix.join(name).ok());
+    error.at(|location| location.key = key.map(|key| key.to_string()))
+}
+
+/// Computes the checksums of values, and calls `each` with the name and the result; `None` for a value that is not there. An error of `each`
+/// ends the work.
 fn computed(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -214,22 +273,15 @@ fn computed(
     sizes: Sizes,
     options: &ManifestOptions,
     reporter: &Reporter<'_>,
-    goes_on: bool,
-) -> Result<BTreeMap<String, Result<Option<ManifestEntry>>>> {
+    each: &(dyn Fn(String, Result<Option<ManifestEntry>>) -> Result<()> + Sync),
+) -> Result<()> {
     let total = sizes.values().map(|size| u128::from(size.unwrap_or(0))).sum();
     reporter.report(Progress::Total(total))?;
     let values = Values::new(&**store, form, options.memory);
-    let found = Mutex::new(BTreeMap::new());
     let workers = options.workers(&**store).min(sizes.len()).max(1);
     in_parallel(workers, sizes.into_iter(), &|(name, size): (String, Option<u64>)| {
         let key = prefix.join(&name)?;
         let done = |bytes: u64| reporter.report(Progress::Done(bytes.into()));
-        let entry = match values.checksum(&key, size, &done) {
-            Err(error) if !(goes_on && is_of_one_value(&error)) => return Err(error),
-            entry => entry,
-        };
-        lock(&found).insert(name, entry);
-        Ok(())
-    })?;
-    Ok(found.into_inner().unwrap_or_default())
+        each(name, values.checksum(&key, size, &done))
+    })
 }

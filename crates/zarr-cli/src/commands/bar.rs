@@ -17,6 +17,12 @@ fn counted(bytes: u128) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
+fn set_template(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("##-"));
+    }
+}
+
 impl Bar {
     /// Returns a bar for a conversion of `size` bytes.
     pub(crate) fn new(size: u128, quiet: bool) -> Self {
@@ -64,9 +70,7 @@ impl Bar {
             return Self(None);
         }
         let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::stderr_with_hz(10));
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("##-"));
-        }
+        set_template(&bar, template);
         Self(Some(bar))
     }
 
@@ -102,6 +106,8 @@ impl Bar {
         use zarr::compare::Progress;
         let Some(bar) = &self.0 else { return };
         match progress {
+            // The sizes of stored values are not known: a percentage would be of nothing.
+            Progress::Total(0) => set_template(bar, "{spinner} {binary_bytes}  {binary_bytes_per_sec}"),
             Progress::Total(bytes) => bar.inc_length(counted(bytes)),
             Progress::Begin(path) => bar.set_message(escape::line(path).into_owned()),
             Progress::Done(bytes) => bar.inc(counted(bytes)),

@@ -44,18 +44,19 @@ pub(crate) struct Digest {
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
     /// Print a checksum of each stored value instead, with its key below the node, as sha256sum does: `sha256sum -c` checks it in a
-    /// directory, and --check in any store.
+    /// directory, and --check in any store. Left out are records of unfinished changes by zarr (.zconversion, .zreplacement, .zmigration).
+    /// Nothing may write to the node meanwhile.
     #[arg(long, conflicts_with_all = ["ieee", "attributes", "parts", "compare", "sel", "isel"], help_heading = STORED)]
     manifest: bool,
     /// The form of a manifest: sha256sum (SHA-256), or dandi (MD5, as md5sum writes it, and in comments the checksums of directories that
-    /// zarr-checksum computes).
+    /// zarr-checksum computes, without .git, .datalad, .gitattributes, .gitmodules and .dandi).
     #[arg(long, value_name = "FORM", value_parser = form, requires = "manifest", help_heading = STORED)]
     form: Option<ManifestForm>,
     /// Write the manifest to this file, which is not below the node.
     #[arg(short, long, value_name = "FILE", requires = "manifest", help_heading = STORED)]
     output: Option<PathBuf>,
-    /// Compare the stored values with a manifest, also one that sha256sum or md5sum wrote, and list what differs. The exit code is 1 if
-    /// something does.
+    /// Compare the stored values with a manifest, also one that sha256sum or md5sum wrote, and list what differs; - is standard input. The
+    /// exit code is 1 if something differs or cannot be read.
     #[arg(
         long, value_name = "FILE", help_heading = STORED,
         conflicts_with_all = ["manifest", "ieee", "attributes", "parts", "compare", "sel", "isel"],

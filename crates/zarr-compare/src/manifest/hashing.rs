@@ -1,15 +1,21 @@
 //! Checksums of values, which are read within a bound of memory.
 
+use std::ops::Range;
+
 use md5::{Digest, Md5};
 use sha2::Sha256;
 use zarr_hierarchy::{Error, ErrorKind, Result, in_store};
-use zarr_store::{ByteRange, GetOptions, Key, Store, StoreExt, StoreKind};
+use zarr_store::{ByteRange, GetOptions, Key, Snapshot, Store, StoreExt, StoreKind};
 
 use super::shares::Shares;
 use super::{ManifestEntry, ManifestForm};
+use crate::hash::Hexadecimal;
 
-/// Number of bytes of a value that are read at once where a store reads parts as cheaply as the whole.
+/// Number of bytes of a value that are read first, and by each get of a local store whose parts are cheap.
 const PIECE: u64 = 8 << 20;
+
+/// Number of bytes of a value that are read by each get of a remote store, between two reports of progress.
+const REMOTE_STEP: u64 = 64 << 20;
 
 /// Least memory that is used, in bytes.
 pub(super) const LEAST: u64 = 64 << 10;
@@ -37,37 +43,22 @@ impl Hasher {
 
     fn finish(self) -> String {
         match self {
-            Self::Sha256(hasher) => hexadecimal(&hasher.finalize()),
-            Self::Md5(hasher) => hexadecimal(&hasher.finalize()),
+            Self::Sha256(hasher) => Hexadecimal(&hasher.finalize()).to_string(),
+            Self::Md5(hasher) => Hexadecimal(&hasher.finalize()).to_string(),
         }
     }
-}
-
-/// Returns the MD5 of a text in hexadecimal digits.
-pub(super) fn md5_of(text: &str) -> String {
-    hexadecimal(&Md5::digest(text.as_bytes()))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 /// Values of a store of which checksums are computed.
 pub(super) struct Values<'a> {
     store: &'a dyn Store,
     form: ManifestForm,
-    /// Number of bytes of a value that are read at once where a store reads parts as cheaply as the whole.
+    /// Number of bytes of a value that are read first, before its size is known.
     piece: u64,
-    /// Number of bytes of a value that are read at once at most.
+    /// Greatest number of bytes of a value that are read by one get.
+    step: u64,
+    /// Number of bytes that are held at the same time.
     most: u64,
-    /// Whether parts of a value cost no more than the whole.
-    has_cheap_parts: bool,
     shares: Shares,
 }
 
@@ -75,15 +66,19 @@ impl<'a> Values<'a> {
     /// Values of `store`, of which at most `memory` bytes are held at the same time.
     pub(super) fn new(store: &'a dyn Store, form: ManifestForm, memory: u64) -> Self {
         let most = memory.max(LEAST);
-        // Archives may decode the whole value for each part, databases may hash it, and services take a request. Directories, which have a
-        // parent, and memory do none of that.
-        let has_cheap_parts = store.access_profile().kind == StoreKind::Memory || store.parent().is_some();
-        Self { store, form, piece: most.min(PIECE), most, has_cheap_parts, shares: Shares::new(most) }
+        let profile = store.access_profile();
+        let step = match profile.kind {
+            // Some archives decode, and some databases hash, the whole value for each part of it.
+            _ if !profile.cheap_parts => most,
+            StoreKind::Remote => most.min(REMOTE_STEP),
+            StoreKind::Memory | StoreKind::Local => most.min(PIECE),
+        };
+        Self { store, form, piece: most.min(PIECE), step, most, shares: Shares::new(most) }
     }
 
     /// Returns the checksum of the value at `key`; `None` if there is none. Calls `done` with the number of bytes that were read. `size` is
-    /// the size of the value as far as it is known. All bytes are of one state of the value if the store names states or gives the value
-    /// at once.
+    /// the size of the value as far as it is known. All bytes are of one state of the value if the store names states, or if the value fits
+    /// into the memory.
     pub(super) fn checksum(
         &self,
         key: &Key,
@@ -91,7 +86,7 @@ impl<'a> Values<'a> {
         done: &dyn Fn(u64) -> Result<()>,
     ) -> Result<Option<ManifestEntry>> {
         if size.is_none_or(|size| size <= self.piece) {
-            let _share = self.shares.take(size.unwrap_or(self.piece));
+            let share = self.shares.take(size.unwrap_or(self.piece));
             // No state is asked for: some stores hash the whole value to name it.
             let first = self.store.get(key, &[ByteRange::First(self.piece)], &GetOptions::default())?;
             let Some(first) = first else { return Ok(None) };
@@ -101,9 +96,22 @@ impl<'a> Values<'a> {
                 return self.of_whole(bytes, done).map(Some);
             }
             size = first.size;
+            if let (Some(size), Some(version)) = (first.size, first.version.clone()) {
+                let mut hasher = Hasher::new(self.form);
+                hasher.update(bytes);
+                drop((first, share));
+                done(len)?;
+                return self.rest(
+                    key,
+                    hasher,
+                    len..size,
+                    &GetOptions::if_match(Some(Snapshot::of_version(version))),
+                    done,
+                );
+            }
         }
         match size {
-            Some(size) if self.has_cheap_parts || size > self.most => self.in_pieces(key, done),
+            Some(size) if size > self.step => self.in_pieces(key, done),
             size => self.at_once(key, size, done),
         }
     }
@@ -125,30 +133,44 @@ impl<'a> Values<'a> {
 
     /// Reads a value by one get for each piece.
     fn in_pieces(&self, key: &Key, done: &dyn Fn(u64) -> Result<()>) -> Result<Option<ManifestEntry>> {
-        let piece = if self.has_cheap_parts { self.piece } else { self.most };
-        let share = self.shares.take(piece);
-        let first = self.store.get(key, &[ByteRange::First(piece)], &GetOptions::snapshot())?;
+        let share = self.shares.take(self.step);
+        let first = self.store.get(key, &[ByteRange::First(self.step)], &GetOptions::snapshot())?;
         let Some(first) = first else { return Ok(None) };
-        let (mut at, state) = (first.part(0).len() as u64, first.snapshot.clone());
-        let Some(size) = first.size.or((at < piece).then_some(at)) else {
+        let (at, state) = (first.part(0).len() as u64, first.snapshot.clone());
+        let size = first.size.or((at < self.step).then_some(at));
+        // Without a state, pieces could be of different ones.
+        let Some(size) = size.filter(|size| state.is_some() || *size == at || *size > self.most) else {
             drop((first, share));
-            return self.at_once(key, None, done);
+            return self.at_once(key, size, done);
         };
         let mut hasher = Hasher::new(self.form);
         hasher.update(first.part(0));
-        drop(first);
+        drop((first, share));
         done(at)?;
-        let options = GetOptions::if_match(state);
-        while at < size {
-            let end = size.min(at.saturating_add(piece));
-            let found = self.store.get(key, &[ByteRange::Range(at..end)], &options)?;
+        self.rest(key, hasher, at..size, &GetOptions::if_match(state), done)
+    }
+
+    /// Reads the `rest` of a value, whose beginning `hasher` has.
+    fn rest(
+        &self,
+        key: &Key,
+        mut hasher: Hasher,
+        rest: Range<u64>,
+        options: &GetOptions,
+        done: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Option<ManifestEntry>> {
+        let _share = self.shares.take(self.step.min(rest.end.saturating_sub(rest.start)));
+        let mut at = rest.start;
+        while at < rest.end {
+            let end = rest.end.min(at.saturating_add(self.step));
+            let found = self.store.get(key, &[ByteRange::Range(at..end)], options)?;
             let Some(found) = found else { return Err(gone(self.store, key)) };
             hasher.update(found.part(0));
             drop(found);
             done(end - at)?;
             at = end;
         }
-        Ok(Some(ManifestEntry { checksum: hasher.finish(), size: Some(size) }))
+        Ok(Some(ManifestEntry { checksum: hasher.finish(), size: Some(rest.end) }))
     }
 }
 

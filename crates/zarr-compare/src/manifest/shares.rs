@@ -21,7 +21,8 @@ impl Shares {
         Self { all: bytes, free: Mutex::new(bytes), returned: Condvar::new() }
     }
 
-    /// Takes `bytes` bytes, but all of the memory if it is smaller. Waits until they are free; a thread that has a share must not take another.
+    /// Takes `bytes` bytes; if the memory has fewer, takes all of it. Waits until they are free. A thread that has a share must not take
+    /// another.
     pub(super) fn take(&self, bytes: u64) -> Share<'_> {
         let bytes = bytes.min(self.all);
         let mut free = lock(&self.free);
@@ -37,5 +38,33 @@ impl Drop for Share<'_> {
     fn drop(&mut self) {
         *lock(&self.of.free) += self.bytes;
         self.of.returned.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn threads_hold_no_more_than_the_memory() {
+        let (shares, held) = (Shares::new(10), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for number in 0..8_u64 {
+                let (shares, held) = (&shares, &held);
+                scope.spawn(move || {
+                    for round in 0..200 {
+                        let bytes = (number + round) % 13;
+                        let share = shares.take(bytes);
+                        assert_eq!(share.bytes, bytes.min(10));
+                        let before = held.fetch_add(share.bytes, Ordering::SeqCst);
+                        assert!(before + share.bytes <= 10, "{before}");
+                        std::thread::yield_now();
+                        held.fetch_sub(share.bytes, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(*lock(&shares.free), 10);
     }
 }

@@ -5,12 +5,15 @@ use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::{escape, interrupted, number};
 use std::fs::File;
-use std::io::{self, BufReader, IsTerminal};
+use std::io::{self, BufReader, IsTerminal, Write};
 use std::path::Path;
 use zarr::compare::{Manifest, ManifestDifference, ManifestForm, ManifestOptions};
+
+/// Name of standard input in messages.
+const STDIN: &str = "standard input";
 
 /// Form of a manifest, and memory for values in bytes.
 pub(super) struct Settings {
@@ -44,13 +47,17 @@ fn check_is_outside(location: &NodeLocation, file: &Path) -> Result<()> {
     }
 }
 
-/// Returns the text of a manifest for standard output. A terminal gets no characters that control it; elsewhere names are as they are, so that
-/// `sha256sum -c` reads them.
-fn shown(manifest: &str, is_terminal: bool) -> String {
-    match is_terminal {
-        true => manifest.lines().map(|line| format!("{}\n", escape::line(line))).collect(),
-        false => manifest.to_owned(),
-    }
+/// Returns the text of a manifest for a terminal, without characters that control it. Elsewhere names are as they are, so that `sha256sum -c`
+/// reads them.
+fn shown(manifest: &str) -> String {
+    manifest.lines().map(|line| format!("{}\n", escape::line(line))).collect()
+}
+
+/// Writes the lines of a manifest one by one: their text may be large.
+fn write_lines(manifest: &Manifest, mut out: Output) -> Result<()> {
+    let name = out.name().to_owned();
+    write!(out, "{manifest}").map_err(|error| output::lost(&name, &error))?;
+    out.finish().map(drop)
 }
 
 /// Writes the manifest of a node to a file, or prints it.
@@ -79,16 +86,19 @@ pub(super) fn write(context: &Context, node: &NodeArgs, settings: &Settings, out
             "form": settings.form.to_string(),
             "keys": manifest.entries().len() as u64,
             "bytes": manifest.size().unwrap_or_default(),
-            "dandi_checksum": or_null(manifest.dandi_checksum()),
+            "dandi_checksum": or_null(manifest.dandi_checksum().map(str::to_owned)),
             "output": or_null(file.map(|file| file.display().to_string())),
             "entries": or_null(file.is_none().then(|| manifest.entries().map(entry).collect::<Vec<_>>())),
         }
     };
-    let Some(mut out) = out else {
-        return context.print(facts, || shown(&manifest.to_string(), io::stdout().is_terminal()));
+    let Some(out) = out else {
+        return match context.global.json {
+            true => output::json(facts()),
+            false if io::stdout().is_terminal() => output::print(&shown(&manifest.to_string())),
+            false => write_lines(&manifest, Output::open(None, false)?),
+        };
     };
-    out.text(&manifest.to_string())?;
-    out.finish()?;
+    write_lines(&manifest, out)?;
     let file = file.unwrap_or(Path::new("-"));
     interrupted::leaves(format!("{} is written", file.display()));
     context.summary(facts, || {
@@ -99,10 +109,23 @@ pub(super) fn write(context: &Context, node: &NodeArgs, settings: &Settings, out
     })
 }
 
-/// Reads a manifest from a file.
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// Returns the name of the file of a manifest for messages.
+fn input_name(file: &Path) -> String {
+    if is_stdin(file) { STDIN.to_owned() } else { file.display().to_string() }
+}
+
+/// Reads a manifest from a file, or from standard input for `-`.
 fn read(file: &Path) -> Result<Manifest> {
-    let name = file.display();
-    File::open(file).and_then(|file| Manifest::read(BufReader::new(file))).map_err(|error| match error.kind() {
+    let name = input_name(file);
+    let read = match is_stdin(file) {
+        true => Manifest::read(io::stdin().lock()),
+        false => File::open(file).and_then(|file| Manifest::read(BufReader::new(file))),
+    };
+    read.map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => Failure::data("invalid-manifest", format!("{name}: {error}")),
         _ => Failure::input(&name, &error),
     })
@@ -112,15 +135,26 @@ fn read(file: &Path) -> Result<Manifest> {
 pub(super) fn check(context: &Context, node: &NodeArgs, memory: u64, file: &Path) -> Result<()> {
     let manifest = read(file)?;
     let location = context.locate(node)?;
-    // A node that does not open is compared as well: its documents may be what differs.
-    drop(context.node_with_warnings(&location));
+    if context.global.strict {
+        context.node_with_warnings(&location)?;
+    }
     let bar = Bar::of_elements(context.global.quiet);
     let path = location.path.to_string();
     let options = options(context, &location, &Settings { form: manifest.form(), memory });
     let found = manifest.check(&location.store, &path, &options, |event| bar.show_elements(event));
     bar.finish();
-    let differences = found?;
-    let lists = location.store.capabilities().list;
+    let check = found.map_err(|error| match error.is_not_found() {
+        true => location.with_near(zarr::hierarchy::with_hierarchy_hint(error, &*location.store, &path)),
+        false => error.into(),
+    })?;
+    // A node that does not open is compared as well: its documents may be what differs.
+    if check.fault.is_none() && !context.global.strict {
+        context.node_with_warnings(&location)?;
+    }
+    if let Some(error) = check.unlisted.as_ref().filter(|error| error.store_error().is_some()) {
+        context.warnings(&[format!("other keys cannot be listed: {}", error.with_causes())]);
+    }
+    let (differences, lists) = (&check.differences, check.unlisted.is_none());
     let fact = |difference: &ManifestDifference| {
         object! { "name": difference.name(), "kind": difference.kind(), "cause": or_null(difference.cause()) }
     };
@@ -143,7 +177,7 @@ pub(super) fn check(context: &Context, node: &NodeArgs, memory: u64, file: &Path
     )?;
     match differences.is_empty() {
         true => Ok(()),
-        false => Err(Failure::different(format!("{location}: differs from {}", file.display()))),
+        false => Err(Failure::different(format!("{location}: differs from {}", input_name(file)))),
     }
 }
 
@@ -154,8 +188,7 @@ mod tests {
     #[test]
     fn a_terminal_gets_no_characters_that_control_it() {
         let text = "00  a\u{1b}]0;x\u{7}\n\\00  b\\nc\n";
-        assert_eq!(shown(text, false), text);
-        let shown = shown(text, true);
+        let shown = shown(text);
         assert_eq!(shown.lines().count(), 2);
         assert!(!shown.contains(['\u{1b}', '\u{7}']) && shown.ends_with("\\00  b\\nc\n"), "{shown}");
     }
