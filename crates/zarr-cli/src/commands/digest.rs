@@ -52,7 +52,7 @@ pub(crate) struct Digest {
     /// zarr-checksum computes, without .git, .datalad, .gitattributes, .gitmodules and .dandi).
     #[arg(long, value_name = "FORM", value_parser = form, requires = "manifest", help_heading = STORED)]
     form: Option<ManifestForm>,
-    /// Write the manifest to this file, which is not below the node.
+    /// Write the manifest to this file, which is neither below the node nor the file of the store.
     #[arg(short, long, value_name = "FILE", requires = "manifest", help_heading = STORED)]
     output: Option<PathBuf>,
     /// Compare the stored values with a manifest, also one that sha256sum or md5sum wrote, and list what differs; - is standard input. The

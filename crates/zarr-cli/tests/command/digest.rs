@@ -221,6 +221,36 @@ fn a_manifest_is_not_written_among_the_values() {
     assert_eq!(folder.ok(&["digest", "s", "g/a", "--check", "s/g/b.txt"]), "equal: 7 values\n");
 }
 
+/// The last manifest would be lost together with all data, or be in the next one.
+#[test]
+fn a_manifest_does_not_replace_the_store() {
+    let folder = store();
+    folder.ok(&["cp", "s", "s.zip"]);
+    folder.ok(&["cp", "s", "sqlite:s.sqlite"]);
+    let refused = |store: &str, file: &str, words: &str| {
+        let before = std::fs::read(folder.path(file)).unwrap();
+        let ran = folder.run(&["digest", store, "--manifest", "-o", file]);
+        assert_eq!(ran.code, Some(2), "{store} {file}: {}", ran.err);
+        assert!(ran.err.contains(words), "{store} {file}: {}", ran.err);
+        assert!(std::fs::read(folder.path(file)).unwrap() == before, "{store} {file}");
+    };
+    for (store, file) in [("s.zip", "s.zip"), ("zip:s.zip", "s.zip"), ("sqlite:s.sqlite", "s.sqlite")] {
+        refused(store, file, "found the file of the store, expected another one");
+    }
+    #[cfg(unix)]
+    {
+        std::fs::write(folder.path("s/m.txt"), "old").unwrap();
+        for (target, link) in [("s/m.txt", "into"), ("s.zip", "zip")] {
+            std::os::unix::fs::symlink(target, folder.path(link)).unwrap();
+        }
+        refused("s", "into", "found a file below the node");
+        refused("s.zip", "zip", "found the file of the store");
+        // The file lies elsewhere.
+        folder.ok(&["digest", "s", "g", "--manifest", "-o", "into"]);
+        assert!(std::fs::read_to_string(folder.path("s/m.txt")).unwrap().contains("  a/c/0/0\n"));
+    }
+}
+
 #[test]
 fn a_manifest_is_read_from_standard_input() {
     let folder = store();

@@ -7,9 +7,9 @@ use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
 use crate::output::{self, Output};
 use crate::{escape, interrupted, number};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zarr::compare::{Manifest, ManifestDifference, ManifestForm, ManifestOptions};
 
 /// Name of standard input in messages.
@@ -27,23 +27,38 @@ fn options(context: &Context, location: &NodeLocation, settings: &Settings) -> M
     options.threads(context.options().threads)
 }
 
-/// Returns an error for a file among the keys of the node: the manifest would have the file's own temporary name, or the last manifest.
-fn check_is_outside(location: &NodeLocation, file: &Path) -> Result<()> {
-    let (Some(store), None) = (location.address.path(), location.address.inner()) else { return Ok(()) };
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // What does not exist has an error of its own.
-    let (Ok(folder), Ok(node)) = (folder.canonicalize(), store.join(location.path.as_relative()).canonicalize()) else {
-        return Ok(());
-    };
-    match folder.starts_with(&node) {
-        true => {
-            let message = format!("{}: found a file below the node, expected one elsewhere", file.display());
-            Err(Failure::usage(message).with_hint("the manifest has all values of the node, which the file would be"))
+/// Returns an error for an output that would be a value of the node, or replace the file that the store is.
+fn check_is_outside(location: &NodeLocation, output: &Path) -> Result<()> {
+    let Some(file) = place(output) else { return Ok(()) };
+    for address in std::iter::successors(Some(&location.address), |address| address.inner()) {
+        // What does not exist has an error of its own.
+        let Some(store) = address.path().and_then(|path| path.canonicalize().ok()) else { continue };
+        if store == file {
+            let message = format!("{}: found the file of the store, expected another one", output.display());
+            return Err(Failure::usage(message));
         }
-        false => Ok(()),
+        let node = store.join(location.path.as_relative());
+        // Below the directory of a store of another kind there are no keys.
+        let is_directory = address.scheme().is_none() && location.address.inner().is_none();
+        if is_directory && node.canonicalize().is_ok_and(|node| file.starts_with(node)) {
+            let message = format!("{}: found a file below the node, expected one elsewhere", output.display());
+            let hint = "the manifest has all values of the node, which the file would be";
+            return Err(Failure::usage(message).with_hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// Returns where an output is written: behind a link, the target of the link. `None` for a device or a pipe, and for a directory that does not
+/// exist.
+fn place(output: &Path) -> Option<PathBuf> {
+    match fs::metadata(output) {
+        Ok(known) if known.is_file() => output.canonicalize().ok(),
+        Ok(_) => None,
+        Err(_) => {
+            let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(folder.canonicalize().ok()?.join(output.file_name()?))
+        }
     }
 }
 
