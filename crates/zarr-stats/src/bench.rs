@@ -1,5 +1,6 @@
 //! Measurement of codecs on a sample of an array.
 
+use crate::float_form::FloatForm;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zarr_array::{Array, ArrayData, Error, ErrorKind, NewArray, Registry, Result, Store, element_spec};
@@ -39,11 +40,13 @@ pub struct BenchOptions {
     pub time: Duration,
     /// Bandwidth of the storage in bytes per second, by which the recommendation weighs size against speed; by default 200 MB/s.
     pub bandwidth: f64,
+    /// Whether codecs that lose something may be recommended; by default they are not.
+    pub lossy: bool,
 }
 
 impl Default for BenchOptions {
     fn default() -> Self {
-        Self { sample: 16 << 20, time: Duration::from_millis(500), bandwidth: 200e6 }
+        Self { sample: 16 << 20, time: Duration::from_millis(500), bandwidth: 200e6, lossy: false }
     }
 }
 
@@ -58,6 +61,12 @@ impl BenchOptions {
     #[must_use]
     pub fn time(self, time: Duration) -> Self {
         Self { time, ..self }
+    }
+
+    /// Sets whether codecs that lose something may be [recommended](Self#structfield.lossy).
+    #[must_use]
+    pub fn lossy(self, lossy: bool) -> Self {
+        Self { lossy, ..self }
     }
 
     /// Sets the [bandwidth](Self#structfield.bandwidth) of the storage.
@@ -111,6 +120,35 @@ pub struct CodecMeasurement {
     pub decode: f64,
     /// Whether decoding returned the same elements, bit by bit.
     pub is_lossless: bool,
+    /// Largest differences between elements and decoded elements; `None` if there are none, or if elements are no floating-point numbers.
+    pub error: Option<LargestError>,
+}
+
+/// Largest differences between floating-point numbers and those that stand for them. NaN for NaN is no difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct LargestError {
+    /// Largest difference; infinite if a number became NaN or infinite, or the other way round.
+    pub absolute: f64,
+    /// Largest ratio of a difference to the number.
+    pub relative: f64,
+}
+
+impl LargestError {
+    /// Compares floating-point numbers with those that stand for them.
+    pub fn of(numbers: impl Iterator<Item = (f64, f64)>) -> Self {
+        let mut error = Self::default();
+        for (number, stands) in numbers {
+            if number.to_bits() == stands.to_bits() || number == stands || (number.is_nan() && stands.is_nan()) {
+                continue;
+            }
+            let difference = (number - stands).abs();
+            let difference = if difference.is_nan() { f64::INFINITY } else { difference };
+            error.absolute = error.absolute.max(difference);
+            error.relative = error.relative.max(difference / number.abs());
+        }
+        error
+    }
 }
 
 impl CodecResult {
@@ -146,7 +184,7 @@ impl CodecBench {
             });
         }
         let seconds = |result: &CodecResult| {
-            let measured = result.measured.as_ref().ok().filter(|measured| measured.is_lossless)?;
+            let measured = result.measured.as_ref().ok().filter(|measured| measured.is_lossless || options.lossy)?;
             Some(measured.stored as f64 / options.bandwidth + bytes as f64 / measured.decode)
         };
         let timed = codecs.iter().enumerate().filter_map(|(number, result)| Some((number, seconds(result)?)));
@@ -243,17 +281,21 @@ fn size(data: &ArrayData) -> u64 {
 
 /// Measures the codecs of the array, or of its innermost inner chunks.
 fn own(array: &Array, sample: &[ArrayData], bytes: u64, options: &BenchOptions) -> CodecResult {
-    let metadata = array.metadata();
-    let mut codecs = metadata.codecs.clone();
-    // The innermost ones.
-    while let Some(inner) = codecs.iter().find(|codec| codec.name == "sharding_indexed") {
-        let inner = inner.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
-        codecs = inner.iter().filter_map(NamedConfig::from_value).collect();
-    }
+    let codecs = chunk_codecs(array);
     let built = build(array, &codecs);
     let compressors = built.as_ref().map(|pipeline| compressors(&codecs, pipeline)).unwrap_or_default();
     let measured = built.and_then(|pipeline| measure(&pipeline, sample, bytes, options));
     CodecResult { name: None, codecs, compressors, measured: measured.map_err(|error| error.message().to_owned()) }
+}
+
+/// Returns the codecs of the chunks of an array; of the innermost ones, if they lie in shards.
+pub fn chunk_codecs(array: &Array) -> Vec<NamedConfig> {
+    let mut codecs = array.metadata().codecs.clone();
+    while let Some(inner) = codecs.iter().find(|codec| codec.name == "sharding_indexed") {
+        let inner = inner.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
+        codecs = inner.iter().filter_map(NamedConfig::from_value).collect();
+    }
+    codecs
 }
 
 /// Codecs of a list that compress.
@@ -261,7 +303,8 @@ fn compressors(codecs: &[NamedConfig], pipeline: &Pipeline) -> Vec<NamedConfig> 
     pipeline.compressors().into_iter().filter_map(|number| codecs.get(number).cloned()).collect()
 }
 
-fn build(array: &Array, codecs: &[NamedConfig]) -> Result<Arc<Pipeline>> {
+/// Builds codecs for the chunks of an array; for the innermost ones, if they lie in shards.
+pub(crate) fn build(array: &Array, codecs: &[NamedConfig]) -> Result<Arc<Pipeline>> {
     let (registry, part) = (array.registry(), array.part_shape());
     let element = element_spec(array.metadata(), array.dialect(), &registry.data_types)?;
     let pipeline = registry.codecs.pipeline(codecs, &element, &part, &array.options().limits, &Warnings::default());
@@ -314,6 +357,15 @@ fn measure(pipeline: &Pipeline, sample: &[ArrayData], bytes: u64, options: &Benc
     })?;
     let stored = encoded.iter().fold(0_u64, |all, encoded| all.saturating_add(encoded.len() as u64));
     let is_lossless = sample.iter().zip(&decoded).all(|(sample, decoded)| is_same(sample, decoded));
+    let numbers = |data: &ArrayData| {
+        let form = FloatForm::of(data.data_type())?;
+        Some(form.values(data.items()))
+    };
+    let error = (!is_lossless).then(|| {
+        let pairs = sample.iter().zip(&decoded).map(|(sample, decoded)| Some((numbers(sample)?, numbers(decoded)?)));
+        let pairs = pairs.collect::<Option<Vec<_>>>()?;
+        Some(LargestError::of(pairs.into_iter().flat_map(|(sample, decoded)| sample.into_iter().zip(decoded))))
+    });
     let speed = |time: Duration| bytes as f64 / time.as_secs_f64().max(1e-9);
     Ok(CodecMeasurement {
         stored,
@@ -321,6 +373,7 @@ fn measure(pipeline: &Pipeline, sample: &[ArrayData], bytes: u64, options: &Benc
         encode: speed(encode),
         decode: speed(decode),
         is_lossless,
+        error: error.flatten(),
     })
 }
 

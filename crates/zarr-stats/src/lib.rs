@@ -1,7 +1,7 @@
 //! Statistics of the elements of arrays, usage of a store, maps of stored chunks, and codecs measured on a sample.
 //!
 //! [`Statistics`] read an array once, part by part, in bounded memory. [`Usage`], [`ChunkMap`] and [`InnerChunks`] come from listings, and
-//! [`CodecBench`] from encoding and decoding some chunks in memory.
+//! [`CodecBench`] from encoding and decoding some chunks in memory. [`advise`] finds chunks, shards and codecs that suit the reads and writes of an array.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -23,11 +23,14 @@
 //! # Ok::<(), zarr_array::Error>(())
 //! ```
 
+pub mod advise;
 mod bench;
 mod chunk_map;
 mod compute;
 mod distribution;
 mod element_source;
+mod float_form;
+mod information;
 mod inner;
 mod keyed_number;
 mod kind;
@@ -36,6 +39,8 @@ mod options;
 mod part_statistics;
 mod positions;
 mod present;
+mod rounding;
+mod sample;
 mod scan;
 mod sketch;
 mod statistics;
@@ -43,12 +48,16 @@ mod totals;
 mod usage;
 mod words;
 
-pub use bench::{BenchOptions, CANDIDATES, CodecBench, CodecMeasurement, CodecResult, candidates};
+pub use bench::{
+    BenchOptions, CANDIDATES, CodecBench, CodecMeasurement, CodecResult, LargestError, candidates, chunk_codecs,
+};
 pub use chunk_map::ChunkMap;
+pub use information::{BitInformation, Unmeasurable};
 pub use inner::InnerChunks;
 pub use kind::Kind;
 pub use options::StatsOptions;
 pub use present::Scalar;
+pub use rounding::ErrorBound;
 pub use statistics::{Extreme, Histogram, Numbers, Quantile, Row, Rows, Statistics, Texts};
 pub use usage::{ArrayUsage, NodeUsage, Usage};
 pub use zarr_array::{Error, ErrorKind, IntoFlow, Result};

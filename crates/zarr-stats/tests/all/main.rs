@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod advise;
 mod cancelled;
 mod codecs;
 mod exact;
+mod information;
 mod kinds;
 mod layout;
 mod numbers;

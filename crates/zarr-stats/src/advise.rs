@@ -1,0 +1,200 @@
+//! Advice on the layout of arrays: which chunks, shards and codecs suit the reads and writes that are done.
+//!
+//! ```text
+//! Access, Storage, Prices   what is done, where, and for how much
+//!    │
+//! Problem    shapes of chunks and shards, compared roughly (search)
+//!    │
+//! RequestCounter            requests and bytes of the best of them, by plans of the reader (count)
+//!    │
+//! Sample     codecs, measured on elements of the array for few shapes (sample)
+//!    │
+//! Advice     at most three layouts, none of which is worse than another in all accesses
+//! ```
+//!
+//! An access takes `latency × max(rounds, requests / concurrency) + bytes / bandwidth + decoding or encoding`. Requests and bytes are those
+//! that [`zarr_array::Array::plan`] counts, for places that are spread over the array; decoding is measured on this machine.
+
+mod access;
+mod choose;
+mod chunk_store;
+mod cost;
+mod count;
+mod options;
+mod probe;
+mod search;
+mod storage;
+mod subject;
+
+pub use crate::sample::Measured;
+pub use access::Access;
+pub use cost::{AccessCost, Layout, LayoutCost};
+pub use count::{CountedLayout, RequestCount, RequestCounter};
+pub use options::AdviseOptions;
+pub use storage::{Prices, Storage};
+pub use subject::Subject;
+
+use crate::bench::candidates;
+use crate::sample::Sample;
+use cost::Costs;
+use search::{AxisLengths, Problem};
+use subject::{codecs_text, unmeasured};
+use zarr_array::{Error, Result};
+use zarr_grid::total_size;
+
+/// Number of codecs that are measured for the shapes of the layouts in the end.
+const FINALISTS: usize = 2;
+
+/// Advice on an array.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Advice {
+    /// Layout that the array has; `None` for the description of one.
+    pub present: Option<LayoutCost>,
+    /// Recommended layouts, at most three: first the one in which no access is far from its best, then those that are better for one
+    /// access and worse for another.
+    pub layouts: Vec<LayoutCost>,
+    /// Index of the access for which each of [`layouts`](Self::layouts) is recommended; `None` for the first.
+    pub best_for: Vec<Option<usize>>,
+    /// Smallest number of seconds of each access among all layouts that were counted.
+    pub least: Vec<f64>,
+    /// Number of layouts that were counted.
+    pub counted: usize,
+    /// Number of bytes of elements on which codecs were measured; 0 if there was nothing to measure on, so that elements count as they are.
+    pub sample: u64,
+    /// Accesses in the order of the costs of a layout: first the reads, then the writes.
+    pub accesses: Vec<Access>,
+    reads: usize,
+}
+
+impl Advice {
+    /// Gives advice on an array.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if there are no reads and no writes, or if the array has no dimension that they name; the errors of reads
+    /// of the sample.
+    pub fn on(subject: &Subject, options: &AdviseOptions) -> Result<Self> {
+        let (axes, sample) = prepared(subject, options)?;
+        let costs = Costs { subject, axes: &axes, options };
+        let present = subject.present.as_ref().map(|present| costs.of_present(present, sample.as_ref())).transpose()?;
+        let finalists = finalists(&measure(subject, sample.as_ref(), options)?, options);
+        let Some(first) = finalists.first() else {
+            return Err(Error::argument("no codecs that lose nothing could be measured"));
+        };
+        let problem = Problem {
+            shape: &subject.shape,
+            item: subject.item,
+            accesses: &axes,
+            storage: &options.storage,
+            codecs: first,
+            has_shards: subject.has_shards,
+        };
+        let mut counted = Vec::new();
+        for chunks in problem.chunk_shapes() {
+            for shards in problem.shard_shapes(&chunks) {
+                counted.push(costs.of_layout(&chunks, shards, first)?);
+            }
+        }
+        let least = choose::least(&counted, axes.len());
+        let chosen = choose::choose(&counted, &least);
+        let mut layouts = Vec::with_capacity(chosen.len());
+        for &(number, _) in &chosen {
+            if let Some(layout) = counted.get(number) {
+                layouts.push(costs.with_best_codecs(layout, &finalists, sample.as_ref())?);
+            }
+        }
+        let best_for = chosen.into_iter().map(|(_, best_for)| best_for).collect();
+        let sample = sample.map_or(0, |sample| sample.data.items().len() as u64);
+        let accesses = options.reads.iter().chain(&options.writes).cloned().collect();
+        Ok(Self {
+            present,
+            layouts,
+            best_for,
+            least,
+            counted: counted.len(),
+            sample,
+            accesses,
+            reads: options.reads.len(),
+        })
+    }
+
+    /// Whether an access, given by its index, is a write.
+    pub fn is_write(&self, access: usize) -> bool {
+        access >= self.reads
+    }
+
+    /// Costs of the layout that a stored array has; `None` for the description of one.
+    ///
+    /// # Errors
+    /// As those of [`on`](Self::on).
+    pub fn present_cost(subject: &Subject, options: &AdviseOptions) -> Result<Option<LayoutCost>> {
+        let (axes, sample) = prepared(subject, options)?;
+        let costs = Costs { subject, axes: &axes, options };
+        subject.present.as_ref().map(|present| costs.of_present(present, sample.as_ref())).transpose()
+    }
+
+    /// Costs of a layout of the array that was found for another one, such as another variable of its data set. The codecs are measured on
+    /// the elements of this array.
+    ///
+    /// # Errors
+    /// As those of [`on`](Self::on).
+    pub fn layout_cost(subject: &Subject, layout: &Layout, options: &AdviseOptions) -> Result<LayoutCost> {
+        let (axes, sample) = prepared(subject, options)?;
+        let costs = Costs { subject, axes: &axes, options };
+        let codecs = match &sample {
+            Some(sample) => {
+                sample.measure(&layout.chunks, std::slice::from_ref(&layout.codecs.codecs), options.time)?.pop()
+            }
+            None => None,
+        };
+        let codecs = codecs.unwrap_or_else(|| Measured { codecs: layout.codecs.codecs.clone(), ..unmeasured(subject) });
+        costs.of_layout(&layout.chunks, layout.shards.clone(), &codecs)
+    }
+}
+
+/// Returns the accesses of an array in terms of its axes, and its sample if it has elements to measure on.
+fn prepared(subject: &Subject, options: &AdviseOptions) -> Result<(Vec<AxisLengths>, Option<Sample>)> {
+    let reads = options.reads.iter().map(|access| (access, false));
+    let axes = reads.chain(options.writes.iter().map(|access| (access, true))).map(|(access, is_write)| {
+        Ok(AxisLengths { lengths: access.lengths(&subject.shape, &subject.names)?, is_write })
+    });
+    let axes = axes.collect::<Result<Vec<_>>>()?;
+    if axes.is_empty() {
+        return Err(Error::argument("found no reads and no writes, expected at least one"));
+    }
+    let sample = subject.sampled.as_ref().map(|sampled| Sample::of(&sampled.array, &sampled.stored, options.sample));
+    Ok((axes, sample.transpose()?.flatten()))
+}
+
+/// Measures the codecs of the array and the candidates, for chunks of the sample of about 1 MiB.
+fn measure(subject: &Subject, sample: Option<&Sample>, options: &AdviseOptions) -> Result<Vec<Measured>> {
+    const CHUNK: u64 = 1 << 20;
+    let Some(sample) = sample else { return Ok(vec![unmeasured(subject)]) };
+    let own = subject.present.as_ref().map(|present| codecs_text(&present.codecs));
+    let mut texts: Vec<String> = own.into_iter().collect();
+    match (options.codecs.as_slice(), &subject.sampled) {
+        ([], Some(sampled)) => texts.extend(candidates(sampled.array.data_type())),
+        (given, _) => texts.extend(given.iter().cloned()),
+    }
+    // A part of the sample, so that codecs meet chunks as they will be.
+    let mut chunk = sample.data.shape().to_vec();
+    while total_size(&chunk, subject.item) > u128::from(CHUNK) {
+        let Some(longest) = chunk.iter_mut().max() else { break };
+        *longest = longest.div_ceil(2);
+    }
+    sample.measure(&chunk, &texts, options.time)
+}
+
+/// The lossless codecs with the shortest times for reading, and writing if something is written.
+fn finalists(measured: &[Measured], options: &AdviseOptions) -> Vec<Measured> {
+    let seconds = |codecs: &Measured| {
+        let encode = if options.writes.is_empty() { 0.0 } else { 1.0 / codecs.encode };
+        1.0 / codecs.ratio.max(1e-9) / options.storage.bandwidth
+            + 1.0 / codecs.decode / storage::threads() as f64
+            + encode
+    };
+    let mut sorted: Vec<Measured> = measured.iter().filter(|codecs| codecs.is_lossless).cloned().collect();
+    sorted.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+    sorted.truncate(FINALISTS);
+    sorted
+}

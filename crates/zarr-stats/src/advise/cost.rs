@@ -1,0 +1,242 @@
+//! Costs of a layout: seconds, requests, bytes and money of each access.
+
+use super::access::places;
+use super::count::{CountedLayout, RequestCount, RequestCounter};
+use super::options::AdviseOptions;
+use super::search::{AxisLengths, MOST_INNER};
+use super::storage::threads;
+use super::subject::{Present, Subject, codecs_text, unmeasured};
+use crate::sample::{Measured, Sample};
+use zarr_array::{Error, ErrorKind, Result};
+use zarr_grid::{Region, total_size};
+
+/// Number of places at which an access is counted.
+const PLACES: usize = 12;
+
+/// Chunks, shards and codecs of an array.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Layout {
+    /// Shape of chunks; of inner chunks if there are shards.
+    pub chunks: Vec<u64>,
+    /// Shape of shards; `None` if there are none.
+    pub shards: Option<Vec<u64>>,
+    /// Codecs of chunks, as they were measured for such chunks.
+    pub codecs: Measured,
+}
+
+impl Layout {
+    /// Returns the layout with other shapes.
+    #[must_use]
+    pub fn with_shapes(&self, chunks: Vec<u64>, shards: Option<Vec<u64>>) -> Self {
+        Self { chunks, shards, codecs: self.codecs.clone() }
+    }
+}
+
+/// Mean cost of an access, over places that are spread over the array.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct AccessCost {
+    /// Seconds from the first request to the last element.
+    pub seconds: f64,
+    /// Number of requests.
+    pub requests: f64,
+    /// Number of bytes that are transferred.
+    pub bytes: f64,
+    /// Number of bytes of elements that are decoded and encoded.
+    pub decoded: f64,
+    /// Price of the requests and the transfer.
+    pub price: f64,
+}
+
+/// Layout with its costs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LayoutCost {
+    /// Layout that has these costs.
+    pub layout: Layout,
+    /// Costs of the accesses: first the reads, then the writes.
+    pub accesses: Vec<AccessCost>,
+    /// Number of stored bytes of all chunks.
+    pub stored: f64,
+    /// Number of chunks, or of shards if there are shards.
+    pub objects: u128,
+    /// Price of a month of storage.
+    pub month: f64,
+    /// Price of the requests that write all objects once.
+    pub first_write: f64,
+}
+
+/// Computation of costs for one array.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) axes: &'a [AxisLengths],
+    pub(super) options: &'a AdviseOptions,
+}
+
+impl Costs<'_> {
+    /// Costs of the layout that the array has.
+    pub(super) fn of_present(&self, present: &Present, sample: Option<&Sample>) -> Result<LayoutCost> {
+        let text = codecs_text(&present.codecs);
+        // A new array may not have these codecs: then their speed is not known.
+        let measure = |sample: &Sample| {
+            sample.measure(&present.chunks, std::slice::from_ref(&text), self.options.time).ok()?.pop()
+        };
+        let mut codecs = sample.and_then(measure).unwrap_or_else(|| unmeasured(self.subject));
+        codecs.configs.clone_from(&present.codecs);
+        let outer = present.shards.as_ref().unwrap_or(&present.chunks);
+        let mean = present.stored.filter(|&(chunks, _)| chunks > 0).map(|(chunks, bytes)| bytes as f64 / chunks as f64);
+        if let Some(mean) = mean {
+            // Stored bytes of shards, with their indexes.
+            codecs.ratio = total_size(outer, self.subject.item) as f64 / mean.max(1.0);
+        }
+        let mut cost = self.of_layout(&present.chunks, present.shards.clone(), &codecs)?;
+        if let Some((chunks, bytes)) = present.stored {
+            let prices = &self.options.prices;
+            (cost.stored, cost.objects) = (bytes as f64, u128::from(chunks));
+            (cost.month, cost.first_write) = (prices.month(bytes as f64), prices.writes(chunks as f64));
+        }
+        Ok(cost)
+    }
+
+    /// Costs of a layout whose chunks have these codecs.
+    pub(super) fn of_layout(&self, chunks: &[u64], shards: Option<Vec<u64>>, codecs: &Measured) -> Result<LayoutCost> {
+        let (subject, options) = (self.subject, self.options);
+        let elements = total_size(chunks, subject.item);
+        let inner = shards.as_ref().map_or(1, |shards| total_size(shards, 1) / total_size(chunks, 1).max(1));
+        if inner > MOST_INNER * 16 {
+            let message = format!("a shard has {inner} inner chunks, of which at most {} are planned", MOST_INNER * 16);
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        let size = (elements as f64 / codecs.ratio.max(1e-9)).ceil().clamp(1.0, elements.max(1) as f64 * 2.0) as u64;
+        let layout = CountedLayout::new(&subject.data_type, chunks, &codecs.codecs, size).shards(shards.clone());
+        let mut counter = RequestCounter::new(&layout, options.storage.access, &subject.registry)?;
+        let accesses = self.axes.iter().map(|access| self.of_access(access, &layout, &mut counter, codecs));
+        let accesses = accesses.collect::<Result<Vec<_>>>()?;
+        let counts =
+            subject.shape.iter().zip(layout.outer()).map(|(&len, &part)| u128::from(len.div_ceil(part.max(1))));
+        let objects = counts.fold(1, u128::saturating_mul);
+        // Elements beyond the edges of the array compress to next to nothing; the indexes of shards do not.
+        let indexes = if shards.is_some() { objects as f64 * (16.0 * inner as f64 + 4.0) } else { 0.0 };
+        // Chunks with nothing but fill values are not stored, whatever their shape.
+        let share = subject.present.as_ref().map_or(1.0, |present| present.share);
+        let stored = share * (subject.bytes() as f64 / codecs.ratio.max(1e-9) + indexes);
+        Ok(LayoutCost {
+            layout: Layout { chunks: chunks.to_vec(), shards, codecs: codecs.clone() },
+            accesses,
+            stored,
+            objects,
+            month: options.prices.month(stored),
+            first_write: options.prices.writes(objects as f64),
+        })
+    }
+
+    /// Costs of a layout with the codecs that suit its chunks best.
+    pub(super) fn with_best_codecs(
+        &self,
+        cost: &LayoutCost,
+        codecs: &[Measured],
+        sample: Option<&Sample>,
+    ) -> Result<LayoutCost> {
+        let Some(sample) = sample else { return Ok(cost.clone()) };
+        let texts: Vec<String> = codecs.iter().map(|codecs| codecs.codecs.clone()).collect();
+        let mut best: Option<(f64, LayoutCost)> = None;
+        for measured in sample.measure(&cost.layout.chunks, &texts, self.options.time)? {
+            let found = self.of_layout(&cost.layout.chunks, cost.layout.shards.clone(), &measured)?;
+            let score: f64 = found.accesses.iter().map(|access| access.seconds.max(1e-9).ln()).sum();
+            if measured.is_lossless && best.as_ref().is_none_or(|(least, _)| score < *least) {
+                best = Some((score, found));
+            }
+        }
+        Ok(best.map_or_else(|| cost.clone(), |(_, cost)| cost))
+    }
+
+    fn of_access(
+        &self,
+        access: &AxisLengths,
+        layout: &CountedLayout,
+        counter: &mut RequestCounter,
+        codecs: &Measured,
+    ) -> Result<AccessCost> {
+        let shape = &self.subject.shape;
+        let mut mean = AccessCost::default();
+        let places = places(shape, &access.lengths, PLACES);
+        for place in &places {
+            let one = match access.is_write {
+                true => self.of_write(&aligned(place, &access.lengths, shape), layout, counter.outer_size(), codecs),
+                false => self.of_read(&counter.count(place)?, codecs),
+            };
+            mean.seconds += one.seconds;
+            mean.requests += one.requests;
+            mean.bytes += one.bytes;
+            mean.decoded += one.decoded;
+            mean.price += one.price;
+        }
+        let count = places.len().max(1) as f64;
+        let AccessCost { seconds, requests, bytes, decoded, price } = mean;
+        Ok(AccessCost {
+            seconds: seconds / count,
+            requests: requests / count,
+            bytes: bytes / count,
+            decoded: decoded / count,
+            price: price / count,
+        })
+    }
+
+    fn of_read(&self, count: &RequestCount, codecs: &Measured) -> AccessCost {
+        let (requests, bytes, decoded) = (count.requests as f64, count.bytes as f64, count.decoded as f64);
+        let workers = (count.requests.max(1) as f64).min(threads() as f64);
+        AccessCost {
+            seconds: self.transfer(count.rounds, requests, bytes) + decoded / codecs.decode / workers,
+            requests,
+            bytes,
+            decoded,
+            price: self.options.prices.reads(requests, bytes),
+        }
+    }
+
+    /// Cost of a write: a request for each chunk, or shard, that it meets; one of which it has only a part is read before.
+    fn of_write(&self, region: &Region, layout: &CountedLayout, size: u64, codecs: &Measured) -> AccessCost {
+        let (mut met, mut whole) = (1.0, 1.0);
+        for ((range, &part), &len) in region.axes().iter().zip(layout.outer()).zip(&self.subject.shape) {
+            let part = part.max(1);
+            let (start, end) = (range.start, range.start.saturating_add(range.len));
+            met *= (end.div_ceil(part) - start / part) as f64;
+            // A last chunk that ends beyond the array is whole if it is written to the end of the array.
+            let last = if end >= len { end.div_ceil(part) } else { end / part };
+            whole *= last.saturating_sub(start.div_ceil(part)) as f64;
+        }
+        let parts: f64 = met - whole;
+        let elements = total_size(layout.outer(), self.subject.item) as f64;
+        let (requests, bytes) = (met + parts, (met + parts) * size as f64);
+        let workers = f64::max(met, 1.0).min(threads() as f64);
+        let decoding = parts * elements / codecs.decode + met * elements / codecs.encode;
+        let rounds = if parts > 0.0 { 2 } else { 1 };
+        let prices = &self.options.prices;
+        AccessCost {
+            seconds: self.transfer(rounds, requests, bytes) + decoding / workers,
+            requests,
+            bytes,
+            decoded: (met + parts) * elements,
+            price: prices.reads(parts, parts * size as f64) + prices.writes(met),
+        }
+    }
+
+    /// Seconds that requests take.
+    fn transfer(&self, rounds: u32, requests: f64, bytes: f64) -> f64 {
+        let storage = &self.options.storage;
+        let waves = (requests / storage.concurrency.max(1) as f64).max(f64::from(rounds));
+        storage.latency * waves + bytes / storage.bandwidth
+    }
+}
+
+/// Moves a region back to a multiple of its length along each axis, as writes in order are placed.
+fn aligned(region: &Region, lengths: &[u64], shape: &[u64]) -> Region {
+    let axes = region.axes().iter().zip(lengths).zip(shape);
+    let ranges = axes.map(|((range, &wanted), &len)| {
+        let start = range.start / wanted.max(1) * wanted.max(1);
+        start..start.saturating_add(wanted).min(len)
+    });
+    Region::from_ranges(&ranges.collect::<Vec<_>>())
+}

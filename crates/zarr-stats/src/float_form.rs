@@ -1,0 +1,152 @@
+//! Floating-point numbers as bits.
+
+use zarr_array::{Array, Result};
+use zarr_dtype::DataType;
+use zarr_json::Value;
+
+/// Form of binary floating-point numbers of IEEE 754.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FloatForm {
+    Half,
+    Single,
+    Double,
+}
+
+impl FloatForm {
+    /// Returns the form of the elements of a data type; `None` if they are no such numbers.
+    pub(crate) fn of(data_type: &DataType) -> Option<Self> {
+        match data_type.to_string().as_str() {
+            "float16" => Some(Self::Half),
+            "float32" => Some(Self::Single),
+            "float64" => Some(Self::Double),
+            _ => None,
+        }
+    }
+
+    /// Number of bits of an element.
+    pub(crate) fn width(self) -> u32 {
+        match self {
+            Self::Half => 16,
+            Self::Single => 32,
+            Self::Double => 64,
+        }
+    }
+
+    /// Number of bits of the mantissa.
+    pub(crate) fn mantissa(self) -> u32 {
+        match self {
+            Self::Half => 10,
+            Self::Single => 23,
+            Self::Double => 52,
+        }
+    }
+
+    /// Bits of the elements in `items`, in the machine's byte order.
+    pub(crate) fn bits(self, items: &[u8]) -> Vec<u64> {
+        let size = self.width() as usize / 8;
+        let of_item = |item: &[u8]| match self {
+            Self::Half => item.try_into().map_or(0, |item| u64::from(u16::from_ne_bytes(item))),
+            Self::Single => item.try_into().map_or(0, |item| u64::from(u32::from_ne_bytes(item))),
+            Self::Double => item.try_into().map_or(0, u64::from_ne_bytes),
+        };
+        items.chunks_exact(size).map(of_item).collect()
+    }
+
+    /// Returns bits with the exponent as a sign and an absolute value, in place of a sum with a constant: so that the exponents of numbers a
+    /// little below and above 1 differ in few bits.
+    pub(crate) fn with_signed_exponent(self, bits: u64) -> u64 {
+        let mantissa = self.mantissa();
+        let width = self.width() - 1 - mantissa;
+        let mask = (1_u64 << width) - 1;
+        let bias = mask >> 1;
+        let biased = (bits >> mantissa) & mask;
+        let is_below = biased < bias;
+        // The only exponent that does not fit is that of NaN and infinities.
+        let exponent = biased.abs_diff(bias) & bias | u64::from(is_below) << (width - 1);
+        bits & !(mask << mantissa) | exponent << mantissa
+    }
+
+    /// Returns the number that has these bits.
+    pub(crate) fn value(self, bits: u64) -> f64 {
+        match self {
+            Self::Half => half::f16::from_bits(bits as u16).to_f64(),
+            Self::Single => f64::from(f32::from_bits(bits as u32)),
+            Self::Double => f64::from_bits(bits),
+        }
+    }
+
+    /// Rounds a number to one that elements can have.
+    pub(crate) fn nearest(self, value: f64) -> f64 {
+        match self {
+            Self::Half => half::f16::from_f64(value).to_f64(),
+            Self::Single => f64::from(value as f32),
+            Self::Double => value,
+        }
+    }
+
+    /// Elements in `items`, in the machine's byte order, as numbers.
+    pub(crate) fn values(self, items: &[u8]) -> Vec<f64> {
+        self.bits(items).into_iter().map(|bits| self.value(bits)).collect()
+    }
+
+    /// Rounds a number to `keep` mantissa bits as the codec `bitround` does: to the nearest one, a tie to even.
+    pub(crate) fn round(self, number: f64, keep: u32) -> f64 {
+        let drop = self.mantissa().saturating_sub(keep);
+        if drop == 0 {
+            return number;
+        }
+        let bits = match self {
+            Self::Half => u64::from(half::f16::from_f64(number).to_bits()),
+            Self::Single => u64::from((number as f32).to_bits()),
+            Self::Double => number.to_bits(),
+        };
+        let half = (1_u64 << (drop - 1)) - 1;
+        let rounded = bits.wrapping_add(half + ((bits >> drop) & 1)) >> drop << drop;
+        self.value(rounded)
+    }
+
+    /// Returns a number with the smallest number of mantissa bits to which it can be rounded without a change.
+    pub(crate) fn kept(self, number: f64) -> (f64, u32) {
+        let mantissa = self.mantissa();
+        (number, (1..mantissa).find(|&keep| self.round(number, keep) == number).unwrap_or(mantissa))
+    }
+}
+
+/// Returns the finite marks of missing data of an array: the fill value, and the attributes `_FillValue` and `missing_value`.
+pub(crate) fn marks(form: FloatForm, array: &Array) -> Result<Vec<f64>> {
+    let attributes = array.attributes()?;
+    let named = ["_FillValue", "missing_value"].iter().filter_map(|name| attributes.get(name));
+    let all = array.metadata().fill_value.as_ref().into_iter().chain(named).flat_map(numbers);
+    Ok(all.map(|mark| form.nearest(mark)).filter(|mark| mark.is_finite()).collect())
+}
+
+/// Numbers of a JSON value: one, or those of a list.
+fn numbers(value: &Value) -> Vec<f64> {
+    let list = value.as_array().unwrap_or(std::slice::from_ref(value));
+    list.iter().filter_map(Value::as_f64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_to_the_nearest() {
+        let round = |number, keep| FloatForm::Single.round(number, keep);
+        assert_eq!([round(1.4, 3), round(1.0625, 3), round(1.1875, 3), round(-1.99, 1)], [1.375, 1.0, 1.25, -2.0]);
+        assert_eq!((round(f64::from(f32::MAX), 4), round(0.1, 23)), (f64::INFINITY, 0.1));
+        assert_eq!(FloatForm::Double.round(1.0 + f64::EPSILON, 51), 1.0);
+        assert_eq!(FloatForm::Half.round(1.4, 3), 1.375);
+        assert_eq!((FloatForm::Single.kept(-9999.0), FloatForm::Single.kept(0.0)), ((-9999.0, 13), (0.0, 1)));
+    }
+
+    #[test]
+    fn exponents_have_a_sign() {
+        let of = |value: f32| FloatForm::Single.with_signed_exponent(u64::from(value.to_bits())) >> 23;
+        assert_eq!([of(1.0), of(2.0), of(0.5), of(8.0), of(-0.25)], [0, 1, 0x81, 3, 0x182]);
+        let of = |value: f64| FloatForm::Double.with_signed_exponent(value.to_bits()) >> 52;
+        assert_eq!([of(1.5), of(4.0), of(0.25)], [0, 2, 0x402]);
+        let bits = u64::from(1.1_f32.to_bits());
+        assert_eq!(FloatForm::Single.with_signed_exponent(bits) & 0x7f_ffff, bits & 0x7f_ffff);
+    }
+}
