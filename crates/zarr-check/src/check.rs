@@ -14,7 +14,7 @@ use crate::hierarchy::Hierarchy;
 use crate::keys::Keys;
 use crate::sink::Sink;
 use crate::{
-    CheckOptions, Code, Convention, Event, Finding, Level, Report, conventions, documents, geo, ome, unfinished,
+    CheckOptions, Code, Convention, Event, Finding, Level, Report, conventions, documents, geo, layout, ome, unfinished,
 };
 use std::sync::Arc;
 use zarr_array::{Registry, Store};
@@ -78,6 +78,9 @@ pub fn check<F: IntoFlow>(
     beside(&walk, &hierarchy, can_list && options.level > Level::Documents, &sink);
     documents::copies_inside(&hierarchy, &sink);
     check_conventions(store, &hierarchy, options, &sink)?;
+    if options.level == Level::Advice {
+        layout::check(&hierarchy, walk.consolidated.is_some(), &sink)?;
+    }
     sink.go_on()?;
     if options.level > Level::Documents {
         let mut chunks = Chunks::new(&hierarchy, options, &sink);

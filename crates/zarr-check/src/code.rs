@@ -158,6 +158,8 @@ codes! {
         "A grid mapping of the CF conventions does not say which it is." "Give it the attribute `grid_mapping_name`, or `crs_wkt`.";
     NoConvention "no-convention" Warning
         "Nothing in the store follows a convention that was to be checked." "Check another node, or write the attributes of the convention: `zarr convert --convention`.";
+    LayoutAdvice "layout-advice" Note
+        "The layout of an array is unusual or costly, or many nodes lack consolidated metadata. It is looked for with `--level advice`." "Look at the figure, and use the verb that is named.";
     ImageAdvice "image-advice" Note
         "Metadata of OME-Zarr lacks something that its specification recommends. It is looked for with `--convention ome`." "Add the member, if its value is known.";
     BadGeo "bad-geo" Error

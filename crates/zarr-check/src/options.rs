@@ -3,7 +3,7 @@
 use zarr_array::Options;
 use zarr_meta::Dialect;
 
-/// Depth of a check. Each level includes the levels before it.
+/// Depth of a check. Each level includes the levels before it, but for [`Advice`](Self::Advice).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Level {
@@ -11,6 +11,8 @@ pub enum Level {
     Documents,
     /// Checks also the list of all keys.
     Keys,
+    /// Checks also whether the layout of arrays is unusual or costly, which no other level does.
+    Advice,
     /// Checks also the indexes of shards.
     Indexes,
     /// Checks also all chunks, which are decoded.

@@ -64,6 +64,8 @@ enum Depth {
     Documents,
     /// Check also the list of all keys.
     Keys,
+    /// Check also what is unusual or costly about the layout of arrays.
+    Advice,
     /// Check also the indexes of shards.
     Indexes,
     /// Check also all chunks, which are decoded.
@@ -75,6 +77,7 @@ impl From<Depth> for Level {
         match depth {
             Depth::Documents => Self::Documents,
             Depth::Keys => Self::Keys,
+            Depth::Advice => Self::Advice,
             Depth::Indexes => Self::Indexes,
             Depth::Chunks => Self::Chunks,
         }
