@@ -8,6 +8,7 @@ use zarr_codec::CodecList;
 use zarr_geo::Georeference;
 use zarr_grid::Region;
 use zarr_hierarchy::Result;
+use zarr_json::Map;
 use zarr_meta::conventions::Conventions;
 use zarr_meta::{Dialect, NodePath};
 use zarr_ome::{NewImage, Version};
@@ -37,6 +38,10 @@ pub struct ConvertOptions {
     pub shards: Option<Shards>,
     /// Codecs of chunks, in the form that [`NewArray::codecs`](zarr_array::NewArray::codecs) takes. By default arrays keep their codecs.
     pub codecs: Option<CodecList>,
+    /// Codecs of chunks of single arrays, by their paths in the source, in place of [`codecs`](Self#structfield.codecs).
+    pub array_codecs: BTreeMap<NodePath, CodecList>,
+    /// Attributes that nodes get, by their paths in the source, in place of those with the same names.
+    pub attributes: BTreeMap<NodePath, Map>,
     /// Node to convert, with all nodes below it. The groups above it are converted as well, unless [`to`](Self#structfield.to) names its
     /// path in the target. By default the whole hierarchy is converted.
     pub node: Option<NodePath>,
@@ -119,6 +124,8 @@ impl Default for ConvertOptions {
             chunk_lengths: BTreeMap::new(),
             shards: None,
             codecs: None,
+            array_codecs: BTreeMap::new(),
+            attributes: BTreeMap::new(),
             node: None,
             arrays: None,
             regions: BTreeMap::new(),
@@ -185,6 +192,26 @@ impl ConvertOptions {
     pub fn codecs(mut self, codecs: impl Into<Option<CodecList>>) -> Self {
         self.codecs = codecs.into();
         self
+    }
+
+    /// Sets [`array_codecs`](Self#structfield.array_codecs).
+    #[must_use]
+    pub fn array_codecs(mut self, codecs: BTreeMap<NodePath, CodecList>) -> Self {
+        self.array_codecs = codecs;
+        self
+    }
+
+    /// Sets [`attributes`](Self#structfield.attributes).
+    #[must_use]
+    pub fn attributes(mut self, attributes: BTreeMap<NodePath, Map>) -> Self {
+        self.attributes = attributes;
+        self
+    }
+
+    /// Returns the options with the codecs of the array at `path`; `None` if these are those of all arrays.
+    pub(super) fn of_array(&self, path: &NodePath) -> Option<Self> {
+        let codecs = self.array_codecs.get(path)?;
+        Some(Self { codecs: Some(codecs.clone()), array_codecs: BTreeMap::new(), ..self.clone() })
     }
 
     /// Sets [`node`](Self#structfield.node).

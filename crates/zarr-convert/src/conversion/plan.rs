@@ -278,7 +278,8 @@ pub(super) fn planned(
     let made = target::target(&written, dialect, hierarchy, options, registry).map_err(|error| {
         let error = with_way_out(error, dialect, options);
         // Where the codecs are the stored ones, they are named by the document that is there.
-        let is_recoded = options.codecs.is_some() || options.shards.is_some();
+        let is_recoded =
+            options.codecs.is_some() || options.shards.is_some() || options.array_codecs.contains_key(&found.path);
         match is_recoded || options.chunks.is_some() || !options.chunk_lengths.is_empty() {
             true => error,
             false => error.map_pointer(|pointer| found.document_pointer(pointer)),

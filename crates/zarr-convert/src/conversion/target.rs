@@ -33,6 +33,9 @@ pub(super) fn target(
     options: &ConvertOptions,
     registry: &Registry,
 ) -> Result<TargetNode> {
+    if let Some(own) = options.of_array(&found.path) {
+        return target(found, dialect, hierarchy, &own, registry);
+    }
     // What is not known means nothing in another dialect.
     if let Some(error) = found.unknown.as_ref().filter(|_| found.dialect != dialect) {
         let hint = "such an array can only be copied as it is stored: `zarr cp` does that";
@@ -78,6 +81,13 @@ pub(super) fn target(
     }
     let region = region::of(found, options)?;
     place::take(&mut node, (found, region.as_ref(), &hierarchy.places), options, &mut image_notes)?;
+    if let Some(given) = options.attributes.get(&found.path) {
+        let attributes = match &mut node {
+            Node::Array(array) => &mut array.attributes,
+            Node::Group(group) => &mut group.attributes,
+        };
+        given.iter().for_each(|(name, value)| drop(attributes.insert(name, value.clone())));
+    }
     let fallback = fallback_of(found, dialect);
     if let (Some(original), Node::Array(array), true) = (&fallback, &mut node, options.carry) {
         array.extra.insert("data_type", original.clone());
