@@ -13,6 +13,7 @@
 //! 4. `docs/command.md`: a line of *All verbs*, and a transcript, which
 //!    `ZARR_BLESS=1 cargo test -p zarr-cli --test command commands_print` writes.
 
+mod advise;
 mod append;
 mod attrs;
 mod bar;
@@ -33,6 +34,7 @@ mod digest;
 mod dry_run;
 mod du;
 pub(crate) mod examples;
+mod explain;
 mod geozarr;
 mod help;
 mod image_args;
@@ -48,6 +50,7 @@ mod remove;
 mod remove_metadata;
 mod rename_dims;
 mod resize;
+mod rounding;
 mod serve;
 mod skipped_items;
 mod stats;
@@ -167,6 +170,7 @@ verbs! {
     Check(check::Check) => check::run;
     Log(log::Log) => log::run;
     BenchCodecs(bench_codecs::BenchCodecs) => bench_codecs::run;
+    Advise(advise::Advise) => advise::run;
     Consolidate(consolidate::Consolidate) => consolidate::run;
     Serve(serve::Serve) => serve::run;
     Completions(completions::Completions) => completions::run;

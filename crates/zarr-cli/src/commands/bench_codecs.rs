@@ -5,16 +5,17 @@ use crate::args::NodeArgs;
 use crate::codecs;
 use crate::context::Context;
 use crate::escape;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::number::{self, grouped, size};
 use crate::object::{object, or_null};
 use crate::report;
 use crate::table::{Side, lines, seven_digits};
 use clap::Args;
 use std::time::Duration;
+use zarr::Array;
 use zarr::meta::json::{Map, Value};
 use zarr::meta::text::codecs_in_short;
-use zarr::stats::{BenchOptions, CodecBench, CodecResult, candidates};
+use zarr::stats::{BenchOptions, BitInformation, CodecBench, CodecResult, candidates};
 
 /// Measure codecs on a sample of an array: how small they make it, and how fast they encode and decode, on one thread.
 ///
@@ -38,6 +39,79 @@ pub(crate) struct BenchCodecs {
     /// How long each codec is measured in each direction, in milliseconds.
     #[arg(long, value_name = "MS", default_value = "500")]
     time: u64,
+    /// Round floating-point numbers so that they keep this share of the information of their bits, such as 0.99, and measure the codecs on
+    /// them. Arrays for which that measure misleads are refused by name.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    keep_information: Option<f64>,
+}
+
+/// Parses the argument of --keep-information.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let share = text.trim().parse().ok().filter(|share| *share > 0.0 && *share <= 1.0);
+    share.ok_or_else(|| "expected a share above 0, up to 1, such as 0.99".to_owned())
+}
+
+/// Information of the bits of an array, and how many mantissa bits keep the wanted share of it.
+#[derive(Debug)]
+struct Kept {
+    information: BitInformation,
+    share: f64,
+    bits: u32,
+}
+
+impl Kept {
+    /// Measures the information of an array.
+    fn of(array: &Array, share: f64, args: &BenchCodecs) -> Result<Self> {
+        let information = BitInformation::of(array, args.sample)?.map_err(|why| {
+            let failure = Failure::usage(format!("{}: --keep-information does not apply: {why}", array.path()));
+            failure.with_hint("`--codecs \"bitround(N),zstd\"` measures a number of bits that is known to suffice")
+        })?;
+        let bits = information.keep(share);
+        if let Some((mark, kept)) = information.lost_mark(bits) {
+            let mark = seven_digits(mark);
+            let message =
+                format!("{}: rounding to {bits} bits would change {mark}, which marks missing data", array.path());
+            return Err(Failure::usage(message).with_hint(format!("bitround({kept}) keeps it")));
+        }
+        Ok(Self { information, share, bits })
+    }
+
+    /// Adds the rounding to a chain of codecs.
+    fn rounded(&self, codecs: &str) -> String {
+        match codecs.trim() {
+            "none" | "" => format!("bitround({})", self.bits),
+            codecs => format!("bitround({}),{codecs}", self.bits),
+        }
+    }
+
+    fn json(&self, array: &Array) -> Map {
+        object! {
+            "share": self.share,
+            "keepbits": self.bits,
+            "mantissa_bits": self.information.mantissa,
+            "axis": self.information.axis,
+            "dimension": or_null(dimension(array, self.information.axis)),
+            "pairs": self.information.pairs,
+            "information": self.information.bits.clone(),
+        }
+    }
+
+    fn text(&self, array: &Array) -> String {
+        let Self { information, share, bits } = self;
+        let axis =
+            dimension(array, information.axis).map_or_else(|| format!("axis {}", information.axis), str::to_owned);
+        let (percent, pairs) = (seven_digits(share * 100.0), grouped(information.pairs));
+        let all = information.mantissa;
+        format!(
+            "{percent} % of the information is in sign, exponent and {bits} of {all} mantissa bits ({pairs} pairs along {})\n",
+            escape::line(&axis)
+        )
+    }
+}
+
+/// Name of a dimension of an array.
+fn dimension(array: &Array, axis: usize) -> Option<&str> {
+    array.dimension_names()?.get(axis)?.as_deref()
 }
 
 pub(crate) fn run(context: &Context, args: &BenchCodecs) -> Result<()> {
@@ -51,7 +125,16 @@ pub(crate) fn run(context: &Context, args: &BenchCodecs) -> Result<()> {
             given.to_vec()
         }
     };
+    let kept = args.keep_information.map(|share| Kept::of(&array, share, args)).transpose()?;
+    let given = match &kept {
+        // JSON is a chain as it is.
+        Some(kept) => {
+            given.iter().filter(|text| !text.trim_start().starts_with('[')).map(|text| kept.rounded(text)).collect()
+        }
+        None => given,
+    };
     let options = BenchOptions::default()
+        .lossy(kept.is_some())
         .sample(args.sample)
         .bandwidth((args.bandwidth as f64).max(1.0))
         .time(Duration::from_millis(args.time.min(60_000)));
@@ -61,7 +144,12 @@ pub(crate) fn run(context: &Context, args: &BenchCodecs) -> Result<()> {
     let bench = bench?;
     bench.codecs.iter().filter_map(compressed_twice).for_each(|text| report::hint(&text));
     let path = location.path.to_string();
-    context.print(|| json(&bench, &path, args), || text(&bench, &path, array.is_sharded(), args))
+    let information = kept.as_ref().map(|kept| (kept.json(&array), kept.text(&array)));
+    let (of_json, of_text) = information.unzip();
+    context.print(
+        || object! { ..json(&bench, &path, args), "information": or_null(of_json) },
+        || format!("{}{}", of_text.unwrap_or_default(), text(&bench, &path, array.is_sharded(), args)),
+    )
 }
 
 /// Returns a hint for a chain of several compressors, which is seldom intended: users may expect that codecs separated by commas are
@@ -85,6 +173,8 @@ fn json(bench: &CodecBench, path: &str, args: &BenchCodecs) -> Map {
             "encode_bytes_per_second": or_null(measured.map(|measured| measured.encode)),
             "decode_bytes_per_second": or_null(measured.map(|measured| measured.decode)),
             "lossless": or_null(measured.map(|measured| measured.is_lossless)),
+            "max_error": or_null(measured.and_then(|measured| measured.error).map(|error| error.absolute)),
+            "max_relative_error": or_null(measured.and_then(|measured| measured.error).map(|error| error.relative)),
             "error": or_null(result.measured.as_ref().err().map(String::as_str)),
         })
     };
@@ -96,6 +186,11 @@ fn json(bench: &CodecBench, path: &str, args: &BenchCodecs) -> Map {
         "results": bench.codecs.iter().map(result).collect::<Vec<_>>(),
         "recommended": or_null(bench.recommended.and_then(|number| bench.codecs.get(number)).map(CodecResult::json)),
     }
+}
+
+/// Formats an error with two digits.
+fn short(error: f64) -> String {
+    zarr::meta::text::rounded(error, 2)
 }
 
 fn text(bench: &CodecBench, path: &str, is_sharded: bool, args: &BenchCodecs) -> String {
@@ -116,19 +211,18 @@ fn text(bench: &CodecBench, path: &str, is_sharded: bool, args: &BenchCodecs) ->
         Err(_) => vec![name(result), "-".to_owned(), "-".to_owned(), "-".to_owned(), "-".to_owned(), "no".to_owned()],
         Ok(measured) => {
             let mark = match (bench.recommended == Some(number), measured.is_lossless) {
-                (true, _) => "recommended",
-                (false, false) => "lossy",
-                (false, true) => "",
+                (true, _) => "recommended".to_owned(),
+                (false, false) => "lossy".to_owned(),
+                (false, true) => String::new(),
+            };
+            let mark = match measured.error {
+                Some(error) => {
+                    format!("{mark}, error <= {} ({} %)", short(error.absolute), short(error.relative * 100.0))
+                }
+                None => mark,
             };
             let ratio = format!("{:.2}", measured.ratio);
-            vec![
-                name(result),
-                size(measured.stored),
-                ratio,
-                speed(measured.encode),
-                speed(measured.decode),
-                mark.to_owned(),
-            ]
+            vec![name(result), size(measured.stored), ratio, speed(measured.encode), speed(measured.decode), mark]
         }
     };
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(bench.codecs.iter().enumerate().map(row)).collect();

@@ -8,6 +8,7 @@ use super::geozarr::Place;
 use super::image_args::ImageArgs;
 use super::read::select::ByDimension;
 use super::region;
+use super::rounding::Rounding;
 use super::skipped_items::SkippedItems;
 use crate::args::{Loss, dialect};
 use crate::codecs;
@@ -120,6 +121,8 @@ pub(crate) struct Convert {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
+    rounding: Rounding,
+    #[command(flatten)]
     place: Place,
     #[command(flatten)]
     image: ImageArgs,
@@ -190,6 +193,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         false => options,
     };
     let options = args.image.taken(context, &location, &args.target, args.loss.meaning, options)?;
+    let options = args.rounding.taken(context, &location, args.codecs.as_deref(), options)?;
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options);
         let examined = examined.map_err(|error| location.with_near(error))?;
@@ -208,10 +212,11 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     }
     let above = args.node.as_deref().map(node_path).transpose()?.and_then(|path| path.parent());
     let skipped = keeping(context, &[(&target, above)], || {
-        carry_out(context, &conversion, &left(args, &target), |progress| match args.finish {
+        let skipped = carry_out(context, &conversion, &left(args, &target), |progress| match args.finish {
             true => conversion.finish(&target, progress),
             false => conversion.run(&target, progress),
-        })
+        })?;
+        args.rounding.describe(context, &conversion, &target).map(|()| skipped)
     })?;
     // The stores are flushed even if items were left out, which is an error below.
     context.flush_stores()?;

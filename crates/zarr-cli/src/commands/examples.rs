@@ -165,6 +165,14 @@ pub(crate) const EXAMPLES: &[(&str, [&str; 3])] = &[
         ],
     ),
     (
+        "advise",
+        [
+            "zarr advise climate.zarr sst --reads time=1 --reads lat=1,lon=1 --time 5",
+            "zarr advise climate.zarr --reads time=1 --at 50ms,100MB/s --time 5",
+            "zarr advise --shape 8760,721,1440 --dtype f4 --reads 1=1,2=1 --at s3",
+        ],
+    ),
+    (
         "cp",
         [
             "zarr cp climate.zarr backup.zarr",

@@ -45,6 +45,7 @@ const GROUPS: [Group; 4] = [
             ("migrate", "into another format in place, with --undo"),
             ("consolidate", "write, check or drop consolidated metadata"),
             ("bench-codecs", "which codecs fit an array: size and speed"),
+            ("advise", "which chunks, shards and codecs fit reads and writes"),
         ],
     ),
     (
@@ -71,8 +72,7 @@ const BELOW: &str = "\
 URL: x.zarr, x.zip, x.nc, x.h5, sqlite:x, s3://b/x, gs://.., az://.., https://..
 PATH: a node in it, /a/b; also URL::/a/b, and x.zarr/a/b
 Topics: zarr help stores, selection, codecs, formats, options
-Exit codes: 0 done, 1 findings or differences, 2 arguments, 3 not there,
-            4 data invalid, 5 store failed, 130 interrupted
+Exit: 0 done, 1 findings, 2 arguments, 3 not there, 4 data, 5 store, 130 Ctrl-C
 ";
 
 /// Returns the definition of the command line, with the examples of each verb in its help.

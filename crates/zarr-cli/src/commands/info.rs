@@ -1,11 +1,12 @@
 //! `zarr info`: prints everything about one node.
 
-use super::{chunks, describe, geozarr};
+use super::{chunks, describe, explain, geozarr};
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::object::object;
 use clap::Args;
+use zarr::check::{Finding, layout_advice};
 use zarr::dataset::inherited_georeference;
 use zarr::geo::Georeference;
 use zarr::hierarchy::Summary;
@@ -28,6 +29,9 @@ pub(crate) struct Info {
     /// The axes of the drawing, down and across, by their names or numbers; by default the two with the most chunks.
     #[arg(long, value_name = "DOWN,ACROSS", requires = "chunks", allow_hyphen_values = true)]
     axes: Option<String>,
+    /// Tell what is unusual or costly about the layout, and the verb that mends it.
+    #[arg(long, conflicts_with = "chunks")]
+    explain: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &Info) -> Result<()> {
@@ -42,7 +46,7 @@ pub(crate) fn run(context: &Context, args: &Info) -> Result<()> {
             let failure = Failure::usage(format!("{location}: a group has no chunks"));
             return Err(failure.with_hint("`zarr du` shows how much of a store the nodes below it take"));
         }
-        Node::Group(_) => group(context, &location, &found)?,
+        Node::Group(_) => group(context, args, &location, &found)?,
     }
     attributes.map_err(|error| located(&location, error))
 }
@@ -93,6 +97,7 @@ fn print(
     found: &StoredNode,
     warnings: &[zarr::hierarchy::Warning],
     summary: Summary<'_>,
+    advice: Option<&[Finding]>,
 ) -> Result<()> {
     let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     let mut lines = source(location);
@@ -101,6 +106,8 @@ fn print(
     let facts = describe::with_georeference(facts, georeference.as_ref());
     lines.extend(of_place);
     warnings.append(&mut faults);
+    lines.extend(explain::lines(advice, found.node.as_group().is_some()));
+    let facts = explain::facts(facts, advice);
     context.page(|| object! { ..facts, "warnings": warnings }, || format!("{}\n", summary.section(&lines)))
 }
 
@@ -111,9 +118,10 @@ fn print_group(
     facts: Map,
     found: &StoredNode,
     summary: Summary<'_>,
+    advice: Option<&[Finding]>,
 ) -> Result<()> {
     let Some(image) = describe::image(found) else {
-        return print(context, location, facts, found, &found.warnings, summary);
+        return print(context, location, facts, found, &found.warnings, summary, advice);
     };
     let mut warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
     let (mut lines, mut faults) = match &image {
@@ -127,12 +135,14 @@ fn print_group(
     lines.extend(of_place);
     faults.extend(of_geo);
     warnings.append(&mut faults);
+    lines.extend(explain::lines(advice, true));
+    let facts = explain::facts(facts, advice);
     context.print(|| object! { ..facts, "warnings": warnings }, || format!("{}\n", summary.section(&lines)))
 }
 
-fn group(context: &Context, location: &NodeLocation, found: &StoredNode) -> Result<()> {
+fn group(context: &Context, args: &Info, location: &NodeLocation, found: &StoredNode) -> Result<()> {
     if !location.store.capabilities().list {
-        return print_group(context, location, describe::facts(found), found, Summary::of(found));
+        return print_group(context, location, describe::facts(found), found, Summary::of(found), None);
     }
     let walk = context.below_to_show(location, found, None)?;
     context.hidden(&walk);
@@ -145,7 +155,8 @@ fn group(context: &Context, location: &NodeLocation, found: &StoredNode) -> Resu
         "groups": count("group"),
         "children": children.filter_map(|node| node.path.name()).collect::<Vec<_>>(),
     };
-    print_group(context, location, facts, found, Summary::of(found).below(&walk))?;
+    let advice = args.explain.then(|| explain::of_walk(context, location, &walk));
+    print_group(context, location, facts, found, Summary::of(found).below(&walk), advice.as_deref())?;
     walk.broken.into_iter().chain(walk.bad_consolidated).next().map_or(Ok(()), |error| Err(error.into()))
 }
 
@@ -166,13 +177,16 @@ fn array(context: &Context, args: &Info, location: &NodeLocation, found: &Stored
             let summary = array.summary().sizes(&sizes);
             match args.chunks {
                 true => chunks::print(context, &array, facts, summary, args.axes.as_deref()),
-                false => print(context, location, facts, found, array.warnings(), summary),
+                false => {
+                    let advice = args.explain.then(|| layout_advice(&array, &sizes));
+                    print(context, location, facts, found, array.warnings(), summary, advice.as_deref())
+                }
             }
         }
         Err(error) => {
             let summary = Summary::of(found);
             let summary = instead.map_or(summary, |data_type| summary.data_type(data_type));
-            print(context, location, facts, found, &found.warnings, summary)?;
+            print(context, location, facts, found, &found.warnings, summary, None)?;
             Err(error.into())
         }
     }

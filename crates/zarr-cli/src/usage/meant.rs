@@ -118,7 +118,7 @@ const COPIES: &str = "a copy has the format of the hierarchy that it comes into;
 const OUTPUT: [&str; 7] = ["-o", "--output", "--out", "--outfile", "--output-file", "--save", "-O"];
 const NODE: [&str; 5] = ["--node", "--path", "--array", "--group", "-p"];
 /// Verbs that print their results.
-const PRINTING: [&str; 13] = [
+const PRINTING: [&str; 14] = [
     "tree",
     "ls",
     "info",
@@ -130,6 +130,7 @@ const PRINTING: [&str; 13] = [
     "attrs",
     "check",
     "bench-codecs",
+    "advise",
     "completions",
     "man",
 ];

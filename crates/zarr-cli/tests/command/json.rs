@@ -206,6 +206,11 @@ fn verbs_print_what_the_schema_says() {
     check("stats", &["stats", CLIMATE, "sst", "--decode"]);
     check("stats", &["stats", CLIMATE, "time", "--decode", "--along", "time"]);
     check("bench-codecs", &["bench-codecs", "s", "a", "--codecs", "none", "--codecs", "bitround(1)", "--time", "0"]);
+    check("bench-codecs", &["bench-codecs", CLIMATE, "sst", "--codecs", "bitround(3),zstd", "--time", "0"]);
+    check("advise", &["advise", CLIMATE, "sst", "--reads", "time=1", "--writes", "time=1", "--time", "0"]);
+    check("advise of a group", &["advise", CLIMATE, "--reads", "time=1", "--time", "0"]);
+    check("advise", &["advise", "--shape", "9,9", "--dtype", "f4", "--reads", "0=1"]);
+    check("info", &["info", CLIMATE, "sst", "--explain"]);
     check("ds", &["ds", CLIMATE]);
     check("ds", &["ds", CLIMATE, "--header"]);
     check("read", &["read", "s", "a"]);

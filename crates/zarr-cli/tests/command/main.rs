@@ -4,6 +4,7 @@
 
 mod absent;
 mod addresses;
+mod advise;
 mod append;
 mod arrow_files;
 mod arrow_selections;

@@ -21,6 +21,7 @@ const PRINTS: &[&[&str]] = &[
     &["du", "s"],
     &["stats", "s", "g/a"],
     &["bench-codecs", "s", "g/a", "--codecs", "none", "--time", "0"],
+    &["advise", "s", "g/a", "--reads", "all", "--codecs", "none", "--time", "0"],
     &["ds", "s", "g", "--number-dimensions"],
     &["attrs", "s"],
     &["read", "s", "g/a"],

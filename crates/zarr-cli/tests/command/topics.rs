@@ -97,6 +97,7 @@ fn the_examples_of_verbs_end_well() {
         "remove-metadata",
         "consolidate",
         "bench-codecs",
+        "advise",
         "cp",
         "mv",
         "rm",

@@ -14,6 +14,7 @@ const TIFF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/tif
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../zarr-icechunk/tests/v2.zip");
 const PAGES: [&str; 9] = [
     "command.md",
+    "guide/chunks.md",
     "guide/files-as-one.md",
     "guide/from-netcdf-and-gdal.md",
     "guide/from-xarray-and-rechunker.md",

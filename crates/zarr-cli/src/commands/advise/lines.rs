@@ -1,0 +1,213 @@
+//! Advice as text: a table of layouts, a sentence for each, and the command that makes it.
+
+use crate::escape;
+use crate::number::{grouped, size};
+use crate::table::{Side, lines};
+use zarr::meta::text::codecs_in_short;
+use zarr::stats::advise::{AccessCost, Advice, AdviseOptions, LayoutCost, Subject};
+
+/// Names of the layouts.
+const NAMES: [&str; 3] = ["A", "B", "C"];
+/// Ratio of seconds within which a layout is as good as another.
+const EQUAL: f64 = 1.1;
+
+/// Source and target of the command that makes a layout.
+#[derive(Debug)]
+pub(super) struct Ends {
+    pub(super) source: String,
+    pub(super) target: String,
+    /// Path of the array; `None` for the root.
+    pub(super) node: Option<String>,
+}
+
+/// Advice that is printed.
+#[derive(Debug)]
+pub(super) struct Table<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) advice: &'a Advice,
+    pub(super) options: &'a AdviseOptions,
+    /// `None` for the description of an array.
+    pub(super) ends: Option<&'a Ends>,
+}
+
+impl Table<'_> {
+    pub(super) fn text(&self) -> String {
+        let Self { subject, advice, options, .. } = self;
+        let shape: Vec<String> = subject.shape().iter().map(ToString::to_string).collect();
+        let mut text = format!(
+            "{}, {}; {}\n",
+            shape.join(" x "),
+            size(subject.bytes()),
+            escape::line(&options.storage.to_string())
+        );
+        let mut rows = vec![heading(advice)];
+        rows.extend(advice.present.as_ref().map(|cost| row("now", cost, options)));
+        rows.extend(advice.layouts.iter().zip(NAMES).map(|(cost, name)| row(name, cost, options)));
+        let sides = [Side::Left, Side::Left, Side::Left, Side::Left, Side::Right, Side::Right, Side::Right];
+        let sides: Vec<Side> = sides.into_iter().chain(advice.accesses.iter().map(|_| Side::Right)).collect();
+        text.push_str(&lines(&sides, &rows));
+        for (number, (cost, name)) in advice.layouts.iter().zip(NAMES).enumerate() {
+            text.push_str(&format!("{name}: {}\n", self.sentence(number, cost)));
+            text.push_str(&self.command(cost).map_or_else(String::new, |command| format!("  {command}\n")));
+        }
+        if let Some(verdict) = self.verdict() {
+            text.push_str(&verdict);
+        }
+        text.push_str(&notes(advice, options));
+        text
+    }
+
+    /// Returns the trade of a layout in one sentence.
+    fn sentence(&self, number: usize, cost: &LayoutCost) -> String {
+        let advice = self.advice;
+        let of = |access: usize, cost: &LayoutCost| cost.accesses.get(access).map_or(0.0, |cost| cost.seconds);
+        let name = |access: usize| access_name(advice, access);
+        let Some(access) = advice.best_for.get(number).copied().flatten() else {
+            let worst = (0..advice.accesses.len())
+                .map(|access| (of(access, cost) / advice.least.get(access).copied().unwrap_or(1.0).max(1e-12), access));
+            let worst = worst.max_by(|a, b| a.0.total_cmp(&b.0));
+            return match worst.filter(|(ratio, _)| *ratio > EQUAL) {
+                Some((ratio, access)) => {
+                    let least = seconds(advice.least.get(access).copied().unwrap_or_default());
+                    format!(
+                        "the balance: {} takes {ratio:.1} times its least, {least}, and no other more",
+                        name(access)
+                    )
+                }
+                None => format!("the best for all, of {} layouts that were counted", grouped(advice.counted as u64)),
+            };
+        };
+        let Some(balanced) = advice.layouts.first() else { return String::new() };
+        let gain =
+            format!("{} {} instead of {}", name(access), seconds(of(access, cost)), seconds(of(access, balanced)));
+        let others = (0..advice.accesses.len()).filter(|&other| other != access);
+        let worse: Vec<String> = others
+            .filter(|&other| of(other, cost) > of(other, balanced) * EQUAL)
+            .map(|other| {
+                format!("{} {} instead of {}", name(other), seconds(of(other, cost)), seconds(of(other, balanced)))
+            })
+            .collect();
+        match worse.is_empty() {
+            true => gain,
+            false => format!("{gain}, for {}", worse.join(", ")),
+        }
+    }
+
+    /// Returns how the present layout compares with the first one.
+    fn verdict(&self) -> Option<String> {
+        let (present, best) = (self.advice.present.as_ref()?, self.advice.layouts.first()?);
+        let pairs = || present.accesses.iter().zip(&best.accesses);
+        if pairs().all(|(now, best)| now.seconds <= best.seconds * EQUAL) {
+            return Some("The layout that is there is as good as A in all accesses.\n".to_owned());
+        }
+        let gains = pairs().map(|(now, best)| now.seconds / best.seconds.max(1e-12)).enumerate();
+        let (access, gain) = gains.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let name = access_name(self.advice, access);
+        (gain > EQUAL).then(|| format!("With A, {name} is {} times as fast as now.\n", factor(gain)))
+    }
+
+    /// Returns the command that makes a layout; `None` for the description of an array.
+    pub(super) fn command(&self, cost: &LayoutCost) -> Option<String> {
+        let ends = self.ends?;
+        let node = ends.node.as_ref().map_or_else(String::new, |node| format!(" --node {}", quoted(node)));
+        Some(format!(
+            "zarr convert {} {}{node} {}",
+            quoted(&ends.source),
+            quoted(&ends.target),
+            layout_options(cost, self.advice)
+        ))
+    }
+}
+
+/// Returns the options of `zarr convert` for a layout.
+fn layout_options(cost: &LayoutCost, advice: &Advice) -> String {
+    let shape = |shape: &[u64]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let shards = cost.layout.shards.as_ref().map_or_else(|| "none".to_owned(), |shards| shape(shards));
+    format!("--chunks {} --shards {shards}{}", shape(&cost.layout.chunks), codecs_option(cost, advice))
+}
+
+/// Returns the option `--codecs` for a layout, with a space in front; nothing if the array has these codecs.
+pub(super) fn codecs_option(cost: &LayoutCost, advice: &Advice) -> String {
+    let codecs = &cost.layout.codecs;
+    let is_own = advice.present.as_ref().is_some_and(|present| present.layout.codecs.configs == codecs.configs);
+    if is_own { String::new() } else { format!(" --codecs {}", quoted(&codecs.codecs)) }
+}
+
+/// Quotes a word for a shell, if it needs quotes.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:,=@+%".contains(&byte);
+    match !word.is_empty() && word.bytes().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", escape::line(word).replace('\'', r"'\''")),
+    }
+}
+
+/// Name of an access for people.
+fn access_name(advice: &Advice, access: usize) -> String {
+    let name = advice.accesses.get(access).map(ToString::to_string).unwrap_or_default();
+    let name = escape::line(&name).into_owned();
+    if advice.is_write(access) { format!("write {name}") } else { name }
+}
+
+/// First row of the table.
+pub(super) fn heading(advice: &Advice) -> Vec<String> {
+    let names = ["", "CHUNKS", "SHARDS", "CODECS", "STORED", "OBJECTS", "A MONTH"].map(str::to_owned);
+    names.into_iter().chain((0..advice.accesses.len()).map(|access| access_name(advice, access))).collect()
+}
+
+/// Row of the table for a layout.
+pub(super) fn row(name: &str, cost: &LayoutCost, options: &AdviseOptions) -> Vec<String> {
+    let shape = |shape: &[u64]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join("x");
+    let codecs = codecs_in_short(&cost.layout.codecs.configs);
+    let codecs = if codecs.is_empty() { cost.layout.codecs.codecs.clone() } else { codecs };
+    let cells = [
+        name.to_owned(),
+        shape(&cost.layout.chunks),
+        cost.layout.shards.as_ref().map_or_else(|| "-".to_owned(), |shards| shape(shards)),
+        escape::line(&codecs).into_owned(),
+        size(cost.stored.max(0.0) as u64),
+        grouped(u64::try_from(cost.objects).unwrap_or(u64::MAX)),
+        money(cost.month, &options.prices.currency),
+    ];
+    cells.into_iter().chain(cost.accesses.iter().map(of_access)).collect()
+}
+
+/// Cell of an access: seconds, requests and bytes.
+fn of_access(cost: &AccessCost) -> String {
+    let requests = grouped(cost.requests.round().max(0.0) as u64);
+    format!("{} ({requests} req, {})", seconds(cost.seconds), size(cost.bytes.max(0.0) as u64))
+}
+
+/// Formats seconds with two significant digits.
+pub(super) fn seconds(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        seconds if seconds >= 1.0 => (seconds, "s"),
+        seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
+        seconds => (seconds * 1e6, "us"),
+    };
+    let digits = if value >= 10.0 { 0 } else { 1 };
+    format!("{value:.digits$} {unit}")
+}
+
+/// Formats a factor with two digits.
+fn factor(factor: f64) -> String {
+    if factor >= 10.0 { grouped(factor.round() as u64) } else { format!("{factor:.1}") }
+}
+
+/// Formats a price.
+fn money(price: f64, currency: &str) -> String {
+    let digits = if price >= 100.0 { 0 } else { 2 };
+    let shown = if price > 0.0 && price < 0.01 { "< 0.01".to_owned() } else { format!("{price:.digits$}") };
+    format!("{shown} {}", escape::line(currency))
+}
+
+/// Lines on what was measured, and where the prices are from.
+pub(super) fn notes(advice: &Advice, options: &AdviseOptions) -> String {
+    let measured = match advice.sample {
+        0 => "No elements to measure codecs on: sizes are those of elements as they are, and decoding takes no time.\n"
+            .to_owned(),
+        bytes => format!("Codecs measured on {} of elements.\n", size(bytes)),
+    };
+    let prices = &options.prices;
+    format!("{measured}Prices: {}, of {}.\n", escape::line(&prices.of), escape::line(&prices.date))
+}

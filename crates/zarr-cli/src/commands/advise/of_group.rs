@@ -1,0 +1,170 @@
+//! Advice on all arrays of a data set: one layout by names of dimensions, found for the largest array.
+
+use super::facts::{cost_json, storage_json};
+use super::given::{Given, measured, storage, target};
+use super::lines::{codecs_option, heading, notes, quoted, row};
+use crate::context::{Context, NodeLocation};
+use crate::escape;
+use crate::failure::{Failure, Result};
+use crate::object::{object, or_null};
+use crate::table::{Side, lines};
+use zarr::Array;
+use zarr::meta::json::{Map, Value};
+use zarr::stats::advise::{Advice, AdviseOptions, LayoutCost, Subject};
+
+/// Array of the data set, with the costs of its present layout and of the one that is advised.
+#[derive(Debug)]
+struct Row {
+    path: String,
+    present: Option<LayoutCost>,
+    advised: LayoutCost,
+}
+
+pub(super) fn run(context: &Context, given: &Given, location: &NodeLocation, options: AdviseOptions) -> Result<()> {
+    let arrays = arrays(context, location, &options)?;
+    let options = match arrays.fit.first() {
+        Some((array, _)) => options.storage(storage(given, array)?),
+        None => options,
+    };
+    let options = &options;
+    let (rows, advice, leader) = measured(context, || rows(&arrays, given, options))?;
+    let by_names = |shape: &[u64]| by_names(&leader, shape);
+    let first = advice.layouts.first().ok_or_else(|| Failure::usage("no layout could be counted"))?;
+    let shards = first.layout.shards.as_ref().map_or_else(|| Some("none".to_owned()), |shards| by_names(shards));
+    let node =
+        if location.path.is_root() { String::new() } else { format!(" --node {}", quoted(&location.path.to_string())) };
+    let ends = format!("{} {}{node}", quoted(given.url), quoted(&target(&location.address)));
+    let command = by_names(&first.layout.chunks).zip(shards).map(|(chunks, shards)| {
+        format!("zarr convert {ends} --chunks {chunks} --shards {shards}{}", codecs_option(first, &advice))
+    });
+    context.print(
+        || json(&rows, &advice, options, command.as_deref(), &arrays.left_out),
+        || text(&rows, &advice, options, command.as_deref(), &arrays.left_out),
+    )
+}
+
+/// Arrays of a data set.
+#[derive(Debug)]
+struct Arrays {
+    /// Arrays that have the dimensions of all accesses, the largest first.
+    fit: Vec<(Array, Subject)>,
+    /// Paths of the other arrays.
+    left_out: Vec<String>,
+}
+
+fn arrays(context: &Context, location: &NodeLocation, options: &AdviseOptions) -> Result<Arrays> {
+    let walk = context.walk_to_show(location)?;
+    context.hidden(&walk);
+    let mut found = Arrays { fit: Vec::new(), left_out: Vec::new() };
+    for node in walk.nodes.into_iter().filter(|node| node.node.as_group().is_none()) {
+        let path = node.path.to_string();
+        let array = Array::from_found(&location.store, node, &context.registry, context.options())?;
+        let names = array.dimension_names().unwrap_or_default();
+        let fits = options.reads.iter().chain(&options.writes).all(|access| access.fits(names));
+        let is_planned = fits && !names.is_empty() && !array.data_type().is_variable() && !array.shape().contains(&0);
+        match is_planned {
+            true => {
+                let subject = Subject::of(&array)?;
+                found.fit.push((array, subject));
+            }
+            false => found.left_out.push(path),
+        }
+    }
+    if let Some(error) = walk.broken.into_iter().next() {
+        context.warnings(&[format!("left out, for it cannot be opened: {error}")]);
+    }
+    found.fit.sort_by_key(|(_, subject)| std::cmp::Reverse(subject.bytes()));
+    if found.fit.is_empty() {
+        let failure = Failure::usage(format!("{location}: no array has all dimensions of the reads and writes"));
+        return Err(failure.with_hint("`zarr tree` shows the dimensions of each array"));
+    }
+    Ok(found)
+}
+
+/// Counts the present layout of each array, and the layout that is advised for the largest one. Returns that array as well.
+fn rows(arrays: &Arrays, given: &Given, options: &AdviseOptions) -> zarr::Result<(Vec<Row>, Advice, Subject)> {
+    let Some((array, leader)) = arrays.fit.first() else {
+        return Err(zarr::Error::argument("no array has all dimensions of the reads and writes"));
+    };
+    let leader = leader.clone().dialect(given.dialect_for(array.dialect()));
+    let mut advice = Advice::on(&leader, options)?;
+    advice.layouts.truncate(1);
+    let Some(first) = advice.layouts.first().cloned() else {
+        return Err(zarr::Error::argument("no layout could be counted"));
+    };
+    let mut rows = Vec::new();
+    for (number, (array, subject)) in arrays.fit.iter().enumerate() {
+        let (present, advised) = match number {
+            0 => (advice.present.clone(), first.clone()),
+            _ => {
+                // Chunks are as long as the array at most, as `zarr convert` makes them.
+                let lengths = |shape: &[u64]| {
+                    let of_axis = |(axis, name): (usize, &Option<String>)| {
+                        let len = subject.shape().get(axis).copied().unwrap_or(1);
+                        let given = leader.names().iter().position(|known| known.is_some() && known == name);
+                        let kept = array.part_shape().get(axis).copied().unwrap_or(len);
+                        given.and_then(|axis| shape.get(axis)).copied().unwrap_or(kept).clamp(1, len.max(1))
+                    };
+                    subject.names().iter().enumerate().map(of_axis).collect::<Vec<u64>>()
+                };
+                let chunks = lengths(&first.layout.chunks);
+                let shards = first.layout.shards.as_ref().map(|shards| {
+                    let whole = |(shard, &chunk): (u64, &u64)| shard.div_ceil(chunk.max(1)) * chunk.max(1);
+                    lengths(shards).into_iter().zip(&chunks).map(whole).collect()
+                });
+                let layout = first.layout.with_shapes(chunks, shards);
+                (Advice::present_cost(subject, options)?, Advice::layout_cost(subject, &layout, options)?)
+            }
+        };
+        rows.push(Row { path: array.path().to_string(), present, advised });
+    }
+    Ok((rows, advice, leader))
+}
+
+/// Returns lengths by the names of dimensions, as `zarr convert` takes them; `None` if a dimension has no name that it can take.
+fn by_names(subject: &Subject, shape: &[u64]) -> Option<String> {
+    let of_axis = |(name, len): (&Option<String>, &u64)| {
+        let name = name.as_ref().filter(|name| !name.contains([',', '=']) && !name.trim().is_empty())?;
+        Some(format!("{name}={len}"))
+    };
+    let axes = subject.names().iter().zip(shape).map(of_axis).collect::<Option<Vec<_>>>()?;
+    Some(quoted(&axes.join(",")))
+}
+
+fn text(rows: &[Row], advice: &Advice, options: &AdviseOptions, command: Option<&str>, left_out: &[String]) -> String {
+    let mut table = vec![heading(advice)];
+    for array in rows {
+        let path = escape::line(&array.path);
+        table.extend(array.present.as_ref().map(|cost| row(&format!("{path} now"), cost, options)));
+        table.push(row(&format!("{path} advised"), &array.advised, options));
+    }
+    let sides = [Side::Left, Side::Left, Side::Left, Side::Left, Side::Right, Side::Right, Side::Right];
+    let sides: Vec<Side> = sides.into_iter().chain(advice.accesses.iter().map(|_| Side::Right)).collect();
+    let mut text = format!("{}\n{}", escape::line(&options.storage.to_string()), lines(&sides, &table));
+    if !left_out.is_empty() {
+        let paths: Vec<_> = left_out.iter().map(|path| escape::line(path)).collect();
+        text.push_str(&format!("Without the dimensions of all accesses, and left as they are: {}\n", paths.join(", ")));
+    }
+    if let Some(command) = command {
+        text.push_str(&format!("  {command}\n"));
+    }
+    text.push_str(&notes(advice, options));
+    text
+}
+
+fn json(rows: &[Row], advice: &Advice, options: &AdviseOptions, command: Option<&str>, left_out: &[String]) -> Map {
+    let arrays = rows.iter().map(|row| {
+        Value::from(object! {
+            "path": row.path.as_str(),
+            "present": or_null(row.present.as_ref().map(|cost| cost_json(cost, advice, None))),
+            "advised": cost_json(&row.advised, advice, None),
+        })
+    });
+    object! {
+        "storage": storage_json(&options.storage),
+        "prices": options.prices.to_json(),
+        "arrays": arrays.collect::<Vec<_>>(),
+        "left_out": left_out.to_vec(),
+        "command": or_null(command),
+    }
+}
