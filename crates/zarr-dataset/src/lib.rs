@@ -78,6 +78,7 @@ pub use options::{DatasetOptions, DecodeCoords};
 pub use overview::{Overview, type_name};
 pub use plan::Plan;
 pub use regions::DimensionSelection;
+pub use related::named_variables;
 pub use tree::DataTree;
 pub use values::Values;
 pub use variable::Variable;

@@ -46,6 +46,26 @@ pub(crate) fn take(
     found
 }
 
+/// Returns the names of variables that attributes of a variable or a group name as its coordinates, or in another role of the CF conventions:
+/// bounds, grid mappings, cell measures, formula terms, the parts of geometries.
+///
+/// ```
+/// use zarr_dataset::named_variables;
+/// use zarr_json::Map;
+/// let attributes = Map::from([("coordinates", "lat lon".into()), ("cell_measures", "area: cell_area".into())]);
+/// assert_eq!(named_variables(&attributes), ["lat", "lon", "cell_area"]);
+/// ```
+#[must_use]
+pub fn named_variables(attributes: &Map) -> Vec<String> {
+    let mut found = Vec::new();
+    for attribute in ["coordinates"].into_iter().chain(RELATED) {
+        let Some(text) = attributes.get(attribute).and_then(Value::as_str) else { continue };
+        let text = text.replace(" :", ":");
+        found.extend(named(attribute, &text).unwrap_or_default().into_iter().map(str::to_owned));
+    }
+    found
+}
+
 /// Iterates over the words of a string.
 pub(crate) fn words(text: &Value) -> impl Iterator<Item = &str> {
     text.as_str().unwrap_or_default().split_whitespace()
