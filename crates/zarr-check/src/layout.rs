@@ -58,12 +58,13 @@ pub fn layout_advice(array: &Array, sizes: &ArraySizes) -> Vec<Finding> {
     let (outer, part) = (array.chunk_shape(), array.part_shape());
     let (outer_bytes, part_bytes) = (total_size(&outer, item), total_size(&part, item));
     let stored = sizes.stored.as_ref();
-    let objects = stored.map_or(sizes.chunks, |stored| stored.chunks.len() as u128);
+    // Before anything is written all chunks count; of a sparse array those that are stored.
+    let objects = stored.map(|stored| stored.chunks.len() as u128).filter(|&count| count > 0).unwrap_or(sizes.chunks);
     let noun = if sizes.is_sharded { "shards" } else { "chunks" };
-    if sizes.chunks.max(objects) >= MANY_OBJECTS {
-        find(format!("{} {noun} of {}", count(sizes.chunks), size(outer_bytes)), MANY);
+    if objects >= MANY_OBJECTS {
+        find(format!("{} {noun} of {}", count(objects), size(outer_bytes)), MANY);
     }
-    if part_bytes < SMALL_CHUNK && elements >= MATTERS && sizes.chunks < MANY_OBJECTS {
+    if part_bytes < SMALL_CHUNK && elements >= MATTERS && objects < MANY_OBJECTS {
         let parts = if sizes.is_sharded { "inner chunks" } else { "chunks" };
         let requests = elements / part_bytes.max(1);
         find(format!("{parts} of {}: a read of all decodes {} of them", size(part_bytes), count(requests)), ADVISE);
@@ -151,7 +152,8 @@ fn count(number: u128) -> String {
     grouped(u64::try_from(number).unwrap_or(u64::MAX))
 }
 
-/// Whether a read of one element decodes all of the chunk in which it is. Of shards the index is not read for it.
+/// Whether a read of one element decodes all of the chunk in which it is. For an array with shards this is taken to be so, since a plan would
+/// read an index.
 fn decodes_whole(array: &Array) -> bool {
     if array.is_sharded() {
         return true;

@@ -48,6 +48,16 @@ fn costly_layouts_are_found_with_figures() {
 }
 
 #[test]
+fn sparse_arrays_are_not_many_objects() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let array = create(&store, "/a", NewArray::new(&[1 << 33], "int16").chunks(&[1 << 15]));
+    let messages = || layout_advice(&array, &array.sizes().unwrap()).into_iter().map(|found| found.message);
+    assert_eq!(messages().collect::<Vec<_>>(), ["262_144 chunks of 64.0 KiB"]);
+    array.write(..3, &[1_i16, 2, 3]).unwrap();
+    assert_eq!(messages().collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
 fn advice_is_given_at_its_level_alone() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     create(&store, "/a", NewArray::new(&[1 << 20], "int16").chunks(&[4]));
