@@ -78,6 +78,11 @@ pub(crate) fn warning(text: &str) {
     label("warning", AnsiColor::Yellow, text);
 }
 
+/// Prints what was done, where standard output has something else.
+pub(crate) fn note(text: &str) {
+    label("note", AnsiColor::Cyan, text);
+}
+
 /// Prints a hint.
 pub(crate) fn hint(text: &str) {
     label("hint", AnsiColor::Cyan, text);

@@ -138,16 +138,26 @@ impl LargestError {
     /// Compares floating-point numbers with those that stand for them.
     pub fn of(numbers: impl Iterator<Item = (f64, f64)>) -> Self {
         let mut error = Self::default();
-        for (number, stands) in numbers {
-            if number.to_bits() == stands.to_bits() || number == stands || (number.is_nan() && stands.is_nan()) {
-                continue;
-            }
-            let difference = (number - stands).abs();
-            let difference = if difference.is_nan() { f64::INFINITY } else { difference };
-            error.absolute = error.absolute.max(difference);
-            error.relative = error.relative.max(difference / number.abs());
-        }
+        numbers.for_each(|(number, stands)| error.add(number, stands));
         error
+    }
+
+    /// Takes in a number and the one that stands for it.
+    pub(crate) fn add(&mut self, number: f64, stands: f64) {
+        if number == stands || (number.is_nan() && stands.is_nan()) {
+            return;
+        }
+        let difference = (number - stands).abs();
+        let difference = if difference.is_nan() { f64::INFINITY } else { difference };
+        let ratio = difference / number.abs();
+        let ratio = if ratio.is_nan() { f64::INFINITY } else { ratio };
+        self.merge(Self { absolute: difference, relative: ratio });
+    }
+
+    /// Takes in the differences among other numbers.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.absolute = self.absolute.max(other.absolute);
+        self.relative = self.relative.max(other.relative);
     }
 }
 
@@ -288,12 +298,13 @@ fn own(array: &Array, sample: &[ArrayData], bytes: u64, options: &BenchOptions) 
     CodecResult { name: None, codecs, compressors, measured: measured.map_err(|error| error.message().to_owned()) }
 }
 
-/// Returns the codecs of the chunks of an array; of the innermost ones, if they lie in shards.
+/// Returns the codecs of the chunks of an array; of the innermost ones, if they lie in shards, behind those that are in front of the shards.
 pub fn chunk_codecs(array: &Array) -> Vec<NamedConfig> {
     let mut codecs = array.metadata().codecs.clone();
-    while let Some(inner) = codecs.iter().find(|codec| codec.name == "sharding_indexed") {
-        let inner = inner.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
-        codecs = inner.iter().filter_map(NamedConfig::from_value).collect();
+    while let Some(number) = codecs.iter().position(|codec| codec.name == "sharding_indexed") {
+        let shard = codecs.split_off(number).into_iter().next();
+        let inner = shard.as_ref().and_then(|shard| shard.configuration.get("codecs")).and_then(Value::as_array);
+        codecs.extend(inner.unwrap_or_default().iter().filter_map(NamedConfig::from_value));
     }
     codecs
 }

@@ -1,8 +1,11 @@
 //! Floating-point numbers as bits.
 
-use zarr_array::{Array, Result};
+use zarr_array::{Array, Error, ErrorKind, Result};
+use zarr_cf::fill::{FILL_VALUE, Fill, MISSING_VALUE, from_attribute, from_plain};
 use zarr_dtype::DataType;
-use zarr_json::Value;
+
+/// Maximum number of marks of missing data of an array, with each of which elements are compared.
+const MOST_MARKS: usize = 64;
 
 /// Form of binary floating-point numbers of IEEE 754.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,20 +92,27 @@ impl FloatForm {
         self.bits(items).into_iter().map(|bits| self.value(bits)).collect()
     }
 
-    /// Rounds a number to `keep` mantissa bits as the codec `bitround` does: to the nearest one, a tie to even.
-    pub(crate) fn round(self, number: f64, keep: u32) -> f64 {
+    /// Returns the bits of a number that is rounded to `keep` mantissa bits as the codec `bitround` does: to the nearest one, a tie to even.
+    /// NaN may become another number, as it does by the codec.
+    pub(crate) fn round_bits(self, bits: u64, keep: u32) -> u64 {
         let drop = self.mantissa().saturating_sub(keep);
         if drop == 0 {
-            return number;
+            return bits;
         }
+        let half = (1_u64 << (drop - 1)) - 1;
+        let rounded = bits.wrapping_add(half + ((bits >> drop) & 1)) >> drop << drop;
+        // A carry out of the highest bit is lost.
+        rounded & (u64::MAX >> (64 - self.width()))
+    }
+
+    /// Rounds a number that elements can have to `keep` mantissa bits, as [`round_bits`](Self::round_bits).
+    pub(crate) fn round(self, number: f64, keep: u32) -> f64 {
         let bits = match self {
             Self::Half => u64::from(half::f16::from_f64(number).to_bits()),
             Self::Single => u64::from((number as f32).to_bits()),
             Self::Double => number.to_bits(),
         };
-        let half = (1_u64 << (drop - 1)) - 1;
-        let rounded = bits.wrapping_add(half + ((bits >> drop) & 1)) >> drop << drop;
-        self.value(rounded)
+        self.value(self.round_bits(bits, keep))
     }
 
     /// Returns a number with the smallest number of mantissa bits to which it can be rounded without a change.
@@ -112,18 +122,47 @@ impl FloatForm {
     }
 }
 
-/// Returns the finite marks of missing data of an array: the fill value, and the attributes `_FillValue` and `missing_value`.
-pub(crate) fn marks(form: FloatForm, array: &Array) -> Result<Vec<f64>> {
+/// Whether attributes pack the elements of an array.
+pub(crate) fn is_packed(array: &Array) -> Result<bool> {
     let attributes = array.attributes()?;
-    let named = ["_FillValue", "missing_value"].iter().filter_map(|name| attributes.get(name));
-    let all = array.metadata().fill_value.as_ref().into_iter().chain(named).flat_map(numbers);
-    Ok(all.map(|mark| form.nearest(mark)).filter(|mark| mark.is_finite()).collect())
+    Ok(["scale_factor", "add_offset"].iter().any(|name| attributes.contains_key(name)))
 }
 
-/// Numbers of a JSON value: one, or those of a list.
-fn numbers(value: &Value) -> Vec<f64> {
-    let list = value.as_array().unwrap_or(std::slice::from_ref(value));
-    list.iter().filter_map(Value::as_f64).collect()
+/// Returns the finite marks of missing data of an array: the fill value, and the attributes `_FillValue` and `missing_value`.
+///
+/// # Errors
+/// [`ErrorKind::InvalidMetadata`] for an attribute that is no such mark, with its name; [`ErrorKind::Limit`] for more than 64 marks.
+pub(crate) fn marks(form: FloatForm, array: &Array) -> Result<Vec<f64>> {
+    let (attributes, data_type) = (array.attributes()?, array.data_type());
+    let mut all: Vec<Fill> = Fill::of_element(data_type, array.fill_value()).into_iter().collect();
+    for name in [FILL_VALUE, MISSING_VALUE] {
+        let Some(value) = attributes.get(name) else { continue };
+        // Base64 as xarray writes it in version 3, or a plain value.
+        let plain = |_| from_plain(name, data_type, value);
+        let found = from_attribute(data_type, value).map(|fill| vec![fill]).or_else(plain);
+        all.extend(found.map_err(|error| {
+            let error = Error::new(ErrorKind::InvalidMetadata, error.to_string());
+            error.at(|location| {
+                location.store = Some(array.store().to_string());
+                location.path = Some(array.path().to_string());
+                location.pointer = Some(format!("/attributes/{name}"));
+            })
+        })?);
+    }
+    if all.len() > MOST_MARKS {
+        let message = format!("found {} values that mark missing data, expected at most {MOST_MARKS}", all.len());
+        return Err(Error::new(ErrorKind::Limit, message).at(|location| {
+            location.store = Some(array.store().to_string());
+            location.path = Some(array.path().to_string());
+            location.pointer = Some(format!("/attributes/{MISSING_VALUE}"));
+        }));
+    }
+    let number = |fill: &Fill| match fill {
+        Fill::Float(value) => Some(*value),
+        Fill::Integer(value) => Some(*value as f64),
+        _ => None,
+    };
+    Ok(all.iter().filter_map(number).map(|mark| form.nearest(mark)).filter(|mark| mark.is_finite()).collect())
 }
 
 #[cfg(test)]
@@ -134,7 +173,8 @@ mod tests {
     fn numbers_are_rounded_to_the_nearest() {
         let round = |number, keep| FloatForm::Single.round(number, keep);
         assert_eq!([round(1.4, 3), round(1.0625, 3), round(1.1875, 3), round(-1.99, 1)], [1.375, 1.0, 1.25, -2.0]);
-        assert_eq!((round(f64::from(f32::MAX), 4), round(0.1, 23)), (f64::INFINITY, 0.1));
+        let tenth = f64::from(0.1_f32);
+        assert_eq!((round(f64::from(f32::MAX), 4), round(tenth, 23)), (f64::INFINITY, tenth));
         assert_eq!(FloatForm::Double.round(1.0 + f64::EPSILON, 51), 1.0);
         assert_eq!(FloatForm::Half.round(1.4, 3), 1.375);
         assert_eq!((FloatForm::Single.kept(-9999.0), FloatForm::Single.kept(0.0)), ((-9999.0, 13), (0.0, 1)));

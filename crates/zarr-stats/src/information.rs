@@ -3,11 +3,12 @@
 //! A bit has information if it tells about the same bit of a neighbour: the mutual information of both, in bits. The bits of noise have
 //! none. The neighbours are those along the axis where all bits together have the most.
 
-use crate::float_form::{FloatForm, marks};
+use crate::float_form::{FloatForm, is_packed, marks};
 use crate::sample::{Sample, spread};
 use std::collections::HashSet;
 use std::fmt;
 use zarr_array::{Array, ArrayData, Result};
+use zarr_dtype::DataType;
 
 /// Confidence with which the information of a bit must differ from that of random bits, as the quantile of the normal distribution: 99 %.
 const QUANTILE: f64 = 2.575_829_303_548_9;
@@ -65,6 +66,15 @@ pub enum Unmeasurable {
     MixedSigns(f64),
     /// The given share of the elements are zeros.
     ManyZeros(f64),
+    /// Rounding would change the meaning of a number: it would become, or no longer be, NaN, infinite or a mark of missing data.
+    Changed {
+        /// Number of mantissa bits.
+        bits: u32,
+        /// Number that is stored.
+        from: f64,
+        /// Number that it would become.
+        to: f64,
+    },
 }
 
 impl fmt::Display for Unmeasurable {
@@ -88,6 +98,10 @@ impl fmt::Display for Unmeasurable {
                 )
             }
             Self::ManyZeros(share) => write!(f, "{:.0} % of the elements are zeros", share * 100.0),
+            Self::Changed { bits, from, to } => {
+                let what = if to.is_finite() && from.is_finite() { ", one of which marks missing data" } else { "" };
+                write!(f, "rounding to {bits} bits would change {from} to {to}{what}")
+            }
         }
     }
 }
@@ -100,8 +114,7 @@ impl BitInformation {
     /// The errors of the listing and of the read of the sample.
     pub fn of(array: &Array, bytes: u64) -> Result<Result<Self, Unmeasurable>> {
         let Some(form) = FloatForm::of(array.data_type()) else { return Ok(Err(Unmeasurable::NotFloat)) };
-        let attributes = array.attributes()?;
-        if ["scale_factor", "add_offset"].iter().any(|name| attributes.contains_key(name)) {
+        if is_packed(array)? {
             return Ok(Err(Unmeasurable::Packed));
         }
         let stored: Vec<Vec<u64>> = match array.store().capabilities().list {
@@ -113,6 +126,12 @@ impl BitInformation {
         let elements = Elements::new(form, &sample.data, &marks);
         let found = elements.fault().map_or_else(|| elements.information(), Err);
         Ok(found.map(|found| Self { marks: marks.into_iter().map(|mark| form.kept(mark)).collect(), ..found }))
+    }
+
+    /// Returns the number of mantissa bits of elements of a data type; `None` if they are no floating-point numbers.
+    #[must_use]
+    pub fn mantissa_of(data_type: &DataType) -> Option<u32> {
+        FloatForm::of(data_type).map(FloatForm::mantissa)
     }
 
     /// Returns the mark of missing data that needs the most mantissa bits, with their number, if rounding to `bits` bits would change it, so
@@ -269,7 +288,7 @@ impl Elements {
     }
 }
 
-/// Mutual information in bits of two bits that are both set, only the first, and only the second in so many of `pairs` pairs.
+/// Mutual information in bits of two bits that are both set, only the first, and only the second in these numbers of `pairs` pairs.
 fn mutual_information([both, one, other]: &[u64; 3], pairs: u64) -> f64 {
     if pairs == 0 {
         return 0.0;
@@ -289,7 +308,7 @@ fn mutual_information([both, one, other]: &[u64; 3], pairs: u64) -> f64 {
     terms.iter().sum::<f64>().max(0.0)
 }
 
-/// Information that random bits seem to have in so many pairs, which they exceed with a probability of 1 % at most.
+/// Information that random bits seem to have in this number of pairs, which they exceed with a probability of 1 % at most.
 fn random_information(pairs: u64) -> f64 {
     let share = (0.5 + QUANTILE / (2.0 * (pairs.max(1) as f64).sqrt())).min(1.0);
     let entropy = |share: f64| if share > 0.0 { -share * share.log2() } else { 0.0 };

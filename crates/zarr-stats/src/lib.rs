@@ -1,7 +1,8 @@
 //! Statistics of the elements of arrays, usage of a store, maps of stored chunks, and codecs measured on a sample.
 //!
 //! [`Statistics`] read an array once, part by part, in bounded memory. [`Usage`], [`ChunkMap`] and [`InnerChunks`] come from listings, and
-//! [`CodecBench`] from encoding and decoding some chunks in memory. [`advise`] finds chunks, shards and codecs that suit the reads and writes of an array.
+//! [`CodecBench`] from encoding and decoding some chunks in memory. [`advise`] finds chunks, shards and codecs that suit the reads and
+//! writes of an array.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -57,7 +58,7 @@ pub use inner::InnerChunks;
 pub use kind::Kind;
 pub use options::StatsOptions;
 pub use present::Scalar;
-pub use rounding::ErrorBound;
+pub use rounding::{ErrorBound, RoundingOptions};
 pub use statistics::{Extreme, Histogram, Numbers, Quantile, Row, Rows, Statistics, Texts};
 pub use usage::{ArrayUsage, NodeUsage, Usage};
 pub use zarr_array::{Error, ErrorKind, IntoFlow, Result};

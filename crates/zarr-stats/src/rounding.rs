@@ -1,15 +1,44 @@
 //! Rounding of floating-point numbers to few mantissa bits, within a bound of the error of all elements.
 
-use crate::float_form::{FloatForm, marks};
+use crate::bench::LargestError;
+use crate::float_form::{FloatForm, is_packed, marks};
 use crate::information::Unmeasurable;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use zarr_array::{Array, Error, Result};
 use zarr_grid::Region;
 use zarr_scan::{ChunkParts, Layout};
 
-/// Memory for elements of a pass, in bytes.
-const MEMORY: u64 = 256 << 20;
+/// Bounds of a look at all elements of an array. `RoundingOptions::default()` has the defaults, and a method sets each option.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RoundingOptions {
+    /// Maximum number of bytes of elements in memory, by default 1 GiB.
+    pub memory: u64,
+    /// Elements that are looked at; all, if there is none.
+    pub region: Option<Region>,
+}
+
+impl Default for RoundingOptions {
+    fn default() -> Self {
+        Self { memory: 1 << 30, region: None }
+    }
+}
+
+impl RoundingOptions {
+    /// Sets the [memory](Self#structfield.memory).
+    #[must_use]
+    pub fn memory(self, memory: u64) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// Sets the [region](Self#structfield.region).
+    #[must_use]
+    pub fn region(self, region: Option<Region>) -> Self {
+        Self { region, ..self }
+    }
+}
 
 /// Bound of the error of rounded numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +65,9 @@ impl FromStr for ErrorBound {
 impl ErrorBound {
     /// Whether `rounded` may stand for `number`.
     fn allows(self, number: f64, rounded: f64) -> bool {
+        if !number.is_finite() {
+            return true;
+        }
         let difference = (number - rounded).abs();
         match self {
             Self::Absolute(most) => difference <= most,
@@ -44,55 +76,141 @@ impl ErrorBound {
     }
 
     /// Returns the smallest number of mantissa bits to which all elements of an array may be rounded by the codec `bitround`: every stored
-    /// element is looked at. Marks of missing data (the fill value, and the attributes `_FillValue` and `missing_value`) stay as they are.
-    /// The inner error says why the elements cannot be rounded.
+    /// element is looked at. Marks of missing data (the fill value, and the attributes `_FillValue` and `missing_value`), NaN and infinite
+    /// numbers stay what they are, and no other number becomes one of them. The inner error says why the elements cannot be rounded.
     ///
     /// ```
     /// # use std::sync::Arc;
     /// # use zarr_array::{Array, NewArray, Registry, Store};
-    /// # use zarr_stats::ErrorBound;
+    /// # use zarr_stats::{ErrorBound, RoundingOptions};
     /// # let mut registry = Registry::default();
     /// # registry.codecs.add(zarr_codec_bytes::BYTES);
     /// # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
     /// let array = Array::create(&store, "/a", NewArray::new(&[3], "float32").codecs("bytes")?, &Arc::new(registry))?;
     /// array.write(.., &[1.0_f32, 1.25, 1.4])?;
     /// // 1.4 becomes 1.375.
-    /// assert_eq!("2%".parse::<ErrorBound>()?.keepbits(&array)?, Ok(3));
+    /// assert_eq!("2%".parse::<ErrorBound>()?.keepbits(&array, &RoundingOptions::default())?, Ok(3));
     /// # Ok::<(), zarr_array::Error>(())
     /// ```
     ///
     /// # Errors
-    /// The errors of the read; [`zarr_array::ErrorKind::Limit`] if a chunk takes more than 64 MiB that cannot be read in parts.
-    pub fn keepbits(self, array: &Array) -> Result<Result<u32, Unmeasurable>> {
+    /// The errors of the read; [`zarr_array::ErrorKind::Limit`] if a chunk that cannot be read in parts takes more than a quarter of the
+    /// memory.
+    pub fn keepbits(self, array: &Array, options: &RoundingOptions) -> Result<Result<u32, Unmeasurable>> {
+        let rounding = match Rounding::of(array)? {
+            Ok(rounding) => rounding,
+            Err(why) => return Ok(Err(why)),
+        };
+        let (form, mantissa) = (rounding.form, rounding.form.mantissa());
+        let keep = AtomicU32::new(rounding.marks.iter().map(|&mark| form.kept(mark).1).max().unwrap_or(1));
+        let found = rounding.pass(array, options, |elements| {
+            let mut enough = keep.load(Ordering::Relaxed);
+            for &bits in elements {
+                let holds = |keep: u32| {
+                    let rounded = form.value(form.round_bits(bits, keep));
+                    rounding.stays(bits, rounded) && self.allows(form.value(bits), rounded)
+                };
+                // More bits never make an error larger, nor a mark of another number.
+                while enough < mantissa && !holds(enough) {
+                    enough += 1;
+                }
+            }
+            keep.fetch_max(enough, Ordering::Relaxed);
+        })?;
+        Ok(if found { Ok(keep.into_inner()) } else { Err(Unmeasurable::TooFew(0)) })
+    }
+}
+
+impl LargestError {
+    /// Returns the largest differences that rounding to `keep` mantissa bits makes in the stored elements of an array; all are looked at. The
+    /// inner error says why the elements cannot be rounded: a number would become infinite or a mark of missing data (the fill value, or
+    /// one of the attributes `_FillValue` and `missing_value`), or a mark or NaN would become another number.
+    ///
+    /// # Errors
+    /// As those of [`ErrorBound::keepbits`].
+    pub fn of_rounding(array: &Array, keep: u32, options: &RoundingOptions) -> Result<Result<Self, Unmeasurable>> {
+        let rounding = match Rounding::of(array)? {
+            Ok(rounding) => rounding,
+            Err(why) => return Ok(Err(why)),
+        };
+        let form = rounding.form;
+        let found = Mutex::new((Self::default(), None));
+        rounding.pass(array, options, |elements| {
+            let (mut error, mut changed) = (Self::default(), None);
+            for &bits in elements {
+                let (from, to) = (form.value(bits), form.value(form.round_bits(bits, keep)));
+                if !rounding.stays(bits, to) {
+                    changed = Some(Unmeasurable::Changed { bits: keep, from, to });
+                    break;
+                }
+                error.add(from, to);
+            }
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.0.merge(error);
+            found.1 = found.1.or(changed);
+        })?;
+        let (error, changed) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(changed.map_or(Ok(error), Err))
+    }
+}
+
+/// Numbers of an array that are rounded.
+#[derive(Debug)]
+struct Rounding {
+    form: FloatForm,
+    /// Marks of missing data.
+    marks: Vec<f64>,
+}
+
+impl Rounding {
+    /// Finds the form of the numbers of an array. The inner error says why these cannot be rounded.
+    fn of(array: &Array) -> Result<Result<Self, Unmeasurable>> {
         let Some(form) = FloatForm::of(array.data_type()) else { return Ok(Err(Unmeasurable::NotFloat)) };
-        let attributes = array.attributes()?;
-        if ["scale_factor", "add_offset"].iter().any(|name| attributes.contains_key(name)) {
+        if is_packed(array)? {
             return Ok(Err(Unmeasurable::Packed));
         }
-        let marks = marks(form, array)?;
-        let mantissa = form.mantissa();
-        let keep = AtomicU32::new(marks.iter().map(|&mark| form.kept(mark).1).max().unwrap_or(1));
-        let (grid, part, item) = (array.chunk_grid(), array.part_shape().to_vec(), u64::from(form.width() / 8));
+        Ok(Ok(Self { form, marks: marks(form, array)? }))
+    }
+
+    /// Whether a number, given by its bits, has the same meaning when it is rounded: NaN, an infinite number or a mark stays what it is, and
+    /// no other number becomes one.
+    fn stays(&self, bits: u64, rounded: f64) -> bool {
+        let number = self.form.value(bits);
+        if number.is_nan() {
+            return rounded.is_nan();
+        }
+        // Zeros as fill values are numbers as others: most writers do not choose their fill value.
+        let is_mark = |number: f64| number != 0.0 && self.marks.contains(&number);
+        if !number.is_finite() || is_mark(number) {
+            return number == rounded;
+        }
+        rounded.is_finite() && !is_mark(rounded)
+    }
+
+    /// Looks at the bits of all stored elements of an array, part by part, on several threads. Returns whether any is a number that is not
+    /// missing.
+    fn pass(&self, array: &Array, options: &RoundingOptions, look: impl Fn(&[u64]) + Sync) -> Result<bool> {
+        let (grid, part, item) = (array.chunk_grid(), array.part_shape().to_vec(), u64::from(self.form.width() / 8));
         let layout = Layout { array, grid, is_stored: true, part, item };
-        let mut parts = ChunkParts::new(&layout, &Region::whole(array.shape()), MEMORY, |_| 0)?;
+        let whole = Region::whole(array.shape());
+        let region = options.region.as_ref().unwrap_or(&whole);
+        let mut parts = ChunkParts::new(&layout, region, options.memory, |_| 0)?;
+        let is_number = |&bits: &u64| {
+            let number = self.form.value(bits);
+            number.is_finite() && (number == 0.0 || !self.marks.contains(&number))
+        };
+        let found = AtomicBool::new(false);
         loop {
             let batch = parts.next_batch();
             if batch.is_empty() {
-                return Ok(Ok(keep.into_inner()));
+                return Ok(found.into_inner());
             }
             let looked = array.map_parallel(batch, |region| {
-                let data = array.read_data(&region)?;
-                let mut enough = keep.load(Ordering::Relaxed);
-                for number in form.values(data.items()) {
-                    if !number.is_finite() || marks.contains(&number) {
-                        continue;
-                    }
-                    // More bits never make an error larger.
-                    while enough < mantissa && !self.allows(number, form.round(number, enough)) {
-                        enough += 1;
-                    }
+                let elements = self.form.bits(array.read_data(&region)?.items());
+                if !found.load(Ordering::Relaxed) && elements.iter().any(is_number) {
+                    found.store(true, Ordering::Relaxed);
                 }
-                keep.fetch_max(enough, Ordering::Relaxed);
+                look(&elements);
                 Ok(())
             })?;
             looked.into_iter().collect::<Result<Vec<()>>>()?;

@@ -67,12 +67,8 @@ impl Kept {
             failure.with_hint("`--codecs \"bitround(N),zstd\"` measures a number of bits that is known to suffice")
         })?;
         let bits = information.keep(share);
-        if let Some((mark, kept)) = information.lost_mark(bits) {
-            let mark = seven_digits(mark);
-            let message =
-                format!("{}: rounding to {bits} bits would change {mark}, which marks missing data", array.path());
-            return Err(Failure::usage(message).with_hint(format!("bitround({kept}) keeps it")));
-        }
+        // A mark of missing data that is rounded would be a number.
+        let bits = information.lost_mark(bits).map_or(bits, |(_, kept)| kept);
         Ok(Self { information, share, bits })
     }
 
@@ -102,8 +98,14 @@ impl Kept {
             dimension(array, information.axis).map_or_else(|| format!("axis {}", information.axis), str::to_owned);
         let (percent, pairs) = (seven_digits(share * 100.0), grouped(information.pairs));
         let all = information.mantissa;
+        let wanted = information.keep(*share);
+        let mark = information.lost_mark(wanted).map(|(mark, kept)| {
+            format!("{}, which marks missing data, needs {kept} mantissa bits\n", seven_digits(mark))
+        });
+        let bits = mark.as_ref().map_or(*bits, |_| wanted);
+        let mark = mark.unwrap_or_default();
         format!(
-            "{percent} % of the information is in sign, exponent and {bits} of {all} mantissa bits ({pairs} pairs along {})\n",
+            "{percent} % of the information is in sign, exponent and {bits} of {all} mantissa bits ({pairs} pairs along {})\n{mark}",
             escape::line(&axis)
         )
     }
@@ -125,12 +127,13 @@ pub(crate) fn run(context: &Context, args: &BenchCodecs) -> Result<()> {
             given.to_vec()
         }
     };
+    let is_json = |text: &String| text.trim_start().starts_with(['[', '{']);
+    if args.keep_information.is_some() && args.codecs.iter().any(is_json) {
+        return Err(Failure::usage("--codecs is JSON, expected names of codecs, as zstd(3), behind the rounding"));
+    }
     let kept = args.keep_information.map(|share| Kept::of(&array, share, args)).transpose()?;
     let given = match &kept {
-        // JSON is a chain as it is.
-        Some(kept) => {
-            given.iter().filter(|text| !text.trim_start().starts_with('[')).map(|text| kept.rounded(text)).collect()
-        }
+        Some(kept) => given.iter().map(|text| kept.rounded(text)).collect(),
         None => given,
     };
     let options = BenchOptions::default()
@@ -165,6 +168,7 @@ fn compressed_twice(result: &CodecResult) -> Option<String> {
 fn json(bench: &CodecBench, path: &str, args: &BenchCodecs) -> Map {
     let result = |result: &CodecResult| {
         let measured = result.measured.as_ref().ok();
+        let error = measured.and_then(|measured| measured.error);
         Value::from(object! {
             "given": or_null(result.name.as_deref()),
             "codecs": result.json(),
@@ -173,8 +177,8 @@ fn json(bench: &CodecBench, path: &str, args: &BenchCodecs) -> Map {
             "encode_bytes_per_second": or_null(measured.map(|measured| measured.encode)),
             "decode_bytes_per_second": or_null(measured.map(|measured| measured.decode)),
             "lossless": or_null(measured.map(|measured| measured.is_lossless)),
-            "max_error": or_null(measured.and_then(|measured| measured.error).map(|error| error.absolute)),
-            "max_relative_error": or_null(measured.and_then(|measured| measured.error).map(|error| error.relative)),
+            "max_error": or_null(error.map(|error| error.absolute).filter(|error| error.is_finite())),
+            "max_relative_error": or_null(error.map(|error| error.relative).filter(|error| error.is_finite())),
             "error": or_null(result.measured.as_ref().err().map(String::as_str)),
         })
     };

@@ -193,7 +193,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         false => options,
     };
     let options = args.image.taken(context, &location, &args.target, args.loss.meaning, options)?;
-    let options = args.rounding.taken(context, &location, args.codecs.as_deref(), options)?;
+    let options = args.rounding.taken(context, &location, (args.codecs.as_deref(), args.memory), options)?;
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options);
         let examined = examined.map_err(|error| location.with_near(error))?;

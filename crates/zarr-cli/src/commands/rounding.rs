@@ -1,37 +1,35 @@
 //! Rounding of the variables of a conversion: `--keep-information` and `--max-error`.
 
+mod names;
+
 use super::bar::Bar;
 use super::bench_codecs::share;
+use super::consolidated::keeping;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
+use crate::report;
 use crate::table::seven_digits;
 use clap::Args;
-use std::collections::{BTreeMap, BTreeSet};
+pub(super) use names::no_data_variables;
+use names::{Containers, is_container};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr::codec::CodecList;
 use zarr::convert::{Conversion, ConvertOptions};
-use zarr::hierarchy::node_exists;
+use zarr::hierarchy::{node_exists, open_node};
+use zarr::meta::NodePath;
 use zarr::meta::json::{Map, NamedConfig, Value};
-use zarr::meta::{NodePath, StoredNode};
-use zarr::stats::{BitInformation, ErrorBound, Unmeasurable, chunk_codecs};
+use zarr::meta::text::rounded as digits;
+use zarr::stats::{BitInformation, ErrorBound, LargestError, RoundingOptions, Unmeasurable, chunk_codecs};
 use zarr::{Array, NewArray, Store};
 
 /// Number of bytes of elements on which the information of bits is measured.
 const SAMPLE: u64 = 16 << 20;
-/// Name of the variable that describes the rounding, as in the examples of CF 8.4.
-const CONTAINER: &str = "quantization_info";
-/// Attributes whose values name variables that are no data variables.
-const NAMING: [&str; 9] = [
-    "coordinates",
-    "bounds",
-    "climatology",
-    "formula_terms",
-    "cell_measures",
-    "grid_mapping",
-    "node_coordinates",
-    "geometry",
-    "ancillary_variables",
-];
+/// Software that rounds, for the variable that describes it.
+const IMPLEMENTATION: &str = concat!("zarr ", env!("CARGO_PKG_VERSION"), " in Rust");
+/// Codecs that may change numbers.
+const LOSSY: [&str; 9] =
+    ["astype", "bitround", "cast_value", "delta", "fixedscaleoffset", "quantize", "scale_offset", "zfp", "zfpy"];
 
 /// How the variables of a conversion are rounded.
 #[derive(Clone, Copy, Debug, Args)]
@@ -51,13 +49,24 @@ fn bound(text: &str) -> Result<ErrorBound, String> {
     text.parse().map_err(|error: zarr::Error| error.message().to_owned())
 }
 
+/// Rounding of a variable.
+#[derive(Debug)]
+struct Rounded {
+    /// Number of mantissa bits that are kept.
+    bits: u32,
+    /// Mark of missing data that needs this number of bits; `None` if it needs no more than the numbers.
+    mark: Option<f64>,
+    /// Largest error that this makes; `None` if it is not known but by its bound.
+    error: Option<LargestError>,
+}
+
 impl Rounding {
     /// Adds the codecs and attributes of rounded variables to the options of a conversion. `codecs` are those of --codecs.
     pub(super) fn taken(
         self,
         context: &Context,
         source: &NodeLocation,
-        codecs: Option<&str>,
+        (codecs, memory): (Option<&str>, u64),
         options: ConvertOptions,
     ) -> Result<ConvertOptions> {
         if self.keep_information.is_none() && self.max_error.is_none() {
@@ -66,102 +75,154 @@ impl Rounding {
         if codecs.is_some_and(|codecs| codecs.trim_start().starts_with(['[', '{'])) {
             return Err(Failure::usage("--codecs is JSON, expected names of codecs, as zstd(3), behind the rounding"));
         }
-        let walk = context.walk(source)?;
-        let named = named(&walk.nodes);
+        // Variables beside the node may name it as their coordinate.
+        let above = source.path.parent().unwrap_or_else(NodePath::root);
+        let (store, address) = (Arc::clone(&source.store), source.address.clone());
+        let walk = context.walk(&NodeLocation { store, address, path: above, dialect: source.dialect })?;
+        let named = no_data_variables(&walk.nodes);
         let is_left = |path: &NodePath| {
-            options.exclude.iter().any(|out| path.is_within(out))
+            !path.is_within(&source.path)
+                || options.exclude.iter().any(|out| path.is_within(out))
                 || options.arrays.as_ref().is_some_and(|arrays| !arrays.contains(path))
         };
+        let containers = Containers::new(&walk.nodes, IMPLEMENTATION);
         let (mut array_codecs, mut attributes) = (BTreeMap::new(), BTreeMap::new());
         let bar = Bar::waiting("looking at the bits of variables", context.global.quiet);
         for node in walk.nodes.iter().filter(|node| node.node.as_array().is_some() && !is_left(&node.path)) {
             if named.contains(&node.path) {
                 continue;
             }
-            let array = Array::from_found(&source.store, node.clone(), &context.registry, context.options())?;
-            match self.bits(&array)? {
-                Ok(bits) => {
-                    array_codecs.insert(node.path.clone(), rounded(&array, bits, codecs)?);
-                    attributes.insert(node.path.clone(), facts(bits));
+            let region = options.regions.get(&node.path).cloned();
+            let looked = RoundingOptions::default().memory(memory).region(region);
+            let array = Array::from_found(&source.store, node.clone(), &context.registry, context.options());
+            let rounded = array.map_err(Failure::from).and_then(|array| match self.of(&array, &looked)? {
+                Ok(rounded) => Ok(Ok((behind(&array, rounded.bits, codecs, self, context)?, rounded))),
+                Err(why) => Ok(Err(why)),
+            });
+            match rounded {
+                Ok(Ok((list, rounded))) => {
+                    array_codecs.insert(node.path.clone(), list);
+                    attributes.insert(node.path.clone(), facts(rounded.bits, containers.name(&node.path)));
+                    tell(context, &node.path, &rounded);
                 }
-                Err(Some(why)) => context.warnings(&[format!("{}: not rounded: {why}", node.path)]),
-                Err(None) => {}
+                Ok(Err(Some(why))) => context.warnings(&[format!("{}: not rounded: {why}", node.path)]),
+                Ok(Err(None)) => {}
+                // The conversion goes on without it, or says itself what it leaves out.
+                Err(failure) if options.keep_going => {
+                    context.warnings(&[format!("{}: not rounded: {}", node.path, failure.line)]);
+                }
+                Err(failure) => return Err(failure),
             }
         }
         bar.finish();
         Ok(options.array_codecs(array_codecs).attributes(attributes))
     }
 
-    /// Returns the number of mantissa bits to keep of an array, or why it is not rounded; `None` as the reason if elements are no
-    /// floating-point numbers.
-    fn bits(self, array: &Array) -> Result<Result<u32, Option<String>>> {
+    /// Finds how an array is rounded, or why it is not; `None` as the reason if elements are no floating-point numbers.
+    fn of(self, array: &Array, options: &RoundingOptions) -> Result<Result<Rounded, Option<String>>> {
         let told = |why: Unmeasurable| (why != Unmeasurable::NotFloat).then(|| why.to_string());
+        let mantissa = |bits: u32| {
+            let mantissa = BitInformation::mantissa_of(array.data_type()).unwrap_or(bits);
+            (bits >= mantissa).then(|| Some(format!("all {mantissa} bits of the mantissa are needed")))
+        };
         if let Some(bound) = self.max_error {
-            return Ok(bound.keepbits(array)?.map_err(told));
+            let bits = bound.keepbits(array, options)?.map_err(told);
+            return Ok(bits.and_then(|bits| mantissa(bits).map_or(Ok(Rounded { bits, mark: None, error: None }), Err)));
         }
         let information = match BitInformation::of(array, SAMPLE)? {
             Ok(information) => information,
             Err(why) => return Ok(Err(told(why))),
         };
-        let bits = information.keep(self.keep_information.unwrap_or(1.0));
-        Ok(match information.lost_mark(bits) {
-            None => Ok(bits),
-            Some((mark, _)) => {
-                Err(Some(format!("{bits} bits would change {}, which marks missing data", seven_digits(mark))))
-            }
-        })
+        let wanted = information.keep(self.keep_information.unwrap_or(1.0));
+        let mark = information.lost_mark(wanted);
+        let bits = mark.map_or(wanted, |(_, bits)| bits);
+        if let Some(why) = mantissa(bits) {
+            return Ok(Err(why));
+        }
+        let error = LargestError::of_rounding(array, bits, options)?.map_err(told);
+        Ok(error.map(|error| Rounded { bits, mark: mark.map(|(mark, _)| mark), error: Some(error) }))
     }
 
     /// Writes the variables that describe the rounding, into the groups of rounded variables.
     pub(super) fn describe(self, context: &Context, conversion: &Conversion, target: &Arc<dyn Store>) -> Result<()> {
-        let rounded = &conversion.options().array_codecs;
-        let nodes = conversion.nodes().iter().filter(|node| rounded.contains_key(&node.source.path));
-        let groups: BTreeMap<NodePath, _> =
-            nodes.filter_map(|node| Some((node.path.parent()?, node.dialect))).collect();
-        for (group, dialect) in groups {
-            let path = group.join(CONTAINER).map_err(zarr::Error::from)?.to_string();
-            if node_exists(&**target, &path, None)? {
+        let attributes = &conversion.options().attributes;
+        let container = |path: &NodePath| Some(attributes.get(path)?.get("quantization")?.as_str()?.to_owned());
+        let nodes = conversion
+            .nodes()
+            .iter()
+            .filter_map(|node| Some(((node.path.parent()?, container(&node.source.path)?), node.dialect)));
+        for ((group, name), dialect) in nodes.collect::<BTreeMap<_, _>>() {
+            let path = group.join(&name).map_err(zarr::Error::from)?.to_string();
+            if node_exists(&**target, &path, Some(dialect))? {
+                let found = open_node(&**target, &path, Some(dialect))?;
+                if !is_container(&found, None) {
+                    let message = format!("{path}: found a node that does not describe rounding by bits");
+                    return Err(Failure::usage(message).with_hint("the attribute `quantization` of variables names it"));
+                }
                 continue;
             }
-            let implementation = concat!("zarr ", env!("CARGO_PKG_VERSION"), " in Rust");
             let new = NewArray::new(&[], "int8").dialect(dialect);
-            let new = new.attribute("algorithm", "bitround").attribute("implementation", implementation);
-            Array::create(target, &path, new, &context.registry)?;
+            let new = new.attribute("algorithm", "bitround").attribute("implementation", IMPLEMENTATION);
+            keeping(context, &[(target, Some(group))], || {
+                Ok(Array::create(target, &path, new, &context.registry).map(drop)?)
+            })?;
         }
         Ok(())
     }
 }
 
-/// Attributes of CF 8.4 for a variable that is rounded to a number of bits.
-fn facts(bits: u32) -> Map {
-    let members = [("quantization", Value::from(CONTAINER)), ("quantization_nsb", Value::from(bits))];
+/// Tells how a variable is rounded.
+fn tell(context: &Context, path: &NodePath, Rounded { bits, mark, error }: &Rounded) {
+    if context.global.quiet {
+        return;
+    }
+    let error = error.map_or_else(String::new, |error| {
+        let (absolute, percent) = (digits(error.absolute, 2), digits(error.relative * 100.0, 2));
+        format!(", which changes no element by more than {absolute} or {percent} %")
+    });
+    let mark =
+        mark.map_or_else(String::new, |mark| format!(" that {}, a mark of missing data, needs", seven_digits(mark)));
+    report::note(&format!("{path}: rounded to {bits} bits of the mantissa{mark}{error}"));
+}
+
+/// Attributes of CF 8.4 for a variable that is rounded to a number of bits. `container` is the name of the variable that describes the
+/// rounding; `None` for an array without a group, which has no place for one.
+fn facts(bits: u32, container: Option<String>) -> Map {
+    let Some(container) = container else { return Map::new() };
+    let members = [("quantization", Value::from(container)), ("quantization_nsb", Value::from(bits))];
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Codecs of an array with the rounding in front: those of the array, or `given`.
-fn rounded(array: &Array, bits: u32, given: Option<&str>) -> Result<CodecList> {
+/// Name of a codec without the name of the software that it is of.
+fn short(name: &str) -> &str {
+    name.trim_start_matches("numcodecs.").trim_start_matches("zarrs.")
+}
+
+/// Codecs of an array with the rounding in front: those of the array, or `given`. With a bound of the error they must not change numbers.
+fn behind(array: &Array, bits: u32, given: Option<&str>, rounding: Rounding, context: &Context) -> Result<CodecList> {
+    let others = match given.map(str::trim) {
+        Some("none" | "") => Vec::new(),
+        Some(given) => CodecList::parse(given)
+            .and_then(|list| list.to_configs(&context.registry.codecs))
+            .map_err(zarr::Error::from)?,
+        // Elements that were rounded already stay as they are by a second rounding.
+        None => chunk_codecs(array).into_iter().filter(|codec| short(&codec.name) != "bitround").collect(),
+    };
+    let lossy = others.iter().find(|codec| LOSSY.contains(&short(&codec.name)));
+    if let Some(codec) = lossy.filter(|_| rounding.max_error.is_some()) {
+        let message =
+            format!("{}: the codec {} may change rounded numbers by more than --max-error", array.path(), codec.name);
+        return Err(Failure::usage(message).with_hint("--codecs names codecs that lose nothing, such as zstd(3)"));
+    }
     let text = match given.map(str::trim) {
         Some("none" | "") => format!("bitround({bits})"),
         Some(given) => format!("bitround({bits}),{given}"),
         None => {
             let mut rounding = NamedConfig::new("numcodecs.bitround");
             rounding.configuration.insert("keepbits", bits);
-            let all = std::iter::once(rounding).chain(chunk_codecs(array));
+            let all = std::iter::once(rounding).chain(others);
             Value::from(all.map(|codec| codec.to_value()).collect::<Vec<_>>()).to_string()
         }
     };
     Ok(CodecList::parse(&text).map_err(zarr::Error::from)?)
-}
-
-/// Paths of arrays that are no data variables: those with the name of a dimension of an array in their group, and those that attributes name.
-fn named(nodes: &[StoredNode]) -> BTreeSet<NodePath> {
-    let mut named = BTreeSet::new();
-    for node in nodes {
-        let (Some(array), Some(group)) = (node.node.as_array(), node.path.parent()) else { continue };
-        let dimensions = array.dimension_names.iter().flatten().flatten().map(String::as_str);
-        let texts = NAMING.iter().filter_map(|name| array.attributes.get(name)?.as_str());
-        let words = texts.flat_map(str::split_whitespace).filter(|word| !word.ends_with(':'));
-        named.extend(dimensions.chain(words).filter_map(|name| group.join(name.trim_start_matches('/')).ok()));
-    }
-    named
 }

@@ -1,6 +1,7 @@
 //! `zarr bench-codecs`.
 
 use crate::folder::{Folder, int16};
+use crate::rounding::noisy;
 use zarr::meta::json::Value;
 
 #[test]
@@ -105,17 +106,6 @@ fn codecs_that_lose_information_are_not_recommended() {
     assert_eq!(out.lines().last(), Some("Read in the shortest time from a storage of 0.001 MB/s: as it is"));
 }
 
-/// Elements as bytes, with 8 mantissa bits of a smooth field and noise behind them.
-fn noisy() -> Vec<u8> {
-    let mut state = 1_u64;
-    let mut element = |number: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let smooth = 300.0 + 100.0 * ((number % 256) as f32 / 300.0).sin() * ((number / 256) as f32 / 200.0).cos();
-        f32::from_bits(smooth.to_bits() & !0x7fff | (state >> 49) as u32)
-    };
-    (0..256 * 256).flat_map(|number| element(number).to_le_bytes()).collect()
-}
-
 #[test]
 fn elements_are_rounded_as_their_information_allows() {
     let folder = Folder::new();
@@ -141,6 +131,8 @@ fn elements_are_rounded_as_their_information_allows() {
     let codecs = last.split_once("--codecs '").and_then(|(_, codecs)| codecs.strip_suffix('\'')).unwrap();
     folder.ok(&["convert", "s", "t", "--codecs", codecs]);
     folder.ok(&["create", "s", "b", "--shape", "9", "--dtype", "int16"]);
+    let ran = folder.run(&["bench-codecs", "s", "a", "--keep-information", "0.99", "--codecs", "[\"bytes\"]"]);
+    assert!(ran.code == Some(2) && ran.err.contains("--codecs is JSON"), "{}", ran.err);
     for (array, share, what) in [
         ("b", "0.99", "elements are no floating-point numbers"),
         ("a", "1.5", "expected a share"),
@@ -149,58 +141,5 @@ fn elements_are_rounded_as_their_information_allows() {
         let ran = folder.run(&["bench-codecs", "s", array, "--keep-information", share]);
         assert_eq!(ran.code, Some(2), "{}", ran.err);
         assert!(ran.err.contains(what), "{}", ran.err);
-    }
-}
-
-/// Elements of the array `name` of a store, rounded by `convert` with these arguments, beside the attributes of the array.
-fn converted(folder: &Folder, args: &[&str]) -> Vec<(f32, f32)> {
-    folder.ok(&[&["convert", "s", "r", "--overwrite"], args].concat());
-    let read = |store: &str| {
-        folder.ok(&["read", store, "a", "-o", "a.raw", "--as", "raw"]);
-        let bytes = std::fs::read(folder.path("a.raw")).unwrap();
-        bytes.chunks_exact(4).map(|item| f32::from_le_bytes(item.try_into().unwrap())).collect::<Vec<f32>>()
-    };
-    read("s").into_iter().zip(read("r")).collect()
-}
-
-#[test]
-fn variables_are_rounded_and_coordinates_are_not() {
-    let folder = Folder::new();
-    folder.ok(&["create", "s", "/", "--group"]);
-    folder.ok(&["create", "s", "a", "--shape", "256,256", "--dtype", "float32", "--codecs", "zstd", "--dims", "y,x"]);
-    folder.fill("s", "a", "<f4", "(256, 256)", &noisy());
-    folder.ok(&["create", "s", "x", "--shape", "256", "--dtype", "float32", "--dims", "x"]);
-    folder.fill("s", "x", "<f4", "(256,)", &noisy()[..1024]);
-    folder.ok(&["create", "s", "few", "--shape", "3", "--dtype", "float32", "--dims", "z"]);
-    let bits = || {
-        let attributes = Value::from_json(&folder.ok(&["attrs", "r", "a", "--json"])).unwrap();
-        assert_eq!(attributes.get("quantization").and_then(Value::as_str), Some("quantization_info"));
-        let container = Value::from_json(&folder.ok(&["attrs", "r", "quantization_info", "--json"])).unwrap();
-        assert_eq!(container.get("algorithm").and_then(Value::as_str), Some("bitround"));
-        attributes.get("quantization_nsb").and_then(Value::as_u64).unwrap()
-    };
-    let ran = folder.run(&["convert", "s", "r", "--keep-information", "0.99"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.err.contains("warning: /few: not rounded: "), "{}", ran.err);
-    assert!((5..=8).contains(&bits()));
-    folder.ok(&["diff", "s::/x", "r::/x"]);
-    assert_eq!(folder.run(&["diff", "s::/a", "r::/a"]).code, Some(1));
-    let pairs = converted(&folder, &["--max-error", "0.1", "--codecs", "zstd(1)"]);
-    let most = pairs.iter().map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    // One bit less would be twice as far off.
-    assert!(most > 0.025 && most <= 0.1, "{most}");
-    assert_eq!(bits(), 11);
-    let pairs = converted(&folder, &["--max-error", "1%"]);
-    assert!(pairs.iter().all(|(a, b)| (a - b).abs() <= 0.01 * a), "{pairs:?}");
-    assert_eq!(bits(), 6);
-    for (args, what) in [
-        (&["--max-error", "0"][..], "expected a number above 0, or a percentage"),
-        (&["--max-error", "1", "--codecs", "[\"bytes\"]"], "--codecs is JSON"),
-        (&["--max-error", "1", "--keep-information", "1"], "cannot be used with"),
-        (&["--max-error", "1", "--part", "1/2"], "cannot be used with"),
-    ] {
-        let ran = folder.run(&[&["convert", "s", "t"], args].concat());
-        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
-        assert!(ran.err.contains(what), "{args:?}: {}", ran.err);
     }
 }

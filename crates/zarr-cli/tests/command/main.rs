@@ -61,6 +61,7 @@ mod pyramid_parts;
 mod read_write;
 mod region;
 mod resumed;
+mod rounding;
 mod serve;
 mod shapes;
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use crate::{create, memory};
 use std::time::Duration;
 use zarr_array::{Array, NewArray};
-use zarr_stats::{BenchOptions, BitInformation, CodecBench, ErrorBound, LargestError, Unmeasurable};
+use zarr_stats::{BenchOptions, BitInformation, CodecBench, ErrorBound, LargestError, RoundingOptions, Unmeasurable};
 
 /// Random numbers below 1, the same in each run.
 fn random(state: &mut u64) -> f64 {
@@ -135,7 +135,7 @@ fn bounds_hold_for_all_elements() {
         [("0.5", false, 0.5), ("0.01", false, 0.01), ("1%", true, 0.01), ("0.02%", true, 2e-4)]
     {
         let bound: ErrorBound = text.parse().unwrap();
-        let keep = bound.keepbits(&array).unwrap().unwrap();
+        let keep = bound.keepbits(&array, &RoundingOptions::default()).unwrap().unwrap();
         let holds = |bits: u32| {
             elements.iter().all(|&element| {
                 let error = f64::from((codecs(bits, element) - element).abs());
@@ -150,7 +150,10 @@ fn bounds_hold_for_all_elements() {
         assert!(text.parse::<ErrorBound>().is_err(), "{text}");
     }
     let integers = create(&memory(), "/", NewArray::new(&[100], "int32"));
-    assert_eq!(ErrorBound::Absolute(1.0).keepbits(&integers).unwrap(), Err(Unmeasurable::NotFloat));
+    assert_eq!(
+        ErrorBound::Absolute(1.0).keepbits(&integers, &RoundingOptions::default()).unwrap(),
+        Err(Unmeasurable::NotFloat)
+    );
     let tenth = stored(&elements, NewArray::new(&[256, 256], "float32").attribute("missing_value", 0.1));
-    assert_eq!(ErrorBound::Absolute(1.0).keepbits(&tenth).unwrap(), Ok(23));
+    assert_eq!(ErrorBound::Absolute(1.0).keepbits(&tenth, &RoundingOptions::default()).unwrap(), Ok(23));
 }

@@ -11,6 +11,7 @@ mod kinds;
 mod layout;
 mod numbers;
 mod numpy_vectors;
+mod rounding;
 mod unlisted;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ fn registry() -> Arc<Registry> {
         zarr_codec_bytes::CODECS,
         zarr_codec_checksum::CODECS,
         zarr_codec_gzip::CODECS,
+        zarr_codec_numeric::CODECS,
         zarr_codec_sharding::CODECS,
         zarr_codec_vlen::CODECS,
         zarr_codec_zstd::CODECS,
