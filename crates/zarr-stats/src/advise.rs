@@ -5,7 +5,7 @@
 //!    │
 //! Problem    shapes of chunks and shards, compared roughly (search)
 //!    │
-//! RequestCounter            requests and bytes of the best of them, by plans of the reader (count)
+//! RequestCounter            requests and bytes of the best of them, by plans of the reader (count), and of those beside them (climb)
 //!    │
 //! Sample     codecs, measured on elements of the array for few shapes (sample)
 //!    │
@@ -13,14 +13,17 @@
 //! ```
 //!
 //! An access takes `latency × max(rounds, requests / concurrency) + bytes / bandwidth + decoding or encoding`. Requests and bytes are those
-//! that [`zarr_array::Array::plan`] counts, for places that are spread over the array; decoding is measured on this machine.
+//! that [`zarr_array::Array::plan`] counts, for places that are spread over the array; decoding is measured on this machine, and so is
+//! what a read takes beside it: a little for each read, each chunk and each byte of the result.
 
 mod access;
 mod choose;
 mod chunk_store;
+mod climb;
 mod cost;
 mod count;
 mod options;
+mod overhead;
 mod probe;
 mod search;
 mod storage;
@@ -28,7 +31,7 @@ mod subject;
 
 pub use crate::sample::Measured;
 pub use access::Access;
-pub use cost::{AccessCost, Layout, LayoutCost};
+pub use cost::{AccessCost, Layout, LayoutCost, PLACES};
 pub use count::{CountedLayout, RequestCount, RequestCounter};
 pub use options::AdviseOptions;
 pub use storage::{Prices, Storage};
@@ -36,9 +39,10 @@ pub use subject::Subject;
 
 use crate::bench::candidates;
 use crate::sample::Sample;
+use climb::Counted;
 use cost::Costs;
 use search::{AxisLengths, Problem};
-use subject::{codecs_text, unmeasured};
+use subject::{chain_json, unmeasured};
 use zarr_array::{Error, Result};
 use zarr_grid::total_size;
 
@@ -49,7 +53,7 @@ const FINALISTS: usize = 2;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Advice {
-    /// Layout that the array has; `None` for the description of one.
+    /// Layout that the array has; `None` for the description of one, and for a layout with more parts than are planned.
     pub present: Option<LayoutCost>,
     /// Recommended layouts, at most three: first the one in which no access is far from its best, then those that are better for one
     /// access and worse for another.
@@ -71,12 +75,12 @@ impl Advice {
     /// Gives advice on an array.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if there are no reads and no writes, or if the array has no dimension that they name; the errors of reads
+    /// [`zarr_array::ErrorKind::Argument`] if there are no reads and no writes, or if the array has no dimension that they name; the errors of reads
     /// of the sample.
     pub fn on(subject: &Subject, options: &AdviseOptions) -> Result<Self> {
         let (axes, sample) = prepared(subject, options)?;
-        let costs = Costs { subject, axes: &axes, options };
-        let present = subject.present.as_ref().map(|present| costs.of_present(present, sample.as_ref())).transpose()?;
+        let costs = Costs::new(subject, &axes, options)?;
+        let present = costs.of_present(sample.as_ref())?;
         let finalists = finalists(&measure(subject, sample.as_ref(), options)?, options);
         let Some(first) = finalists.first() else {
             return Err(Error::argument("no codecs that lose nothing could be measured"));
@@ -89,12 +93,7 @@ impl Advice {
             codecs: first,
             has_shards: subject.has_shards,
         };
-        let mut counted = Vec::new();
-        for chunks in problem.chunk_shapes() {
-            for shards in problem.shard_shapes(&chunks) {
-                counted.push(costs.of_layout(&chunks, shards, first)?);
-            }
-        }
+        let counted = Counted::of(costs, problem, first)?.layouts;
         let least = choose::least(&counted, axes.len());
         let chosen = choose::choose(&counted, &least);
         let mut layouts = Vec::with_capacity(chosen.len());
@@ -123,37 +122,78 @@ impl Advice {
         access >= self.reads
     }
 
-    /// Costs of the layout that a stored array has; `None` for the description of one.
+    /// Costs of the layout that a stored array has; `None` for the description of one, and for a layout with more parts than are planned.
     ///
     /// # Errors
     /// As those of [`on`](Self::on).
     pub fn present_cost(subject: &Subject, options: &AdviseOptions) -> Result<Option<LayoutCost>> {
         let (axes, sample) = prepared(subject, options)?;
-        let costs = Costs { subject, axes: &axes, options };
-        subject.present.as_ref().map(|present| costs.of_present(present, sample.as_ref())).transpose()
+        Costs::new(subject, &axes, options)?.of_present(sample.as_ref())
     }
 
     /// Costs of a layout of the array that was found for another one, such as another variable of its data set. The codecs are measured on
     /// the elements of this array.
     ///
     /// # Errors
-    /// As those of [`on`](Self::on).
+    /// As those of [`on`](Self::on), and [`zarr_array::ErrorKind::Argument`] if the array cannot have the codecs.
     pub fn layout_cost(subject: &Subject, layout: &Layout, options: &AdviseOptions) -> Result<LayoutCost> {
         let (axes, sample) = prepared(subject, options)?;
-        let costs = Costs { subject, axes: &axes, options };
-        let codecs = match &sample {
-            Some(sample) => {
-                sample.measure(&layout.chunks, std::slice::from_ref(&layout.codecs.codecs), options.time)?.pop()
-            }
-            None => None,
+        let codecs = codecs_of(subject, sample.as_ref(), layout, options)?;
+        Costs::new(subject, &axes, options)?.of_layout(&layout.chunks, layout.shards.clone(), &codecs)
+    }
+
+    /// Costs of a layout of the array whose codecs are as small and fast as they were measured before.
+    ///
+    /// # Errors
+    /// As those of [`on`](Self::on).
+    pub fn cost_of(subject: &Subject, layout: &Layout, options: &AdviseOptions) -> Result<LayoutCost> {
+        let axes = axes(subject, options)?;
+        Costs::new(subject, &axes, options)?.of_layout(&layout.chunks, layout.shards.clone(), &layout.codecs)
+    }
+
+    /// Costs of the layout that an array has, and of one with other shapes that was found for another array of its data set. The codecs are
+    /// those of that layout, or those of this array if it cannot have them or if they lose something of its elements.
+    ///
+    /// # Errors
+    /// As those of [`on`](Self::on).
+    pub fn compare(
+        subject: &Subject,
+        layout: &Layout,
+        options: &AdviseOptions,
+    ) -> Result<(Option<LayoutCost>, LayoutCost)> {
+        let (axes, sample) = prepared(subject, options)?;
+        let costs = Costs::new(subject, &axes, options)?;
+        let present = costs.of_present(sample.as_ref())?;
+        let codecs = codecs_of(subject, sample.as_ref(), layout, options).ok().filter(|codecs| codecs.is_lossless);
+        let own = || {
+            let text = subject.present.as_ref().map(|present| chain_json(&present.codecs));
+            let measured = sample.as_ref().zip(text).and_then(|(sample, text)| {
+                sample.measure(&layout.chunks, std::slice::from_ref(&text), options.time).ok()?.pop()
+            });
+            measured.unwrap_or_else(|| unmeasured(subject))
         };
-        let codecs = codecs.unwrap_or_else(|| Measured { codecs: layout.codecs.codecs.clone(), ..unmeasured(subject) });
-        costs.of_layout(&layout.chunks, layout.shards.clone(), &codecs)
+        let codecs = codecs.unwrap_or_else(own);
+        Ok((present, costs.of_layout(&layout.chunks, layout.shards.clone(), &codecs)?))
     }
 }
 
-/// Returns the accesses of an array in terms of its axes, and its sample if it has elements to measure on.
-fn prepared(subject: &Subject, options: &AdviseOptions) -> Result<(Vec<AxisLengths>, Option<Sample>)> {
+/// Measures the codecs of a layout on the elements of an array. An error if the array cannot have them.
+fn codecs_of(subject: &Subject, sample: Option<&Sample>, layout: &Layout, options: &AdviseOptions) -> Result<Measured> {
+    let texts = std::slice::from_ref(&layout.codecs.codecs);
+    let measured = match sample {
+        Some(sample) => sample.measure(&layout.chunks, texts, options.time)?.pop(),
+        None => None,
+    };
+    // Without elements the creation of an array tells whether it can have the codecs.
+    Ok(measured.unwrap_or_else(|| Measured {
+        codecs: layout.codecs.codecs.clone(),
+        configs: layout.codecs.configs.clone(),
+        ..unmeasured(subject)
+    }))
+}
+
+/// Returns the accesses of an array in terms of its axes.
+fn axes(subject: &Subject, options: &AdviseOptions) -> Result<Vec<AxisLengths>> {
     let reads = options.reads.iter().map(|access| (access, false));
     let axes = reads.chain(options.writes.iter().map(|access| (access, true))).map(|(access, is_write)| {
         Ok(AxisLengths { lengths: access.lengths(&subject.shape, &subject.names)?, is_write })
@@ -162,6 +202,12 @@ fn prepared(subject: &Subject, options: &AdviseOptions) -> Result<(Vec<AxisLengt
     if axes.is_empty() {
         return Err(Error::argument("found no reads and no writes, expected at least one"));
     }
+    Ok(axes)
+}
+
+/// Returns the accesses of an array in terms of its axes, and its sample if it has elements to measure on.
+fn prepared(subject: &Subject, options: &AdviseOptions) -> Result<(Vec<AxisLengths>, Option<Sample>)> {
+    let axes = axes(subject, options)?;
     let sample = subject.sampled.as_ref().map(|sampled| Sample::of(&sampled.array, &sampled.stored, options.sample));
     Ok((axes, sample.transpose()?.flatten()))
 }
@@ -170,7 +216,7 @@ fn prepared(subject: &Subject, options: &AdviseOptions) -> Result<(Vec<AxisLengt
 fn measure(subject: &Subject, sample: Option<&Sample>, options: &AdviseOptions) -> Result<Vec<Measured>> {
     const CHUNK: u64 = 1 << 20;
     let Some(sample) = sample else { return Ok(vec![unmeasured(subject)]) };
-    let own = subject.present.as_ref().map(|present| codecs_text(&present.codecs));
+    let own = subject.present.as_ref().map(|present| chain_json(&present.codecs));
     let mut texts: Vec<String> = own.into_iter().collect();
     match (options.codecs.as_slice(), &subject.sampled) {
         ([], Some(sampled)) => texts.extend(candidates(sampled.array.data_type())),

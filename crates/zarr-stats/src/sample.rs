@@ -11,6 +11,12 @@ use zarr_store::MemoryStore;
 /// Maximum ratio of the block to the wanted number of bytes, before the block is cut along its longest axis.
 const LARGER: u64 = 4;
 
+/// Maximum number of chunks that a block meets, each of which is a request.
+const MOST_CHUNKS: u64 = 1024;
+
+/// Maximum number of chunks into which a block is divided to be measured; a part of them is.
+const MOST_PARTS: u64 = 4096;
+
 /// Maximum number of places at which a block is looked for that has other elements than fill values.
 const PLACES: usize = 8;
 
@@ -93,6 +99,17 @@ impl Sample {
         Ok(None)
     }
 
+    /// Creates an array in memory for elements of the sample.
+    fn array(&self, shape: &[u64], chunk: &[u64]) -> Result<Array> {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let new = NewArray::new(shape, self.data_type.as_str()).chunks(chunk).codecs("none")?;
+        let new = match &self.fill {
+            Some(fill) => new.fill(fill.clone()),
+            None => new,
+        };
+        Array::create(&store, "/", new, &self.registry)
+    }
+
     /// Measures codecs for chunks of a shape, which is cut where the sample is shorter. Codecs that the data type cannot have are left out.
     ///
     /// # Errors
@@ -100,14 +117,26 @@ impl Sample {
     pub(crate) fn measure(&self, chunk: &[u64], codecs: &[String], time: Duration) -> Result<Vec<Measured>> {
         let shape = self.data.shape();
         let chunk: Vec<u64> = chunk.iter().zip(shape).map(|(&chunk, &len)| chunk.clamp(1, len.max(1))).collect();
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let new = NewArray::new(shape, self.data_type.as_str()).chunks(&chunk).codecs("none")?;
-        let new = match &self.fill {
-            Some(fill) => new.fill(fill.clone()),
-            None => new,
-        };
-        let array = Array::create(&store, "/", new, &self.registry)?;
-        array.write(.., &self.data)?;
+        let mut shape = shape.to_vec();
+        loop {
+            let counts: Vec<u64> = shape.iter().zip(&chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
+            if counts.iter().fold(1_u64, |all, &count| all.saturating_mul(count)) <= MOST_PARTS {
+                break;
+            }
+            let Some(axis) = (0..counts.len()).max_by_key(|&axis| counts.get(axis)) else { break };
+            let half = counts.get(axis).map_or(1, |count| count.div_ceil(2));
+            let part = chunk.get(axis).copied().unwrap_or(1);
+            shape.get_mut(axis).into_iter().for_each(|len| *len = (*len).min(half * part));
+        }
+        let array = self.array(&shape, &chunk)?;
+        match shape == self.data.shape() {
+            true => array.write(.., &self.data)?,
+            false => {
+                let whole = self.array(self.data.shape(), self.data.shape())?;
+                whole.write(.., &self.data)?;
+                array.write(.., &whole.read_data(Region::whole(&shape))?)?;
+            }
+        }
         let options = BenchOptions::default().sample(u64::MAX).time(time);
         let bench = CodecBench::of(&array, codecs, &options)?;
         let measured = bench.codecs.into_iter().filter_map(|result| {
@@ -139,7 +168,11 @@ fn block(shape: &[u64], chunk: &[u64], elements: u64) -> Vec<u64> {
         let Some(longest) = block.iter_mut().max() else { break };
         *longest = longest.div_ceil(2);
     }
-    while total_size(&block, 1) * 2 <= elements {
+    let chunks = |block: &[u64]| {
+        let counts = block.iter().zip(chunk).map(|(block, chunk)| block.div_ceil((*chunk).max(1)));
+        counts.fold(1_u64, u64::saturating_mul)
+    };
+    while total_size(&block, 1) * 2 <= elements && chunks(&block) * 2 <= MOST_CHUNKS {
         let share = |(_, (block, len)): &(usize, (&u64, &u64))| **block as f64 / **len as f64;
         let can_grow = block.iter().zip(shape).enumerate().filter(|(_, (block, len))| block < len);
         let Some((axis, (_, &len))) = can_grow.min_by(|a, b| share(a).total_cmp(&share(b))) else { break };
@@ -159,6 +192,8 @@ mod tests {
         assert_eq!(block(&[10, 10], &[10, 10], 10_000), [10, 10]);
         assert_eq!(block(&[1 << 40], &[1 << 40], 1 << 20), [1 << 22]);
         assert_eq!(block(&[], &[], 10), [0_u64; 0]);
+        // Small chunks are few.
+        assert_eq!(block(&[1 << 30], &[4], 1 << 22), [4096]);
         assert_eq!(block(&[3, 5], &[100, 2], 0), [2, 2]);
     }
 }

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::number::{self, Lengths};
 use clap::Args;
-use given::{Given, measured, storage, target, usage};
+use given::{Given, measured, source, storage, target, usage};
 use lines::{Ends, Table};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,8 +22,9 @@ use zarr::stats::advise::{Access, Advice, AdviseOptions, Prices, Subject};
 /// Largest file of prices, in bytes.
 const MAX_PRICES: u64 = 1 << 20;
 
-/// Which chunks, shards and codecs suit the reads and writes of an array, or of all arrays of a data set: at most three layouts, beside the
-/// one that is there.
+/// Which chunks, shards and codecs suit the reads and writes of an array.
+///
+/// At most three layouts, beside the one that is there; for a group one layout of its data variables.
 ///
 /// A read is a number of elements along some dimensions, at random places, and all elements along the others: time=1 is one step of time,
 /// lat=1,lon=1 a series at a point, y=256,x=256 a box of all else, `all` everything. Writes begin at multiples of their lengths.
@@ -36,25 +37,25 @@ pub(crate) struct Advise {
     /// The array, or a group whose arrays get one layout.
     #[arg(value_name = "PATH", default_value = "/", hide_default_value = true)]
     path: String,
-    /// A read that is to be fast: time=1 or lat=1,lon=1; can be given again.
+    /// A read: time=1, or lat=1,lon=1; can be given again.
     #[arg(long, value_name = "DIM=N", required_unless_present = "writes")]
     reads: Vec<String>,
-    /// A write that is to be fast; can be given again.
+    /// A write; can be given again.
     #[arg(long, value_name = "DIM=N")]
     writes: Vec<String>,
-    /// The storage: local, s3, or its latency and bandwidth, 50ms,100MB/s; by default as URL is.
+    /// Storage: local, s3, 50ms,100MB/s; else as URL is.
     #[arg(long, value_name = "STORAGE", conflicts_with = "probe")]
     at: Option<String>,
-    /// Measure latency and bandwidth of the store by some requests.
+    /// Measure the store by some requests.
     #[arg(long, conflicts_with = "shape")]
     probe: bool,
     /// Prices as JSON, in place of the list prices of S3 that --json shows.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     prices: Option<PathBuf>,
-    /// Codecs to choose from; can be given again. By default those of `bench-codecs`.
+    /// Codecs to choose from; can be given again.
     #[arg(long, value_name = "CODECS")]
     codecs: Vec<String>,
-    /// The shape of an array that is not there yet; with --dtype, --dims and --sample.
+    /// The shape of an array that is not there yet.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape, requires = "dtype", conflicts_with = "url")]
     shape: Option<Lengths>,
     /// Its data type.
@@ -64,13 +65,13 @@ pub(crate) struct Advise {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1, requires = "shape")]
     dims: Vec<String>,
     /// An array with elements like its own, on which codecs are measured: x.nc::/t2m.
-    #[arg(long, value_name = "URL", requires = "shape")]
+    #[arg(long, value_name = "URL", requires = "shape", hide_short_help = true)]
     sample: Option<String>,
     /// The dialect of the new array: v2 has no shards.
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect, hide_short_help = true)]
     dialect: Option<Dialect>,
     /// How long each codec is measured in each direction, in milliseconds.
-    #[arg(long, value_name = "MS", default_value = "50")]
+    #[arg(long, value_name = "MS", default_value = "50", hide_short_help = true)]
     time: u64,
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn run(context: &Context, args: &Advise) -> Result<()> {
         .reads(parse(&args.reads)?)
         .writes(parse(&args.writes)?)
         .codecs(args.codecs.clone())
-        .time(Duration::from_millis(args.time.min(10_000)));
+        .time(Duration::from_millis(args.time.min(60_000)));
     let options = match &args.prices {
         Some(file) => options.prices(prices(file)?),
         None => options,
@@ -92,14 +93,15 @@ pub(crate) fn run(context: &Context, args: &Advise) -> Result<()> {
     let location = context.locate(&node)?;
     let found = context.node(&location)?;
     if found.node.as_group().is_some() {
-        return of_group::run(context, &given, &location, options);
+        return of_group::run(context, &given, &location, &args.path, options);
     }
     let array = context.array_of(&location, found)?;
     let options = options.storage(storage(&given, &array)?);
     let subject = usage(Subject::of(&array))?.dialect(given.dialect_for(array.dialect()));
     let advice = measured(context, || Advice::on(&subject, &options))?;
     let node = (!location.path.is_root()).then(|| location.path.to_string());
-    let ends = Ends { source: url.clone(), target: target(&location.address), node };
+    let source = source(&given, &location, &args.path);
+    let ends = Ends { source, target: target(&location.address), node, dialect: args.dialect };
     print(context, &subject, &advice, &options, Some(&ends))
 }
 

@@ -142,6 +142,10 @@ fn print_group(
 
 fn group(context: &Context, args: &Info, location: &NodeLocation, found: &StoredNode) -> Result<()> {
     if !location.store.capabilities().list {
+        if args.explain {
+            context
+                .warnings(&[format!("{location}: the store cannot list, so that layouts below it are not looked at")]);
+        }
         return print_group(context, location, describe::facts(found), found, Summary::of(found), None);
     }
     let walk = context.below_to_show(location, found, None)?;

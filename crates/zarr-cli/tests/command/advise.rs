@@ -70,23 +70,80 @@ fn the_command_that_is_advised_makes_the_layout_that_was_counted() {
     assert!(text.contains("\nWith A, y=1,x=1 is ") && text.contains("Prices: S3 Standard"), "{text}");
 }
 
+/// Runs the commands that were advised, and returns them.
+fn run_commands(folder: &Folder, text: &str) -> Vec<String> {
+    let commands: Vec<String> =
+        text.lines().filter_map(|line| line.strip_prefix("  zarr ")).map(str::to_owned).collect();
+    for command in &commands {
+        let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
+        folder.ok(&words);
+    }
+    commands
+}
+
 #[test]
 fn a_data_set_gets_one_layout_by_names() {
     let folder = steps();
     folder.ok(&["create", "s", "b", "--shape", "600,20", "--dtype", "float32", "--chunks", "1,20", "--dims", "time,y"]);
     folder.ok(&["create", "s", "y", "--shape", "20", "--dtype", "float32", "--dims", "y"]);
-    let text = folder.ok(&["advise", "s", "--reads", "time=1", "--reads", "time=600", "--time", "0", "--at", "s3"]);
-    for start in ["/a now", "/a advised", "/b now", "/b advised", "  zarr convert s s-advised.zarr --chunks time="] {
+    // A coordinate that has the dimension of the reads, and variables that few codecs take.
+    folder.ok(&["create", "s", "time", "--shape", "600", "--dtype", "float64", "--dims", "time"]);
+    folder
+        .ok(&["create", "s", "flag", "--shape", "600,20", "--dtype", "bool", "--chunks", "600,20", "--dims", "time,y"]);
+    folder.fill("s", "flag", "|b1", "(600, 20)", &[1, 0, 1, 1].repeat(3000));
+    folder.ok(&["create", "s", "name", "--shape", "600", "--dtype", "string", "--dims", "time"]);
+    // The largest array, whose elements are as they are, so that others are advised for so slow a storage.
+    let raw = ["create", "s", "c", "--shape", "600,20,40", "--dtype", "int32", "--chunks", "1,20,40"];
+    folder.ok(&[&raw[..], &["--codecs", "none", "--dims", "time,y,x"]].concat());
+    let elements: Vec<u8> = (0..480_000_i32).flat_map(|at| (at / 800).to_le_bytes()).collect();
+    folder.fill("s", "c", "<i4", "(600, 20, 40)", &elements);
+    let advise = ["advise", "s", "--reads", "time=1", "--reads", "time=600", "--time", "0", "--at", "1ms,10kB/s"];
+    let text = folder.ok(&[&advise[..], &["--codecs", "pcodec"]].concat());
+    for start in ["/c now", "/c advised", "/a now", "/a advised", "/b now", "/b advised", "/flag advised"] {
         assert!(text.lines().any(|line| line.starts_with(start)), "{start}: {text}");
     }
-    assert!(text.contains("left as they are: /y\n"), "{text}");
-    let command = text.lines().find_map(|line| line.strip_prefix("  zarr ")).unwrap().to_owned();
-    let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
-    folder.ok(&words);
+    assert!(text.contains("stay as they are: /name, /time, /y\n"), "{text}");
+    let commands = run_commands(&folder, &text);
+    assert_eq!(commands[0], "convert s s-advised.zarr --exclude /c --exclude /a --exclude /b --exclude /flag");
+    assert!(commands[1].contains("--node /c --chunks ") && commands[1].ends_with("--codecs pcodec"), "{text}");
+    assert!(commands[2].contains("--node /a --chunks ") && commands[2].ends_with("--codecs pcodec"), "{text}");
+    // It keeps its own.
+    assert!(commands[4].contains("--node /flag ") && !commands[4].contains("--codecs"), "{text}");
     folder.ok(&["diff", "s", "s-advised.zarr"]);
+    for path in ["time", "y", "name"] {
+        folder.ok(&["diff", "--layout", &format!("s::/{path}"), &format!("s-advised.zarr::/{path}")]);
+    }
+    let json = Value::from_json(&folder.ok(&[&advise[..], &["--json"]].concat())).unwrap();
+    assert_eq!(json.get("commands").unwrap().as_array().unwrap().len(), 5);
     let ran = folder.run(&["advise", "s", "--reads", "level=1"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(ran.err.contains("no array has all dimensions"), "{}", ran.err);
+    // A variable that cannot be opened ends nothing.
+    let text = std::fs::read_to_string(folder.path("s").join("b/zarr.json")).unwrap();
+    std::fs::write(folder.path("s").join("b/zarr.json"), text.replace("\"zstd\"", "\"none_such\"")).unwrap();
+    let ran = folder.run(&advise);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(
+        ran.err.contains("/b: left as it is: ")
+            && ran.out.starts_with(b"1ms,10kB/s: ")
+            && String::from_utf8_lossy(&ran.out).contains("as they are: /b, /name"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn commands_name_the_store_and_the_dialect() {
+    let folder = steps();
+    for url in [&["s", "a"][..], &["s::/a"], &["s", "/a"]] {
+        let advise = ["--reads", "time=1", "--time", "0", "--at", "s3", "--codecs", "zstd(1)", "--dialect", "v2"];
+        let text = folder.ok(&[&["advise"], url, &advise].concat());
+        let command = text.lines().find_map(|line| line.strip_prefix("  zarr ")).unwrap();
+        assert!(command.starts_with("convert s s-advised.zarr --dialect v2 --node /a --chunks "), "{text}");
+        let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
+        folder.ok(&[&words[..], &["--overwrite"]].concat());
+        assert!(folder.ok(&["info", "s-advised.zarr", "a"]).contains("v2"));
+    }
 }
 
 #[test]

@@ -48,6 +48,15 @@ impl Access {
         self.lengths.iter().all(|(name, _)| axis(name, names).is_some())
     }
 
+    /// Returns `count` boxes of the pattern in an array of `shape`, spread over the array: those at which reads are counted, the same ones in
+    /// each call. One box if the pattern has all elements.
+    ///
+    /// # Errors
+    /// As those of [`lengths`](Self::lengths).
+    pub fn places(&self, shape: &[u64], names: &[Option<String>], count: usize) -> Result<Vec<Region>> {
+        Ok(places(shape, &self.lengths(shape, names)?, count))
+    }
+
     /// Returns the number of elements along each axis of an array of `shape`, whose dimensions have the given names: at most its length.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Choice of few layouts among those that were counted.
 
-use super::cost::LayoutCost;
+use super::cost::{AccessCost, LayoutCost};
 
 /// Maximum number of layouts that are recommended.
 const MOST: usize = 3;
@@ -17,6 +17,15 @@ pub(super) fn least(layouts: &[LayoutCost], accesses: usize) -> Vec<f64> {
     (0..accesses).map(least).collect()
 }
 
+/// Value of a layout, the lower the better: the mean of the logarithms of the seconds of its accesses as multiples of the least, the worst of
+/// them as much, and a little for each object.
+pub(super) fn score(layout: &LayoutCost, least: &[f64]) -> f64 {
+    let ratio = |(cost, least): (&AccessCost, &f64)| (cost.seconds / least.max(1e-12)).ln();
+    let ratios = layout.accesses.iter().zip(least).map(ratio);
+    let (sum, worst) = ratios.fold((0.0, f64::MIN), |(sum, worst), ratio: f64| (sum + ratio, ratio.max(worst)));
+    sum / least.len().max(1) as f64 + worst + 1e-4 * (layout.objects.max(1) as f64).ln()
+}
+
 /// Chooses at most three layouts on the Pareto front of the seconds of all accesses: the balanced one, and those that are much better for one
 /// access. Returns their indices, each with the access for which it was chosen.
 pub(super) fn choose(layouts: &[LayoutCost], least: &[f64]) -> Vec<(usize, Option<usize>)> {
@@ -25,13 +34,7 @@ pub(super) fn choose(layouts: &[LayoutCost], least: &[f64]) -> Vec<(usize, Optio
         layouts.get(number).and_then(|layout| layout.accesses.get(access)).map_or(f64::MAX, |cost| cost.seconds)
     };
     let best = |number: usize, access: usize| of(number, access) / least.get(access).copied().unwrap_or(1.0).max(1e-12);
-    // The mean of the logarithms, and the worst access as much.
-    let score = |&number: &usize| {
-        let ratios = (0..least.len()).map(|access| best(number, access).max(1.0).ln());
-        let objects = layouts.get(number).map_or(0.0, |layout| (layout.objects.max(1) as f64).ln());
-        let (sum, worst) = ratios.fold((0.0, 0.0), |(sum, worst), ratio: f64| (sum + ratio, ratio.max(worst)));
-        sum / least.len().max(1) as f64 + worst + 1e-4 * objects
-    };
+    let score = |number: &usize| layouts.get(*number).map_or(f64::MAX, |layout| score(layout, least));
     let Some(balanced) = front.iter().copied().min_by(|a, b| score(a).total_cmp(&score(b))) else { return Vec::new() };
     let mut others: Vec<(f64, usize, usize)> = Vec::new();
     for access in 0..least.len() {

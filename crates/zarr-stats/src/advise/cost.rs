@@ -3,15 +3,18 @@
 use super::access::places;
 use super::count::{CountedLayout, RequestCount, RequestCounter};
 use super::options::AdviseOptions;
-use super::search::{AxisLengths, MOST_INNER};
+use super::overhead::Overhead;
+use super::search::AxisLengths;
 use super::storage::threads;
-use super::subject::{Present, Subject, codecs_text, unmeasured};
+use super::subject::{Present, Subject, chain_json, unmeasured};
 use crate::sample::{Measured, Sample};
-use zarr_array::{Error, ErrorKind, Result};
+use zarr_array::{ErrorKind, Result};
 use zarr_grid::{Region, total_size};
 
 /// Number of places at which an access is counted.
-const PLACES: usize = 12;
+pub const PLACES: usize = 12;
+/// Number of bytes that codecs may add to a chunk of few elements.
+const HEADERS: f64 = 256.0;
 
 /// Chunks, shards and codecs of an array.
 #[derive(Clone, Debug)]
@@ -73,12 +76,33 @@ pub(super) struct Costs<'a> {
     pub(super) subject: &'a Subject,
     pub(super) axes: &'a [AxisLengths],
     pub(super) options: &'a AdviseOptions,
+    pub(super) overhead: Overhead,
+}
+
+impl<'a> Costs<'a> {
+    /// Takes an array, its accesses in terms of axes, and what else is to be counted.
+    pub(super) fn new(subject: &'a Subject, axes: &'a [AxisLengths], options: &'a AdviseOptions) -> Result<Self> {
+        // Without a sample nothing is measured, so that costs are the same on all machines.
+        let overhead = match &subject.sampled {
+            Some(_) => Overhead::measured(&subject.registry)?,
+            None => Overhead::default(),
+        };
+        Ok(Self { subject, axes, options, overhead })
+    }
 }
 
 impl Costs<'_> {
-    /// Costs of the layout that the array has.
-    pub(super) fn of_present(&self, present: &Present, sample: Option<&Sample>) -> Result<LayoutCost> {
-        let text = codecs_text(&present.codecs);
+    /// Costs of the layout that the array has; `None` for one with more parts than are planned.
+    pub(super) fn of_present(&self, sample: Option<&Sample>) -> Result<Option<LayoutCost>> {
+        let Some(present) = &self.subject.present else { return Ok(None) };
+        match self.of_stored(present, sample) {
+            Err(error) if error.kind() == ErrorKind::Limit => Ok(None),
+            cost => cost.map(Some),
+        }
+    }
+
+    fn of_stored(&self, present: &Present, sample: Option<&Sample>) -> Result<LayoutCost> {
+        let text = chain_json(&present.codecs);
         // A new array may not have these codecs: then their speed is not known.
         let measure = |sample: &Sample| {
             sample.measure(&present.chunks, std::slice::from_ref(&text), self.options.time).ok()?.pop()
@@ -105,11 +129,8 @@ impl Costs<'_> {
         let (subject, options) = (self.subject, self.options);
         let elements = total_size(chunks, subject.item);
         let inner = shards.as_ref().map_or(1, |shards| total_size(shards, 1) / total_size(chunks, 1).max(1));
-        if inner > MOST_INNER * 16 {
-            let message = format!("a shard has {inner} inner chunks, of which at most {} are planned", MOST_INNER * 16);
-            return Err(Error::new(ErrorKind::Limit, message));
-        }
-        let size = (elements as f64 / codecs.ratio.max(1e-9)).ceil().clamp(1.0, elements.max(1) as f64 * 2.0) as u64;
+        let most = elements.max(1) as f64 * 2.0 + HEADERS;
+        let size = (elements as f64 / codecs.ratio.max(1e-9)).ceil().clamp(1.0, most) as u64;
         let layout = CountedLayout::new(&subject.data_type, chunks, &codecs.codecs, size).shards(shards.clone());
         let mut counter = RequestCounter::new(&layout, options.storage.access, &subject.registry)?;
         let accesses = self.axes.iter().map(|access| self.of_access(access, &layout, &mut counter, codecs));
@@ -165,7 +186,7 @@ impl Costs<'_> {
         for place in &places {
             let one = match access.is_write {
                 true => self.of_write(&aligned(place, &access.lengths, shape), layout, counter.outer_size(), codecs),
-                false => self.of_read(&counter.count(place)?, codecs),
+                false => self.of_read(place, &counter.count(place)?, layout, codecs),
             };
             mean.seconds += one.seconds;
             mean.requests += one.requests;
@@ -184,11 +205,17 @@ impl Costs<'_> {
         })
     }
 
-    fn of_read(&self, count: &RequestCount, codecs: &Measured) -> AccessCost {
+    fn of_read(&self, region: &Region, count: &RequestCount, layout: &CountedLayout, codecs: &Measured) -> AccessCost {
         let (requests, bytes, decoded) = (count.requests as f64, count.bytes as f64, count.decoded as f64);
         let workers = (count.requests.max(1) as f64).min(threads() as f64);
+        // Inner chunks, where there are shards.
+        let part = total_size(&layout.chunks, self.subject.item).max(1) as f64;
+        let chunks = (count.chunks as f64).max(decoded / part);
+        let result = total_size(&region.shape(), self.subject.item) as f64;
+        let Overhead { read, chunk, byte } = self.overhead;
+        let overhead = read + chunk * chunks + byte * result;
         AccessCost {
-            seconds: self.transfer(count.rounds, requests, bytes) + decoded / codecs.decode / workers,
+            seconds: self.transfer(count.rounds, requests, bytes) + decoded / codecs.decode / workers + overhead,
             requests,
             bytes,
             decoded,

@@ -7,10 +7,15 @@ use super::chunk_store::ChunkStore;
 use crate::bench::{build, chunk_codecs};
 use std::collections::HashMap;
 use std::sync::Arc;
-use zarr_array::{Array, NewArray, Plan, Registry, Result, Store};
+use zarr_array::{Array, Error, ErrorKind, NewArray, Plan, Registry, Result, Store};
 use zarr_codec::CodecList;
-use zarr_grid::{AxisRange, Region, element_count};
+use zarr_grid::{AxisRange, Region, element_count, total_size};
 use zarr_store::{AccessProfile, ByteRange, Bytes, MemoryStore};
+
+/// Maximum number of ways in which the chunks of a region are met, each of which is planned.
+const MOST_WAYS: u64 = 1 << 16;
+/// Maximum number of inner chunks of a shard, whose index is made in memory.
+const MOST_INNER: u128 = 1 << 20;
 
 /// Requests of a read, as [`Plan`] counts them, and the bytes of their replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,9 +109,14 @@ impl RequestCounter {
     /// Makes a counter for a layout on a store with an access profile.
     ///
     /// # Errors
-    /// The errors of [`Array::create`] for a layout that no array can have.
+    /// [`ErrorKind::Limit`] if a shard has more than 2^20 inner chunks; the errors of [`Array::create`] for a layout that no array can have.
     pub fn new(layout: &CountedLayout, profile: AccessProfile, registry: &Arc<Registry>) -> Result<Self> {
         let outer = layout.outer().to_vec();
+        let inner = total_size(&outer, 1) / total_size(&layout.chunks, 1).max(1);
+        if inner > MOST_INNER {
+            let message = format!("a shard has {inner} inner chunks, of which at most {MOST_INNER} are planned");
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
         let new = NewArray::new(&outer, layout.data_type.as_str()).chunks(&layout.chunks);
         let new = new.codecs(CodecList::parse(&layout.codecs)?)?;
         let new = if layout.shards.is_some() { new.shards(&outer) } else { new };
@@ -138,7 +148,8 @@ impl RequestCounter {
     /// Counts the requests of a read of a region with steps of 1, which lies in the array.
     ///
     /// # Errors
-    /// The errors of [`Array::plan`].
+    /// [`ErrorKind::Limit`] if the region meets chunks in more than 65,536 ways, as it may with many dimensions; the errors of
+    /// [`Array::plan`].
     pub fn count(&mut self, region: &Region) -> Result<RequestCount> {
         let mut total = RequestCount::default();
         if region.is_empty() {
@@ -146,6 +157,11 @@ impl RequestCounter {
         }
         let axes: Vec<Vec<(AxisRange, u64)>> =
             region.axes().iter().zip(&self.outer).map(|(range, &chunk)| pieces(range, chunk.max(1))).collect();
+        let ways = axes.iter().fold(1_u64, |ways, pieces| ways.saturating_mul(pieces.len() as u64));
+        if ways > MOST_WAYS {
+            let message = format!("the region meets chunks in {ways} ways, of which at most {MOST_WAYS} are planned");
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
         let mut numbers = vec![0; axes.len()];
         loop {
             let mut count = 1_u64;
@@ -221,9 +237,14 @@ fn pieces(range: &AxisRange, chunk: u64) -> Vec<(AxisRange, u64)> {
     if first == last {
         return vec![piece(first)];
     }
-    let mut pieces = vec![piece(first), piece(last)];
-    if last - first > 1 {
-        pieces.push((AxisRange::new(0, chunk), last - first - 1));
+    let mut pieces = vec![piece(first)];
+    let between = (last - first > 1).then(|| (AxisRange::new(0, chunk), last - first - 1));
+    // Pieces that are the same are one with their sum.
+    for (range, count) in [piece(last)].into_iter().chain(between) {
+        match pieces.iter_mut().find(|(known, _)| *known == range) {
+            Some((_, sum)) => *sum = sum.saturating_add(count),
+            None => pieces.push((range, count)),
+        }
     }
     pieces
 }
@@ -253,5 +274,7 @@ mod tests {
         assert_eq!(pieces(&range(8, 4), 10), [(range(8, 2), 1), (range(0, 2), 1)]);
         assert_eq!(pieces(&range(8, 45), 10), [(range(8, 2), 1), (range(0, 3), 1), (range(0, 10), 4)]);
         assert_eq!(pieces(&range(u64::MAX - 1, 1), 1), [(range(0, 1), 1)]);
+        assert_eq!(pieces(&range(0, 40), 10), [(range(0, 10), 4)]);
+        assert_eq!(pieces(&range(5, 35), 10), [(range(5, 5), 1), (range(0, 10), 3)]);
     }
 }

@@ -11,7 +11,7 @@ const SHARD_BYTES: [u128; 2] = [32 << 20, 512 << 20];
 /// Number of objects from which listings, copies and file systems suffer.
 pub(super) const MANY_OBJECTS: u128 = 100_000;
 /// Maximum number of inner chunks of a shard, whose index has 16 bytes for each.
-pub(super) const MOST_INNER: u128 = 1 << 16;
+const MOST_INNER: u128 = 1 << 16;
 /// Maximum number of shapes that are compared roughly.
 const MOST_SHAPES: usize = 200_000;
 /// Number of shapes that are counted exactly: the best ones in balance, and the best ones for each access.
@@ -96,6 +96,60 @@ impl Problem<'_> {
         shapes
     }
 
+    /// Returns the shapes beside those of a layout: an axis of the chunks or the shards longer or shorter, one longer and another one shorter,
+    /// with shards and without.
+    pub(super) fn beside(&self, chunks: &[u64], shards: Option<&[u64]>) -> Vec<(Vec<u64>, Option<Vec<u64>>)> {
+        let [least, most] = CHUNK_BYTES;
+        let least = least.min(total_size(self.shape, self.item).max(1));
+        let mut found = Vec::new();
+        for chunk in steps(chunks, self.shape) {
+            let bytes = total_size(&chunk, self.item);
+            if bytes > most || bytes < least {
+                continue;
+            }
+            // About the shards that there are.
+            let shard = shards.map(|shards| {
+                let whole = |(shard, &chunk): (&u64, &u64)| shard.div_ceil(chunk.max(1)).saturating_mul(chunk.max(1));
+                shards.iter().zip(&chunk).map(whole).collect::<Vec<u64>>()
+            });
+            if shard.as_ref().is_some_and(|shard| self.may_be_shard(shard, &chunk)) {
+                found.push((chunk, shard));
+            } else {
+                found.extend(self.shard_shapes(&chunk).into_iter().map(|shard| (chunk.clone(), shard)));
+            }
+        }
+        let Some(shards) = shards else {
+            found.extend(self.shard_shapes(chunks).into_iter().map(|shard| (chunks.to_vec(), shard)));
+            return found;
+        };
+        let parts = |shape: &[u64]| -> Vec<u64> {
+            shape.iter().zip(chunks).map(|(len, chunk)| len.div_ceil((*chunk).max(1))).collect()
+        };
+        for factors in steps(&parts(shards), &parts(self.shape)) {
+            let shard: Vec<u64> =
+                factors.iter().zip(chunks).map(|(factor, chunk)| factor.saturating_mul(*chunk)).collect();
+            if self.may_be_shard(&shard, chunks) {
+                found.push((chunks.to_vec(), Some(shard)));
+            }
+        }
+        if self.objects(chunks) <= MANY_OBJECTS {
+            found.push((chunks.to_vec(), None));
+        }
+        found
+    }
+
+    /// Whether shards have a sensible number of bytes and of chunks.
+    fn may_be_shard(&self, shard: &[u64], chunk: &[u64]) -> bool {
+        let [least, most] = SHARD_BYTES;
+        let bytes = total_size(shard, self.item);
+        let inner = total_size(shard, 1) / total_size(chunk, 1).max(1);
+        let is_all = self.objects(shard) == 1;
+        bytes <= most
+            && (bytes >= least || is_all)
+            && (2..=MOST_INNER).contains(&inner)
+            && self.objects(shard) <= MANY_OBJECTS
+    }
+
     /// Number of parts of a shape into which the array is divided.
     pub(super) fn objects(&self, part: &[u64]) -> u128 {
         let counts = self.shape.iter().zip(part).map(|(&len, &part)| u128::from(len.div_ceil(part.max(1))));
@@ -135,7 +189,7 @@ impl Problem<'_> {
     /// Ratio of the elements of all chunks to those of the array.
     fn waste(&self, chunk: &[u64]) -> f64 {
         let axes = self.shape.iter().zip(chunk);
-        axes.map(|(&len, &chunk)| (len.div_ceil(chunk.max(1)) * chunk.max(1)) as f64 / len.max(1) as f64).product()
+        axes.map(|(&len, &chunk)| len.div_ceil(chunk.max(1)) as f64 * chunk.max(1) as f64 / len.max(1) as f64).product()
     }
 
     /// Estimates the seconds of an access, in terms of the mean number of chunks that it meets.
@@ -150,7 +204,9 @@ impl Problem<'_> {
         }
         let bytes = met * total_size(chunk, self.item) as f64;
         let (stored, storage) = (bytes / self.codecs.ratio.max(1e-9), self.storage);
-        let waves = (met / storage.concurrency as f64).max(1.0);
+        // Where there are many chunks, shards follow, whose indexes are read first.
+        let rounds = if self.has_shards && self.objects(chunk) > MANY_OBJECTS { 2.0 } else { 1.0 };
+        let waves = (met / storage.concurrency as f64).max(rounds);
         let transfer = storage.latency * waves + stored / storage.bandwidth;
         let workers = met.clamp(1.0, threads() as f64);
         match access.is_write {
@@ -165,6 +221,8 @@ impl Problem<'_> {
         let total = total_size(self.shape, self.item);
         let [least, most] = CHUNK_BYTES;
         let least = least.min(total.max(1));
+        // So that shapes of many dimensions take no more memory.
+        let most_shapes = MOST_SHAPES / self.shape.len().div_ceil(8).max(1);
         for detail in 0..3 {
             let axes: Vec<Vec<u64>> = (0..self.shape.len()).map(|axis| self.axis_lengths(axis, detail)).collect();
             let mut shapes: Vec<Vec<u64>> = vec![Vec::new()];
@@ -173,8 +231,8 @@ impl Problem<'_> {
                 let longer = shapes.iter().flat_map(|shape| {
                     lengths.iter().map(move |&len| shape.iter().copied().chain([len]).collect::<Vec<u64>>())
                 });
-                shapes = longer.filter(|shape| total_size(shape, self.item) <= most).take(MOST_SHAPES + 1).collect();
-                is_complete &= shapes.len() <= MOST_SHAPES;
+                shapes = longer.filter(|shape| total_size(shape, self.item) <= most).take(most_shapes + 1).collect();
+                is_complete &= shapes.len() <= most_shapes;
                 if !is_complete {
                     break;
                 }
@@ -216,6 +274,28 @@ impl Problem<'_> {
         lengths.dedup();
         lengths
     }
+}
+
+/// Returns a shape with an axis twice or half as long, and with one twice and another one half as long; at most as long as `most`.
+fn steps(shape: &[u64], most: &[u64]) -> Vec<Vec<u64>> {
+    let changed = |shape: &[u64], axis: usize, is_longer: bool| {
+        let (&len, &most) = (shape.get(axis)?, most.get(axis)?);
+        // A whole axis is halved to a power of two, as the others are.
+        let shorter = if len == most { (len.div_ceil(2)).next_power_of_two().min(len - 1) } else { len / 2 };
+        let new = if is_longer { len.saturating_mul(2).min(most) } else { shorter };
+        let mut shape = shape.to_vec();
+        *shape.get_mut(axis)? = new;
+        (new != len && new > 0).then_some(shape)
+    };
+    let mut found = Vec::new();
+    for axis in 0..shape.len() {
+        found.extend(changed(shape, axis, true));
+        let Some(shorter) = changed(shape, axis, false) else { continue };
+        found
+            .extend((0..shape.len()).filter(|&other| other != axis).filter_map(|other| changed(&shorter, other, true)));
+        found.push(shorter);
+    }
+    found
 }
 
 #[cfg(test)]
@@ -266,6 +346,7 @@ mod tests {
         // An array that is smaller than a chunk has one.
         check(&[10, 10], 4, &[(&[10, 10], false)], |problem| assert_eq!(problem.chunk_shapes(), [[10, 10]]));
         check(&[], 4, &[(&[], false)], |problem| assert_eq!(problem.chunk_shapes(), [[0_u64; 0]]));
+        check(&[u64::MAX], 1, &[(&[10], false)], |problem| assert!(problem.chunk_shapes()[0][0] < 1 << 27));
     }
 
     #[test]

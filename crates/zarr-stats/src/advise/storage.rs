@@ -95,7 +95,7 @@ fn number(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 pub struct Prices {
     /// Service and place that the prices are of, for people.
     pub of: String,
-    /// Date at which the prices were looked up.
+    /// Date of the list of prices.
     pub date: String,
     /// Address of the list of prices.
     pub source: String,
@@ -112,12 +112,14 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// List prices of S3 Standard in the region us-east-1 below 50 TB, for readers in that region.
+    /// List prices of S3 Standard in the region us-east-1 below 50 TB a month, for readers in that region.
     pub fn s3() -> Self {
         Self {
             of: "S3 Standard, us-east-1, readers in the region".to_owned(),
-            date: "2025-06".to_owned(),
-            source: "https://aws.amazon.com/s3/pricing/".to_owned(),
+            date: "2026-09-28".to_owned(),
+            source:
+                "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonS3/20260928230416/us-east-1/index.json"
+                    .to_owned(),
             currency: "USD".to_owned(),
             storage_gb_month: 0.023,
             get_1000: 0.0004,

@@ -100,7 +100,7 @@ impl Subject {
         let described = Self {
             shape: shape.to_vec(),
             names,
-            data_type: data_type.to_owned(),
+            data_type: data_type_text(&array),
             item: array.data_type().item_size() as u64,
             has_shards: true,
             registry: Arc::clone(registry),
@@ -113,15 +113,15 @@ impl Subject {
     /// Measures codecs on the elements of another array, which are like those of this one.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if that has another number of dimensions or another size of elements.
+    /// [`ErrorKind::Argument`] if that has another number of dimensions or another data type.
     pub fn sampled_from(self, array: &Array) -> Result<Self> {
         let (found, expected) = (array.shape().len(), self.shape.len());
         if found != expected {
             return Err(Error::argument(format!("the sample has {found} dimensions, expected {expected}")));
         }
-        let (found, expected) = (array.data_type().item_size() as u64, self.item);
-        if found != expected {
-            return Err(Error::argument(format!("elements of the sample have {found} bytes, expected {expected}")));
+        let (found, expected) = (data_type_text(array), &self.data_type);
+        if found != *expected {
+            return Err(Error::argument(format!("the data type of the sample is {found}, expected {expected}")));
         }
         let stored = match array.store().capabilities().list {
             true => spread(&array.stored_chunks()?).map(|index| index.to_vec()).collect(),
@@ -166,11 +166,11 @@ impl Subject {
 /// Elements as they are, where there is nothing to measure on. Encoding and decoding take no time.
 pub(super) fn unmeasured(subject: &Subject) -> Measured {
     let configs = subject.present.as_ref().map(|present| present.codecs.clone()).unwrap_or_default();
-    let codecs = subject.present.as_ref().map_or_else(|| "zstd(1)".to_owned(), |present| codecs_text(&present.codecs));
+    let codecs = subject.present.as_ref().map_or_else(|| "zstd(1)".to_owned(), |present| chain_json(&present.codecs));
     Measured { codecs, configs, ratio: 1.0, encode: f64::INFINITY, decode: f64::INFINITY, is_lossless: true }
 }
 
 /// Codecs as JSON, which [`zarr_codec::CodecList::parse`] takes.
-pub(super) fn codecs_text(codecs: &[NamedConfig]) -> String {
+pub(super) fn chain_json(codecs: &[NamedConfig]) -> String {
     Value::from(codecs.iter().map(NamedConfig::to_value).collect::<Vec<_>>()).to_string()
 }

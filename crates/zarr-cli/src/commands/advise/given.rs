@@ -1,7 +1,7 @@
-//! What the command line says about the array and its storage.
+//! Arguments about the array and its storage.
 
 use crate::commands::bar::Bar;
-use crate::context::Context;
+use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::{Failure, Result};
 use zarr::stats::advise::Storage;
 use zarr::store::{StoreAddress, StoreKind};
@@ -52,6 +52,15 @@ pub(super) fn usage<T>(result: zarr::Result<T>) -> Result<T> {
         zarr::ErrorKind::Argument => Failure::usage(error.message()),
         _ => error.into(),
     })
+}
+
+/// Address of the store for the command that makes the layout: as it is given, but without the path of a node in it. `path` is the path that
+/// is given beside it.
+pub(super) fn source(given: &Given, location: &NodeLocation, path: &str) -> String {
+    match node_path(path) {
+        Ok(path) if path == location.path => given.url.to_owned(),
+        _ => location.address.to_string(),
+    }
 }
 
 /// Address of a store beside another, for the command that makes the layout.

@@ -3,6 +3,7 @@
 use crate::escape;
 use crate::number::{grouped, size};
 use crate::table::{Side, lines};
+use zarr::Dialect;
 use zarr::meta::text::codecs_in_short;
 use zarr::stats::advise::{AccessCost, Advice, AdviseOptions, LayoutCost, Subject};
 
@@ -18,6 +19,8 @@ pub(super) struct Ends {
     pub(super) target: String,
     /// Path of the array; `None` for the root.
     pub(super) node: Option<String>,
+    /// Dialect to write; `None` for the one that `zarr convert` writes by itself.
+    pub(super) dialect: Option<Dialect>,
 }
 
 /// Advice that is printed.
@@ -111,25 +114,31 @@ impl Table<'_> {
         let ends = self.ends?;
         let node = ends.node.as_ref().map_or_else(String::new, |node| format!(" --node {}", quoted(node)));
         Some(format!(
-            "zarr convert {} {}{node} {}",
+            "zarr convert {} {}{}{node} {}",
             quoted(&ends.source),
             quoted(&ends.target),
-            layout_options(cost, self.advice)
+            dialect_option(ends.dialect),
+            layout_options(cost, self.advice.present.as_ref())
         ))
     }
 }
 
-/// Returns the options of `zarr convert` for a layout.
-fn layout_options(cost: &LayoutCost, advice: &Advice) -> String {
+/// Returns the option `--dialect` for a dialect that is given, with a space in front.
+pub(super) fn dialect_option(dialect: Option<Dialect>) -> String {
+    dialect.map_or_else(String::new, |dialect| format!(" --dialect {}", dialect.name()))
+}
+
+/// Returns the options of `zarr convert` for a layout of an array with the layout `present`.
+pub(super) fn layout_options(cost: &LayoutCost, present: Option<&LayoutCost>) -> String {
     let shape = |shape: &[u64]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let shards = cost.layout.shards.as_ref().map_or_else(|| "none".to_owned(), |shards| shape(shards));
-    format!("--chunks {} --shards {shards}{}", shape(&cost.layout.chunks), codecs_option(cost, advice))
+    format!("--chunks {} --shards {shards}{}", shape(&cost.layout.chunks), codecs_option(cost, present))
 }
 
 /// Returns the option `--codecs` for a layout, with a space in front; nothing if the array has these codecs.
-pub(super) fn codecs_option(cost: &LayoutCost, advice: &Advice) -> String {
+fn codecs_option(cost: &LayoutCost, present: Option<&LayoutCost>) -> String {
     let codecs = &cost.layout.codecs;
-    let is_own = advice.present.as_ref().is_some_and(|present| present.layout.codecs.configs == codecs.configs);
+    let is_own = present.is_some_and(|present| present.layout.codecs.configs == codecs.configs);
     if is_own { String::new() } else { format!(" --codecs {}", quoted(&codecs.codecs)) }
 }
 

@@ -1,8 +1,9 @@
-//! Advice on all arrays of a data set: one layout by names of dimensions, found for the largest array.
+//! Advice on all data variables of a data set: one layout by names of dimensions, found for the largest of them.
 
 use super::facts::{cost_json, storage_json};
-use super::given::{Given, measured, storage, target};
-use super::lines::{codecs_option, heading, notes, quoted, row};
+use super::given::{Given, measured, source, storage, target};
+use super::lines::{dialect_option, heading, layout_options, notes, quoted, row};
+use crate::commands::rounding::no_data_variables;
 use crate::context::{Context, NodeLocation};
 use crate::escape;
 use crate::failure::{Failure, Result};
@@ -20,35 +21,59 @@ struct Row {
     advised: LayoutCost,
 }
 
-pub(super) fn run(context: &Context, given: &Given, location: &NodeLocation, options: AdviseOptions) -> Result<()> {
-    let arrays = arrays(context, location, &options)?;
+pub(super) fn run(
+    context: &Context,
+    given: &Given,
+    location: &NodeLocation,
+    path: &str,
+    options: AdviseOptions,
+) -> Result<()> {
+    let mut arrays = arrays(context, location, &options)?;
     let options = match arrays.fit.first() {
         Some((array, _)) => options.storage(storage(given, array)?),
         None => options,
     };
     let options = &options;
-    let (rows, advice, leader) = measured(context, || rows(&arrays, given, options))?;
-    let by_names = |shape: &[u64]| by_names(&leader, shape);
-    let first = advice.layouts.first().ok_or_else(|| Failure::usage("no layout could be counted"))?;
-    let shards = first.layout.shards.as_ref().map_or_else(|| Some("none".to_owned()), |shards| by_names(shards));
+    let found = measured(context, || rows(&arrays, given, options))?;
+    for (path, why) in found.unusable {
+        context.warnings(&[format!("{path}: left as it is: {why}")]);
+        arrays.left_out.push(path);
+    }
+    arrays.left_out.sort();
+    let (rows, advice) = (found.rows, found.advice);
+    let ends = format!(
+        "{} {}{}",
+        quoted(&source(given, location, path)),
+        quoted(&target(&location.address)),
+        dialect_option(given.dialect)
+    );
+    let commands = commands(&rows, &ends, location, !arrays.left_out.is_empty());
+    context.print(
+        || json(&rows, &advice, options, &commands, &arrays.left_out),
+        || text(&rows, &advice, options, &commands, &arrays.left_out),
+    )
+}
+
+/// Returns the commands that make the layouts: one for all nodes that stay as they are, and one for each array. `ends` are source, target and
+/// dialect, `has_others` says whether there are other arrays.
+fn commands(rows: &[Row], ends: &str, location: &NodeLocation, has_others: bool) -> Vec<String> {
     let node =
         if location.path.is_root() { String::new() } else { format!(" --node {}", quoted(&location.path.to_string())) };
-    let ends = format!("{} {}{node}", quoted(given.url), quoted(&target(&location.address)));
-    let command = by_names(&first.layout.chunks).zip(shards).map(|(chunks, shards)| {
-        format!("zarr convert {ends} --chunks {chunks} --shards {shards}{}", codecs_option(first, &advice))
-    });
-    context.print(
-        || json(&rows, &advice, options, command.as_deref(), &arrays.left_out),
-        || text(&rows, &advice, options, command.as_deref(), &arrays.left_out),
-    )
+    let excluded: String = rows.iter().map(|row| format!(" --exclude {}", quoted(&row.path))).collect();
+    let others = has_others.then(|| format!("zarr convert {ends}{node}{excluded}"));
+    let of_row = |row: &Row| {
+        let layout = layout_options(&row.advised, row.present.as_ref());
+        format!("zarr convert {ends} --node {} {layout}", quoted(&row.path))
+    };
+    others.into_iter().chain(rows.iter().map(of_row)).collect()
 }
 
 /// Arrays of a data set.
 #[derive(Debug)]
 struct Arrays {
-    /// Arrays that have the dimensions of all accesses, the largest first.
+    /// Data variables that have the dimensions of all accesses, the largest first.
     fit: Vec<(Array, Subject)>,
-    /// Paths of the other arrays.
+    /// Paths of the other arrays, coordinates among them.
     left_out: Vec<String>,
 }
 
@@ -56,9 +81,21 @@ fn arrays(context: &Context, location: &NodeLocation, options: &AdviseOptions) -
     let walk = context.walk_to_show(location)?;
     context.hidden(&walk);
     let mut found = Arrays { fit: Vec::new(), left_out: Vec::new() };
+    let no_data = no_data_variables(&walk.nodes);
     for node in walk.nodes.into_iter().filter(|node| node.node.as_group().is_none()) {
         let path = node.path.to_string();
-        let array = Array::from_found(&location.store, node, &context.registry, context.options())?;
+        if no_data.contains(&node.path) {
+            found.left_out.push(path);
+            continue;
+        }
+        let array = match Array::from_found(&location.store, node, &context.registry, context.options()) {
+            Ok(array) => array,
+            Err(error) => {
+                context.warnings(&[format!("{path}: left as it is: {error}")]);
+                found.left_out.push(path);
+                continue;
+            }
+        };
         let names = array.dimension_names().unwrap_or_default();
         let fits = options.reads.iter().chain(&options.writes).all(|access| access.fits(names));
         let is_planned = fits && !names.is_empty() && !array.data_type().is_variable() && !array.shape().contains(&0);
@@ -81,8 +118,18 @@ fn arrays(context: &Context, location: &NodeLocation, options: &AdviseOptions) -
     Ok(found)
 }
 
-/// Counts the present layout of each array, and the layout that is advised for the largest one. Returns that array as well.
-fn rows(arrays: &Arrays, given: &Given, options: &AdviseOptions) -> zarr::Result<(Vec<Row>, Advice, Subject)> {
+/// Layouts of the arrays of a data set.
+#[derive(Debug)]
+struct Rows {
+    rows: Vec<Row>,
+    /// Advice on the largest array.
+    advice: Advice,
+    /// Paths of arrays whose layouts cannot be counted, with the reasons.
+    unusable: Vec<(String, zarr::Error)>,
+}
+
+/// Counts the present layout of each array, and the layout that is advised for the largest one.
+fn rows(arrays: &Arrays, given: &Given, options: &AdviseOptions) -> zarr::Result<Rows> {
     let Some((array, leader)) = arrays.fit.first() else {
         return Err(zarr::Error::argument("no array has all dimensions of the reads and writes"));
     };
@@ -92,7 +139,7 @@ fn rows(arrays: &Arrays, given: &Given, options: &AdviseOptions) -> zarr::Result
     let Some(first) = advice.layouts.first().cloned() else {
         return Err(zarr::Error::argument("no layout could be counted"));
     };
-    let mut rows = Vec::new();
+    let (mut rows, mut unusable) = (Vec::new(), Vec::new());
     for (number, (array, subject)) in arrays.fit.iter().enumerate() {
         let (present, advised) = match number {
             0 => (advice.present.clone(), first.clone()),
@@ -109,29 +156,26 @@ fn rows(arrays: &Arrays, given: &Given, options: &AdviseOptions) -> zarr::Result
                 };
                 let chunks = lengths(&first.layout.chunks);
                 let shards = first.layout.shards.as_ref().map(|shards| {
-                    let whole = |(shard, &chunk): (u64, &u64)| shard.div_ceil(chunk.max(1)) * chunk.max(1);
+                    let whole =
+                        |(shard, &chunk): (u64, &u64)| shard.div_ceil(chunk.max(1)).saturating_mul(chunk.max(1));
                     lengths(shards).into_iter().zip(&chunks).map(whole).collect()
                 });
                 let layout = first.layout.with_shapes(chunks, shards);
-                (Advice::present_cost(subject, options)?, Advice::layout_cost(subject, &layout, options)?)
+                match Advice::compare(subject, &layout, options) {
+                    Ok(costs) => costs,
+                    Err(error) => {
+                        unusable.push((array.path().to_string(), error));
+                        continue;
+                    }
+                }
             }
         };
         rows.push(Row { path: array.path().to_string(), present, advised });
     }
-    Ok((rows, advice, leader))
+    Ok(Rows { rows, advice, unusable })
 }
 
-/// Returns lengths by the names of dimensions, as `zarr convert` takes them; `None` if a dimension has no name that it can take.
-fn by_names(subject: &Subject, shape: &[u64]) -> Option<String> {
-    let of_axis = |(name, len): (&Option<String>, &u64)| {
-        let name = name.as_ref().filter(|name| !name.contains([',', '=']) && !name.trim().is_empty())?;
-        Some(format!("{name}={len}"))
-    };
-    let axes = subject.names().iter().zip(shape).map(of_axis).collect::<Option<Vec<_>>>()?;
-    Some(quoted(&axes.join(",")))
-}
-
-fn text(rows: &[Row], advice: &Advice, options: &AdviseOptions, command: Option<&str>, left_out: &[String]) -> String {
+fn text(rows: &[Row], advice: &Advice, options: &AdviseOptions, commands: &[String], left_out: &[String]) -> String {
     let mut table = vec![heading(advice)];
     for array in rows {
         let path = escape::line(&array.path);
@@ -143,16 +187,17 @@ fn text(rows: &[Row], advice: &Advice, options: &AdviseOptions, command: Option<
     let mut text = format!("{}\n{}", escape::line(&options.storage.to_string()), lines(&sides, &table));
     if !left_out.is_empty() {
         let paths: Vec<_> = left_out.iter().map(|path| escape::line(path)).collect();
-        text.push_str(&format!("Without the dimensions of all accesses, and left as they are: {}\n", paths.join(", ")));
+        text.push_str(&format!(
+            "Coordinates, and arrays without the dimensions of all accesses, stay as they are: {}\n",
+            paths.join(", ")
+        ));
     }
-    if let Some(command) = command {
-        text.push_str(&format!("  {command}\n"));
-    }
+    commands.iter().for_each(|command| text.push_str(&format!("  {command}\n")));
     text.push_str(&notes(advice, options));
     text
 }
 
-fn json(rows: &[Row], advice: &Advice, options: &AdviseOptions, command: Option<&str>, left_out: &[String]) -> Map {
+fn json(rows: &[Row], advice: &Advice, options: &AdviseOptions, commands: &[String], left_out: &[String]) -> Map {
     let arrays = rows.iter().map(|row| {
         Value::from(object! {
             "path": row.path.as_str(),
@@ -165,6 +210,6 @@ fn json(rows: &[Row], advice: &Advice, options: &AdviseOptions, command: Option<
         "prices": options.prices.to_json(),
         "arrays": arrays.collect::<Vec<_>>(),
         "left_out": left_out.to_vec(),
-        "command": or_null(command),
+        "commands": commands.to_vec(),
     }
 }
