@@ -69,6 +69,8 @@
 //! Two more places wait, in answers to calls that stores do not give themselves (`zarr-store`): `StoreExt::set_partial` sleeps between
 //! attempts, and `AsyncStore::pause` has a thread that wakes the future.
 //!
+//! [`Ahead`] runs whole operations, such as the reads of a loop, on threads of its own before their results are taken.
+//!
 //! # Features
 //! `parallel` (default): forked jobs run on the threads of a [`Pool`], which are those of rayon or own [`Threads`]. Without this feature,
 //! everything runs in the calling thread.
@@ -79,6 +81,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod answer;
 mod async_as_sync;
 mod beside;
@@ -101,13 +104,14 @@ mod wait;
 mod waiting;
 mod work;
 
+pub use ahead::Ahead;
 pub use answer::{answer, answers};
 pub use async_as_sync::AsyncAsSync;
 pub use blocking::{Sequential, run, run_on};
 pub use get_plan::DriverGet;
 pub use job::{Job, Next};
 pub use limits::InFlightLimits;
-pub use pool::{Pool, map, run_free, try_for_each};
+pub use pool::{Pool, is_pool_thread, map, run_free, try_for_each};
 pub use script::{Io, Script};
 pub use spawn::{Spawn, Workers};
 pub use sync_as_async::SyncAsAsync;

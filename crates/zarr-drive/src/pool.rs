@@ -126,6 +126,17 @@ impl<'t> Workers<'t> for PoolWorkers<'_, 't> {
     }
 }
 
+/// Returns whether the calling thread belongs to a pool, so that it must not wait for work of other threads: that work may need this thread.
+#[must_use]
+pub fn is_pool_thread() -> bool {
+    #[cfg(feature = "parallel")]
+    {
+        rayon::current_thread_index().is_some()
+    }
+    #[cfg(not(feature = "parallel"))]
+    false
+}
+
 /// Applies `each` to all `things`, and returns the results in the order of `things`. Uses several threads if there are many `things`.
 pub fn map<T: Send, R: Send>(things: Vec<T>, each: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     #[cfg(feature = "parallel")]
