@@ -36,6 +36,17 @@ impl Buffer {
         Ok(buffer)
     }
 
+    /// Returns a buffer of `len` bytes: in the same memory, with any content, if that suffices, else in new memory.
+    pub(crate) fn resized(mut self, len: usize) -> Result<Self> {
+        let room = (self.words.len() * size_of::<[u64; 2]>()).saturating_sub(self.skip);
+        if len > room {
+            drop(self);
+            return Self::zeroed(len);
+        }
+        self.len = len;
+        Ok(self)
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8] {
         let (_, bytes) = bytemuck::cast_slice(&self.words).split_at(self.skip);
         bytes.split_at(self.len).0
@@ -85,5 +96,18 @@ mod tests {
             assert_eq!(buffer.clone().as_bytes(), buffer.as_bytes());
         }
         assert!(Buffer::zeroed(usize::MAX / 2).is_err());
+    }
+
+    #[test]
+    fn memory_is_used_again_if_it_suffices() {
+        let mut buffer = Buffer::default().resized(100).unwrap();
+        let first = buffer.as_bytes().as_ptr();
+        buffer.as_bytes_mut().fill(7);
+        for len in [0, 3, 100] {
+            buffer = buffer.resized(len).unwrap();
+            assert_eq!((buffer.as_bytes().as_ptr(), buffer.as_bytes().len()), (first, len));
+        }
+        let larger = buffer.resized(LARGE + 5).unwrap();
+        assert!(larger.as_bytes().len() == LARGE + 5 && larger.as_bytes().iter().all(|&byte| byte == 0));
     }
 }

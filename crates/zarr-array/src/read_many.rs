@@ -61,8 +61,8 @@ impl<O: ReadInto> Regions<O> {
         let sizes = self.selections.iter().map(|resolved| zarr_grid::total_size(&resolved.output_shape(), item));
         let size = usize::try_from(sizes.fold(0, u128::saturating_add)).unwrap_or(usize::MAX);
         let views = self.views(core).map_err(|error| core.locate(error))?;
-        // The staging buffer is fresh memory.
-        let read = verbs.begin_read(size, true).await?;
+        // The staging buffer of the first batch is fresh memory.
+        let read = verbs.begin_read(size, regions.is_one_batch()).await?;
         let done = read.many(&regions, views).await;
         verbs.end_read(read, done).await?;
         self.assign().map_err(|error| core.locate(error))
@@ -107,7 +107,7 @@ impl Array {
     /// Reads several regions, each into its own memory, as one read. Each chunk (inner chunk, if the array is sharded) and each index of a
     /// shard is fetched and decoded once, even if several regions meet it, and many chunks are read at the same time.
     ///
-    /// This is for training data, tiles and windows that overlap. Chunks are read in batches: 64 MiB of them are in memory beside the
+    /// This is for training data, tiles and windows that overlap. Chunks are read in batches: up to 64 MiB of them are in memory beside the
     /// outputs, up to 256 MiB if they lie in one shard, or one chunk that is larger. The index of a shard with more than 256 MiB is fetched
     /// for each batch, unless there is a cache.
     ///

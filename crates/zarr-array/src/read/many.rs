@@ -5,6 +5,7 @@ use super::ArrayRead;
 use super::staged_boxes::StagedBoxes;
 use crate::Result;
 use crate::advanced_selection::finest_grid;
+use crate::buffer::Buffer;
 use crate::core::ArrayCore;
 use crate::drive::Drive;
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ use zarr_grid::{AxisRange, ChunkIndex, Region};
 
 /// Size of a batch in bytes: from the start of the range the batch ends at the next chunk of the array, and from its end anywhere.
 const BATCH_SIZE: Range<u128> = 64 << 20..256 << 20;
+/// Size of a batch for each thread if requests are fast. Batches of this size are in memory that was touched before.
+const BATCH_OF_THREAD: u128 = 4 << 20;
 
 /// Regions of one read, as boxes of chunks, sorted by chunk of the array, and the copies from each box to the outputs.
 #[derive(Debug)]
@@ -78,14 +81,25 @@ impl ManyRegions {
         Ok(Self { boxes, item: core.element().item_size() })
     }
 
-    /// Range of the boxes, beginning with `start`, that are read together; empty at the end.
-    fn batch(&self, start: usize) -> Range<usize> {
+    /// Size of a batch of a read with so many threads, in a store whose requests take long or not.
+    fn batch_size(threads: usize, is_remote: bool) -> Range<u128> {
+        let least = if is_remote { u128::MAX } else { BATCH_OF_THREAD.saturating_mul(threads as u128) };
+        least.clamp(2 * BATCH_OF_THREAD, BATCH_SIZE.start)..BATCH_SIZE.end
+    }
+
+    /// Whether all boxes are read together, in any store.
+    pub(crate) fn is_one_batch(&self) -> bool {
+        self.batch(0, &Self::batch_size(1, false)).len() == self.boxes.len()
+    }
+
+    /// Range of the boxes, beginning with `start`, that are read together, of `due` bytes; empty at the end.
+    fn batch(&self, start: usize, due: &Range<u128>) -> Range<usize> {
         let mut size = 0_u128;
         let mut end = start;
         while let Some(next) = self.boxes.get(end) {
             let is_other =
                 end.checked_sub(1).and_then(|last| self.boxes.get(last)).is_none_or(|last| last.chunk != next.chunk);
-            if end > start && ((is_other && size >= BATCH_SIZE.start) || size >= BATCH_SIZE.end) {
+            if end > start && ((is_other && size >= due.start) || size >= due.end) {
                 break;
             }
             size += zarr_grid::total_size(&next.region.shape(), self.item as u64);
@@ -115,15 +129,17 @@ impl<D: Drive> ArrayRead<'_, D> {
     pub(crate) async fn many(&self, regions: &ManyRegions, mut outputs: Vec<ViewMut<'_>>) -> Result<()> {
         // Elements of variable length of all outputs go into one heap.
         let heap = outputs.iter().find_map(|out| out.heap().cloned());
+        let size = ManyRegions::batch_size(crate::drive::threads(self.context.core), self.context.is_remote());
+        let mut memory = Buffer::default();
         let mut range = 0..0;
         loop {
-            range = regions.batch(range.end);
+            range = regions.batch(range.end, &size);
             let boxes = regions.boxes.get(range.clone()).unwrap_or_default();
             if boxes.is_empty() {
                 return Ok(());
             }
             let staged = boxes.iter().map(|chunk| chunk.region.clone());
-            let mut staged = StagedBoxes::new(staged, regions.item, heap.clone())?;
+            let mut staged = StagedBoxes::within(memory, staged, regions.item, heap.clone())?;
             self.part(&mut staged, None).await?;
             for (chunk, bytes) in boxes.iter().zip(staged.bytes()) {
                 let shape = chunk.region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
@@ -134,6 +150,10 @@ impl<D: Drive> ArrayRead<'_, D> {
                     }
                 }
             }
+            memory = staged.into_memory();
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -180,6 +180,11 @@ impl<'a> ReadContext<'a> {
         self.chunks_of(LOCAL_GROUP, chunk_size)
     }
 
+    /// Whether requests of the store take long.
+    pub(super) fn is_remote(&self) -> bool {
+        self.store == StoreKind::Remote
+    }
+
     /// Whether the store can read values directly into the output, and gains from it: a local store. Memory stores lend their bytes, and
     /// for remote stores a copy costs little beside the request.
     pub(super) fn reads_into(&self) -> bool {

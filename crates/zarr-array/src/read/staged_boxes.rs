@@ -56,6 +56,16 @@ pub(super) struct StagedBoxes {
 impl StagedBoxes {
     /// Allocates the buffer for boxes of elements of `item` bytes. Elements of variable length are read into `heap`.
     pub(super) fn new(regions: impl IntoIterator<Item = Region>, item: usize, heap: Option<Arc<Heap>>) -> Result<Self> {
+        Self::within(Buffer::default(), regions, item, heap)
+    }
+
+    /// Makes the buffer in the memory of another one, like [`new`](Self::new).
+    pub(super) fn within(
+        memory: Buffer,
+        regions: impl IntoIterator<Item = Region>,
+        item: usize,
+        heap: Option<Arc<Heap>>,
+    ) -> Result<Self> {
         let size = |region: &Region| {
             let size = zarr_grid::total_size(&region.shape(), item as u64);
             usize::try_from(size).unwrap_or(usize::MAX)
@@ -66,7 +76,12 @@ impl StagedBoxes {
         };
         let boxes: Vec<_> = regions.into_iter().map(sized).collect();
         let total = boxes.iter().fold(0_usize, |total, (_, size)| total.saturating_add(*size));
-        Ok(Self { boxes, item, staging: Buffer::zeroed(total)?, heap })
+        Ok(Self { boxes, item, staging: memory.resized(total)?, heap })
+    }
+
+    /// Returns the memory of the buffer.
+    pub(super) fn into_memory(self) -> Buffer {
+        self.staging
     }
 
     /// Bytes of each box in C order, in the order of the boxes.
