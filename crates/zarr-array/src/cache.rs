@@ -19,12 +19,13 @@
 //! - If a read fails that used cached content, or fetched more than it needed in order to cache it, it is repeated without the cache,
 //!   unless the store itself failed. So a cache is never the cause of an error.
 //! - A read that is the first half of a partial write never goes through the cache.
-//! - A small read does its lookups on the thread of the caller, before it forks. Nothing is locked while something is fetched or decoded,
-//!   so two threads that miss the same chunk both decode it.
+//! - A small read does its lookups on the thread of the caller, before it forks. Nothing is locked while something is fetched or decoded.
+//! - A read that misses a chunk which another read is fetching waits for its entry after the rest of its own chunks: see `claims`.
 //!
 //! Files are not held open from read to read: a value is replaced by renaming, so an open file would show an old state, and noticing that
 //! costs about as much as opening the file again.
 
+mod claims;
 mod map;
 mod nodes;
 
@@ -32,20 +33,24 @@ use crate::ArrayData;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use zarr_codec::InnerChunkIndex;
 use zarr_grid::ChunkIndex;
 use zarr_meta::NodePath;
 use zarr_store::{CacheCounts, Version};
 
+pub(crate) use claims::{Claim, Claimed};
+use claims::{Claims, PATIENCE};
 use map::CacheMap;
 pub(crate) use nodes::{DecodeIdentity, InvalidationGuard, StoreId};
 use nodes::{Node, Nodes};
 
 /// Cache in memory of decoded chunks, decoded inner chunks and indexes of shards, bounded in bytes.
 ///
-/// Reading parts of a cached chunk costs only a copy. An array uses a cache if it is given one in
+/// Reading parts of a cached chunk costs only a copy, and a chunk that several reads miss at the same time is fetched and decoded by one of
+/// them, for which the others wait. If that read fails or is dropped, the others read the chunk themselves. An array uses a cache if it is given one in
 /// [`Options::cache`](crate::Options::cache). A clone is the same cache, and arrays that are given clones share the bound. Any number of
-/// threads read at the same time without waiting for each other.
+/// threads read cached chunks at the same time without waiting for each other.
 ///
 /// A chunk that a read meets is decoded as a whole and cached; the least recently used chunks make room. A read of more than half the
 /// bound, and chunks that are larger than that, bypass the cache: they would only drive out the rest.
@@ -88,6 +93,11 @@ struct CacheState {
     cleared: AtomicU64,
     next_owner: AtomicU64,
     revalidates: bool,
+    claims: Claims,
+    /// Number of lookups that waited for another read.
+    joined: AtomicU64,
+    /// Time for which reads wait for another read.
+    patience: Duration,
 }
 
 impl ChunkCache {
@@ -108,8 +118,22 @@ impl ChunkCache {
 
     fn with(max_bytes: usize, revalidates: bool) -> Self {
         let (map, nodes) = (CacheMap::new(max_bytes), Nodes::default());
-        let (cleared, next_owner) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self(Arc::new(CacheState { map, nodes, cleared, next_owner, revalidates }))
+        let (cleared, next_owner, joined) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let claims = Claims::default();
+        Self(Arc::new(CacheState { map, nodes, cleared, next_owner, revalidates, claims, joined, patience: PATIENCE }))
+    }
+
+    /// Makes an empty cache like this one, whose reads wait for another read for `patience`.
+    #[cfg(test)]
+    pub(crate) fn with_patience(&self, patience: Duration) -> Self {
+        let Self(made) = Self::with(self.max_bytes(), self.0.revalidates);
+        Self(Arc::new(CacheState { patience, ..Arc::into_inner(made).expect("no clone of it") }))
+    }
+
+    /// Number of chunks that reads have claimed.
+    #[cfg(test)]
+    pub(crate) fn claimed(&self) -> usize {
+        self.0.claims.len()
     }
 
     /// Maximum number of bytes that the cache holds.
@@ -134,6 +158,19 @@ impl ChunkCache {
     #[must_use]
     pub fn counts(&self) -> CacheCounts {
         self.0.map.counts()
+    }
+
+    /// Returns the number of times that a read waited for another read, which was fetching and decoding the same chunk, since the cache was
+    /// created. The lookup after that counts as a hit, if the other read succeeded.
+    #[must_use]
+    pub fn joined(&self) -> u64 {
+        self.0.joined.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether both are clones of one cache.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Removes all entries of the cache, so that later reads see writes of others.
@@ -257,14 +294,29 @@ impl ArrayCache {
         (CacheKey { owner: self.owner, index: ChunkIndex::from_slice(index) }, epoch)
     }
 
+    /// Looks a key up, and counts a hit. A miss is counted by [`missed`](Self::missed) when the store is asked.
     pub(crate) fn find(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
         self.cache.0.map.find(key, epoch)
     }
 
-    /// Looks a key up again, after a lookup that found nothing: another thread may have added the entry. The two lookups are counted as
-    /// one.
-    pub(crate) fn find_again(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
-        self.cache.0.map.find_again(key, epoch)
+    /// Counts a lookup that found nothing.
+    pub(crate) fn missed(&self, key: &CacheKey) {
+        self.cache.0.map.missed(key);
+    }
+
+    /// Looks a key up without counting the lookup.
+    pub(crate) fn find_uncounted(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
+        self.cache.0.map.find_uncounted(key, epoch)
+    }
+
+    /// Claims a chunk that was not found for a read that begins in the epoch `epoch`, or returns the claim of another read.
+    pub(crate) fn claim(&self, key: &CacheKey, epoch: u64) -> Result<Claim, Arc<Claimed>> {
+        self.cache.claim(key, epoch)
+    }
+
+    /// Counts a lookup that waits for another read.
+    pub(crate) fn joins(&self) {
+        self.cache.0.joined.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a hit whose entry turned out to be outdated.

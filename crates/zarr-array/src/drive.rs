@@ -1,14 +1,18 @@
 //! Drivers of the jobs of arrays, in the thread of the caller or in the future that it polls, and the pools on which the independent parts
 //! of a job run.
 
+use crate::cache::Claimed;
 use crate::core::ArrayCore;
 use crate::{Error, Result, chunk_keys, jobs};
 use std::fmt::Debug;
+use std::future::poll_fn;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::task::Poll;
 #[cfg(feature = "parallel")]
 use zarr_drive::Threads;
-use zarr_drive::{InFlightLimits, Job, Pool, Spawn, run, run_async, run_async_with, run_on};
+use zarr_drive::{InFlightLimits, Job, Pool, Spawn, is_pool_thread, run, run_async, run_async_with, run_on};
+use zarr_grid::ChunkIndex;
 use zarr_store::{AccessProfile, AsyncStore, AsyncStoreExt, Capabilities, Prefix, Store, StoreExt};
 
 /// Driver that runs the jobs of an array on its store.
@@ -36,6 +40,13 @@ pub(crate) trait Drive: Sync {
     /// Runs a job without an array, on the thread of the caller. A job that waits for other jobs must not block a thread of the pool that
     /// these jobs may need.
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send;
+
+    /// Waits until other reads have dropped their claims to chunks, or the claims no longer count.
+    fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> impl Future<Output = ()> + Send;
+
+    /// Whether [`wait`](Self::wait) may be called. A thread of a pool must not wait: the read for which it waits may go on only on this
+    /// thread.
+    fn may_wait(&self) -> bool;
 
     /// Capabilities of the store.
     fn capabilities(&self) -> Capabilities;
@@ -78,6 +89,15 @@ impl Drive for Blocking<'_> {
 
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send {
         std::future::ready(run(self.0, job))
+    }
+
+    fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> impl Future<Output = ()> + Send {
+        awaited.iter().for_each(|(_, other)| other.wait());
+        std::future::ready(())
+    }
+
+    fn may_wait(&self) -> bool {
+        !is_pool_thread()
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -125,6 +145,24 @@ impl Drive for Awaiting<'_> {
 
     async fn run_alone<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
         run_async(self.0, job).await
+    }
+
+    async fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) {
+        let left = awaited.iter().map(|(_, other)| other.time_left()).max().unwrap_or_default();
+        let mut patience = self.0.pause(left);
+        for (_, other) in awaited {
+            let is_over = poll_fn(|context| match other.poll_ended(context) {
+                Poll::Ready(()) => Poll::Ready(false),
+                Poll::Pending => patience.as_mut().poll(context).map(|()| true),
+            });
+            if is_over.await {
+                return;
+            }
+        }
+    }
+
+    fn may_wait(&self) -> bool {
+        true
     }
 
     fn capabilities(&self) -> Capabilities {

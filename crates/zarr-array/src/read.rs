@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The chunks of an array and the inner chunks of a shard are read by the same code; inner chunks have a [`Shard`](shard::Shard). Separate
-//! modules have further attempts (retry), the cache (cached), planned reads (explain), reads of very many chunks of which few are stored
+//! modules have further attempts (retry), the cache (cached), chunks that other reads fetch (joined), planned reads (explain), reads of very many chunks of which few are stored
 //! (search), selections that are not regions and several regions, whose boxes are read into a staging buffer (staged_boxes, many), and
 //! regions of one shard, which share its index (shard_regions).
 
@@ -21,6 +21,7 @@ mod chunk_batch;
 mod chunk_read;
 mod explain;
 mod inner_chunks;
+mod joined;
 mod many;
 mod retry;
 mod search;
@@ -87,7 +88,7 @@ impl ReadPart for (&Region, ViewMut<'_>) {
 impl<'a, D: Drive> ArrayRead<'a, D> {
     /// Makes a read of `size` bytes, on the store `pinned` if there is one. `zeroed` says that outputs are fresh memory of zeros.
     pub(crate) fn new(core: &'a ArrayCore, drive: &'a D, pinned: Option<D::Pinned>, size: usize, zeroed: bool) -> Self {
-        let context = ReadContext::with_cache(core, &drive.access_profile(), zeroed, size);
+        let context = ReadContext::with_cache(core, &drive.access_profile(), zeroed, size, drive.may_wait());
         Self { drive, pinned, context, log: None }
     }
 
@@ -128,7 +129,11 @@ impl<'a, D: Drive> ArrayRead<'a, D> {
     /// Reads a part, or only its elements in `chunks`. Reads chunks again that others replaced meanwhile, and reads without the cache after
     /// an error that the cache may have caused.
     async fn part(&self, part: &mut impl ReadPart, chunks: Option<&[ChunkIndex]>) -> Result<()> {
-        let done = self.run(part.job(&self.context, chunks)?).await;
+        let mut done = self.run(part.job(&self.context, chunks)?).await;
+        let awaited = self.context.take_awaited();
+        if done.is_ok() && !awaited.is_empty() {
+            done = Box::pin(self.join(part, awaited)).await;
+        }
         let replaced = self.context.take_replaced();
         match done {
             Ok(()) if replaced.is_empty() => Ok(()),

@@ -31,15 +31,20 @@ impl CacheMap {
         self.0.bytes()
     }
 
-    /// Returns the entry of `key` if the read of the entry began in the epoch `epoch`, and counts the lookup.
+    /// Returns the entry of `key` if the read of the entry began in the epoch `epoch`, and counts a hit.
     pub(super) fn find(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
-        let found = self.find_again(key, epoch);
-        self.0.looked_up(hash(key), found.is_some());
-        found
+        let found = self.find_uncounted(key, epoch)?;
+        self.0.looked_up(hash(key), true);
+        Some(found)
+    }
+
+    /// Counts a lookup that found nothing, for which the store is asked.
+    pub(super) fn missed(&self, key: &CacheKey) {
+        self.0.looked_up(hash(key), false);
     }
 
     /// Returns the entry of `key`, as [`find`](Self::find) does, but does not count the lookup.
-    pub(super) fn find_again(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
+    pub(super) fn find_uncounted(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
         let part = self.0.read(hash(key));
         part.get(key, |cached| cached.epoch == epoch).map(|cached| Arc::clone(&cached.entry))
     }

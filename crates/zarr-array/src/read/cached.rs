@@ -7,11 +7,11 @@
 //! ```
 
 use super::ReadJob;
-use super::cached_read::CachedRead;
+use super::cached_read::{CachedRead, Turn};
 use super::chunk_read::{Advance, ChunkRead};
 use super::shard::{Shard, ShardGeneration, groups};
 use super::span::{ChunkSpan, ReadContext};
-use crate::cache::{CacheEntry, CacheKey, CachedContent};
+use crate::cache::{CacheEntry, CacheKey, CachedContent, Claim};
 use crate::data::copy_elements;
 use crate::jobs::too_few_chunks;
 use crate::{ArrayData, Error, Result, jobs};
@@ -73,7 +73,7 @@ impl<'a, 'j> Lookup<'a, 'j> {
     }
 
     /// Copies the cached elements of a chunk, or begins to read the inner chunks of a shard whose index is cached. Otherwise adds the chunk
-    /// to `uncached`.
+    /// to `uncached`, or to the chunks of the context for which the read waits if another read fetches it.
     pub(super) fn chunk(&mut self, overlap: &ChunkOverlap, mut out: ViewMut<'a>) -> Result<()> {
         let Self { cached, context, shard, .. } = *self;
         let (key, epoch) = cached.key(shard, overlap);
@@ -84,9 +84,17 @@ impl<'a, 'j> Lookup<'a, 'j> {
             return copy_elements(&data.view().window(&overlap.region), &mut out);
         }
         let Some(read) = ChunkRead::new(context, shard, overlap, out)? else { return Ok(()) };
+        let (found, claim) = match found.map_or_else(|| cached.turn(&key, epoch), Turn::Found) {
+            Turn::Found(entry) => (Some(entry), None),
+            Turn::Own(claim) => (None, claim),
+            Turn::Other(other) => {
+                context.note_awaited(&read.chunk, other);
+                return Ok(());
+            }
+        };
         let generation = shard.and_then(|shard| shard.generation.as_ref());
         let is_shard = generation.map_or(cached.cache.sharded, |generation| generation.has_inner_shards);
-        let uncached = UncachedChunk { read, key, epoch, is_shard, in_doubt: None };
+        let uncached = UncachedChunk { read, key, epoch, is_shard, in_doubt: None, claim };
         match found {
             Some(entry) if !revalidates => uncached.serve(&entry, cached, context, self.jobs)?,
             in_doubt => self.uncached.push(UncachedChunk { in_doubt, ..uncached }),
@@ -125,6 +133,8 @@ struct UncachedChunk<'a> {
     is_shard: bool,
     /// Cache entry of the chunk that has to be revalidated: its version is not compared yet.
     in_doubt: Option<Arc<CacheEntry>>,
+    /// Claim of the read to the chunk, for which other reads wait; `None` if there is an entry in doubt, or another read has the claim.
+    claim: Option<Claim>,
 }
 
 impl<'a> CacheMiss<'a> {
@@ -216,6 +226,7 @@ impl<'a> UncachedChunk<'a> {
             }
             Advance::Index(split, fetched) => {
                 let entry = cached.keep_index((self.key.clone(), self.epoch), &split, fetched);
+                self.claim.take().into_iter().for_each(Claim::end_kept);
                 self.split(*split, &entry, context, &mut job.jobs)?;
             }
         }
@@ -236,9 +247,10 @@ impl<'a> UncachedChunk<'a> {
         Ok(data)
     }
 
-    fn keep(&self, content: CachedContent, version: Option<Version>, cached: &CachedRead<'_>) -> Arc<CacheEntry> {
+    fn keep(&mut self, content: CachedContent, version: Option<Version>, cached: &CachedRead<'_>) -> Arc<CacheEntry> {
         let entry = Arc::new(CacheEntry { content, version });
         cached.cache.keep(self.key.clone(), self.epoch, &entry);
+        self.claim.take().into_iter().for_each(Claim::end_kept);
         entry
     }
 

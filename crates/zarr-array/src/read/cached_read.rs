@@ -1,7 +1,7 @@
 //! Cache, as a single read uses it.
 
 use super::shard::{Shard, ShardGeneration};
-use crate::cache::{ArrayCache, CacheEntry, CacheKey, CachedContent, CachedIndex};
+use crate::cache::{ArrayCache, CacheEntry, CacheKey, CachedContent, CachedIndex, Claim, Claimed};
 use crate::core::ArrayCore;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,13 +21,52 @@ pub(crate) struct CachedRead<'a> {
     /// Whether the cache may be the cause of an error of the read: cached content was used or found outdated, or more than the read needs
     /// was fetched in order to cache it.
     doubtful: AtomicBool,
+    /// Whether the read waits for other reads that fetch chunks which it needs.
+    joins: AtomicBool,
+}
+
+/// Result of a lookup of a chunk that was not found at first.
+#[derive(Debug)]
+pub(super) enum Turn {
+    /// Another read has added the entry meanwhile.
+    Found(Arc<CacheEntry>),
+    /// The read itself is to fetch the chunk, with a claim unless another read has one for which it does not wait.
+    Own(Option<Claim>),
+    /// Another read fetches the chunk.
+    Other(Arc<Claimed>),
 }
 
 impl<'a> CachedRead<'a> {
-    /// Makes the state of a read of `size` bytes; `None` if the read is too large for the cache.
-    pub(crate) fn new(cache: &'a ArrayCache, size: usize) -> Option<Self> {
+    /// Makes the state of a read of `size` bytes; `None` if the read is too large for the cache. `joins` says that the read may wait for
+    /// other reads.
+    pub(crate) fn new(cache: &'a ArrayCache, size: usize, joins: bool) -> Option<Self> {
         let fits = !cache.is_too_much(size as u64);
-        fits.then(|| Self { cache, is_small: size <= SMALL, doubtful: AtomicBool::new(false) })
+        let (doubtful, joins) = (AtomicBool::new(false), AtomicBool::new(joins));
+        fits.then_some(Self { cache, is_small: size <= SMALL, doubtful, joins })
+    }
+
+    /// Makes the read fetch all further chunks itself, be they claimed by other reads or not.
+    pub(super) fn stop_joining(&self) {
+        self.joins.store(false, Ordering::Relaxed);
+    }
+
+    /// Claims a chunk that was not found in the cache, and counts the lookup.
+    pub(super) fn turn(&self, key: &CacheKey, epoch: u64) -> Turn {
+        let claim = match self.cache.claim(key, epoch) {
+            Err(other) if self.joins.load(Ordering::Relaxed) => {
+                self.cache.joins();
+                return Turn::Other(other);
+            }
+            claim => claim.ok(),
+        };
+        // The read that had the claim may have ended between the lookup and the claim.
+        if claim.is_some()
+            && let Some(entry) = self.cache.find(key, epoch)
+        {
+            return Turn::Found(entry);
+        }
+        self.cache.missed(key);
+        Turn::Own(claim)
     }
 
     /// Whether an error may come from cached content, so that the read is repeated without the cache.
@@ -52,11 +91,17 @@ impl<'a> CachedRead<'a> {
         self.cache.forget(chunk);
     }
 
-    /// Finds the cache entry of a shard. Returns `None` also if the version of the shard has to be compared first.
-    pub(super) fn find_shard(&self, shard: Option<&Shard>, overlap: &ChunkOverlap) -> Option<Arc<CacheEntry>> {
-        let (key, epoch) = self.key(shard, overlap);
-        let found = self.cache.find(&key, epoch).filter(|_| !self.revalidates(shard));
-        found.inspect(|_| self.doubt())
+    /// Looks a shard up, or claims it. An entry whose version has to be compared first counts as none.
+    pub(super) fn shard_turn(&self, shard: Option<&Shard>, (key, epoch): &(CacheKey, u64)) -> Turn {
+        let turn = self.cache.find(key, *epoch).map_or_else(|| self.turn(key, *epoch), Turn::Found);
+        match turn {
+            Turn::Found(_) if self.revalidates(shard) => Turn::Own(None),
+            Turn::Found(entry) => {
+                self.doubt();
+                Turn::Found(entry)
+            }
+            turn => turn,
+        }
     }
 
     /// Caches the index of a shard, or returns the present entry if it has the same version.
@@ -67,7 +112,8 @@ impl<'a> CachedRead<'a> {
         fetched: &Fetched,
     ) -> Arc<CacheEntry> {
         let version = fetched.version.clone();
-        let cached = self.cache.find_again(&key, epoch).filter(|entry| version.is_some() && entry.version == version);
+        let cached =
+            self.cache.find_uncounted(&key, epoch).filter(|entry| version.is_some() && entry.version == version);
         cached.unwrap_or_else(|| {
             let index =
                 CachedIndex { index: Arc::clone(&split.index), size: fetched.size, owner: self.cache.new_owner() };

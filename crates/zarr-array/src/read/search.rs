@@ -1,6 +1,6 @@
 //! Search for stored chunks before a read of very many chunks whose first ones are not stored: one listing tells all stored chunks.
 
-use super::{ArrayRead, ReadJob};
+use super::ArrayRead;
 use crate::drive::Drive;
 use crate::{MissingChunks, Result, jobs};
 use zarr_codec::ViewMut;
@@ -31,7 +31,7 @@ impl<D: Drive> ArrayRead<'_, D> {
             return Ok(None);
         }
         let first: Vec<ChunkIndex> = overlaps.iter().take(FIRST).map(|overlap| overlap.index).collect();
-        let done = self.run(ReadJob::of_chunks(context, region, out.reborrow(), &first)?).await;
+        let done = self.part(&mut (region, out.reborrow()), Some(&first)).await;
         // An error of these chunks comes again in the read of all.
         if done.is_err() || context.known_missing() < first.len() {
             return Ok(None);

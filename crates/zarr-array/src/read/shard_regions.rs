@@ -3,11 +3,12 @@
 
 use super::ReadJob;
 use super::cached::Lookup;
+use super::cached_read::Turn;
 use super::chunk_batch::ChunkBatch;
 use super::chunk_read::{Advance, ChunkRead};
 use super::shard::{Shard, ShardGeneration, groups};
 use super::span::{ChunkSpan, ReadContext};
-use crate::cache::{CacheEntry, CacheKey, CachedContent};
+use crate::cache::{CacheEntry, CacheKey, CachedContent, Claim};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub(crate) struct ShardRegions<'a> {
     others: Vec<RegionOutput<'a>>,
     /// Cache key of the index, and its epoch before the index was requested; `None` without a cache.
     key: Option<(CacheKey, u64)>,
+    /// Claim of the read to the index, for which other reads wait.
+    claim: Option<Claim>,
 }
 
 /// State of the first region, by whose read the index is read.
@@ -62,7 +65,7 @@ impl<'a> RegionsByChunk<'a> {
     fn into_jobs(self, context: &'a ReadContext<'a>, outer: Option<Arc<Shard>>) -> impl Iterator<Item = ReadJob<'a>> {
         self.chunks.into_iter().map(move |(overlap, first, others)| {
             let first = FirstRegion::Output(first);
-            let job = ShardRegions { context, outer: outer.clone(), overlap, first, others, key: None };
+            let job = ShardRegions { context, outer: outer.clone(), overlap, first, others, key: None, claim: None };
             ReadJob::ShardRegions(Box::new(job))
         })
     }
@@ -101,15 +104,25 @@ impl<'a> ShardRegions<'a> {
         Ok(if requests.is_empty() { Next::Fork(jobs) } else { Next::Ask(requests) })
     }
 
-    /// Looks the index up in the cache, or requests it.
+    /// Looks the index up in the cache, or requests it, unless another read has requested it.
     fn start(&mut self, out: ViewMut<'a>, requests: &mut Vec<Request>) -> Result<Vec<ReadJob<'a>>> {
         let Some(mut read) = ChunkRead::new(self.context, self.outer.as_deref(), &self.overlap, out)? else {
             self.fill_others()?;
             return Ok(Vec::new());
         };
-        let cached = self.context.cached.as_ref();
-        self.key = cached.map(|cached| cached.key(self.outer.as_deref(), &self.overlap));
-        let entry = cached.and_then(|cached| cached.find_shard(self.outer.as_deref(), &self.overlap));
+        let mut entry = None;
+        if let Some(cached) = &self.context.cached {
+            let outer = self.outer.as_deref();
+            let key = self.key.insert(cached.key(outer, &self.overlap));
+            match cached.shard_turn(outer, key) {
+                Turn::Found(found) => entry = Some(found),
+                Turn::Own(claim) => self.claim = claim,
+                Turn::Other(other) => {
+                    self.context.note_awaited(&read.chunk, other);
+                    return Ok(Vec::new());
+                }
+            }
+        }
         let partial = read.partial(self.context);
         if let Some(entry) = entry
             && let CachedContent::Index(index) = &entry.content
@@ -142,6 +155,7 @@ impl<'a> ShardRegions<'a> {
                 }
                 let cached = self.context.cached.as_ref().zip(self.key.take());
                 let entry = cached.map(|(cached, key)| cached.keep_index(key, &split, fetched));
+                self.claim.take().into_iter().for_each(Claim::end_kept);
                 return self.split(read, *split, entry.as_deref(), fetched.size);
             }
             Advance::Waiting => self.first = FirstRegion::Reading(Box::new(read)),

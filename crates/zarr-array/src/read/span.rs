@@ -2,6 +2,7 @@
 
 use super::cached_read::CachedRead;
 use super::shard::Shard;
+use crate::cache::Claimed;
 use crate::core::ArrayCore;
 use crate::kept_indexes::{KeptIndex, KeptIndexes};
 use crate::{Checksums, Error, ErrorKind, MissingChunks, Result};
@@ -45,6 +46,8 @@ pub(crate) struct ReadContext<'a> {
     used_kept: AtomicBool,
     /// Chunks that others replaced or erased after a part of them was read. They are to be read again.
     replaced: Mutex<Vec<ChunkIndex>>,
+    /// Chunks that other reads fetch at present, and the claims of these reads. They are to be read when the claims are dropped.
+    awaited: Mutex<Vec<(ChunkIndex, Arc<Claimed>)>>,
     /// Number of chunks that were found not to be stored.
     missing: AtomicUsize,
     /// Number of chunks that are not stored according to the cache.
@@ -73,15 +76,23 @@ impl<'a> ReadContext<'a> {
             uses_kept: false,
             used_kept: AtomicBool::new(false),
             replaced: Mutex::default(),
+            awaited: Mutex::default(),
             missing: AtomicUsize::new(0),
             cached_missing: AtomicUsize::new(0),
             asked: AtomicBool::new(false),
         }
     }
 
-    /// Makes the context of a read of `size` bytes for the caller, through the cache if the array has one.
-    pub(crate) fn with_cache(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool, size: usize) -> Self {
-        let cached = core.cache().and_then(|cache| CachedRead::new(cache, size));
+    /// Makes the context of a read of `size` bytes for the caller, through the cache if the array has one. `joins` says that the read may
+    /// wait for other reads.
+    pub(crate) fn with_cache(
+        core: &'a ArrayCore,
+        profile: &AccessProfile,
+        zeroed: bool,
+        size: usize,
+        joins: bool,
+    ) -> Self {
+        let cached = core.cache().and_then(|cache| CachedRead::new(cache, size, joins));
         // Other stores give an index in less time than it takes to decode it.
         let uses_kept = core.cache().is_none() && profile.kind == StoreKind::Remote;
         let kept = uses_kept.then(|| core.kept_indexes());
@@ -151,6 +162,21 @@ impl<'a> ReadContext<'a> {
         replaced.sort_unstable();
         replaced.dedup();
         replaced
+    }
+
+    /// Notes that another read fetches the chunk, so that this part of the read is to be done when that read has dropped its claim.
+    pub(super) fn note_awaited(&self, chunk: &ChunkIndex, other: Arc<Claimed>) {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner).push((chunk.clone(), other));
+    }
+
+    /// Makes the read fetch all further chunks itself, be they claimed by other reads or not.
+    pub(super) fn stop_joining(&self) {
+        self.cached.iter().for_each(CachedRead::stop_joining);
+    }
+
+    /// Removes and returns the chunks that other reads fetch, with the claims of these reads.
+    pub(super) fn take_awaited(&self) -> Vec<(ChunkIndex, Arc<Claimed>)> {
+        std::mem::take(&mut *self.awaited.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Number of chunks that were found not to be stored.

@@ -9,12 +9,15 @@
 //! In a store whose requests take long, a look is left out if there was one a short time before: small reads and writes, one after another,
 //! cost no second request each.
 
+use crate::cache::Claimed;
 use crate::core::ArrayCore;
 use crate::drive::Drive;
 use crate::verbs::Verbs;
 use crate::{Error, ErrorKind, Result};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zarr_drive::Job;
+use zarr_grid::ChunkIndex;
 use zarr_hierarchy::node::{StillThere, gone};
 use zarr_store::{AccessProfile, Capabilities, Key, Prefix, StoreKind};
 
@@ -151,6 +154,14 @@ impl<D: Drive> Drive for Held<'_, D> {
 
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send {
         self.drive.run_alone(job)
+    }
+
+    fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> impl Future<Output = ()> + Send {
+        self.drive.wait(awaited)
+    }
+
+    fn may_wait(&self) -> bool {
+        self.drive.may_wait()
     }
 
     fn capabilities(&self) -> Capabilities {
