@@ -171,7 +171,10 @@ impl AsyncArray {
     /// # Errors
     /// The errors of [`read`](Self::read).
     pub async fn read_data(&self, selection: impl IntoSelection) -> Result<ArrayData> {
-        let resolved = self.resolve(selection)?;
+        self.read_resolved(self.resolve(selection)?).await
+    }
+
+    pub(crate) async fn read_resolved(&self, resolved: Resolved) -> Result<ArrayData> {
         if self.is_little(&resolved) {
             return self.verbs().read_data(&resolved).await;
         }
