@@ -1,5 +1,6 @@
 //! Handles of arrays.
 
+use crate::cache::Cache;
 use crate::change::Current;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
@@ -14,7 +15,6 @@ use pyo3::types::{PyBytes, PyTuple};
 use std::sync::Arc;
 use zarr::codec::View;
 use zarr::json::{Map, ParseOptions, Value, parse};
-use zarr::options::ChunkCache;
 use zarr::{Array, ArrayData, Error, Result, Selection};
 
 /// Least size in bytes of the chunks of an operation for which the operation checks for signals, which takes a thread.
@@ -31,10 +31,7 @@ pub(crate) struct ArrayHandle {
 impl ArrayHandle {
     /// Returns the handle of an opened array.
     pub(crate) fn new(origin: &Arc<Origin>, array: Array) -> Self {
-        // The limits of the array are unchanged, so that this cannot fail.
-        let cached = origin.cache().and_then(|cache| array.with(array.options().clone().cache(cache.clone())).ok());
-        let array = cached.unwrap_or(array);
-        Self { origin: Arc::clone(origin), current: Current::new(array), data_type: PyOnceLock::new() }
+        Self { origin: Arc::clone(origin), current: Current::new(origin.cached(array)), data_type: PyOnceLock::new() }
     }
 
     /// Returns the store, path and dialect of the array.
@@ -48,12 +45,12 @@ impl ArrayHandle {
     }
 
     /// Returns the array, opened in the store of this process.
-    fn array(&self, py: Python<'_>) -> PyResult<Array> {
-        self.current.get_in(&self.origin.store(py)?).or_exception(py)
+    pub(crate) fn array(&self, py: Python<'_>) -> PyResult<Array> {
+        self.current.get_in(&self.origin.store(py)?).map(|array| self.origin.recached(array)).or_exception(py)
     }
 
     /// Returns the data type of numpy whose elements have the same bytes as those of the array.
-    fn numpy_type<'py>(&self, py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyArrayDescr>> {
+    pub(crate) fn numpy_type<'py>(&self, py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyArrayDescr>> {
         let made = self.data_type.get_or_try_init(py, || data_type::fixed(py, array.data_type()).map(Bound::unbind))?;
         Ok(made.bind(py).clone())
     }
@@ -231,10 +228,10 @@ impl ArrayHandle {
         self.origin.asked(py)
     }
 
-    /// Returns the greatest number of bytes in the chunk cache of the store; `None` without a cache.
+    /// Returns the cache of the store; `None` without one.
     #[getter]
-    fn cache(&self) -> Option<usize> {
-        self.origin.cache().map(ChunkCache::max_bytes)
+    fn cache(&self) -> Option<Cache> {
+        self.origin.cache().cloned().map(Cache)
     }
 
     #[getter]

@@ -1,6 +1,7 @@
 //! Conversions to other dialects, chunks and codecs.
 
 use crate::array::ArrayHandle;
+use crate::cache::ProcessCache;
 use crate::consolidated::{Dropped, watching_above};
 use crate::errors::OrException;
 use crate::group::GroupHandle;
@@ -77,10 +78,23 @@ impl Source<'_> {
     /// # Errors
     /// The exceptions of the address and of the store.
     pub(crate) fn open(self, py: Python<'_>, access: Access) -> PyResult<Located> {
+        self.open_cached(py, access, None)
+    }
+
+    /// Opens the store of the node like [`open`](Self::open), with a cache; a node that is open has its own.
+    ///
+    /// # Errors
+    /// The errors of [`open`](Self::open).
+    pub(crate) fn open_cached(
+        self,
+        py: Python<'_>,
+        access: Access,
+        cache: Option<Arc<ProcessCache>>,
+    ) -> PyResult<Located> {
         match self {
             Self::Array(array) => array.location(py),
             Self::Group(group) => group.location(py),
-            Self::Address((store, path, options)) => Origin::find(py, store, path, options, access, None),
+            Self::Address((store, path, options)) => Origin::find(py, store, path, options, access, cache),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Handles of data sets.
 
+use crate::cache::Cache;
 use crate::change::InStore;
 use crate::consolidated::{watching, watching_above};
 use crate::convert::Source;
@@ -14,10 +15,11 @@ use numpy::{PyArray1, PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::dataset::{Dataset, DatasetOptions, DecodeCoords, Labels, Values, Variable};
 use zarr::json::Value;
-use zarr::{Result, Selection, Store};
+use zarr::{Options, Result, Selection, Store};
 
 impl InStore for Dataset {
     fn store(&self) -> &Arc<dyn Store> {
@@ -38,6 +40,8 @@ impl InStore for Dataset {
 pub(crate) struct DatasetHandle {
     origin: Arc<Origin>,
     dataset: Mutex<Dataset>,
+    /// Id of the process whose cache the variables have.
+    process: AtomicU32,
 }
 
 /// Values that were read: their shape; the name of their form in Python; an array of numpy, or a list in C order; a mask of missing values
@@ -50,12 +54,14 @@ type Read<'py> =
 /// # Errors
 /// The exceptions of the address, the store and the metadata.
 #[pyfunction]
+#[pyo3(signature = (source, decode_coords, number_dimensions, consolidated, cache=None))]
 pub(crate) fn open_dataset(
     py: Python<'_>,
     source: Source<'_>,
     decode_coords: &str,
     number_dimensions: bool,
     consolidated: bool,
+    cache: Option<Cache>,
 ) -> PyResult<DatasetHandle> {
     let decode_coords = match decode_coords {
         "none" => DecodeCoords::None,
@@ -67,11 +73,24 @@ pub(crate) fn open_dataset(
         .number_dimensions(number_dimensions)
         .ignore_consolidated(!consolidated)
         .decode_coords(decode_coords);
-    let Located { origin, store, path, dialect } = source.open(py, Access::Read)?;
-    let dataset = runtime::run_in(py, &store, true, |store| {
-        let open = zarr::open((store, path));
+    let cache = cache.map(|Cache(cache)| cache);
+    let Located { origin, store, path, dialect } = source.open_cached(py, Access::Read, cache)?;
+    // Elements that are written through a data set are not those that are decoded, so that a cache would not notice the writes.
+    let cache = origin.cache().filter(|_| origin.is_read_only());
+    let options = match cache.map(|cache| cache.of_process()) {
+        Some(cache) => options.arrays(Options::default().cache(cache)),
+        None => options,
+    };
+    let dataset = runtime::run_in(py, &store, true, |through| {
+        let open = zarr::open((through, path));
         let group = dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).group()?;
-        Dataset::open_with(&group, &options)
+        let dataset = Dataset::open_with(&group, &options)?.through(&store)?;
+        if cache.is_some() {
+            // Decoded arrays are made over this store, by which the cache recognizes them. A variable that cannot be decoded is an error
+            // when it is read.
+            dataset.variables().for_each(|variable| drop(variable.data_type()));
+        }
+        Ok(dataset)
     })?;
     DatasetHandle::new(py, &origin, &dataset)
 }
@@ -102,11 +121,19 @@ impl DatasetHandle {
     fn new(py: Python<'_>, origin: &Arc<Origin>, dataset: &Dataset) -> PyResult<Self> {
         let store = origin.store(py)?;
         let dataset = Mutex::new(dataset.through(&store).or_exception(py)?);
-        Ok(Self { origin: Arc::clone(origin), dataset })
+        Ok(Self { origin: Arc::clone(origin), dataset, process: AtomicU32::new(std::process::id()) })
     }
 
     fn get(&self) -> Dataset {
-        self.dataset.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut dataset = self.dataset.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if self.process.swap(process, Ordering::Relaxed) != process
+            && let Some(cache) = self.origin.cache().filter(|_| self.origin.is_read_only())
+            && let Ok(recached) = dataset.with_cache(&cache.of_process())
+        {
+            *dataset = recached;
+        }
+        dataset.clone()
     }
 
     /// Returns where the data set is, and the data set.

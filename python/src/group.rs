@@ -1,6 +1,7 @@
 //! Handles of groups.
 
 use crate::array::{ArrayHandle, changed, members};
+use crate::cache::Cache;
 use crate::change::{Current, InStore};
 use crate::consolidated::{Dropped, watching_above};
 use crate::errors::OrException;
@@ -14,7 +15,6 @@ use zarr::convert::Transfer;
 use zarr::hierarchy::{StoredNode, Summary, Walk, consolidate, erase_node, node_exists, open_node};
 use zarr::json::Value;
 use zarr::meta::consolidated::document_key;
-use zarr::options::ChunkCache;
 use zarr::store::{ByteRange, GetOptions, Key, StoreExt, StoreKind};
 use zarr::{Array, Dialect, Group, Opened, Result, Store};
 
@@ -138,7 +138,7 @@ impl GroupHandle {
         let done = runtime::run_in_if(py, group.store(), is_long, change, |(done, _)| done.is_ok());
         // Another array may now be at the path of an array with cached chunks.
         if let Some(cache) = self.origin.cache() {
-            cache.clear();
+            cache.of_process().clear();
         }
         let (done, dropped) = done?;
         dropped.warn(py, &self.origin.again())?;
@@ -199,11 +199,12 @@ pub(crate) fn open(
     mode: &str,
     dialect: Option<&str>,
     options: Vec<(String, String)>,
-    cache: Option<usize>,
+    cache: Option<Cache>,
 ) -> PyResult<Handle> {
     let access = if mode == "r" { Access::Read } else { Access::Write };
     let dialect = dialect.map(str::parse::<Dialect>).transpose().or_exception(py)?;
-    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, access, cache)?;
+    let Located { origin, store, path, .. } =
+        Origin::find(py, store, path, options, access, cache.map(|Cache(cache)| cache))?;
     let opened = runtime::run_in(py, &store, false, |store| {
         let open = zarr::open((store, path));
         dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).node()
@@ -250,10 +251,10 @@ impl GroupHandle {
         self.origin.asked(py)
     }
 
-    /// Returns the greatest number of bytes in the chunk cache of the store; `None` without a cache.
+    /// Returns the cache of the store; `None` without one.
     #[getter]
-    fn cache(&self) -> Option<usize> {
-        self.origin.cache().map(ChunkCache::max_bytes)
+    fn cache(&self) -> Option<Cache> {
+        self.origin.cache().cloned().map(Cache)
     }
 
     #[getter]

@@ -5,6 +5,7 @@
 //! the types of the library.
 
 mod array;
+mod cache;
 mod change;
 mod codec_kinds;
 mod command;

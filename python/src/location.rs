@@ -1,5 +1,6 @@
 //! Locations of stores, by which they can be opened again: in another process, and in a forked child of this one.
 
+use crate::cache::ProcessCache;
 use crate::errors::OrException;
 use crate::python_store::PythonStore;
 use crate::runtime;
@@ -7,9 +8,8 @@ use pyo3::prelude::*;
 use std::fmt;
 use std::path::absolute;
 use std::sync::{Arc, Mutex, PoisonError};
-use zarr::options::ChunkCache;
 use zarr::store::{AsyncAsSync, ReadOnly, StoreAddress, StoreOptions, schemes};
-use zarr::{Dialect, Result, Store};
+use zarr::{Array, Dialect, Result, Store};
 
 /// Store as programs name it: an address, or an object of `zarr_rust/_asked.py`, which forwards requests to a store of Python.
 #[derive(FromPyObject)]
@@ -51,7 +51,7 @@ pub(crate) struct Origin {
     place: Place,
     read_only: bool,
     /// Cache of decoded chunks, shared by all arrays that are opened through this origin.
-    cache: Option<ChunkCache>,
+    cache: Option<Arc<ProcessCache>>,
     /// Id of the process that opened the store, and the store. The lock is only held together with the lock of the interpreter, so that no
     /// fork leaves it locked in the child.
     opened: Mutex<(u32, Arc<dyn Store>)>,
@@ -86,7 +86,7 @@ impl Origin {
         path: Option<String>,
         options: Vec<(String, String)>,
         access: Access,
-        cache: Option<usize>,
+        cache: Option<Arc<ProcessCache>>,
     ) -> PyResult<Located> {
         let (place, store, path) = match named {
             Named::Address(url) => {
@@ -102,7 +102,6 @@ impl Origin {
         };
         let path = path.unwrap_or_else(|| "/".to_owned());
         let opened = Mutex::new((std::process::id(), Arc::clone(&store)));
-        let cache = cache.map(ChunkCache::new);
         let origin = Arc::new(Self { place, read_only: access == Access::Read, cache, opened });
         Ok(Located { origin, store, path, dialect: None })
     }
@@ -170,8 +169,21 @@ impl Origin {
     }
 
     /// Returns the cache of decoded chunks that the arrays of the store share; `None` without a cache.
-    pub(crate) fn cache(&self) -> Option<&ChunkCache> {
+    pub(crate) fn cache(&self) -> Option<&Arc<ProcessCache>> {
         self.cache.as_ref()
+    }
+
+    /// Returns an array of the store with the cache of this process in the place of that of another process.
+    pub(crate) fn recached(&self, array: Array) -> Array {
+        if array.options().cache.is_some() { self.cached(array) } else { array }
+    }
+
+    /// Returns an array of the store with the cache of this process, if there is one.
+    pub(crate) fn cached(&self, array: Array) -> Array {
+        match &self.cache {
+            Some(cache) => cache.over(array),
+            None => array,
+        }
     }
 
     /// Returns whether writes are refused.

@@ -10,6 +10,8 @@ mod _core {
     #[pymodule_export]
     use crate::array::ArrayHandle;
     #[pymodule_export]
+    use crate::cache::Cache;
+    #[pymodule_export]
     use crate::codec_kinds::codec_kinds;
     #[pymodule_export]
     use crate::command::command;

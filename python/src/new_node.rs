@@ -1,6 +1,7 @@
 //! New arrays and groups.
 
 use crate::array::{ArrayHandle, members};
+use crate::cache::Cache;
 use crate::change::InStore;
 use crate::consolidated::watching_above;
 use crate::errors::OrException;
@@ -99,11 +100,12 @@ pub(crate) fn create_array(
     path: Option<String>,
     options: Vec<(String, String)>,
     new: NewNode,
-    cache: Option<usize>,
+    cache: Option<Cache>,
 ) -> PyResult<ArrayHandle> {
     let is_long = new.overwrite;
     let new = of_array(new).or_exception(py)?;
-    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create, cache)?;
+    let Located { origin, store, path, .. } =
+        Origin::find(py, store, path, options, Access::Create, cache.map(|Cache(cache)| cache))?;
     let create = |store: &Arc<dyn Store>| {
         let create = || zarr::create((store, path.as_str())).array(new);
         Ok(watching_above(store, &path, create))
@@ -126,11 +128,12 @@ pub(crate) fn create_group(
     path: Option<String>,
     options: Vec<(String, String)>,
     new: NewNode,
-    cache: Option<usize>,
+    cache: Option<Cache>,
 ) -> PyResult<GroupHandle> {
     let is_long = new.overwrite;
     let new = of_group(&new).or_exception(py)?;
-    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create, cache)?;
+    let Located { origin, store, path, .. } =
+        Origin::find(py, store, path, options, Access::Create, cache.map(|Cache(cache)| cache))?;
     let create = |store: &Arc<dyn Store>| {
         let create = || zarr::create((store, path.as_str())).group(new);
         Ok(watching_above(store, &path, create))

@@ -31,7 +31,7 @@ from zarr_rust._creation import (
     zeros,
     zeros_like,
 )
-from zarr_rust._core import __version__ as __version__
+from zarr_rust._core import Cache, __version__ as __version__
 from zarr_rust._dataset import Dataset, Variable, create_dataset, dataset
 from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Array",
     "Attributes",
+    "Cache",
     "Conversion",
     "Dataset",
     "Group",

@@ -18,6 +18,7 @@ from zarr_rust._group import Group
 from zarr_rust._handle import Text
 from zarr_rust._new_dataset import given
 from zarr_rust._open import open_group
+from zarr_rust._sizes import cache_of
 from zarr_rust._stores import StoreLike, where
 from zarr_rust._table import Table, table
 from zarr_rust._warnings import warn
@@ -323,6 +324,7 @@ def dataset(
     number_dimensions: bool = False,
     consolidated: bool = True,
     storage_options: Mapping[str, Any] | None = None,
+    cache: int | str | _core.Cache | None = None,
 ) -> Dataset:
     """Opens a group as a data set: at an address, as :func:`zarr_rust.open` takes it, or one that is open.
 
@@ -331,7 +333,8 @@ def dataset(
     Dimensions are named by ``dimension_names`` of Zarr v3, by xarray's ``_ARRAY_DIMENSIONS`` or by NCZarr; with ``number_dimensions`` those
     without names are ``dim_0``, ``dim_1``, else they are an error. ``decode_coords`` says which variables are coordinates beside those named
     as their dimension: ``False`` none, ``True`` those in attributes ``coordinates``, ``"all"`` also those in ``bounds``, ``grid_mapping``, ...
-    With ``consolidated=False`` the nodes are looked for although there is consolidated metadata. Arrays that cannot be variables are a
+    ``cache`` keeps decoded values in memory, as :func:`zarr_rust.open` does; of a group that is open its own cache counts. A data set that takes
+    writes has none. With ``consolidated=False`` the nodes are looked for although there is consolidated metadata. Arrays that cannot be variables are a
     :class:`~zarr_rust.errors.ZarrWarning`.
 
     >>> import numpy as np, zarr_rust
@@ -351,16 +354,18 @@ def dataset(
     if isinstance(source, Array):
         raise TypeError(f"found {source!r}, expected a group")
     if isinstance(source, Group):
-        if path is not None or dialect is not None or storage_options:
-            raise TypeError("the group is open: path, dialect and storage_options are of a store that is named")
+        if path is not None or dialect is not None or storage_options or cache is not None:
+            raise TypeError("the group is open: path, dialect, storage_options and cache are of a store that is named")
         found: Any = source._core
     elif mode not in ("r", "r+"):
         raise ValueError(f'mode {mode!r}: expected "r" or "r+"; create_dataset makes one')
+    elif mode == "r+" and cache is not None:
+        raise ValueError("cache: a data set that takes writes has no cache, since decoded values are not what is written")
     elif mode == "r+" or dialect is not None:
-        found = open_group(source, path, mode, dialect, storage_options=storage_options)._core
+        found = open_group(source, path, mode, dialect, storage_options=storage_options, cache=cache)._core
     else:
         found = where(source, path, storage_options, writes=False)
-    core = _core.open_dataset(found, _DECODE_COORDS[decode_coords], number_dimensions, consolidated)
+    core = _core.open_dataset(found, _DECODE_COORDS[decode_coords], number_dimensions, consolidated, cache_of(cache))
     for message in core.broken:
         warn(message)
     return Dataset(core)

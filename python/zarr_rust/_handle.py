@@ -24,8 +24,8 @@ class Spec(NamedTuple):
     mode: str
     dialect: str | None
     options: list[tuple[str, str]]
-    #: Bytes of decoded chunks that are kept.
-    cache: int | None = None
+    #: The cache of decoded chunks.
+    cache: _core.Cache | None = None
 
 
 class Text(str):
@@ -139,6 +139,19 @@ class Node(Generic[Handle]):
     def read_only(self) -> bool:
         """Whether writes are refused, as by ``mode="r"``."""
         return self._core.read_only
+
+    @property
+    def cache(self) -> _core.Cache | None:
+        """The cache of decoded chunks with which the node was opened; ``None`` without one.
+
+        >>> import zarr_rust
+        >>> group = zarr_rust.open_group("memory:", mode="a", cache="64MiB")
+        >>> array = group.create_array("a", shape=(4,), chunks=(2,), dtype="i2")
+        >>> array[:2] = 7
+        >>> array[0], array[1], array.cache.stats()["hits"]
+        (np.int16(7), np.int16(7), 1)
+        """
+        return self._core.cache
 
     @property
     def info(self) -> Text:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import index
 from typing import Any, Literal, TypeVar
 
 from zarr_rust import _core
@@ -15,6 +13,7 @@ from zarr_rust._lengths import lengths_of
 from zarr_rust._async import in_thread
 from zarr_rust._group import Group, of_handle
 from zarr_rust._new_node import created, new_array, new_group
+from zarr_rust._sizes import cache_of
 from zarr_rust._stores import StoreLike, Where, where
 from zarr_rust._zarr_python import AUTO, codecs_and_dialect, dialect_of
 from zarr_rust.errors import NodeExistsError, NodeNotFoundError
@@ -45,7 +44,7 @@ def open(
     *,
     zarr_format: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    cache: int | None = None,
+    cache: int | str | _core.Cache | None = None,
 ) -> Array | Group:
     """Opens the array or group at an address.
 
@@ -60,9 +59,10 @@ def open(
     ``zarr_format``, 2 or 3, stands for it as in zarr-python. ``storage_options`` are options of the store, such as
     ``{"region": "eu-central-1"}``; credentials are taken from the environment where they are not given.
 
-    ``cache`` is how many bytes of decoded chunks, inner chunks and indexes of shards are kept in memory: reads of them cost no request, and
-    no decoding. All arrays that are opened from one group share its cache. What is written through them is seen at once; what others write,
-    also through arrays that were opened by themselves, is not, as long as old chunks are kept: open it again.
+    ``cache`` keeps decoded chunks, inner chunks and indexes of shards in memory: reads of them cost no request and no decoding, and a chunk
+    that several threads read at the same time is read once. It is a number of bytes, a text such as ``"1GiB"``, or a :class:`Cache` that several
+    nodes share, whose :meth:`~Cache.stats` count. All arrays that are opened from one group share its cache. What is written through them is seen at
+    once; what others write, also through arrays that were opened by themselves, is not, as long as old chunks are kept: ``cache.clear()``.
 
     >>> import tempfile, zarr_rust
     >>> folder = tempfile.mkdtemp()
@@ -73,7 +73,7 @@ def open(
     (3,)
     """
     check_mode(mode)
-    kept = _kept(cache)
+    kept = cache_of(cache)
     dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options, writes=mode != "r")
     return _in_mode(
         mode,
@@ -104,7 +104,7 @@ def open_array(
     order: str | None = None,
     zarr_format: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    cache: int | None = None,
+    cache: int | str | _core.Cache | None = None,
 ) -> Array:
     """Opens an array, as :func:`open`, or creates it. A group is a ``TypeError``.
 
@@ -121,7 +121,7 @@ def open_array(
     array([2, 0, 0], dtype=int16)
     """
     check_mode(mode)
-    kept = _kept(cache)
+    kept = cache_of(cache)
     dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options, writes=mode != "r")
     of_zarr_python = {"compressors": compressors, "filters": filters, "serializer": serializer, "order": order}
     arguments = {
@@ -167,14 +167,14 @@ def open_group(
     attributes: Mapping[str, Any] | None = None,
     zarr_format: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    cache: int | None = None,
+    cache: int | str | _core.Cache | None = None,
 ) -> Group:
     """Opens a group, or creates it, as :func:`open` does. An array is a ``TypeError``.
 
     ``attributes`` are those of a new group; one that is there must have them.
     """
     check_mode(mode)
-    kept = _kept(cache)
+    kept = cache_of(cache)
     dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options, writes=mode != "r")
 
     def opened(mode: str) -> Group:
@@ -197,7 +197,7 @@ async def open_async(
     *,
     zarr_format: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    cache: int | None = None,
+    cache: int | str | _core.Cache | None = None,
 ) -> Array | Group:
     """As :func:`open`, in a task of asyncio; see :meth:`zarr_rust.Array.read_async`."""
     return await in_thread(lambda: open(store, path, mode, dialect, zarr_format=zarr_format, storage_options=storage_options, cache=cache))
@@ -291,21 +291,8 @@ def check_mode(mode: str) -> None:
         raise ValueError(f"mode {mode!r}: expected one of {', '.join(map(repr, _MODES))}")
 
 
-def _opened(place: Where, mode: str, dialect: str | None, cache: int | None) -> Array | Group:
+def _opened(place: Where, mode: str, dialect: str | None, cache: _core.Cache | None) -> Array | Group:
     return of_handle(_core.open(place.store, place.path, mode, dialect, place.options, cache))
-
-
-def _kept(cache: Any) -> int | None:
-    """The bytes that a cache may hold."""
-    if cache is None:
-        return None
-    if isinstance(cache, bool) or not hasattr(cache, "__index__"):
-        raise TypeError(f"cache={cache!r}: expected a number of bytes, or None")
-    size = index(cache)
-    if size < 0:
-        raise ValueError(f"cache={cache!r}: expected a number of bytes")
-    # No memory is taken before it is needed.
-    return min(size, sys.maxsize)
 
 
 def _in_mode(mode: str, opened: Callable[[str], Made], make: Callable[[], Made]) -> Made:

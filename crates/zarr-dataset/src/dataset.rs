@@ -33,7 +33,7 @@ use crate::{DatasetOptions, Error, ErrorKind, Result, Variable, decoded};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
-use zarr_array::{Group, Registry, Store};
+use zarr_array::{ChunkCache, Group, Registry, Store};
 use zarr_grid::AxisSelection;
 use zarr_json::Map;
 use zarr_meta::StoredNode;
@@ -211,6 +211,19 @@ impl Dataset {
         let group = Group::from_found(store, self.group.found().clone(), self.group.registry())?;
         let variables = self.variables.iter().map(|(name, variable)| (name.clone(), variable.through(store))).collect();
         Ok(Self { group, variables, ..self.clone() })
+    }
+
+    /// Returns the data set with a cache of decoded chunks, for reads of its variables in a store that takes no writes: elements that are
+    /// written are not those that are decoded, so that the cache would not notice the writes.
+    ///
+    /// # Errors
+    /// The errors of [`Array::with`](zarr_array::Array::with).
+    pub fn with_cache(&self, cache: &ChunkCache) -> Result<Self> {
+        let with = |(name, variable): (&String, &Variable)| {
+            Ok((name.clone(), variable.with_options(|options| options.cache(cache.clone()))?))
+        };
+        let variables = self.variables.iter().map(with).collect::<Result<_>>()?;
+        Ok(Self { variables, ..self.clone() })
     }
 
     /// Returns the group of the data set.

@@ -8,7 +8,7 @@ use crate::{Error, ErrorKind, Result, decoded, fault, gather, strings};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
-use zarr_array::{Array, ArrayData, Registry, Store};
+use zarr_array::{Array, ArrayData, Options, Registry, Store};
 use zarr_cf::encoding::{Encoding, TimeEncoding};
 use zarr_cf::textual::is_textual;
 use zarr_dtype::{Class, DataType};
@@ -99,7 +99,15 @@ impl Variable {
     /// # Errors
     /// The errors of [`Array::with`].
     pub fn with_threads(&self, threads: NonZeroUsize) -> Result<Self> {
-        let with = |array: &Array| array.with(array.options().clone().threads(Some(threads)));
+        self.with_options(|options| options.threads(Some(threads)))
+    }
+
+    /// Returns the variable with changed options of its arrays.
+    ///
+    /// # Errors
+    /// The errors of [`Array::with`].
+    pub(crate) fn with_options(&self, change: impl Fn(Options) -> Options) -> Result<Self> {
+        let with = |array: &Array| array.with(change(array.options().clone()));
         let Inner { name, stored, axes, encoding, attributes, related, registry, way } = &*self.inner;
         let way = match way.get() {
             Some(Way::Stored) => OnceLock::from(Way::Stored),
