@@ -34,6 +34,12 @@ impl ArrayHandle {
         Self { origin: Arc::clone(origin), current: Current::new(origin.cached(array)), data_type: PyOnceLock::new() }
     }
 
+    /// Returns the handle of an array of decoded values. Writes to the stored array do not go through it, so that it has a cache only if there
+    /// are none.
+    pub(crate) fn of_decoded(origin: &Arc<Origin>, array: Array) -> Self {
+        Self { origin: Arc::clone(origin), current: Current::new(array), data_type: PyOnceLock::new() }
+    }
+
     /// Returns the store, path and dialect of the array.
     ///
     /// # Errors

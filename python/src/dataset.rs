@@ -1,5 +1,6 @@
 //! Handles of data sets.
 
+use crate::array::ArrayHandle;
 use crate::cache::Cache;
 use crate::change::InStore;
 use crate::consolidated::{watching, watching_above};
@@ -268,6 +269,13 @@ impl DatasetHandle {
 
     fn shape_of(&self, py: Python<'_>, name: &str) -> PyResult<Vec<u64>> {
         self.variable(py, name, Variable::shape)
+    }
+
+    /// Returns the array of the decoded values of a variable without a selection; `None` if its values are those of no array.
+    fn array_of(&self, py: Python<'_>, name: &str) -> PyResult<Option<ArrayHandle>> {
+        let dataset = self.get().through(&self.origin.store(py)?).or_exception(py)?;
+        let variable = dataset.variable(name).or_exception(py)?;
+        Ok(variable.decoded().or_exception(py)?.map(|array| ArrayHandle::of_decoded(&self.origin, array.clone())))
     }
 
     fn attributes_of(&self, py: Python<'_>, name: &str) -> PyResult<String> {

@@ -28,6 +28,7 @@ mod pipeline;
 mod plan;
 mod pyramid;
 mod python_store;
+mod reads;
 mod runtime;
 mod selection;
 mod table;

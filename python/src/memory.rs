@@ -124,6 +124,61 @@ impl<'py> Memory<'py> {
     }
 }
 
+/// Memory of a numpy array that a thread without the interpreter's lock writes to, as rows along the first axis.
+pub(crate) struct KeptMemory {
+    /// Array that keeps the memory.
+    _array: Py<PyUntypedArray>,
+    first: *mut u8,
+    item: usize,
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+}
+
+// SAFETY: the pointer is to memory that the array keeps and does not move, and that only the view of this value writes to: see the module.
+unsafe impl Send for KeptMemory {}
+
+impl Memory<'_> {
+    /// Returns the memory for another thread to write to.
+    ///
+    /// # Errors
+    /// The errors of [`view_mut`](Self::view_mut), and `ValueError` for an array without dimensions.
+    pub(crate) fn keep(mut self) -> PyResult<KeptMemory> {
+        self.view_mut()?;
+        let (item, shape, strides) = (self.0.dtype().itemsize(), self.0.shape().to_vec(), self.0.strides().to_vec());
+        if shape.is_empty() {
+            return Err(PyValueError::new_err("found an array without dimensions, expected rows"));
+        }
+        Ok(KeptMemory { first: self.first(), item, shape, strides, _array: self.0.unbind() })
+    }
+}
+
+impl KeptMemory {
+    /// Number of rows along the first axis.
+    pub(crate) fn rows(&self) -> usize {
+        self.shape.first().copied().unwrap_or(0)
+    }
+
+    /// Returns views of consecutive rows, so many for each of `counts`. Rows that are not there are an empty view.
+    pub(crate) fn split(&mut self, counts: impl IntoIterator<Item = usize>) -> Vec<ViewMut<'_>> {
+        let (rows, item, strides) = (self.rows(), self.item, &self.strides);
+        let mut start = 0_usize;
+        let view = |count: usize| {
+            let count = count.min(rows - start);
+            let mut shape = self.shape.clone();
+            shape.iter_mut().take(1).for_each(|len| *len = count);
+            if item == 0 || shape.contains(&0) {
+                return ViewMut::new(&mut [], item, &shape).ok();
+            }
+            let offset = strides.first().map_or(0, |stride| stride * start as isize);
+            start += count;
+            // SAFETY: the rows `start..start + count` lie in the memory of the array; elements are apart, as `keep` has checked, and rows
+            // of no other view; the exclusive borrow of `self` goes on in the views.
+            Some(unsafe { ViewMut::from_raw(self.first.offset(offset), item, &shape, strides) })
+        };
+        counts.into_iter().filter_map(view).collect()
+    }
+}
+
 /// Returns whether no two elements share a byte. May return `false` for unusual strides although none do.
 fn are_apart(item: usize, shape: &[usize], strides: &[isize]) -> bool {
     let mut axes: Vec<(usize, usize)> =

@@ -36,6 +36,8 @@ mod _core {
     #[pymodule_export]
     use crate::python_store::Answer;
     #[pymodule_export]
+    use crate::reads::Reads;
+    #[pymodule_export]
     use crate::table::{BatchesHandle, TableBatch, TableHandle, table};
     #[pymodule_export]
     use crate::virtualize::virtualize;

@@ -241,6 +241,25 @@ fn guarded<T: Send>(pool: Option<&Pool>, work: impl FnOnce() -> Result<T> + Send
     caught(run)
 }
 
+/// Threads of this process, for work that other threads begin than those of Python.
+#[derive(Clone, Copy)]
+pub(crate) struct OnThreads(Option<&'static Pool>);
+
+impl OnThreads {
+    /// Returns the threads of this process.
+    ///
+    /// # Errors
+    /// If the system refuses threads.
+    pub(crate) fn of_process(py: Python<'_>) -> PyResult<Self> {
+        pool(py).map(Self)
+    }
+
+    /// Runs work on the threads; a panic becomes an error.
+    pub(crate) fn run<T: Send>(self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        guarded(self.0, work)
+    }
+}
+
 /// Returns the result of work; a panic becomes an error.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {

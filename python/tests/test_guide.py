@@ -28,6 +28,7 @@ FROM = [
     "images.md",
     "tiff.md",
     "tables.md",
+    "training.md",
 ]
 
 #: Packages that programs of pages need.

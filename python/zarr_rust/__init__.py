@@ -125,6 +125,6 @@ def __getattr__(name: str) -> Any:
         from zarr_rust import pipeline
 
         return getattr(pipeline, name)
-    if name in ("dask", "ome", "pipeline", "xarray"):
+    if name in ("dask", "loader", "ome", "pipeline", "xarray"):
         return importlib.import_module(f"zarr_rust.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -67,6 +67,9 @@ mod maps {}
 #[doc = include_str!("../../docs/guide/files-as-one.md")]
 mod files_as_one {}
 
+#[doc = include_str!("../../docs/guide/training.md")]
+mod training {}
+
 #[doc = include_str!("../../docs/guide/images.md")]
 mod images {}
 

@@ -65,6 +65,11 @@ macro_rules! accessors {
                 &self.core.grid
             }
 
+            /// Returns the index of the chunk that is stored under `key`, such as the key in the location of an error; `None` if no chunk is.
+            pub fn chunk_of_key(&self, key: &str) -> Option<zarr_grid::ChunkIndex> {
+                self.core.parse_key(key)
+            }
+
             /// Shape of the smallest part of the array that can be read alone: an innermost inner chunk if the array is sharded, else a
             /// chunk.
             pub fn part_shape(&self) -> Shape {

@@ -31,7 +31,7 @@ pub use known::schemes;
 pub use options::StoreOptions;
 pub use schemes::{Scheme, Schemes};
 pub use signature::{Signature, signature_of_file, signature_of_store};
-pub use zarr_drive::{AsyncAsSync, SyncAsAsync, Unblocker, block_on, unblock};
+pub use zarr_drive::{Ahead, AsyncAsSync, SyncAsAsync, Unblocker, block_on, unblock};
 #[cfg(feature = "icechunk")]
 pub use zarr_icechunk::{IcechunkCommit, IcechunkFault, IcechunkOptions, IcechunkStore, OpenFile, Revision};
 #[cfg(feature = "netcdf")]

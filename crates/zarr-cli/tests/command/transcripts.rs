@@ -12,7 +12,7 @@ const PLATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/pl
 const NETCDF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/netcdf");
 const TIFF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/tiff");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../zarr-icechunk/tests/v2.zip");
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "command.md",
     "guide/chunks.md",
     "guide/files-as-one.md",

@@ -1,0 +1,373 @@
+"""Epochs of loaders: batches that are read ahead, in memory of the caller or new, and where a loop stands."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+
+from zarr_rust import _core
+from zarr_rust._array import Array
+from zarr_rust._dataset import Variable
+from zarr_rust._loader_order import Ints, Share, share_of
+from zarr_rust._sizes import size_in_bytes
+from zarr_rust.errors import ZarrError
+
+#: First indices and lengths of a box.
+Box = tuple[list[int], list[int]]
+_STATE = 1
+#: Threads that wait for batches.
+_MAX_THREADS = 64
+
+
+class Batches(Protocol):
+    """The batches of an epoch for one share."""
+
+    #: How many batches there are.
+    count: int
+    #: How many batches are read together.
+    together: int
+    #: Whether they are read to where they are given: apart, and in the order of their rows.
+    is_direct: bool
+
+    def boxes(self, first: int, end: int) -> list[list[Box]]:
+        """For each array, the boxes of so many batches."""
+        ...
+
+    def rows(self, first: int, end: int) -> list[Ints] | None:
+        """For each batch, the rows that it has of those that were read; ``None`` if they are read to where they are given."""
+        ...
+
+
+class Sources:
+    """The arrays of a loader, which step together, and the form of its batches."""
+
+    def __init__(self, given: Any) -> None:
+        self._names: list[str] | None = None
+        self._is_one = isinstance(given, (Array, Variable))
+        if isinstance(given, Mapping):
+            self._names, given = list(given), list(given.values())
+        elif self._is_one:
+            given = [given]
+        self.nodes: list[Array | Variable] = list(given)
+        if not self.nodes:
+            raise ValueError("found no arrays, expected at least one")
+        for number, node in enumerate(self.nodes):
+            if not isinstance(node, (Array, Variable)):
+                raise TypeError(f"{self.name(number)}: found {type(node).__name__}, expected an Array or a Variable")
+        self._handles: list[_core.Array] | None = None
+        for number, handle in enumerate(self.handles):
+            if handle.form not in ("fixed", "absent"):
+                raise TypeError(f"{self.name(number)}: elements of type {handle.data_type}, expected elements of fixed size")
+            if not handle.shape or 0 in handle.shape:
+                raise ValueError(f"{self.name(number)}: found the shape {tuple(handle.shape)}, expected dimensions with elements")
+
+    def name(self, number: int) -> str:
+        """What messages call an array."""
+        if self._names is not None:
+            return f"array {self._names[number]!r}"
+        return "the array" if self._is_one else f"array {number}"
+
+    @property
+    def handles(self) -> list[_core.Array]:
+        if self._handles is None:
+            self._handles = [self._handle(number) for number in range(len(self.nodes))]
+        return self._handles
+
+    def _handle(self, number: int) -> _core.Array:
+        node = self.nodes[number]
+        if isinstance(node, Array):
+            return node._core
+        handle = node._dataset._core.array_of(node.name)
+        if handle is None:
+            raise TypeError(f"{self.name(number)}: values that are joined, or missing without a value that says so, are in no array")
+        return handle
+
+    def __getstate__(self) -> dict[str, Any]:
+        for number, node in enumerate(self.nodes):
+            if isinstance(node, Variable):
+                raise TypeError(f"{self.name(number)}: a variable does not go to other processes: open the data set there, or take arrays")
+        return {**self.__dict__, "_handles": None}
+
+    def batch(self, arrays: Sequence[Any]) -> Any:
+        """Arrays in the form in which the caller gave theirs."""
+        if self._names is not None:
+            return dict(zip(self._names, arrays))
+        return arrays[0] if self._is_one else tuple(arrays)
+
+    def arrays_of(self, batch: Any) -> list[np.ndarray[Any, Any]]:
+        """The arrays of memory that has the form of a batch."""
+        if self._names is not None:
+            if not isinstance(batch, Mapping) or set(batch) != set(self._names):
+                raise ValueError(f"out: expected a mapping with the names {', '.join(map(repr, self._names))}")
+            return [batch[name] for name in self._names]
+        return [batch] if self._is_one else list(batch)
+
+
+def converter(to: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function that makes of an array of numpy what batches have."""
+    if callable(to):
+        return to
+    if to == "numpy":
+        return lambda array: array
+    if to == "torch":
+        return import_module("torch").from_numpy
+    if to == "dlpack":
+        return lambda array: array.__dlpack__()
+    raise ValueError(f'to={to!r}: expected "numpy", "torch", "dlpack" or a function of an array')
+
+
+class Loader:
+    """What loaders have in common."""
+
+    _sources: Sources
+    #: The shape of a whole batch of each array.
+    _shapes: list[list[int]]
+
+    def __init__(
+        self,
+        arrays: Any,
+        *,
+        seed: int,
+        rank: int | str,
+        world: int | None,
+        worker: int | str,
+        workers: int | None,
+        prefetch: int,
+        memory: int | str,
+        out: Sequence[Any] | None,
+        to: str | Callable[[Any], Any],
+    ) -> None:
+        self._sources = Sources(arrays)
+        if not isinstance(seed, int):
+            raise TypeError(f"seed={seed!r}: expected an integer")
+        if not isinstance(prefetch, int) or prefetch < 0:
+            raise ValueError(f"prefetch={prefetch!r}: expected a number of batches")
+        self._seed = seed
+        self._place = (rank, world, worker, workers)
+        if worker != "torch":
+            share_of(*self._place)
+        self._prefetch = prefetch
+        self._memory = size_in_bytes(memory)
+        self._out = None if out is None else list(out)
+        self._to = to
+        converter(to)
+        self._epoch = 0
+        #: Batches of the epoch that were given, and those after which the next loop begins.
+        self._given = 0
+        self._resumed = 0
+
+    def _batches(self, share: Share, epoch: int) -> Batches:
+        raise NotImplementedError
+
+    def _check_out(self) -> None:
+        """Checks memory of the caller."""
+        if self._out is None:
+            return
+        if not self._out:
+            raise ValueError("out: found no memory, expected that of at least one batch")
+        seen: list[np.ndarray[Any, Any]] = []
+        for number, batch in enumerate(self._out):
+            arrays = self._sources.arrays_of(batch)
+            if len(arrays) != len(self._shapes):
+                raise ValueError(f"out[{number}]: found {len(arrays)} arrays, expected {len(self._shapes)}")
+            for array, shape, handle in zip(arrays, self._shapes, self._sources.handles):
+                if not isinstance(array, np.ndarray) or array.dtype != handle.dtype or list(array.shape) != shape:
+                    found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+                    raise ValueError(f"out[{number}]: found {found}, expected an array of {handle.dtype} of shape {tuple(shape)}")
+                if not array.flags.c_contiguous or not array.flags.writeable:
+                    raise ValueError(f"out[{number}]: expected memory in C order that can be written to")
+                if any(np.may_share_memory(array, other) for other in seen):
+                    raise ValueError(f"out[{number}]: the memory is that of another array as well")
+                seen.append(array)
+
+    def _share(self) -> Share:
+        return share_of(*self._place)
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch that the next loop reads, or that a loop reads at present. A loop that ends goes to the next one."""
+        return self._epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """Sets the number of the epoch of the next loop, from which with the seed its order follows: for processes that begin each epoch
+        anew, such as workers of torch that are not persistent."""
+        if not isinstance(epoch, int) or epoch < 0:
+            raise ValueError(f"epoch {epoch!r}: expected a number from 0")
+        self._epoch, self._given, self._resumed = epoch, 0, 0
+
+    def __len__(self) -> int:
+        """The batches of an epoch, of this process."""
+        return self._batches(self._share(), self._epoch).count
+
+    def __iter__(self) -> Iterator[Any]:
+        first, self._resumed = self._resumed, 0
+        self._given = first
+        return Epoch(self, self._batches(self._share(), self._epoch), self._epoch, first)
+
+    def __getitem__(self, number: int) -> Any:
+        """Reads a batch of the epoch: all may be asked for in any order, as torch asks a source of the map style."""
+        batches = self._batches(self._share(), self._epoch)
+        if not -batches.count <= number < batches.count:
+            raise IndexError(f"batch {number} of {batches.count}")
+        return Epoch(self, batches, self._epoch, number % batches.count, is_alone=True).take()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loop stands: after the last batch that it gave."""
+        share = self._share()
+        count = self._batches(share, self._epoch).count
+        return {
+            "version": _STATE,
+            "seed": self._seed,
+            "epoch": self._epoch,
+            "batch": self._given,
+            "batches": count,
+            "share": [share.index, share.count],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Lets the next loop go on where one stood, in this process or in another with the same arguments."""
+        if state.get("version") != _STATE:
+            raise ValueError(f"state: found version {state.get('version')!r}, expected {_STATE}")
+        epoch, batch = state["epoch"], state["batch"]
+        share = self._share()
+        due = {"seed": self._seed, "batches": self._batches(share, epoch).count, "share": [share.index, share.count]}
+        for name, expected in due.items():
+            found = list(state[name]) if name == "share" else state[name]
+            if found != expected:
+                raise ValueError(f"state: found {name} {found!r}, expected {expected!r}, that of this loader")
+        if not 0 <= batch <= due["batches"]:
+            raise ValueError(f"state: found batch {batch!r} of {due['batches']}")
+        self.set_epoch(epoch)
+        self._given = self._resumed = batch
+
+    def to_torch(self) -> Any:
+        """The loader as a ``torch.utils.data.IterableDataset``, of which each worker of a ``DataLoader(..., batch_size=None)`` reads its part."""
+        from zarr_rust._loader_torch import iterable
+
+        return iterable(self)
+
+
+class Epoch(Iterator[Any]):
+    """A loop over the batches of an epoch, or one batch of it."""
+
+    def __init__(self, loader: Loader, batches: Batches, epoch: int, first: int, *, is_alone: bool = False) -> None:
+        self._loader = loader
+        self._batches = batches
+        self._epoch = epoch
+        self._is_alone = is_alone
+        self._end = min(first + 1, batches.count) if is_alone else batches.count
+        #: The next batch to give, and the first of those whose read was not begun.
+        self._next = first
+        self._unread = first - first % batches.together
+        self._convert = converter(loader._to)
+        out = None if is_alone else loader._out
+        self._out = None if out is None else [loader._sources.arrays_of(batch) for batch in out]
+        self._is_direct = batches.is_direct
+        size = sum(math.prod(shape) * handle.dtype.itemsize for shape, handle in zip(loader._shapes, loader._sources.handles))
+        size *= batches.together
+        self._depth = max(1, min(loader._prefetch, loader._memory // max(1, size)))
+        self._ahead = 0 if loader._prefetch == 0 else self._depth
+        if self._out is not None and self._is_direct:
+            self._depth = min(self._depth, len(self._out))
+            self._ahead = min(self._ahead, len(self._out) - 1)
+        self._reads = _core.Reads(min(self._depth, _MAX_THREADS))
+        #: What was begun to be read: the first batch, the one after the last, the boxes and the memory of each array.
+        self._begun: deque[tuple[int, int, list[list[Box]], list[np.ndarray[Any, Any]]]] = deque()
+        #: Batches that were read, and not given: the memory, and the rows of it if it has those of several batches.
+        self._ready: deque[tuple[list[np.ndarray[Any, Any]], Ints | None]] = deque()
+        #: How many batches were in memory of the caller.
+        self._turn = 0
+
+    def __next__(self) -> Any:
+        if self._next >= self._end:
+            if self._next == self._batches.count and self._loader._epoch == self._epoch:
+                self._next += 1
+                self._loader.set_epoch(self._epoch + 1)
+            raise StopIteration
+        batch = self.take()
+        self._loader._given = self._next
+        return batch
+
+    def take(self) -> Any:
+        """The next batch."""
+        if not self._ready:
+            self._read()
+        arrays, rows = self._ready.popleft()
+        if rows is not None:
+            arrays = self._gathered(arrays, rows)
+        self._next += 1
+        return self._loader._sources.batch([self._convert(array) for array in arrays])
+
+    def _read(self) -> None:
+        """Waits for the batches that are read next, and begins to read those after them."""
+        self._begin(self._depth)
+        first, end, boxes, memory = self._begun[0]
+        failed = self._reads.pop()
+        self._begun.popleft()
+        if failed is not None:
+            number, met, error = failed
+            # The loop ends here, and its epoch does not.
+            self._next = self._batches.count + 1
+            self._reads.close()
+            raise self._located(error, first, end, number, [boxes[number][at] for at in met] or boxes[number])
+        self._begin(self._ahead)
+        rows = self._batches.rows(first, end)
+        if rows is None:
+            self._ready.append((memory, None))
+        else:
+            # Of the batches that are read together those before a resumed one were given.
+            self._ready.extend((memory, of_batch) for of_batch in rows[self._next - first :])
+
+    def _begin(self, depth: int) -> None:
+        while len(self._begun) < depth and self._unread < self._end:
+            first, end = self._unread, min(self._unread + self._batches.together, self._batches.count)
+            boxes = self._batches.boxes(first, end)
+            memory = self._memory(boxes)
+            parts = []
+            for handle, of_array, array in zip(self._loader._sources.handles, boxes, memory):
+                rows = sum(lens[0] for _, lens in of_array)
+                parts.append((handle, of_array, array.reshape(rows, *of_array[0][1][1:])))
+            self._reads.push(parts)
+            self._begun.append((first, end, boxes, memory))
+            self._unread = end
+
+    def _memory(self, boxes: list[list[Box]]) -> list[np.ndarray[Any, Any]]:
+        """Memory for boxes of all arrays, in the shapes of batches."""
+        memory = []
+        turn = self._turn
+        for number, (of_array, shape, handle) in enumerate(zip(boxes, self._loader._shapes, self._loader._sources.handles)):
+            rows = sum(math.prod(lens) for _, lens in of_array) // math.prod(shape[1:])
+            if self._out is not None and self._is_direct:
+                memory.append(self._out[turn % len(self._out)][number][:rows])
+            else:
+                memory.append(np.empty((rows, *shape[1:]), handle.dtype))
+        if self._out is not None and self._is_direct:
+            self._turn += 1
+        return memory
+
+    def _gathered(self, memory: list[np.ndarray[Any, Any]], rows: Ints) -> list[np.ndarray[Any, Any]]:
+        """A batch of rows of what was read."""
+        if self._out is None:
+            return [array[rows] for array in memory]
+        out = [array[: len(rows)] for array in self._out[self._turn % len(self._out)]]
+        self._turn += 1
+        for array, target in zip(memory, out):
+            np.take(array, rows, axis=0, out=target, mode="clip")
+        return out
+
+    def _located(self, error: BaseException, first: int, end: int, number: int, boxes: list[Box]) -> BaseException:
+        """An error that says in which boxes of which batch it is."""
+        where = [f"[{', '.join(f'{at}:{at + length}' for at, length in zip(*box))}]" for box in boxes[:4]]
+        dots = ", ..." if len(boxes) > 4 else ""
+        batch = f"batch {first}" if end == first + 1 else f"batches {first} to {end - 1}"
+        message = f"epoch {self._epoch}, {batch}, {self._loader._sources.name(number)}, box {', '.join(where)}{dots}"
+        if isinstance(error, ZarrError):
+            error.message = f"{message}: {error.message}"
+        else:
+            error.add_note(message)
+        return error
