@@ -28,6 +28,7 @@
 mod claims;
 mod map;
 mod nodes;
+mod timer;
 
 use crate::ArrayData;
 use std::fmt;
@@ -48,9 +49,9 @@ use nodes::{Node, Nodes};
 /// Cache in memory of decoded chunks, decoded inner chunks and indexes of shards, bounded in bytes.
 ///
 /// Reading parts of a cached chunk costs only a copy, and a chunk that several reads miss at the same time is fetched and decoded by one of
-/// them, for which the others wait. If that read fails or is dropped, the others read the chunk themselves. An array uses a cache if it is given one in
-/// [`Options::cache`](crate::Options::cache). A clone is the same cache, and arrays that are given clones share the bound. Any number of
-/// threads read cached chunks at the same time without waiting for each other.
+/// them, for which the others wait. If that read fails or is dropped, the others read the chunk themselves. An array uses a cache if it is
+/// given one in [`Options::cache`](crate::Options::cache). A clone is the same cache, and arrays that are given clones share the bound. Any
+/// number of threads read cached chunks at the same time without waiting for each other.
 ///
 /// A chunk that a read meets is decoded as a whole and cached; the least recently used chunks make room. A read of more than half the
 /// bound, and chunks that are larger than that, bypass the cache: they would only drive out the rest.
@@ -324,9 +325,9 @@ impl ArrayCache {
         self.cache.0.map.found_outdated();
     }
 
-    /// Adds the entry of a chunk whose read began in the epoch `epoch`.
-    pub(crate) fn keep(&self, key: CacheKey, epoch: u64, entry: &Arc<CacheEntry>) {
-        self.cache.0.map.keep(key, epoch, entry, entry.cost());
+    /// Adds the entry of a chunk whose read began in the epoch `epoch`. Returns `false` if the cache has no room for it.
+    pub(crate) fn keep(&self, key: CacheKey, epoch: u64, entry: &Arc<CacheEntry>) -> bool {
+        self.cache.0.map.keep(key, epoch, entry, entry.cost())
     }
 
     /// Returns a new owner number, for the inner chunks of an index.

@@ -5,10 +5,8 @@ use crate::cache::Claimed;
 use crate::core::ArrayCore;
 use crate::{Error, Result, chunk_keys, jobs};
 use std::fmt::Debug;
-use std::future::poll_fn;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::task::Poll;
 #[cfg(feature = "parallel")]
 use zarr_drive::Threads;
 use zarr_drive::{InFlightLimits, Job, Pool, Spawn, is_pool_thread, run, run_async, run_async_with, run_on};
@@ -41,8 +39,9 @@ pub(crate) trait Drive: Sync {
     /// these jobs may need.
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// Waits until other reads have dropped their claims to chunks, or the claims no longer count.
-    fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> impl Future<Output = ()> + Send;
+    /// Waits until other reads have dropped their claims to chunks, or the claims no longer count. Returns `false` if the system refuses the
+    /// thread that the wait needs.
+    fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> impl Future<Output = bool> + Send;
 
     /// Whether [`wait`](Self::wait) may be called. A thread of a pool must not wait: the read for which it waits may go on only on this
     /// thread.
@@ -91,9 +90,9 @@ impl Drive for Blocking<'_> {
         std::future::ready(run(self.0, job))
     }
 
-    fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> impl Future<Output = ()> + Send {
+    fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> impl Future<Output = bool> + Send {
         awaited.iter().for_each(|(_, other)| other.wait());
-        std::future::ready(())
+        std::future::ready(true)
     }
 
     fn may_wait(&self) -> bool {
@@ -147,18 +146,13 @@ impl Drive for Awaiting<'_> {
         run_async(self.0, job).await
     }
 
-    async fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) {
-        let left = awaited.iter().map(|(_, other)| other.time_left()).max().unwrap_or_default();
-        let mut patience = self.0.pause(left);
+    async fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> bool {
         for (_, other) in awaited {
-            let is_over = poll_fn(|context| match other.poll_ended(context) {
-                Poll::Ready(()) => Poll::Ready(false),
-                Poll::Pending => patience.as_mut().poll(context).map(|()| true),
-            });
-            if is_over.await {
-                return;
+            if !other.ended().await {
+                return false;
             }
         }
+        true
     }
 
     fn may_wait(&self) -> bool {

@@ -11,9 +11,9 @@
 //! ```
 //!
 //! The chunks of an array and the inner chunks of a shard are read by the same code; inner chunks have a [`Shard`](shard::Shard). Separate
-//! modules have further attempts (retry), the cache (cached), chunks that other reads fetch (joined), planned reads (explain), reads of very many chunks of which few are stored
-//! (search), selections that are not regions and several regions, whose boxes are read into a staging buffer (staged_boxes, many), and
-//! regions of one shard, which share its index (shard_regions).
+//! modules have further attempts (retry), the cache (cached), chunks that other reads fetch (joined), planned reads (explain), reads of very
+//! many chunks of which few are stored (search), selections that are not regions and several regions, whose boxes are read into a staging
+//! buffer (staged_boxes, many), and regions of one shard, which share its index (shard_regions).
 
 mod cached;
 mod cached_read;

@@ -58,10 +58,12 @@ impl CacheMap {
         self.0.counts()
     }
 
-    /// Sets the entry of `key`, whose content has `cost` bytes. If there is no room for the entry, removes the old entry of `key`.
-    pub(super) fn keep(&self, key: CacheKey, epoch: u64, entry: &Arc<CacheEntry>, cost: usize) {
+    /// Sets the entry of `key`, whose content has `cost` bytes. If there is no room for the entry, removes the old entry of `key`, and
+    /// returns `false`.
+    pub(super) fn keep(&self, key: CacheKey, epoch: u64, entry: &Arc<CacheEntry>, cost: usize) -> bool {
         let cost = cost.saturating_add(OVERHEAD);
-        let old = if self.0.make_room(cost) {
+        let has_room = self.0.make_room(cost);
+        let old = if has_room {
             let at_epoch = AtEpoch { entry: Arc::clone(entry), epoch };
             self.0.write(hash(&key)).insert(key, at_epoch, cost)
         } else {
@@ -70,6 +72,7 @@ impl CacheMap {
         if let Some(old) = old {
             self.0.release(old.cost);
         }
+        has_room
     }
 
     pub(super) fn clear(&self) {

@@ -225,8 +225,8 @@ impl<'a> UncachedChunk<'a> {
                 self.serve(&entry, cached, context, &mut job.jobs)?;
             }
             Advance::Index(split, fetched) => {
-                let entry = cached.keep_index((self.key.clone(), self.epoch), &split, fetched);
-                self.claim.take().into_iter().for_each(Claim::end_kept);
+                let (entry, is_kept) = cached.keep_index((self.key.clone(), self.epoch), &split, fetched);
+                self.end_claim(is_kept);
                 self.split(*split, &entry, context, &mut job.jobs)?;
             }
         }
@@ -249,9 +249,16 @@ impl<'a> UncachedChunk<'a> {
 
     fn keep(&mut self, content: CachedContent, version: Option<Version>, cached: &CachedRead<'_>) -> Arc<CacheEntry> {
         let entry = Arc::new(CacheEntry { content, version });
-        cached.cache.keep(self.key.clone(), self.epoch, &entry);
-        self.claim.take().into_iter().for_each(Claim::end_kept);
+        let is_kept = cached.cache.keep(self.key.clone(), self.epoch, &entry);
+        self.end_claim(is_kept);
         entry
+    }
+
+    /// Ends the claim, since the chunk was read.
+    fn end_claim(&mut self, is_kept: bool) {
+        if let Some(claim) = self.claim.take() {
+            claim.end_read(is_kept);
+        }
     }
 
     /// Reads the chunk from its cache entry.

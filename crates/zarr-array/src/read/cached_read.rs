@@ -104,28 +104,28 @@ impl<'a> CachedRead<'a> {
         }
     }
 
-    /// Caches the index of a shard, or returns the present entry if it has the same version.
+    /// Caches the index of a shard, or returns the present entry if it has the same version. The second value says whether the entry is in
+    /// the cache.
     pub(super) fn keep_index(
         &self,
         (key, epoch): (CacheKey, u64),
         split: &Split,
         fetched: &Fetched,
-    ) -> Arc<CacheEntry> {
+    ) -> (Arc<CacheEntry>, bool) {
         let version = fetched.version.clone();
         let cached =
             self.cache.find_uncounted(&key, epoch).filter(|entry| version.is_some() && entry.version == version);
-        cached.unwrap_or_else(|| {
-            let index =
-                CachedIndex { index: Arc::clone(&split.index), size: fetched.size, owner: self.cache.new_owner() };
-            let entry = Arc::new(CacheEntry { content: CachedContent::Index(index), version });
-            // Without a version, nothing tells that inner chunks, which do not go through the cache then, are of another state.
-            let inner = split.overlaps.cursor().overlap().map(|overlap| overlap.shape.clone()).unwrap_or_default();
-            let is_checked = entry.version.is_some() || split.codecs.is_sharded(&inner);
-            if is_checked || !self.cache.is_too_much(split.codecs.decoded_size(&inner)) {
-                self.cache.keep(key, epoch, &entry);
-            }
-            entry
-        })
+        if let Some(cached) = cached {
+            return (cached, true);
+        }
+        let index = CachedIndex { index: Arc::clone(&split.index), size: fetched.size, owner: self.cache.new_owner() };
+        let entry = Arc::new(CacheEntry { content: CachedContent::Index(index), version });
+        // Without a version, nothing tells that inner chunks, which do not go through the cache then, are of another state.
+        let inner = split.overlaps.cursor().overlap().map(|overlap| overlap.shape.clone()).unwrap_or_default();
+        let is_checked = entry.version.is_some() || split.codecs.is_sharded(&inner);
+        let is_taken = is_checked || !self.cache.is_too_much(split.codecs.decoded_size(&inner));
+        let is_kept = is_taken && self.cache.keep(key, epoch, &entry);
+        (entry, is_kept)
     }
 
     /// Returns the cache key of a chunk or inner chunk, and its current epoch.

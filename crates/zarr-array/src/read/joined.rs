@@ -22,9 +22,11 @@ impl<D: Drive> ArrayRead<'_, D> {
     ) -> Result<()> {
         let mut failed = 0;
         for number in 1_u32.. {
-            self.drive.wait(&awaited).await;
+            let may_wait = self.drive.wait(&awaited).await;
             failed += u32::from(awaited.iter().any(|(_, other)| other.has_failed()));
-            if number >= MAX_WAITS || failed >= MAX_FAILED {
+            // The next read of a chunk for which the cache has no room would leave nothing either.
+            let is_unkept = awaited.iter().any(|(_, other)| other.is_unkept());
+            if !may_wait || is_unkept || number >= MAX_WAITS || failed >= MAX_FAILED {
                 self.context.stop_joining();
             }
             let mut chunks: Vec<ChunkIndex> = awaited.into_iter().map(|(chunk, _)| chunk).collect();

@@ -123,6 +123,12 @@ impl<'a> ShardRegions<'a> {
                 }
             }
         }
+        if entry.as_ref().is_some_and(|entry| matches!(entry.content, CachedContent::Missing)) {
+            self.context.note_cached_missing();
+            read.fill_missing(self.context)?;
+            self.fill_others()?;
+            return Ok(Vec::new());
+        }
         let partial = read.partial(self.context);
         if let Some(entry) = entry
             && let CachedContent::Index(index) = &entry.content
@@ -154,12 +160,16 @@ impl<'a> ShardRegions<'a> {
                     self.context.keep_index(&read.chunk, &split, fetched);
                 }
                 let cached = self.context.cached.as_ref().zip(self.key.take());
-                let entry = cached.map(|(cached, key)| cached.keep_index(key, &split, fetched));
-                self.claim.take().into_iter().for_each(Claim::end_kept);
+                let (entry, is_kept) = cached.map(|(cached, key)| cached.keep_index(key, &split, fetched)).unzip();
+                self.end_claim(is_kept);
                 return self.split(read, *split, entry.as_deref(), fetched.size);
             }
             Advance::Waiting => self.first = FirstRegion::Reading(Box::new(read)),
             Advance::NotStored => {
+                let cached = self.context.cached.as_ref().zip(self.key.take());
+                let entry = Arc::new(CacheEntry { content: CachedContent::Missing, version: None });
+                let is_kept = cached.map(|(cached, (key, epoch))| cached.cache.keep(key, epoch, &entry));
+                self.end_claim(is_kept);
                 read.not_stored(self.context)?;
                 self.fill_others()?;
             }
@@ -169,6 +179,13 @@ impl<'a> ShardRegions<'a> {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// Ends the claim, since the index was read. `is_kept` says that it is in the cache; `None` without a cache.
+    fn end_claim(&mut self, is_kept: Option<bool>) {
+        if let Some(claim) = self.claim.take() {
+            claim.end_read(is_kept.unwrap_or(false));
+        }
     }
 
     /// Fills the outputs of the other regions, for a shard that is not stored.

@@ -221,7 +221,7 @@ impl<'a> ReadContext<'a> {
     /// first. One request saves a round of latency, and the shard is small enough for one thread to decode. A shard with more bytes, which
     /// its index does not name, is read by its index.
     pub(super) fn whole_shard(&self, codecs: &Pipeline, shape: &[u64]) -> Option<u64> {
-        let small = self.store == StoreKind::Remote && codecs.decoded_size(shape) <= WHOLE_SHARD;
+        let small = self.is_remote() && codecs.decoded_size(shape) <= WHOLE_SHARD;
         (small && codecs.part_shape(shape).is_some()).then(|| codecs.max_encoded_size(shape).min(2 * WHOLE_SHARD))
     }
 
@@ -231,12 +231,12 @@ impl<'a> ReadContext<'a> {
             let decoded = codecs.decoded_size(shape);
             codecs.encoded_size(shape).bound(decoded.saturating_add(decoded / 8).saturating_add(LOCAL_GROUP))
         };
-        (self.store == StoreKind::Remote).then(expected)
+        self.is_remote().then(expected)
     }
 
     /// Number of chunks that make a group of `size` bytes, or of [`REMOTE_GROUP`] bytes if requests take long.
     fn chunks_of(&self, size: u64, chunk_size: u64) -> usize {
-        chunks_in(if self.store == StoreKind::Remote { REMOTE_GROUP } else { size }, chunk_size)
+        chunks_in(if self.is_remote() { REMOTE_GROUP } else { size }, chunk_size)
     }
 
     /// Notes that a chunk is not stored.

@@ -156,7 +156,7 @@ impl<D: Drive> Drive for Held<'_, D> {
         self.drive.run_alone(job)
     }
 
-    fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> impl Future<Output = ()> + Send {
+    fn wait(&self, awaited: &[(ChunkIndex, Arc<Claimed>)]) -> impl Future<Output = bool> + Send {
         self.drive.wait(awaited)
     }
 

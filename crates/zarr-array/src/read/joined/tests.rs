@@ -246,6 +246,68 @@ fn a_future_that_nobody_polls_is_not_waited_for_forever() {
     assert_eq!(cache.claimed(), 0);
 }
 
+/// A read that another task polls than before is woken there when the claim for which it waits no longer counts.
+#[test]
+fn a_read_that_moves_to_another_task_is_woken() {
+    let cache = ChunkCache::new(1 << 20).with_patience(Duration::from_millis(50));
+    let (array, _) = stuck(4, &cache);
+    let mut context = Context::from_waker(Waker::noop());
+    let mut first = Box::pin(array.read::<u32>(..4_u64));
+    assert!(first.as_mut().poll(&mut context).is_pending());
+    let mut second = Box::pin(array.read::<u32>(..4_u64));
+    let ready = second.as_mut().poll(&mut context);
+    let read = if let std::task::Poll::Ready(read) = ready { read } else { block_on(second) };
+    assert_eq!((read.unwrap(), cache.joined()), (vec![5; 4], 1));
+}
+
+/// Reads of a chunk for which the cache has no room wait once, and do not queue one behind another.
+#[test]
+fn reads_of_what_is_not_kept_wait_once() {
+    // The bound is less than an entry takes, and twice what the chunk or index takes.
+    for (chunk, codecs) in [(LEN, r#"["bytes"]"#), (6 * LEN, SHARDED)] {
+        let cache = ChunkCache::new(400).with_patience(LONG);
+        let (joined, begun) = (cache.clone(), Arc::new(AtomicUsize::new(0)));
+        let noted = Arc::clone(&begun);
+        let array = array_of(chunk, codecs, move |number| {
+            noted.fetch_add(1, Ordering::SeqCst);
+            if number == 0 {
+                until(|| joined.joined() == 4);
+            }
+            Ok(())
+        });
+        let array = with(&array, &cache);
+        thread::scope(|scope| {
+            let read = || assert_eq!(array.read::<u32>(..LEN).unwrap(), [0, 1, 2, 3]);
+            scope.spawn(read);
+            until(|| begun.load(Ordering::SeqCst) == 1);
+            (0..4).for_each(|_| drop(scope.spawn(read)));
+        });
+        assert_eq!((cache.joined(), cache.claimed(), cache.bytes()), (4, 0, 0), "{codecs}");
+    }
+}
+
+/// A shard that is not stored is known not to be by the reads of several regions that follow.
+#[test]
+fn regions_of_a_shard_that_is_not_stored_ask_once() {
+    let gets = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&gets);
+    let array = array_of(6 * LEN, SHARDED, move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    });
+    array.erase_chunk(&[0]).unwrap();
+    let cache = patient();
+    let array = with(&array, &cache);
+    gets.store(0, Ordering::SeqCst);
+    for _ in 0..3 {
+        let mut found = [[9_u32; 2]; 3];
+        let parts = found.iter_mut().zip([0_u64, 5, 9]).map(|(out, start)| (start..start + 2, out.as_mut_slice()));
+        array.read_many(parts).unwrap();
+        assert_eq!(found, [[0; 2]; 3]);
+    }
+    assert_eq!((gets.load(Ordering::SeqCst), cache.counts().misses, cache.joined()), (1, 1, 0));
+}
+
 /// Step of a thread: a read of chunks, a write of one, or a read whose gets fail or panic.
 #[derive(Clone, Debug)]
 enum Act {

@@ -1,0 +1,89 @@
+//! Thread that wakes futures when the claims for which they wait no longer count.
+
+use super::claims::Claimed;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Time after which the thread ends if no future waits.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// Timer of all claims of a cache, which needs no async runtime: one thread, which starts when the first future waits.
+#[derive(Debug, Default)]
+pub(super) struct Timer {
+    due: Mutex<Due>,
+    /// Signals the thread that there is an earlier claim.
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Due {
+    /// Claims for which futures wait, by the time until which they count, and a number.
+    claims: BTreeMap<(Instant, u64), Weak<Claimed>>,
+    next: u64,
+    is_running: bool,
+    /// Number of threads that were started.
+    #[cfg(test)]
+    started: usize,
+}
+
+impl Timer {
+    fn lock(&self) -> MutexGuard<'_, Due> {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the futures that wait for a claim at the time `until`. Returns `false` if the system refuses the thread.
+    pub(super) fn watch(self: &Arc<Self>, until: Instant, claimed: Weak<Claimed>) -> bool {
+        let mut due = self.lock();
+        let number = due.next;
+        due.next += 1;
+        due.claims.insert((until, number), claimed);
+        if due.is_running {
+            drop(due);
+            self.changed.notify_one();
+            return true;
+        }
+        let timer = Arc::clone(self);
+        let spawned = thread::Builder::new().name("zarr-claims".to_owned()).spawn(move || timer.run());
+        due.is_running = spawned.is_ok();
+        #[cfg(test)]
+        {
+            due.started += usize::from(due.is_running);
+        }
+        if !due.is_running {
+            due.claims.clear();
+        }
+        due.is_running
+    }
+
+    /// Wakes futures until none has waited for some time, or the cache is gone.
+    fn run(self: &Arc<Self>) {
+        let mut due = self.lock();
+        loop {
+            let now = Instant::now();
+            let later = due.claims.split_off(&(now, u64::MAX));
+            let over = std::mem::replace(&mut due.claims, later);
+            if !over.is_empty() {
+                drop(due);
+                over.into_values().filter_map(|claimed| claimed.upgrade()).for_each(|claimed| claimed.wake_all());
+                due = self.lock();
+                continue;
+            }
+            let next = due.claims.keys().next().map(|(until, _)| until.saturating_duration_since(now));
+            let (back, waited) =
+                self.changed.wait_timeout(due, next.unwrap_or(IDLE).min(IDLE)).unwrap_or_else(PoisonError::into_inner);
+            due = back;
+            if waited.timed_out() && (due.claims.is_empty() || Arc::strong_count(self) == 1) {
+                due.is_running = false;
+                return;
+            }
+        }
+    }
+
+    /// Number of threads that were started.
+    #[cfg(test)]
+    pub(super) fn started(&self) -> usize {
+        self.lock().started
+    }
+}
