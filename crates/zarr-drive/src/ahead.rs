@@ -1,5 +1,6 @@
 //! Tasks that run before their results are taken, such as reads ahead of a loop.
 
+use crate::pool::{is_pool_thread, yield_to_pool};
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,12 +9,18 @@ use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Time for which a thread of a pool waits for a result before it looks for work of the pool again.
+const POOL_PAUSE: Duration = Duration::from_millis(1);
+
 type Task<T> = Box<dyn FnOnce() -> T + Send>;
 
 /// Queue of tasks that run on threads of their own, and whose results are taken in the order of the tasks.
 ///
 /// The threads are for tasks that wait for stores, and start pools for what they decode. If a queue is dropped, tasks that have not begun
-/// are dropped, and a task that has begun runs to its end, for which the drop does not wait.
+/// are dropped, and a task that has begun runs to its end, for which the drop does not wait; [`stop_within`](Self::stop_within) does.
+///
+/// A task may need the pool to which the calling thread belongs. Such a thread therefore starts no threads, and does not wait for a task
+/// while the pool has work: it runs the task that it takes, or work of the pool.
 ///
 /// ```
 /// use zarr_drive::Ahead;
@@ -47,6 +54,8 @@ struct Tasks<T> {
     first: u64,
     /// Number of threads that wait for a task.
     idle: usize,
+    /// Number of tasks that run.
+    running: usize,
     is_dropped: bool,
 }
 
@@ -65,12 +74,8 @@ impl<T> Queue<T> {
     fn work(&self) {
         let mut tasks = self.lock();
         while !tasks.is_dropped {
-            if let Some((number, task)) = tasks.waiting.pop_front() {
-                drop(tasks);
-                let result = catch_unwind(AssertUnwindSafe(task));
-                tasks = self.lock();
-                tasks.end(number, result);
-                self.done.notify_all();
+            if let Some(next) = tasks.waiting.pop_front() {
+                tasks = self.run(tasks, next);
             } else {
                 tasks.idle += 1;
                 tasks = self.pushed.wait(tasks).unwrap_or_else(PoisonError::into_inner);
@@ -78,14 +83,60 @@ impl<T> Queue<T> {
             }
         }
     }
+
+    /// Waits until a task ends, at most `patience`. A thread of a pool runs work of the pool instead, if there is any.
+    fn wait<'q>(&'q self, mut tasks: MutexGuard<'q, Tasks<T>>, mut patience: Duration) -> MutexGuard<'q, Tasks<T>> {
+        if is_pool_thread() {
+            drop(tasks);
+            if yield_to_pool() {
+                return self.lock();
+            }
+            tasks = self.lock();
+            patience = patience.min(POOL_PAUSE);
+        }
+        self.done.wait_timeout(tasks, patience).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Runs a task.
+    fn run<'q>(
+        &'q self,
+        mut tasks: MutexGuard<'q, Tasks<T>>,
+        (number, task): (u64, Task<T>),
+    ) -> MutexGuard<'q, Tasks<T>> {
+        tasks.running += 1;
+        drop(tasks);
+        let result = catch_unwind(AssertUnwindSafe(task));
+        let mut tasks = self.lock();
+        tasks.running -= 1;
+        // A result that nobody takes is dropped without the lock.
+        let unused = tasks.end(number, result);
+        self.done.notify_all();
+        if unused.is_none() {
+            return tasks;
+        }
+        drop(tasks);
+        drop(unused);
+        self.lock()
+    }
 }
 
 impl<T> Tasks<T> {
-    fn end(&mut self, number: u64, result: thread::Result<T>) {
-        let slot = usize::try_from(number - self.first).ok().and_then(|at| self.results.get_mut(at));
-        if let Some(slot) = slot {
-            *slot = Some(result);
+    /// Notes the result of a task, and returns the result if nobody takes it.
+    fn end(&mut self, number: u64, result: thread::Result<T>) -> Option<thread::Result<T>> {
+        let at = number.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
+        match at.and_then(|at| self.results.get_mut(at)) {
+            Some(slot) => {
+                *slot = Some(result);
+                None
+            }
+            None => Some(result),
         }
+    }
+
+    /// Removes all tasks that have not begun, and all results. The tasks that run are no longer those of results.
+    fn take_all(&mut self) -> impl Sized + use<T> {
+        self.first += self.results.len() as u64;
+        (std::mem::take(&mut self.waiting), std::mem::take(&mut self.results))
     }
 }
 
@@ -94,17 +145,18 @@ impl<T: Send + 'static> Ahead<T> {
     #[must_use]
     pub fn new(max_threads: usize) -> Self {
         let (waiting, results) = (VecDeque::new(), VecDeque::new());
-        let tasks = Mutex::new(Tasks { waiting, results, first: 0, idle: 0, is_dropped: false });
+        let tasks = Mutex::new(Tasks { waiting, results, first: 0, idle: 0, running: 0, is_dropped: false });
         Self { queue: Arc::new(Queue { tasks, pushed: Condvar::new(), done: Condvar::new() }), max_threads, threads: 0 }
     }
 
-    /// Adds a task. If the system refuses a thread, the task runs on those there are; if there are none, when its result is taken.
+    /// Adds a task. If the system refuses a thread, or a thread of a pool adds the task, it runs on those threads that the queue has; if it
+    /// has none, when its result is taken.
     pub fn push(&mut self, task: impl FnOnce() -> T + Send + 'static) {
         let mut tasks = self.queue.lock();
         let number = tasks.first + tasks.results.len() as u64;
         tasks.results.push_back(None);
         tasks.waiting.push_back((number, Box::new(task)));
-        let needs_thread = tasks.idle < tasks.waiting.len() && self.threads < self.max_threads;
+        let needs_thread = tasks.idle < tasks.waiting.len() && self.threads < self.max_threads && !is_pool_thread();
         drop(tasks);
         self.queue.pushed.notify_one();
         if needs_thread {
@@ -138,22 +190,22 @@ impl<T: Send + 'static> Ahead<T> {
             match tasks.results.front() {
                 None => return Poll::Ready(None),
                 Some(Some(_)) => break,
-                Some(None) if self.threads == 0 => {
-                    if let Some((number, task)) = tasks.waiting.pop_front() {
-                        drop(tasks);
-                        let result = catch_unwind(AssertUnwindSafe(task));
-                        tasks = self.queue.lock();
-                        tasks.end(number, result);
-                    }
-                }
-                Some(None) => {
-                    let left = patience.saturating_sub(begun.elapsed());
-                    if left.is_zero() {
-                        return Poll::Pending;
-                    }
-                    tasks = self.queue.done.wait_timeout(tasks, left).unwrap_or_else(PoisonError::into_inner).0;
-                }
+                Some(None) => {}
             }
+            // The first task, if it has not begun.
+            let is_first = tasks.waiting.front().is_some_and(|(number, _)| *number == tasks.first);
+            if is_first
+                && (self.threads == 0 || is_pool_thread())
+                && let Some(next) = tasks.waiting.pop_front()
+            {
+                tasks = self.queue.run(tasks, next);
+                continue;
+            }
+            let left = patience.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return Poll::Pending;
+            }
+            tasks = self.queue.wait(tasks, left);
         }
         let result = tasks.results.pop_front().flatten();
         tasks.first += 1;
@@ -167,6 +219,32 @@ impl<T: Send + 'static> Ahead<T> {
 }
 
 impl<T> Ahead<T> {
+    /// Removes all tasks, and waits for those that have begun. Returns ready when none runs, so that nothing which tasks use is used any
+    /// more; pending if one still runs after `patience`.
+    pub fn stop_within(&mut self, patience: Duration) -> Poll<()> {
+        let begun = Instant::now();
+        let mut tasks = self.queue.lock();
+        let all = tasks.take_all();
+        drop(tasks);
+        drop(all);
+        let mut tasks = self.queue.lock();
+        while tasks.running > 0 {
+            let left = patience.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return Poll::Pending;
+            }
+            tasks = self.queue.wait(tasks, left);
+        }
+        Poll::Ready(())
+    }
+
+    /// Returns whether no task runs, and none is to be run.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let tasks = self.queue.lock();
+        tasks.running == 0 && tasks.waiting.is_empty()
+    }
+
     /// Returns the number of tasks whose results were not taken.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -184,10 +262,10 @@ impl<T> Drop for Ahead<T> {
     fn drop(&mut self) {
         let mut tasks = self.queue.lock();
         tasks.is_dropped = true;
-        let (waiting, results) = (std::mem::take(&mut tasks.waiting), std::mem::take(&mut tasks.results));
+        let all = tasks.take_all();
         drop(tasks);
         self.queue.pushed.notify_all();
-        drop((waiting, results));
+        drop(all);
     }
 }
 
@@ -253,6 +331,69 @@ mod tests {
         assert!(ahead.take_within(Duration::from_millis(1)).is_pending());
         send.send(5).unwrap();
         assert_eq!(ahead.take(), Some(5));
+    }
+
+    #[test]
+    fn a_queue_that_stops_waits_for_tasks_that_have_begun() {
+        let (send, receive) = std::sync::mpsc::channel::<()>();
+        let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (on_begin, on_end) = (Arc::clone(&begun), Arc::clone(&ended));
+        let mut ahead = Ahead::new(1);
+        ahead.push(move || {
+            on_begin.fetch_add(1, Ordering::SeqCst);
+            receive.recv().unwrap();
+            on_end.fetch_add(1, Ordering::SeqCst)
+        });
+        while begun.load(Ordering::SeqCst) == 0 {
+            thread::yield_now();
+        }
+        ahead.push(|| panic!("a task that was removed"));
+        assert!(ahead.stop_within(Duration::from_millis(1)).is_pending() && ahead.is_empty());
+        send.send(()).unwrap();
+        assert!(ahead.stop_within(Duration::from_secs(3600)).is_ready());
+        assert_eq!(ended.load(Ordering::SeqCst), 1);
+        // The queue takes further tasks, whose results are theirs.
+        ahead.push(|| 5);
+        assert_eq!((ahead.take(), ahead.take()), (Some(5), None));
+    }
+
+    /// Tasks need the one thread of a pool, on which their results are taken.
+    #[cfg(feature = "parallel")]
+    #[test]
+    fn a_thread_of_a_pool_does_not_wait_for_tasks_that_need_it() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let pool = Arc::new(pool);
+        let task = |number: u32| {
+            let pool = Arc::clone(&pool);
+            move || pool.install(|| number)
+        };
+        let taken = pool.install(|| {
+            let mut ahead = Ahead::new(2);
+            (0..4).for_each(|number| ahead.push(task(number)));
+            std::iter::from_fn(|| ahead.take()).collect::<Vec<_>>()
+        });
+        assert_eq!(taken, [0, 1, 2, 3]);
+        // Tasks that began on threads of the queue, before the only thread of the pool takes their results.
+        let mut ahead = Ahead::new(2);
+        let (occupied, is_occupied) = std::sync::mpsc::channel::<()>();
+        let (send, receive) = std::sync::mpsc::channel::<Ahead<u32>>();
+        let taken = thread::scope(|scope| {
+            let taker = scope.spawn(|| {
+                pool.install(move || {
+                    occupied.send(()).unwrap();
+                    let mut ahead = receive.recv().unwrap();
+                    std::iter::from_fn(|| ahead.take()).collect::<Vec<_>>()
+                })
+            });
+            is_occupied.recv().unwrap();
+            (0..4).for_each(|number| ahead.push(task(number)));
+            while ahead.queue.lock().running < 2 {
+                thread::yield_now();
+            }
+            send.send(ahead).unwrap();
+            taker.join().unwrap()
+        });
+        assert_eq!(taken, [0, 1, 2, 3]);
     }
 
     #[test]

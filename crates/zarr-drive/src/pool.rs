@@ -137,6 +137,16 @@ pub fn is_pool_thread() -> bool {
     false
 }
 
+/// Runs work of the pool to which the calling thread belongs, if there is any. Returns whether there was.
+pub(crate) fn yield_to_pool() -> bool {
+    #[cfg(feature = "parallel")]
+    {
+        matches!(rayon::yield_now(), Some(rayon::Yield::Executed))
+    }
+    #[cfg(not(feature = "parallel"))]
+    false
+}
+
 /// Applies `each` to all `things`, and returns the results in the order of `things`. Uses several threads if there are many `things`.
 pub fn map<T: Send, R: Send>(things: Vec<T>, each: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     #[cfg(feature = "parallel")]
