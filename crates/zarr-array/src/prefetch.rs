@@ -1,9 +1,11 @@
 //! Reads ahead of a loop: selections are read while the ones before are used.
 
+use crate::core::ArrayCore;
 use crate::{Array, ArrayData, AsyncArray, Result, selected_memory};
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
+use std::iter::Fuse;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use zarr_drive::Ahead;
@@ -17,43 +19,59 @@ const MAX_THREADS: usize = 64;
 /// Selections that are still to be read, and what is read ahead at present.
 #[derive(Debug)]
 struct Parts<I> {
-    rest: I,
-    /// Selection that did not fit, with its number of bytes.
+    rest: Fuse<I>,
+    /// Selection that did not fit, with its number of elements.
     next: Option<(Result<Resolved>, u64)>,
-    /// Number of bytes of each selection that is read ahead.
+    /// Number of elements of each selection that is read ahead.
     sizes: VecDeque<u64>,
+    /// Number of bytes that an element takes; for elements of variable length the largest mean of a selection so far, and `None` before the
+    /// first is read.
+    item: Option<u64>,
     depth: usize,
     max_bytes: u64,
 }
 
 impl<S: IntoSelection, I: Iterator<Item = S>> Parts<I> {
-    fn new(parts: impl IntoIterator<IntoIter = I>, depth: usize) -> Self {
-        let (rest, sizes) = (parts.into_iter(), VecDeque::new());
-        Self { rest, next: None, sizes, depth: depth.max(1), max_bytes: MAX_BYTES }
+    fn new(core: &ArrayCore, parts: impl IntoIterator<IntoIter = I>, depth: usize) -> Self {
+        let (rest, sizes) = (parts.into_iter().fuse(), VecDeque::new());
+        let element = core.element();
+        let item = (!element.data_type.is_variable()).then_some(element.item_size() as u64);
+        Self { rest, next: None, sizes, item, depth: depth.max(1), max_bytes: MAX_BYTES }
     }
 
     /// Returns the next selection to read, if the bounds allow it; `None` also at the end.
-    fn next(&mut self, core: &crate::core::ArrayCore) -> Option<Result<Resolved>> {
+    fn next(&mut self, core: &ArrayCore) -> Option<Result<Resolved>> {
         if self.sizes.len() >= self.depth {
             return None;
         }
         if self.next.is_none() {
             let resolved = selected_memory::resolve(core, self.rest.next()?);
             let size = resolved.as_ref().map_or(0, |resolved| {
-                let size = zarr_grid::total_size(&resolved.output_shape(), core.element().item_size() as u64);
-                u64::try_from(size).unwrap_or(u64::MAX)
+                u64::try_from(zarr_grid::total_size(&resolved.output_shape(), 1)).unwrap_or(u64::MAX)
             });
             self.next = Some((resolved.map_err(|error| core.locate(error)), size));
         }
-        let ahead = self.sizes.iter().fold(0, |sum: u64, &size| sum.saturating_add(size));
         let (_, size) = self.next.as_ref()?;
+        let elements = self.sizes.iter().fold(*size, |sum, &size| sum.saturating_add(size));
+        let fits = self.item.is_some_and(|item| elements.saturating_mul(item) <= self.max_bytes);
         // One is read in any case.
-        if !self.sizes.is_empty() && ahead.saturating_add(*size) > self.max_bytes {
+        if !self.sizes.is_empty() && !fits {
             return None;
         }
         let (resolved, size) = self.next.take()?;
         self.sizes.push_back(size);
         Some(resolved)
+    }
+
+    /// Notes the bytes of what was read, for elements of variable length.
+    fn note(&mut self, read: &Result<ArrayData>) {
+        if let Ok(data) = read
+            && let Some(heap) = data.heap()
+        {
+            let bytes = (data.items().len() as u64).saturating_add(heap.size());
+            let mean = bytes.div_ceil((data.len() as u64).max(1));
+            self.item = self.item.max(Some(mean));
+        }
     }
 }
 
@@ -66,7 +84,8 @@ pub struct Prefetch<I> {
 
 impl<I> Prefetch<I> {
     /// Sets the maximum number of bytes of elements that are read ahead; 256 MiB by default. One selection is read in any case. The memory
-    /// in which chunks are decoded is beside that.
+    /// in which chunks are decoded is beside that. Elements of variable length count as those of the selections before them, in the mean,
+    /// and the first selection of such elements is read alone.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.parts.max_bytes = bytes;
@@ -85,8 +104,10 @@ impl<S: IntoSelection, I: Iterator<Item = S>> Iterator for Prefetch<I> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.read_ahead();
-        let taken = self.ahead.take()?;
+        // Before the read is taken, which panics if it did.
         self.parts.sizes.pop_front();
+        let taken = self.ahead.take()?;
+        self.parts.note(&taken);
         // The next ones are read while this one is used.
         self.read_ahead();
         Some(taken)
@@ -105,7 +126,8 @@ impl<S: IntoSelection, I: Iterator<Item = S>> Prefetch<I> {
 impl Array {
     /// Reads selections ahead of a loop: while one is used, the next `depth` ones are read on other threads. Selections are read lazily,
     /// and come in order. An error is the item of its selection, and those behind it are read nevertheless. If the iterator is dropped,
-    /// selections whose reads have not begun are not read.
+    /// selections whose reads have not begun are not read. A loop on a thread of a rayon pool reads each selection when it takes it, since
+    /// a read on another thread may need the pool.
     ///
     /// At most 256 MiB are read ahead; see [`Prefetch::max_bytes`]. Chunks that several selections meet are read for each of them, unless
     /// the array has a [cache](crate::Options::cache), or the selections are read together by [`read_many`](Self::read_many).
@@ -133,7 +155,7 @@ impl Array {
         parts: P,
         depth: usize,
     ) -> Prefetch<P::IntoIter> {
-        let parts = Parts::new(parts, depth);
+        let parts = Parts::new(&self.core, parts, depth);
         let ahead = Ahead::new(parts.depth.min(MAX_THREADS));
         Prefetch { array: self.clone(), parts, ahead }
     }
@@ -190,6 +212,7 @@ impl<S: IntoSelection, I: Iterator<Item = S>> AsyncPrefetch<I> {
             None => Poll::Ready(None),
             Some(Ongoing::Ended(ended)) => {
                 self.parts.sizes.pop_front();
+                self.parts.note(&ended);
                 Poll::Ready(Some(ended))
             }
             Some(reading) => {
@@ -227,7 +250,7 @@ impl AsyncArray {
         parts: P,
         depth: usize,
     ) -> AsyncPrefetch<P::IntoIter> {
-        AsyncPrefetch { array: self.clone(), parts: Parts::new(parts, depth), ahead: VecDeque::new() }
+        AsyncPrefetch { array: self.clone(), parts: Parts::new(&self.core, parts, depth), ahead: VecDeque::new() }
     }
 }
 
