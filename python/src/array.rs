@@ -50,9 +50,15 @@ impl ArrayHandle {
         Ok(Located { origin, store, path: array.path().to_string(), dialect: Some(array.dialect()) })
     }
 
-    /// Returns the array, opened in the store of this process.
+    /// Returns the array, opened in the store of this process, with the cache of this process.
     pub(crate) fn array(&self, py: Python<'_>) -> PyResult<Array> {
-        self.current.get_in(&self.origin.store(py)?).map(|array| self.origin.recached(array)).or_exception(py)
+        let store = self.origin.store(py)?;
+        let adapt = |array: &Array| {
+            let moved = (!Arc::ptr_eq(&store, array.store())).then(|| array.through(&store));
+            let recached = self.origin.recached(moved.as_ref().unwrap_or(array));
+            Ok(recached.or(moved))
+        };
+        self.current.get_adapted(adapt).or_exception(py)
     }
 
     /// Returns the data type of numpy whose elements have the same bytes as those of the array.

@@ -1,5 +1,6 @@
 //! Caches of decoded chunks, which handles are opened with.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashMap;
@@ -66,17 +67,25 @@ impl std::hash::Hash for Cache {
 }
 
 /// Returns the cache of this process with a name, or a new one.
-fn named(name: String, max_bytes: usize) -> Cache {
+///
+/// # Errors
+/// `ValueError` if the cache with that name has another size.
+fn named(name: String, max_bytes: usize) -> PyResult<Cache> {
     let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
     let named = named.get_or_insert_default();
     if let Some(known) = named.get(&name).and_then(Weak::upgrade) {
-        return Cache(known);
+        if known.max_bytes != max_bytes {
+            let found = known.max_bytes;
+            let message = format!("cache {name:?}: found one of {found} bytes in this process, expected {max_bytes}");
+            return Err(PyValueError::new_err(message));
+        }
+        return Ok(Cache(known));
     }
     named.retain(|_, cache| cache.strong_count() > 0);
     let made = Mutex::new((std::process::id(), ChunkCache::new(max_bytes)));
     let cache = Arc::new(ProcessCache { name: name.clone(), max_bytes, made });
     named.insert(name, Arc::downgrade(&cache));
-    Cache(cache)
+    Ok(Cache(cache))
 }
 
 #[pymethods]
@@ -91,7 +100,7 @@ impl Cache {
             Some(name) => name,
             None => py.import("uuid")?.call_method0("uuid4")?.getattr("hex")?.extract()?,
         };
-        Ok(named(name, max_bytes))
+        named(name, max_bytes)
     }
 
     /// Maximum number of bytes that the cache holds.

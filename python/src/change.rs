@@ -75,13 +75,25 @@ impl<T: InStore> Current<T> {
     /// # Errors
     /// The errors about a node that cannot be in the store.
     pub(crate) fn get_in(&self, store: &Arc<dyn Store>) -> Result<T> {
+        self.get_adapted(|node| Ok(if Arc::ptr_eq(store, node.store()) { None } else { Some(node.through(store)?) }))
+    }
+
+    /// Returns the current node as `adapt` returns it, which must be a node of the same values, and keeps that as the current one; `None` is
+    /// for a node that needs no change.
+    ///
+    /// # Errors
+    /// The errors of `adapt`.
+    pub(crate) fn get_adapted(&self, adapt: impl Fn(&T) -> Result<Option<T>>) -> Result<T> {
         let node = self.get();
-        if Arc::ptr_eq(store, node.store()) {
+        if adapt(&node)?.is_none() {
             return Ok(node);
         }
-        let node = node.through(store)?;
-        self.set(node.clone());
-        Ok(node)
+        // The lock is held meanwhile, so that no change by another thread is lost.
+        let mut node = self.node.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(adapted) = adapt(&node)? {
+            *node = adapted;
+        }
+        Ok(node.clone())
     }
 
     fn set(&self, node: T) {

@@ -166,7 +166,9 @@ impl DatasetHandle {
             let dataset = dataset.through(store)?;
             Ok(watching(store, &path, || change(&dataset)))
         };
-        let (done, dropped) = runtime::run_in_if(py, &store, true, work, |(done, _)| done.is_ok())?;
+        let done = runtime::run_in_if(py, &store, true, work, |(done, _)| done.is_ok());
+        self.origin.forget_chunks();
+        let (done, dropped) = done?;
         dropped.warn(py, &self.origin.again())?;
         Self::new(py, &self.origin, &done.or_exception(py)?)
     }
@@ -257,10 +259,12 @@ impl DatasetHandle {
 
     fn write(&self, py: Python<'_>, new: GivenDataset<'_>, by_labels: bool) -> PyResult<()> {
         let new = of_dataset(py, &new)?;
-        self.run(py, |dataset| match by_labels {
+        let done = self.run(py, |dataset| match by_labels {
             true => dataset.region_of(&new)?.write(&new),
             false => dataset.write(&new),
-        })
+        });
+        self.origin.forget_chunks();
+        done
     }
 
     fn dimensions_of(&self, py: Python<'_>, name: &str) -> PyResult<Vec<String>> {
@@ -273,9 +277,10 @@ impl DatasetHandle {
 
     /// Returns the array of the decoded values of a variable without a selection; `None` if its values are those of no array.
     fn array_of(&self, py: Python<'_>, name: &str) -> PyResult<Option<ArrayHandle>> {
-        let dataset = self.get().through(&self.origin.store(py)?).or_exception(py)?;
-        let variable = dataset.variable(name).or_exception(py)?;
-        Ok(variable.decoded().or_exception(py)?.map(|array| ArrayHandle::of_decoded(&self.origin, array.clone())))
+        let store = self.origin.store(py)?;
+        // The kind of times follows from elements.
+        let array = self.run(py, |dataset| Ok(dataset.variable(name)?.decoded()?.cloned()))?;
+        Ok(array.map(|array| ArrayHandle::of_decoded(&self.origin, array.through(&store))))
     }
 
     fn attributes_of(&self, py: Python<'_>, name: &str) -> PyResult<String> {

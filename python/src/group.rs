@@ -137,9 +137,7 @@ impl GroupHandle {
         };
         let done = runtime::run_in_if(py, group.store(), is_long, change, |(done, _)| done.is_ok());
         // Another array may now be at the path of an array with cached chunks.
-        if let Some(cache) = self.origin.cache() {
-            cache.of_process().clear();
-        }
+        self.origin.forget_chunks();
         let (done, dropped) = done?;
         dropped.warn(py, &self.origin.again())?;
         done.or_exception(py)

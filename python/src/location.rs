@@ -173,9 +173,11 @@ impl Origin {
         self.cache.as_ref()
     }
 
-    /// Returns an array of the store with the cache of this process in the place of that of another process.
-    pub(crate) fn recached(&self, array: Array) -> Array {
-        if array.options().cache.is_some() { self.cached(array) } else { array }
+    /// Returns an array with the cache of this process in the place of that of another process; `None` if the array has no other.
+    pub(crate) fn recached(&self, array: &Array) -> Option<Array> {
+        let other = array.options().cache.as_ref()?;
+        let cache = self.cache.as_ref().filter(|cache| !cache.of_process().is_same(other))?;
+        Some(cache.over(array.clone()))
     }
 
     /// Returns an array of the store with the cache of this process, if there is one.
@@ -183,6 +185,13 @@ impl Origin {
         match &self.cache {
             Some(cache) => cache.over(array),
             None => array,
+        }
+    }
+
+    /// Removes all chunks from the cache, after a change that the arrays with the cache do not notice.
+    pub(crate) fn forget_chunks(&self) {
+        if let Some(cache) = &self.cache {
+            cache.of_process().clear();
         }
     }
 

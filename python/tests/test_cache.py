@@ -215,3 +215,27 @@ def test_data_sets_keep_decoded_values(tmp_path: Path) -> None:
     assert data["t"][1] == 3.5 and array[1] == 7
     with pytest.raises(TypeError, match="cache"):
         zarr_rust.dataset(group, cache="1MiB")
+
+
+def test_what_a_data_set_writes_its_group_sees(tmp_path: Path) -> None:
+    root = zarr_rust.create_group(tmp_path / "x.zarr")
+    root.create_array("t", data=np.arange(8, dtype="i2"), chunks=(4,), dimension_names=["x"], attributes={"scale_factor": 0.5})
+    group = zarr_rust.open_group(tmp_path / "x.zarr", mode="r+", cache="1MiB")
+    array = group["t"]
+    assert isinstance(array, zarr_rust.Array) and array[1] == 1
+    data = zarr_rust.dataset(group)
+    data.write({"t": ("x", np.arange(8) * 5.0)})
+    assert array[1] == 10 and group["t"][1] == 10  # type: ignore[index]
+    data.append("x", {"t": ("x", np.array([1.0, 2.0]))})
+    assert zarr_rust.open_array(tmp_path / "x.zarr", "t").shape == (10,) and group["t"][9] == 4  # type: ignore[index]
+
+
+def test_a_name_is_that_of_one_cache(tmp_path: Path) -> None:
+    one = zarr_rust.Cache("1GiB", name="of this test")
+    assert zarr_rust.Cache("1GiB", name="of this test") == one
+    with pytest.raises(ValueError, match=f"found one of {1 << 30} bytes in this process, expected {2 << 30}"):
+        zarr_rust.Cache("2GiB", name="of this test")
+    zarr_rust.create_array(tmp_path / "x.zarr", shape=(2,), dtype="i2")
+    with pytest.raises(ValueError, match=r"from 0 to 2\*\*63 - 1"):
+        zarr_rust.open_array(tmp_path / "x.zarr", cache=2**70)
+

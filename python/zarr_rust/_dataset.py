@@ -333,9 +333,9 @@ def dataset(
     Dimensions are named by ``dimension_names`` of Zarr v3, by xarray's ``_ARRAY_DIMENSIONS`` or by NCZarr; with ``number_dimensions`` those
     without names are ``dim_0``, ``dim_1``, else they are an error. ``decode_coords`` says which variables are coordinates beside those named
     as their dimension: ``False`` none, ``True`` those in attributes ``coordinates``, ``"all"`` also those in ``bounds``, ``grid_mapping``, ...
-    ``cache`` keeps decoded values in memory, as :func:`zarr_rust.open` does; of a group that is open its own cache counts. A data set that takes
-    writes has none. With ``consolidated=False`` the nodes are looked for although there is consolidated metadata. Arrays that cannot be variables are a
-    :class:`~zarr_rust.errors.ZarrWarning`.
+    ``cache`` keeps decoded values in memory, as :func:`zarr_rust.open` does; of a group that is open its own cache counts. A data set that
+    takes writes has none, and its writes clear that of the group. With ``consolidated=False`` the nodes are looked for although there is
+    consolidated metadata. Arrays that cannot be variables are a :class:`~zarr_rust.errors.ZarrWarning`.
 
     >>> import numpy as np, zarr_rust
     >>> group = zarr_rust.create_group("memory:")

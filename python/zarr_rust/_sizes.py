@@ -16,9 +16,12 @@ def size_in_bytes(size: int | str) -> int:
     """Bytes, given as a number or a text."""
     if isinstance(size, str):
         size = _of_text("memory", size)
-    if not 0 < size < 2**64:
-        raise ValueError(f"memory {size!r}: expected a number of bytes")
-    return size
+    if isinstance(size, bool) or not hasattr(size, "__index__"):
+        raise TypeError(f'memory={size!r}: expected a number of bytes, or a text such as "500MiB"')
+    bytes = index(size)
+    if not 0 < bytes < 2**64:
+        raise ValueError(f"memory {size!r}: expected a number of bytes from 1 to 2**64 - 1")
+    return bytes
 
 
 def size_of_cache(size: Any) -> int:
@@ -29,7 +32,7 @@ def size_of_cache(size: Any) -> int:
         raise TypeError(f'cache={size!r}: expected a number of bytes, a text such as "1GiB", a Cache, or None')
     bytes = index(size)
     if not 0 <= bytes < 1 << 63:
-        raise ValueError(f"cache={size!r}: expected a number of bytes")
+        raise ValueError(f"cache={size!r}: expected a number of bytes from 0 to 2**63 - 1")
     return bytes
 
 
