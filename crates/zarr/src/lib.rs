@@ -142,8 +142,8 @@ pub use ndarray;
 pub use open::{Create, Open, Opened, create, open};
 pub use zarr_array::{
     Appender, Array, ArrayData, AsyncAppender, AsyncArray, AsyncGroup, AsyncStore, AsyncWriter, Dialect, Group,
-    IntoSelection, MissingReport, NewArray, NewGroup, Options, Plan, PlannedRequest, Prefetch, ReadInto, Selection,
-    Store, WriteFrom, Writer,
+    IntoSelection, MissingReport, NewArray, NewGroup, Options, Plan, PlannedRequest, ReadInto, Selection, Store,
+    WriteFrom, Writer,
 };
 pub use zarr_codec as codec;
 /// Derives [`Element`](trait@Element) for a struct.

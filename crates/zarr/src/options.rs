@@ -1,4 +1,4 @@
-//! [`Options`] for reading and writing arrays, and the types of these options.
+//! [`Options`] for reading and writing arrays, the types of these options, and the iterators of reads ahead of a loop.
 
-pub use zarr_array::{Checksums, ChunkCache, MissingChunks, Options};
+pub use zarr_array::{AsyncPrefetch, Checksums, ChunkCache, MissingChunks, Options, Prefetch};
 pub use zarr_codec::Limits;
